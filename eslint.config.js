@@ -4,6 +4,8 @@ const neostandard = require('neostandard')
 
 const WALL_CLOCK = 'The wall clock may be set, back as well as forward: intervals, deadlines and ages are by performance.now(). Where a time of day is meant, say so beside the exception.'
 
+const COMMAND = 'npm run |node bench/|eslint-disable' // in a comment: it is not broken
+
 module.exports = [
   ...neostandard({ ignores: ['types/**', '.tap/**', 'bench/results/**'] }),
   { rules: { 'no-void': 'off' } },
@@ -15,8 +17,17 @@ module.exports = [
     }
   },
   {
-    files: ['lib/**'],
-    rules: { 'max-len': ['error', { code: 160, ignoreStrings: true, ignoreTemplateLiterals: true, ignoreRegExpLiterals: true, ignoreUrls: true }] }
+    files: ['bin/**', 'lib/**', 'test/**', 'bench/**', 'examples/**'],
+    rules: {
+      'max-len': ['error', {
+        code: 120,
+        ignoreStrings: true,
+        ignoreTemplateLiterals: true,
+        ignoreRegExpLiterals: true,
+        ignoreUrls: true,
+        ignorePattern: COMMAND
+      }]
+    }
   },
   {
     files: ['bin/**', 'lib/**'],

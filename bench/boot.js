@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The time until a replacement serves: from the verdict (the journal's `worker.condemn`) to the first response of the new
- * pid. There is one worker, so that no other can answer, and two clients that open a connection for each request.
+ * The time until a replacement serves: from the verdict (the journal's `worker.condemn`) to the first response of the
+ * new pid. There is one worker, so that no other can answer, and two clients that open a connection for each request.
  *
  *     npm run bench:boot -- [--rounds 5] [--recycles 5] [--quick]
  */

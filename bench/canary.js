@@ -1,12 +1,14 @@
 'use strict'
 
 /**
- * How often new code beside old is called bad: equal code, and code of several faults, by how many requests it gets. Deploys are synthetic and seeded: four workers of the old
- * code and one of the new, as in `--bake 2m`; what they count is judged every five seconds and at the end (lib/features/canary/verdict.js). No fleet runs.
+ * How often new code beside old is called bad: equal code, and code of several faults, by how many requests it gets.
+ * Deploys are synthetic and seeded: four workers of the old code and one of the new, as in `--bake 2m`; what they count
+ * is judged every five seconds and at the end (lib/features/canary/verdict.js). No fleet runs.
  *
  *     npm run bench:canary -- [--deploys 250] [--faults 40] [--requests 200,500,1000] [--quick]
  *
- * --deploys: of equal code, for each number of requests; --faults: of each fault; --requests: what the new worker gets, on average.
+ * --deploys: of equal code, for each number of requests; --faults: of each fault; --requests: what the new worker gets,
+ * on average.
  */
 
 const { setImmediate: passed } = require('node:timers/promises')
@@ -43,8 +45,9 @@ const sizes = bench.values.requests.split(',').map(Number)
 bench.run({
   groups: Object.entries(TRAFFIC).map(([name, traffic], at) => ({
     name,
-    subjects: Object.fromEntries([EQUAL, ...Object.keys(FAULTS)].map((subject, of) => [subject, async ({ round, say }) =>
-      round < 0 ? {} : tryOut(traffic, FAULTS[subject], 1e6 * (20 * at + of + 100 * round), say)]))
+    subjects: Object.fromEntries([EQUAL, ...Object.keys(FAULTS)].map((subject, of) =>
+      [subject, async ({ round, say }) =>
+        round < 0 ? {} : tryOut(traffic, FAULTS[subject], 1e6 * (20 * at + of + 100 * round), say)]))
   })),
   columns: [
     ...sizes.map(size => ({ key: `bad${size}`, title: `${size} requests, % bad`, digits: 1 })),
@@ -72,7 +75,8 @@ async function tryOut (traffic, fault, seed, say) {
   for (const [at, requests] of sizes.entries()) {
     say(`${requests} requests`)
     await passed() // Ctrl-C is heard
-    const own = Array.from({ length: count }, (_, i) => deploy({ seed: seed + at * count + i, requests, traffic, fault }))
+    const own = Array.from({ length: count }, (_, i) =>
+      deploy({ seed: seed + at * count + i, requests, traffic, fault }))
     found[`bad${requests}`] = 100 * own.filter(isBad).length / count
     verdicts.push(...own)
   }

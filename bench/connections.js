@@ -1,16 +1,16 @@
 'use strict'
 
 /**
- * Parked long polls, many, with sprites flowing between their clients (examples/sprites), and then every worker is replaced while they
- * are parked: by recycle, and beside it by a bare cluster that kills one worker after the other.
+ * Parked long polls, many, with sprites flowing between their clients (examples/sprites), and then every worker is
+ * replaced while they are parked: by recycle, and beside it by a bare cluster that kills one worker after the other.
  *
  *     npm run bench:connections -- [--sizes 20000,100004,250001] [--every 5] [--rate 0] [--seconds 20] [--workers 0] [--quick]
  *
  * At the end the worker that has most is killed, and then another one (`--kills 2`; recycle alone).
  *
- * `--every`: each client throws a sprite so often, in seconds, to a client at random; where the machine does not carry that, less, which is
- * found out and printed as sprites/s. `--rate`: sprites a second instead. The limits of the machine are read and printed; none is changed.
- * One round unless --rounds says otherwise.
+ * `--every`: each client throws a sprite so often, in seconds, to a client at random; where the machine does not carry
+ * that, less, which is found out and printed as sprites/s. `--rate`: sprites a second instead. The limits of the
+ * machine are read and printed; none is changed. One round unless --rounds says otherwise.
  */
 
 const { openBench } = require('./support/rounds')
@@ -87,15 +87,30 @@ async function main () {
 async function killed (run) {
   /** @type {Record<string, number>} */
   const sums = {}
-  for (let i = 0; i < kills; i++) for (const [key, value] of Object.entries(await run.kill())) sums[key] = (sums[key] ?? 0) + value
+  for (let i = 0; i < kills; i++) {
+    for (const [key, value] of Object.entries(await run.kill())) {
+      sums[key] = (sums[key] ?? 0) + value
+    }
+  }
   return { ...sums, parkedSeconds: sums.parkedSeconds / kills }
 }
 
-/** @param {'recycle' | 'cluster'} kind @param {number} clients @param {{ round: number, say: (text: string) => void }} at */
+/**
+ * @param {'recycle' | 'cluster'} kind @param {number} clients
+ * @param {{ round: number, say: (text: string) => void }} at
+ */
 async function measure (kind, clients, { round, say }) {
   if (round < 0) return {} // a warm-up would take as long
   const workers = Math.max(2, fewest, Math.ceil(clients / (descriptors * WORKER_SHARE)))
-  const run = new Run({ kind, clients, workers, clientsAProcess: Math.floor(Math.min(ports, descriptors) * CLIENT_SHARE), folder, settleMs: values.quick ? 300 : 3000, say })
+  const run = new Run({
+    kind,
+    clients,
+    workers,
+    clientsAProcess: Math.floor(Math.min(ports, descriptors) * CLIENT_SHARE),
+    folder,
+    settleMs: values.quick ? 300 : 3000,
+    say
+  })
   try {
     await run.start()
     const stormed = await run.storm()

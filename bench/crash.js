@@ -1,14 +1,14 @@
 'use strict'
 
 /**
- * Requests that fail as workers are killed (SIGKILL), the one that is oldest every second: recycle beside bare cluster that forks anew, pm2, and
- * nginx with `proxy_next_upstream` before plain processes.
+ * Requests that fail as workers are killed (SIGKILL), the one that is oldest every second: recycle beside bare cluster
+ * that forks anew, pm2, and nginx with `proxy_next_upstream` before plain processes.
  *
  *     npm run bench:crash -- [--peers recycle,cluster] [--modes keep-alive,close] [--methods GET,POST] [--seconds 30] [--every 1000]
  *                            [--rate 600] [--workers 4] [--quick]
  *
- * A tenth of the requests take 300 ms, so some are in flight at each kill. `longest` is that of those that the app answers at once: the time until a
- * connection whose worker was killed has its next answer.
+ * A tenth of the requests take 300 ms, so some are in flight at each kill. `longest` is that of those that the app
+ * answers at once: the time until a connection whose worker was killed has its next answer.
  */
 
 const { PEERS, install } = require('./peers')
@@ -100,5 +100,15 @@ async function measure (peer, { keepAlive, body }, say) {
     }
   })
   const resets = dropped - (errors['status 502'] ?? 0)
-  return { requests, kills, dropped, resets, perKill: kills ? dropped / kills : undefined, reopened: reopened ?? undefined, p99: all.p99, longest: all.max, errors }
+  return {
+    requests,
+    kills,
+    dropped,
+    resets,
+    perKill: kills ? dropped / kills : undefined,
+    reopened: reopened ?? undefined,
+    p99: all.p99,
+    longest: all.max,
+    errors
+  }
 }

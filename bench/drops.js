@@ -1,16 +1,17 @@
 'use strict'
 
 /**
- * The number of requests dropped when workers are recycled: recycle compared with its peers, with the same leaky app, the same
- * paced load and the strict client of `recycle drill`.
+ * The number of requests dropped when workers are recycled: recycle compared with its peers, with the same leaky app,
+ * the same paced load and the strict client of `recycle drill`.
  *
  *     npm run bench:drops -- [--peers recycle,pm2] [--modes keep-alive,close] [--seconds 30] [--rate 1600] [--workers 5]
  *                            [--connections 100] [--budget 160] [--patience 0]
  *     npm run bench:drops -- --million      recycle alone: a million requests and 200 recycles, divided among the rounds
  *
- * p99 is that of the requests that the app answers at once, during recycles; requests that take 300 ms are counted, but not timed.
- * A run in which no worker was recycled, or memory grew to four times the budget, is void: its drops count in the sums, but not per
- * recycle, and it has no p99. With --patience a run without a recycle lasts up to that many seconds longer.
+ * p99 is that of the requests that the app answers at once, during recycles; requests that take 300 ms are counted, but
+ * not timed. A run in which no worker was recycled, or memory grew to four times the budget, is void: its drops count
+ * in the sums, but not per recycle, and it has no p99. With --patience a run without a recycle lasts up to that many
+ * seconds longer.
  */
 
 const os = require('node:os')
@@ -23,7 +24,8 @@ const LONGEST_MS = 3600_000
 const BOUNDED = 4 // times the budget
 const KEPT_BYTES = 50 * 1024
 
-const ALL = Object.keys(PEERS).filter(name => !['recycle-reload', 'recycle-reload-forked', 'recycle-once', 'pm2-once', 'watt-reload', 'cluster', 'nginx'].includes(name)) // for bench:proxy and bench:crash
+// For bench:proxy and bench:crash
+const ALL = Object.keys(PEERS).filter(name => !['recycle-reload', 'recycle-reload-forked', 'recycle-once', 'pm2-once', 'watt-reload', 'cluster', 'nginx'].includes(name))
 const SLOW_SHARE = 0.1
 const SLOW_MS = 300
 
@@ -105,8 +107,11 @@ async function take (mode, name, say) {
   const leaksFor = os.freemem() / 2 / (rate * KEPT_BYTES) * 1000 // bare cluster frees nothing
   const { recycles: isRecycling = true } = PEERS[name]
   const isDone = isMillion && isRecycling
-    ? (/** @type {any} */ so) => (so.requests >= MILLION.requests / rounds && so.recycles >= MILLION.recycles / rounds) || so.elapsedMs > LONGEST_MS
-    : (/** @type {any} */ so) => so.elapsedMs >= Math.min(seconds * 1000 + (isRecycling && so.recycles === 0 ? patience * 1000 : 0), isRecycling ? Infinity : leaksFor)
+    ? (/** @type {any} */ so) => (so.requests >= MILLION.requests / rounds &&
+      so.recycles >= MILLION.recycles / rounds) || so.elapsedMs > LONGEST_MS
+    : (/** @type {any} */ so) => so.elapsedMs >= Math.min(
+        seconds * 1000 + (isRecycling && so.recycles === 0 ? patience * 1000 : 0), isRecycling ? Infinity : leaksFor
+      )
   const seen = await runPeer(name, {
     app: 'leaky.js',
     keepAlive: mode === 'keep-alive',
@@ -119,7 +124,9 @@ async function take (mode, name, say) {
     }
   })
   const why = whyVoid(name, seen)
-  const { requests, recycles, dropped, reopened, errors, all, steady, during, peakWorkerMiB, peakFleetMiB, seconds: took } = seen
+  const {
+    requests, recycles, dropped, reopened, errors, all, steady, during, peakWorkerMiB, peakFleetMiB, seconds: took
+  } = seen
   return {
     ...why === null ? {} : { void: why },
     requests,

@@ -1,14 +1,15 @@
 'use strict'
 
 /**
- * A load that grows tenfold at once, and falls again: how long until the latency is what a fleet has that was large all along, and what is
- * dropped while the number of workers grows and shrinks. recycle beside Watt's dynamic workers and pm2 with pm2-autoscale.
+ * A load that grows tenfold at once, and falls again: how long until the latency is what a fleet has that was large all
+ * along, and what is dropped while the number of workers grows and shrinks. recycle beside Watt's dynamic workers and
+ * pm2 with pm2-autoscale.
  *
  *     npm run bench:elastic -- [--peers large,recycle,watt,pm2] [--workers 4] [--rate 16] [--connections 24] [--seconds 60] [--calm 140] [--quick]
  *
- * Each request costs the CPU 7 ms; the clients have keep-alive connections, which are all opened while there is one worker. `large` is recycle with
- * all workers from the beginning, and always runs first. Recovered: the first five seconds whose p99 is within 1.5 × of large's median, and
- * every five seconds after them on average, too.
+ * Each request costs the CPU 7 ms; the clients have keep-alive connections, which are all opened while there is one
+ * worker. `large` is recycle with all workers from the beginning, and always runs first. Recovered: the first five
+ * seconds whose p99 is within 1.5 × of large's median, and every five seconds after them on average, too.
  */
 
 const { openBench } = require('./support/rounds')
@@ -64,7 +65,9 @@ async function measure (name, say) {
     say
   })
   if (isLarge) usual = median(p99s)
-  const recovered = isLarge ? -1 : p99s.findIndex((p99, i) => p99 <= WITHIN * usual && median(p99s.slice(i)) <= WITHIN * usual)
+  const recovered = isLarge
+    ? -1
+    : p99s.findIndex((p99, i) => p99 <= WITHIN * usual && median(p99s.slice(i)) <= WITHIN * usual)
   return { ...figures, recoveredAfter: recovered < 0 ? undefined : recovered }
 }
 

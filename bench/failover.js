@@ -1,12 +1,13 @@
 'use strict'
 
 /**
- * The CPU time of a request in a fleet of one worker with and without --failover, both at the same time and each at the same rate, so that other load of the machine
- * affects both.
+ * The CPU time of a request in a fleet of one worker with and without --failover, both at the same time and each at the
+ * same rate, so that other load of the machine affects both.
  *
  *     npm run bench:failover -- [--rounds 7] [--seconds 10] [--connections 50] [--rates 4000,1000,1000] [--quick]
  *
- * The rates are those of hello world with keep-alive, of an app that takes 0.3 ms, and of hello world with a connection per request. Requests have 7 headers.
+ * The rates are those of hello world with keep-alive, of an app that takes 0.3 ms, and of hello world with a connection
+ * per request. Requests have 7 headers.
  */
 
 const path = require('node:path')

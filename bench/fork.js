@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Workers that are forked from a process that has loaded the app (`--fork mold`), beside workers that each boot by themselves: the
- * first byte of a replacement, throughput with a worker replaced every second, memory of a fleet that holds a large table, and the
- * experiment that began this project, with what it lacked.
+ * Workers that are forked from a process that has loaded the app (`--fork mold`), beside workers that each boot by
+ * themselves: the first byte of a replacement, throughput with a worker replaced every second, memory of a fleet that
+ * holds a large table, and the experiment that began this project, with what it lacked.
  *
  *     npm run bench:fork -- [--rounds 5] [--seconds 10] [--connections 50] [--workers 2×CPU+1] [--requests 100000] [--quick]
  */
@@ -55,25 +55,29 @@ bench.run({
       name,
       by: 'firstByteMs',
       beside: ['spawn'],
-      subjects: Object.fromEntries(Object.entries({ spawn: {}, mold: MOLD }).map(([subject, options]) => [subject, () => timeFirstBytes(APP(app), options, Number(values.recycles))]))
+      subjects: Object.fromEntries(Object.entries({ spawn: {}, mold: MOLD })
+        .map(([subject, options]) => [subject, () => timeFirstBytes(APP(app), options, Number(values.recycles))]))
     })),
     {
       name: 'throughput, hello world',
       by: 'rps',
       beside: ['spawn'],
-      subjects: Object.fromEntries(Object.entries(FLEETS).map(([subject, [options, every]]) => [subject, () => throughput(options, every)]))
+      subjects: Object.fromEntries(Object.entries(FLEETS)
+        .map(([subject, [options, every]]) => [subject, () => throughput(options, every)]))
     },
     {
       name: 'memory, a table of 200 MB',
       by: 'bootMiB',
       beside: ['spawn'],
-      subjects: Object.fromEntries(Object.entries({ spawn: {}, mold: MOLD }).map(([subject, options]) => [subject, () => memory(options)]))
+      subjects: Object.fromEntries(Object.entries({ spawn: {}, mold: MOLD })
+        .map(([subject, options]) => [subject, () => memory(options)]))
     },
     {
       name: 'the experiment, 6,000 Buffers a request',
       by: 'rps',
       beside: ['default GC'],
-      subjects: Object.fromEntries(Object.entries(EXPERIMENT).map(([subject, options]) => [subject, () => experiment(options)]))
+      subjects: Object.fromEntries(Object.entries(EXPERIMENT)
+        .map(([subject, options]) => [subject, () => experiment(options)]))
     }
   ],
   columns: [
@@ -105,7 +109,9 @@ bench.run({
 async function throughput (options, every) {
   const server = await startServer('recycle.js', [JSON.stringify({ app: APP('hello'), workers, ...options }), ...every ? [every] : []])
   const usage = new Usage(server.pid)
-  const figures = await load({ port: server.port, connections: Number(values.connections), warmSeconds, seconds: Number(values.seconds) })
+  const figures = await load({
+    port: server.port, connections: Number(values.connections), warmSeconds, seconds: Number(values.seconds)
+  })
   const used = usage.stop()
   await server.stop()
   return { ...figures, cpuUs: used && used.cpuMs * 1000 / figures.requests }
@@ -115,23 +121,36 @@ async function throughput (options, every) {
 async function memory (options) {
   const server = await startServer('recycle.js', [JSON.stringify({ app: APP('table'), workers, ...options })])
   const bootMiB = pssOf(server.pid)
-  const { dropped, rps } = await load({ port: server.port, connections: Number(values.connections), requests: Number(values.requests) })
+  const { dropped, rps } =
+    await load({ port: server.port, connections: Number(values.connections), requests: Number(values.requests) })
   const afterMiB = pssOf(server.pid)
   await server.stop()
   return { bootMiB, afterMiB, dropped, rps }
 }
 
-/** autocannon ignores `Connection: close`, so it cannot count drops: the supervisor counts what it cut. @param {Record<string, any>} options */
+/**
+ * autocannon ignores `Connection: close`, so it cannot count drops: the supervisor counts what it cut.
+ *
+ * @param {Record<string, any>} options
+ */
 async function experiment (options) {
   const journal = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-fork-')), 'journal.ndjson')
   const server = await startServer('recycle.js', [JSON.stringify({ app: APP('garbage'), workers, journal, ...options })])
   const how = { port: server.port, connections: Number(values.connections) }
   await load({ ...how, seconds: values.quick ? 0.2 : 3 })
-  const { requests, rps, p50, p99 } = await autocannon({ ...how, rate: null, seconds: 120, requests: Math.round(Number(values.requests) / 2) })
+  const { requests, rps, p50, p99 } =
+    await autocannon({ ...how, rate: null, seconds: 120, requests: Math.round(Number(values.requests) / 2) })
   await server.stop()
   const recycled = fs.readFileSync(journal, 'utf8').trim().split('\n').map(line => JSON.parse(line)).filter(({ event }) => event === 'recycled')
   fs.rmSync(path.dirname(journal), { recursive: true })
-  return { requests, rps, p50, p99, recycles: recycled.length, cut: recycled.reduce((sum, { cut, unaccounted }) => sum + cut + unaccounted, 0) }
+  return {
+    requests,
+    rps,
+    p50,
+    p99,
+    recycles: recycled.length,
+    cut: recycled.reduce((sum, { cut, unaccounted }) => sum + cut + unaccounted, 0)
+  }
 }
 
 /** Shared pages are counted once. @param {number} pid of the primary @returns {number} MiB of its mold and workers */

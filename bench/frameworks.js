@@ -1,14 +1,16 @@
 'use strict'
 
 /**
- * Rolling reloads, one after the other, of an app on the frameworks that most apps use: requests that are dropped, clients' connections that are
- * closed, and the time to the response. recycle, with workers that are spawned and forked (`--fork mold --warm 200`), beside pm2 and Watt.
+ * Rolling reloads, one after the other, of an app on the frameworks that most apps use: requests that are dropped,
+ * clients' connections that are closed, and the time to the response. recycle, with workers that are spawned and forked
+ * (`--fork mold --warm 200`), beside pm2 and Watt.
  *
  *     npm run bench:frameworks -- [--apps http,express,fastify,koa,nest] [--peers recycle,forked,pm2,watt] [--seconds 12] [--rate 400] [--workers 2] [--quick]
  *     npm run bench:next                    Next.js 16 (standalone output); it is built first, which takes 340 MB
  *
- * Clients have keep-alive connections; a tenth of the requests take 300 ms in the app (of Next.js: they are of a route, the others of a page that is rendered).
- * Watt needs Node.js 22.19; it runs the app in threads. p99 is that of the requests that are answered at once.
+ * Clients have keep-alive connections; a tenth of the requests take 300 ms in the app (of Next.js: they are of a route,
+ * the others of a page that is rendered). Watt needs Node.js 22.19; it runs the app in threads. p99 is that of the
+ * requests that are answered at once.
  */
 
 const { install } = require('./peers')
@@ -88,5 +90,14 @@ async function measure (peer, app, say) {
       return so.elapsedMs >= seconds * 1000
     }
   })
-  return { requests, recycles, dropped, reopened: reopened ?? undefined, perRecycle: recycles ? dropped / recycles : undefined, p50: all.p50, p99: all.p99, errors }
+  return {
+    requests,
+    recycles,
+    dropped,
+    reopened: reopened ?? undefined,
+    perRecycle: recycles ? dropped / recycles : undefined,
+    p50: all.p50,
+    p99: all.p99,
+    errors
+  }
 }

@@ -1,15 +1,17 @@
 'use strict'
 
 /**
- * The 2017 experiment, repeated: does a worker serve more requests if it is recycled before it collects the garbage of its old space? Every
- * profile runs under recycle, so that they differ in V8 flags and budget alone; all are compared with `default`.
+ * The 2017 experiment, repeated: does a worker serve more requests if it is recycled before it collects the garbage of
+ * its old space? Every profile runs under recycle, so that they differ in V8 flags and budget alone; all are compared
+ * with `default`.
  *
  *     npm run bench:gc -- [--apps garbage,cache] [--profiles default,huge-heap] [--workers 1,5] [--connections 50]
  *                         [--generator autocannon] [--load saturation] [--requests 100000] [--rate n] [--quick]
  *
- * --generator: autocannon, the best known one, or raw, which counts drops, and times each request of a fixed rate from when it was due.
- * With `autocannon,raw` both measure by turns. --load rate needs raw; it is 60 % of what `default` does at saturation, found before each
- * round, unless --rate gives it. Results: gc-node<n>.json by autocannon, gc-raw-node<n>.json by raw, gc-generators-node<n>.json by both.
+ * --generator: autocannon, the best known one, or raw, which counts drops, and times each request of a fixed rate from
+ * when it was due. With `autocannon,raw` both measure by turns. --load rate needs raw; it is 60 % of what `default`
+ * does at saturation, found before each round, unless --rate gives it. Results: gc-node<n>.json by autocannon,
+ * gc-raw-node<n>.json by raw, gc-generators-node<n>.json by both.
  */
 
 const fs = require('node:fs')
@@ -56,18 +58,19 @@ if (kinds.includes('rate') && generators.includes('autocannon')) {
 }
 
 bench.run({
-  groups: list(bench.values.connections).flatMap(connections => apps.flatMap(app => kinds.flatMap(kind => list(bench.values.workers).map(workers => {
-    const how = { app, workers: Number(workers), connections: Number(connections) }
-    const rateOf = kind === 'rate' ? oncePerRound(() => findRate(how)) : () => null
-    return {
-      name: groupName({ ...how, load: kind }),
-      ...generators.length === 1 ? { beside: ['default'] } : {}, // a ratio of two generators would compare nothing
-      subjects: Object.fromEntries(profiles.flatMap(profile => generators.map(generator => [
-        generators.length === 1 ? profile : `${profile}, by ${generator}`,
-        async at => measure({ ...how, profile, generator, rate: await rateOf(at) })
-      ])))
-    }
-  })))),
+  groups: list(bench.values.connections)
+    .flatMap(connections => apps.flatMap(app => kinds.flatMap(kind => list(bench.values.workers).map(workers => {
+      const how = { app, workers: Number(workers), connections: Number(connections) }
+      const rateOf = kind === 'rate' ? oncePerRound(() => findRate(how)) : () => null
+      return {
+        name: groupName({ ...how, load: kind }),
+        ...generators.length === 1 ? { beside: ['default'] } : {}, // a ratio of two generators would compare nothing
+        subjects: Object.fromEntries(profiles.flatMap(profile => generators.map(generator => [
+          generators.length === 1 ? profile : `${profile}, by ${generator}`,
+          async at => measure({ ...how, profile, generator, rate: await rateOf(at) })
+        ])))
+      }
+    })))),
   columns: [
     { key: 'rps', title: 'requests/s', ratio: true },
     { key: 'p50', title: 'p50 ms', digits: 1, brief: true },
@@ -98,16 +101,22 @@ bench.run({
   for (const group of groups) for (const line of reasonsOf(group)) console.log(`${group.name}: ${line}`)
 })
 
-/** @param {{ app: string, workers: number, connections: number, profile: string, generator: string, rate: number | null }} how */
+/**
+ * @param {{ app: string, workers: number, connections: number, profile: string, generator: string, rate: number
+ *   | null }} how
+ */
 async function measure ({ app, workers, connections, profile, generator, rate }) {
   const folder = temporaryFolder()
   const journal = path.join(folder, 'journal.ndjson')
   const traces = path.join(folder, 'gc')
   fs.mkdirSync(traces)
   const options = optionsOf(profile, app)
-  const server = await startFleet({ ...options, app, workers, journal, nodeOption: [...TRACE, ...options.nodeOption] }, traces)
+  const server = await startFleet(
+    { ...options, app, workers, journal, nodeOption: [...TRACE, ...options.nodeOption] }, traces
+  )
   const how = { port: server.port, connections, rate, seconds: LONGEST_S }
-  await load({ ...how, seconds: warm }) // otherwise code that runs for the first time would be a large part of the figures
+  // Otherwise code that runs for the first time would be a large part of the figures
+  await load({ ...how, seconds: warm })
   const from = Date.now()
   const usage = new Usage(server.pid)
   const figures = await (generator === 'autocannon' ? autocannon : load)({ ...how, requests })
@@ -116,7 +125,15 @@ async function measure ({ app, workers, connections, profile, generator, rate })
   await server.stop()
   const { nodeOption, ...rest } = options
   const flags = [...Object.entries(rest).map(([name, value]) => `${name}=${value}`), ...nodeOption].join(' ')
-  return { flags: flags || undefined, generator, ...figures, rate, ...perRequest(used, figures.requests), ...readTraces(traces, window), ...recyclesIn(journal, window) }
+  return {
+    flags: flags || undefined,
+    generator,
+    ...figures,
+    rate,
+    ...perRequest(used, figures.requests),
+    ...readTraces(traces, window),
+    ...recyclesIn(journal, window)
+  }
 }
 
 /** @param {Record<string, any>} options @param {string} traces */
@@ -160,7 +177,8 @@ function perRequest (used, requests) {
  */
 function recyclesIn (journal, { from, to }) {
   const lines = fs.readFileSync(journal, 'utf8').trim().split('\n').map(line => JSON.parse(line))
-  const during = (/** @type {string} */ what) => lines.filter(({ event, t }) => event === what && t >= from && t <= to).length
+  const during = (/** @type {string} */ what) =>
+    lines.filter(({ event, t }) => event === what && t >= from && t <= to).length
   const late = new Set(lines.filter(({ event, t }) => event === 'worker.condemn' && t > to).map(({ pid }) => pid))
   const recycled = lines.filter(({ event, t, oldPid }) => event === 'recycled' && t >= from && !late.has(oldPid))
   return {

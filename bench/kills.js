@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Draws each slot's connections over time, and a mark for each worker that died, from a journal of `recycle drill --kill`:
+ * Draws each slot's connections over time, and a mark for each worker that died, from a journal of
+ * `recycle drill --kill`:
  *
  *     node bench/kills.js run.ndjson > kills.svg
  */
@@ -25,7 +26,9 @@ readReport(files).then(({ report }) => {
     most: Math.max(...samples.map(({ connections }) => connections)) * 1.08,
     draw ({ slot }, { x, y, bottom, left, right }) {
       const deaths = lines.filter(({ event, slot: of }) => event === 'worker.crash' && of === slot).map(({ t }) => t)
-      const points = [...samples.filter(({ slot: of }) => of === slot), ...deaths.map(t => ({ t, connections: 0 }))].sort((a, b) => a.t - b.t)
+      const points = [
+        ...samples.filter(({ slot: of }) => of === slot), ...deaths.map(t => ({ t, connections: 0 }))
+      ].sort((a, b) => a.t - b.t)
       const line = points.map(({ t, connections }, j) => `${j ? `H${x(t)}V` : `M${x(t)},`}${y(connections)}`).join('')
       return `<path class="base" d="M${left},${bottom}H${right}"/><path class="line" d="${line}"/>` +
         deaths.map(t => `<path class="mark" d="M${(Number(x(t)) - 4).toFixed(1)},${bottom - 62}l8,8m0,-8l-8,8"/>`).join('')

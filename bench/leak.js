@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * What `recycle leak` costs: the throughput and the latencies of the worker under study beside an ordinary one, and those of a fleet of three, in which one is always
- * under study, beside a fleet without.
+ * What `recycle leak` costs: the throughput and the latencies of the worker under study beside an ordinary one, and
+ * those of a fleet of three, in which one is always under study, beside a fleet without.
  *
  *     npm run bench:leak -- [--rounds 7] [--seconds 5] [--connections 16] [--quick]
  */

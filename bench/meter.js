@@ -1,12 +1,13 @@
 'use strict'
 
 /**
- * The cost of reading the memory of workers: for the primary, because its event loop is blocked meanwhile, and for the worker, because the
- * kernel locks its memory map during the walk.
+ * The cost of reading the memory of workers: for the primary, because its event loop is blocked meanwhile, and for the
+ * worker, because the kernel locks its memory map during the walk.
  *
  *     npm run bench:meter -- [--fleets 5x50,100x50,5x150,5x1024,2x4096] [--workers-of 50,1024,4096] [--quick]
  *
- * Fleets are <workers>x<MB each>. A fleet that does not fit into three quarters of the free memory is left out, with a message.
+ * Fleets are <workers>x<MB each>. A fleet that does not fit into three quarters of the free memory is left out, with a
+ * message.
  */
 
 const { execFileSync } = require('node:child_process')
@@ -99,8 +100,8 @@ function workerGroup (megabytes) {
 }
 
 /**
- * Polls as the primary does: every worker, 32 in a turn of the loop, then a rest, so that no poll has the caches of the last one.
- * First the polls are timed, then the loop's turns.
+ * Polls as the primary does: every worker, 32 in a turn of the loop, then a rest, so that no poll has the caches of the
+ * last one. First the polls are timed, then the loop's turns.
  *
  * @param {(pid: number) => Reader} open
  */
@@ -122,7 +123,9 @@ async function poll (open) {
     return hold.end()
   })
   readers.forEach(reader => reader.close?.())
-  return { us: median(times), holdMs: median(holds), longestMs: Math.max(...holds), readings: times.length * readers.length }
+  return {
+    us: median(times), holdMs: median(holds), longestMs: Math.max(...holds), readings: times.length * readers.length
+  }
 }
 
 /**
@@ -132,7 +135,9 @@ async function poll (open) {
  */
 async function again (seconds, measure) {
   const figures = []
-  for (const end = performance.now() + seconds * 1000; figures.length < 5 || performance.now() < end;) figures.push(await measure())
+  for (const end = performance.now() + seconds * 1000; figures.length < 5 || performance.now() < end;) {
+    figures.push(await measure())
+  }
   return figures
 }
 
@@ -152,7 +157,15 @@ async function disturb (open, megabytes) {
   const { fault, map } = await figures
   reader.close?.()
   await replaceTargets([])
-  return { faultP50: fault.p50, faultP99: fault.p99, faultMax: fault.max, mapP50: map.p50, mapP99: map.p99, mapMax: map.max, readings }
+  return {
+    faultP50: fault.p50,
+    faultP99: fault.p99,
+    faultMax: fault.max,
+    mapP50: map.p50,
+    mapP99: map.p99,
+    mapMax: map.max,
+    readings
+  }
 }
 
 /** @param {{ read: (now: number) => Promise<unknown>, close: () => void }} probe @returns {Reader} */

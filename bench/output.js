@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * What it costs that the workers' output passes through the primary (--output lines, --prefix), beside workers that have inherited its
- * stdout: a pipe, read by `cat`. Each request writes one line, of two sizes: as fast as possible, for throughput, and at a fixed rate, for
- * latency. Lines that no JSON parser takes are counted.
+ * What it costs that the workers' output passes through the primary (--output lines, --prefix), beside workers that
+ * have inherited its stdout: a pipe, read by `cat`. Each request writes one line, of two sizes: as fast as possible,
+ * for throughput, and at a fixed rate, for latency. Lines that no JSON parser takes are counted.
  *
  *     npm run bench:output -- [--rounds 5] [--seconds 5] [--connections 50] [--workers 2×CPU+1] [--rate 1000] [--quick]
  */
@@ -41,7 +41,8 @@ bench.run({
   groups: KINDS.map(({ name, bytes, rate }) => ({
     name,
     beside: ['inherit'],
-    subjects: Object.fromEntries(Object.entries(SUBJECTS).map(([subject, args]) => [subject, () => measure(args, bytes, rate)]))
+    subjects: Object.fromEntries(Object.entries(SUBJECTS)
+      .map(([subject, args]) => [subject, () => measure(args, bytes, rate)]))
   })),
   columns: [
     { key: 'rps', title: 'requests/s', ratio: true },
@@ -75,7 +76,13 @@ async function measure (args, bytes, rate) {
   const primary = await primaryAt(port)
   const usage = new Usage(primary)
   const before = cpuMsOf(primary)
-  const figures = await load({ port, connections: Number(values.connections), rate, seconds: Number(values.seconds), warmSeconds: values.quick ? 0 : 2 })
+  const figures = await load({
+    port,
+    connections: Number(values.connections),
+    rate,
+    seconds: Number(values.seconds),
+    warmSeconds: values.quick ? 0 : 2
+  })
   const used = usage.stop()
   const primaryMs = (cpuMsOf(primary) - before) / (figures.requests * bytes / 1e6)
   const primaryMiB = rssOf(primary) / 1024 ** 2
@@ -83,7 +90,14 @@ async function measure (args, bytes, rate) {
   await closed
   process.removeListener('exit', end)
   const lines = fs.readFileSync(file, 'latin1').split('\n').slice(0, -1).map(line => line.replace(/^\[\d+\] /, ''))
-  return { ...figures, cpuUs: used && used.cpuMs * 1000 / figures.requests, primaryMs, primaryMiB, torn: lines.filter(line => !isJson(line)).length, missing: figures.requests - lines.length }
+  return {
+    ...figures,
+    cpuUs: used && used.cpuMs * 1000 / figures.requests,
+    primaryMs,
+    primaryMiB,
+    torn: lines.filter(line => !isJson(line)).length,
+    missing: figures.requests - lines.length
+  }
 }
 
 /** @param {number} port @returns {Promise<number>} its pid, when every worker has had time to listen */

@@ -1,13 +1,14 @@
 'use strict'
 
 /**
- * The cost of running under recycle. The app is "hello world", so that its own work hides nothing. Compared are bare cluster with both
- * of its policies, recycle with nothing to recycle, by both of its schedules, and recycle replacing a worker every second. Bare cluster
- * with a worker killed and forked every second shows the share of a process boot in the last.
+ * The cost of running under recycle. The app is "hello world", so that its own work hides nothing. Compared are bare
+ * cluster with both of its policies, recycle with nothing to recycle, by both of its schedules, and recycle replacing a
+ * worker every second. Bare cluster with a worker killed and forked every second shows the share of a process boot in
+ * the last.
  *
- * Three kinds of load: as fast as possible, for throughput; at a fixed rate well below that, for latency, which a closed loop understates;
- * and all subjects at the same time, each with its share of the rate, for the CPU time of a request: other load of the machine then
- * affects all of them equally.
+ * Three kinds of load: as fast as possible, for throughput; at a fixed rate well below that, for latency, which a
+ * closed loop understates; and all subjects at the same time, each with its share of the rate, for the CPU time of a
+ * request: other load of the machine then affects all of them equally.
  *
  *     npm run bench:overhead -- [--rounds 5] [--seconds 5] [--connections 50] [--workers 2×CPU+1]
  *       [--rates 20000,4000]  (requests per second, keep-alive and with a connection per request) [--quick]
@@ -32,7 +33,8 @@ const { values } = bench
 const [rate, closeRate = rate] = values.rates.split(',').map(Number)
 const workers = Number(values.workers)
 const warmSeconds = values.quick ? 0 : 5
-const fleet = (/** @type {number} */ workers, /** @type {Record<string, any>} */ more = {}) => JSON.stringify({ app, workers, ...more })
+const fleet = (/** @type {number} */ workers, /** @type {Record<string, any>} */ more = {}) =>
+  JSON.stringify({ app, workers, ...more })
 
 const EVEN = 'cluster, round robin'
 const SHARED = 'cluster, shared socket'
@@ -71,7 +73,8 @@ bench.run({
       name,
       by: kind.rate ? 'p99' : 'rps',
       beside: [EVEN, SHARED],
-      subjects: Object.fromEntries(Object.entries(SUBJECTS).map(([name, [script, ...args]]) => [name, () => measure(script, args, kind)]))
+      subjects: Object.fromEntries(Object.entries(SUBJECTS)
+        .map(([name, [script, ...args]]) => [name, () => measure(script, args, kind)]))
     })),
     ...TOGETHER.map(({ name, workers, ...kind }) => ({ name, by: 'cpuUs', beside: [EVEN, SHARED], subjects: together(idle(workers), kind) }))
   ],
@@ -90,7 +93,8 @@ bench.run({
       { group, subject: 'recycle, idle', key: 'rps', ratioAtLeast: 0.98 },
       { group, subject: 'recycle, idle', key: 'rps', ratioAtLeast: 0.98, beside: EVEN }, // the one with equal shares
       { group, subject: 'recycle, 1 a second', key: 'rps', ratioAtLeast: 0.9 },
-      { group, subject: 'recycle, 1 a second', key: 'rps', ratioAtLeast: 0.98, beside: KILLED } // the one with as many boots
+      // The one with as many boots
+      { group, subject: 'recycle, 1 a second', key: 'rps', ratioAtLeast: 0.98, beside: KILLED }
     ]),
     ...KINDS.map(({ name: group }) => ({ group, subject: 'recycle, idle', key: 'p99', ratioAtMost: 1.05 })),
     ...TOGETHER.map(({ name: group }) => ({ group, subject: 'recycle, idle', key: 'cpuUs', ratioAtMost: 1.02 })), // the inverse of 0.98 of the throughput
@@ -122,7 +126,10 @@ function together (subjects, kind) {
   return Object.fromEntries(Object.keys(subjects).map(name => [name, async at => (await measured(at))[name]]))
 }
 
-/** @param {Record<string, string[]>} subjects @param {{ keepAlive: boolean, rate: number }} kind @returns {Promise<Record<string, any>>} by subject */
+/**
+ * @param {Record<string, string[]>} subjects @param {{ keepAlive: boolean, rate: number }} kind
+ * @returns {Promise<Record<string, any>>} by subject
+ */
 async function measureTogether (subjects, { keepAlive, rate }) {
   const names = Object.keys(subjects)
   const servers = await Promise.all(Object.values(subjects).map(([script, ...args]) => startServer(script, args)))
@@ -130,7 +137,8 @@ async function measureTogether (subjects, { keepAlive, rate }) {
   if (warmSeconds > 0) await Promise.all(servers.map(({ port }) => load({ ...how, port, seconds: warmSeconds })))
   const measured = await Promise.all(servers.map(async ({ pid, port }) => {
     const usage = new Usage(pid, 1000) // rarely: a reading takes CPU time from all of them
-    const figures = await load({ ...how, port, seconds: Number(values.seconds) * names.length }) // as long as one after the other
+    // As long as one after the other
+    const figures = await load({ ...how, port, seconds: Number(values.seconds) * names.length })
     const used = usage.stop()
     return { ...figures, cpuUs: used && used.cpuMs * 1000 / figures.requests, primaryMiB: rssOf(pid) / 1024 ** 2 }
   }))

@@ -1,9 +1,10 @@
 'use strict'
 
 /**
- * The cost of recording the pauses of the garbage collector and the lag of the event loop in a worker (lib/worker/vitals/gc-pauses.js). Of two plain
- * servers one records them. Both run side by side, and the load alternates between them many times in a round. CPU time per
- * request is compared, which other load of the machine affects least.
+ * The cost of recording the pauses of the garbage collector and the lag of the event loop in a worker
+ * (lib/worker/vitals/gc-pauses.js). Of two plain servers one records them. Both run side by side, and the load
+ * alternates between them many times in a round. CPU time per request is compared, which other load of the machine
+ * affects least.
  *
  *     npm run bench:pauses -- [--rounds 9] [--quick]
  */

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Where connections are and how they move, in a simulation: by load, as recycle does; by count alone; by one queue for all workers; round robin; least connections. Loads are
- * synthetic and seeded, a round is a seed (bench/support/synthetic-fleet.js). No fleet runs.
+ * Where connections are and how they move, in a simulation: by load, as recycle does; by count alone; by one queue for
+ * all workers; round robin; least connections. Loads are synthetic and seeded, a round is a seed
+ * (bench/support/synthetic-fleet.js). No fleet runs.
  *
  *     npm run bench:placement-model -- [--seconds 40] [--workers 5] [--cpus 2] [--quick]
  */

@@ -1,12 +1,15 @@
 'use strict'
 
 /**
- * Which worker has which connection, and what that costs: few busy connections among many quiet ones, where all the busy ones, or half of them, are of one worker at
- * first, as those of a proxy may be; and "hello world" as fast as possible, where nothing is to be gained. Compared are recycle with both schedules, bare cluster with both policies, and another version of recycle.
+ * Which worker has which connection, and what that costs: few busy connections among many quiet ones, where all the
+ * busy ones, or half of them, are of one worker at first, as those of a proxy may be; and "hello world" as fast as
+ * possible, where nothing is to be gained. Compared are recycle with both schedules, bare cluster with both policies,
+ * and another version of recycle.
  *
  *     npm run bench:placement -- [--rounds 5] [--seconds 10] [--workers 5] [--quiet 200] [--busy 4] [--rate 600] [--cost 2] [--connections 50] [--beside <folder>] [--quick]
  *
- * --rate: requests a second of the busy connections together; --cost: ms of CPU of each; --connections: of "hello world"; --beside: the folder of another version.
+ * --rate: requests a second of the busy connections together; --cost: ms of CPU of each; --connections: of "hello
+ * world"; --beside: the folder of another version.
  */
 
 const path = require('node:path')
@@ -26,7 +29,8 @@ const bench = openBench({
   quick: { seconds: '1', workers: '2', quiet: '10', busy: '2', rate: '40', connections: '4' }
 })
 const { values } = bench
-const [seconds, workers, quiet, busy, rate] = [values.seconds, values.workers, values.quiet, values.busy, values.rate].map(Number)
+const [seconds, workers, quiet, busy, rate] =
+  [values.seconds, values.workers, values.quiet, values.busy, values.rate].map(Number)
 const warmSeconds = values.quick ? 1 : WARM_SECONDS
 
 const OURS = 'recycle'

@@ -1,13 +1,14 @@
 'use strict'
 
 /**
- * A request that ends its worker comes ten times a second: how many of the other requests are answered, and after what time. recycle (spawned, with a
- * standby, forked) beside bare cluster that forks anew, pm2, and gunicorn's rule, modelled over cluster.
+ * A request that ends its worker comes ten times a second: how many of the other requests are answered, and after what
+ * time. recycle (spawned, with a standby, forked) beside bare cluster that forks anew, pm2, and gunicorn's rule,
+ * modelled over cluster.
  *
  *     npm run bench:poison -- [--peers recycle,cluster] [--workers 5] [--rate 500] [--poison 10] [--seconds 60] [--quick]
  *
- * Each request has a connection of its own and is sent at its time, whatever became of those before. A request that is in flight in a worker when it dies is lost
- * with any of them. Answered late counts as answered, up to 10 s.
+ * Each request has a connection of its own and is sent at its time, whatever became of those before. A request that is
+ * in flight in a worker when it dies is lost with any of them. Answered late counts as answered, up to 10 s.
  */
 
 const { spawn } = require('node:child_process')
@@ -52,7 +53,8 @@ async function main () {
   await bench.run({
     groups: [{
       name: `${poisonRate} a second among ${rate}`,
-      subjects: Object.fromEntries(names.map(name => [name, ({ round }) => round < 0 ? Promise.resolve({}) : measure(name)])),
+      subjects: Object.fromEntries(names.map(name =>
+        [name, ({ round }) => round < 0 ? Promise.resolve({}) : measure(name)])),
       beside: names.includes('cluster') ? ['cluster'] : []
     }],
     columns: [
@@ -87,7 +89,17 @@ async function measure (name) {
     const { sent, answered, errors, ms } = await poison({ port, rate, poisonRate, seconds })
     const at = (/** @type {number} */ share) => ms[Math.min(ms.length - 1, Math.floor(share * ms.length))] ?? null
     const hasEnded = peer.exitCode !== null || peer.signalCode !== null ? 1 : 0
-    return { sent, answered, answeredPercent: 100 * answered / sent, errors, p50: at(0.5), p99: at(0.99), max: at(1), deaths: roster.workers.length - before, hasEnded }
+    return {
+      sent,
+      answered,
+      answeredPercent: 100 * answered / sent,
+      errors,
+      p50: at(0.5),
+      p99: at(0.99),
+      max: at(1),
+      deaths: roster.workers.length - before,
+      hasEnded
+    }
   } finally {
     if (peer.exitCode === null && peer.signalCode === null) {
       const gone = once(peer, 'exit')

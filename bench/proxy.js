@@ -1,13 +1,15 @@
 'use strict'
 
 /**
- * Rolling reloads behind nginx with upstream keep-alive, the most common layout: the errors that clients of nginx get when the workers
- * are replaced. nginx keeps idle connections to the app; where the app closes one just as nginx sends a request on it, the client gets a 502.
+ * Rolling reloads behind nginx with upstream keep-alive, the most common layout: the errors that clients of nginx get
+ * when the workers are replaced. nginx keeps idle connections to the app; where the app closes one just as nginx sends
+ * a request on it, the client gets a 502.
  *
  *     npm run bench:proxy -- [--peers recycle-reload,pm2-reload,recluster] [--seconds 25] [--rate 900] [--workers 3] [--quick]
  *
- * 30 keep-alive clients of nginx, 40 % of the requests POST 20 KB, 5 % take 300 ms. nginx does not retry (`proxy_next_upstream off`): its
- * retry hides a failed GET, and it never retries a POST. Skipped where no nginx is in PATH.
+ * 30 keep-alive clients of nginx, 40 % of the requests POST 20 KB, 5 % take 300 ms. nginx does not retry
+ * (`proxy_next_upstream off`): its retry hides a failed GET, and it never retries a POST. Skipped where no nginx is in
+ * PATH.
  */
 
 const { install } = require('./peers')
@@ -73,5 +75,16 @@ async function measure (name, say) {
     }
   })
   const badGateway = errors['status 502'] ?? 0
-  return { requests, recycles, badGateway, otherErrors: dropped - badGateway, dropped, perRecycle: recycles ? dropped / recycles : undefined, reopened, p99: all.p99, errors, proxyErrors }
+  return {
+    requests,
+    recycles,
+    badGateway,
+    otherErrors: dropped - badGateway,
+    dropped,
+    perRecycle: recycles ? dropped / recycles : undefined,
+    reopened,
+    p99: all.p99,
+    errors,
+    proxyErrors
+  }
 }

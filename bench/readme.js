@@ -1,11 +1,12 @@
 'use strict'
 
 /**
- * Writes results/README.md and its plots from the JSON beside it, and the excerpts in README.md and docs/*.md: `npm run bench:readme`.
+ * Writes results/README.md and its plots from the JSON beside it, and the excerpts in README.md and docs/*.md:
+ * `npm run bench:readme`.
  *
- * The text of the page is in results/TEMPLATE.md. There `{{plot: overhead}}` stands for the bench's plot, `{{machine: overhead}}` for the
- * machine and the settings, and any other `{{…}}` for an excerpt (excerpts/index.js). README.md and docs/*.md have such excerpts between
- * `<!-- gc: huge-heap -->` and `<!-- /gc -->`.
+ * The text of the page is in results/TEMPLATE.md. There `{{plot: overhead}}` stands for the bench's plot,
+ * `{{machine: overhead}}` for the machine and the settings, and any other `{{…}}` for an excerpt (excerpts/index.js).
+ * README.md and docs/*.md have such excerpts between `<!-- gc: huge-heap -->` and `<!-- /gc -->`.
  *
  *     node bench/readme.js [folder]      of the results; with another than bench/results, README.md and docs are not changed
  */

@@ -5,7 +5,8 @@
  *
  *     npm run bench:report -- [size]      of the journal; 64MiB unless given
  *
- * Writes a journal of that size, as a fleet of five under load would, with the records of a client, and reads it in a process of its own.
+ * Writes a journal of that size, as a fleet of five under load would, with the records of a client, and reads it in a
+ * process of its own.
  */
 
 const { fork } = require('node:child_process')
@@ -55,7 +56,8 @@ async function measure (file) {
   const began = process.hrtime.bigint()
   const { report } = await readReport([file])
   const seconds = Number(process.hrtime.bigint() - began) / 1e9
-  process.send?.({ seconds, peakBytes: process.resourceUsage().maxRSS * 1024, verdict: report.verdict.text }, () => process.disconnect())
+  process.send?.({ seconds, peakBytes: process.resourceUsage().maxRSS * 1024, verdict: report.verdict.text }, () =>
+    process.disconnect())
 }
 
 /** @param {string} file @param {number} size bytes @returns {number} lines written */

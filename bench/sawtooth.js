@@ -18,7 +18,9 @@ readReport(process.argv.slice(2)).then(({ report, series }) => {
     shows: `memory of ${slots.length} workers`,
     slots,
     height: 74,
-    most: Math.max(...slots.flatMap(({ points }) => points.flatMap(({ bytes, budget }) => [bytes, budget ?? 0]))) * 1.08,
+    most: Math.max(
+      ...slots.flatMap(({ points }) => points.flatMap(({ bytes, budget }) => [bytes, budget ?? 0]))
+    ) * 1.08,
     draw ({ slot, points }, { x, y, bottom }) {
       const line = points.map(({ t, bytes }) => `${x(t)},${y(bytes)}`).join(' ')
       const budget = points.map(({ t, budget }, j) => `${j ? `H${x(t)}V` : `M${x(t)},`}${y(budget ?? 0)}`).join('')

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * What `--sticky` costs: a request whose session is in the worker that has its connection, beside the same request without the option; a
- * request that has to move, beside one that has not; and clients behind nginx with upstream keep-alive, where the sessions of many clients
- * take turns on each connection.
+ * What `--sticky` costs: a request whose session is in the worker that has its connection, beside the same request
+ * without the option; a request that has to move, beside one that has not; and clients behind nginx with upstream
+ * keep-alive, where the sessions of many clients take turns on each connection.
  *
  *     npm run bench:sticky -- [--rounds 5] [--seconds 8] [--connections 30] [--workers 3] [--rate 400] [--quick]
  */
@@ -74,7 +74,10 @@ bench.run({
   plot: { key: 'p50', title: 'A request whose session is elsewhere', ratio: true, groups: 'requests/s' }
 })
 
-/** @param {Record<string, any>} options @param {Record<string, any>} how of load(), and whether nginx is in `front` @param {number} [size] */
+/**
+ * @param {Record<string, any>} options @param {Record<string, any>} how of load(), and whether nginx is in `front`
+ * @param {number} [size]
+ */
 async function measure (options, { front = false, ...how }, size = workers) {
   const server = await startServer('recycle.js', [JSON.stringify({ app: path.join(__dirname, 'apps', 'hello.js'), workers: size, ...options })])
   const nginx = front ? await startNginx(server.port) : null

@@ -7,7 +7,8 @@
  *     node bench/table.js gc-raw --node 22 --group 'cache, 1 worker'
  *     node bench/table.js my-run.json                                or of a file that a bench wrote by --out
  *
- * --group is a regular expression. Each table names its machine, its flags (the load generator among them) and its rounds.
+ * --group is a regular expression. Each table names its machine, its flags (the load generator among them) and its
+ * rounds.
  */
 
 const fs = require('node:fs')
@@ -80,7 +81,9 @@ function chosenGroups () {
 
 /** @param {any[]} files @param {RegExp} pattern */
 function print (files, pattern) {
-  const found = files.map(file => ({ ...file, groups: file.groups.filter((/** @type {any} */ { name }) => pattern.test(name)) })).filter(({ groups }) => groups.length)
+  const found = files.map(
+    file => ({ ...file, groups: file.groups.filter((/** @type {any} */ { name }) => pattern.test(name)) })
+  ).filter(({ groups }) => groups.length)
   if (found.length === 0) throw new BadFlag(`--group takes a pattern that matches a group (see --list); it is "${values.group}"`)
   for (const results of found) {
     const { bench, date, machine, settings, note, columns, groups } = results

@@ -1,12 +1,14 @@
 'use strict'
 
 /**
- * WebSockets over a reload: connections that are closed, messages that are lost, the longest that an answer takes, and the CPU time of the whole machine, clients too, beside
- * as long without a reload. recycle, whose app calls webSockets(), beside pm2 reload, whose app closes them with 1012, and clients that come back within a second.
+ * WebSockets over a reload: connections that are closed, messages that are lost, the longest that an answer takes, and
+ * the CPU time of the whole machine, clients too, beside as long without a reload. recycle, whose app calls
+ * webSockets(), beside pm2 reload, whose app closes them with 1012, and clients that come back within a second.
  *
  *     npm run bench:websockets -- [--peers recycle,pm2] [--connections 10000] [--every 10000] [--busy 200] [--busy-every 50] [--seconds 30] [--workers 4] [--quick]
  *
- * `--every`: a message of each connection, in ms; `--busy` more have one each `--busy-every` ms. Each message is answered with its number in its connection.
+ * `--every`: a message of each connection, in ms; `--busy` more have one each `--busy-every` ms. Each message is
+ * answered with its number in its connection.
  */
 
 const { spawn } = require('node:child_process')

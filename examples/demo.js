@@ -1,7 +1,7 @@
 'use strict'
 
-// npm run demo: what `recycle drill` does, on an app that leaks. Exit code 0 only if nothing was dropped and workers were
-// recycled. More options may follow, and override these: npm run demo -- --duration 60s --html page.html
+// npm run demo: what `recycle drill` does, on an app that leaks. Exit code 0 only if nothing was dropped and workers
+// were recycled. More options may follow, and override these: npm run demo -- --duration 60s --html page.html
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')

@@ -1,6 +1,7 @@
 'use strict'
 
-// A Fastify app that closes itself well: once its worker is drained, its SIGTERM handler runs, and has nothing to wait for.
+// A Fastify app that closes itself well: once its worker is drained, its SIGTERM handler runs, and has nothing to wait
+// for.
 //   npm install fastify && recycle --max-requests 10000 examples/fastify.js
 const fastify = require('fastify')()
 

@@ -1,6 +1,7 @@
 'use strict'
 
-// Ten routes, one of which keeps 50 KB of each request: `recycle --memory-by-route` finds out which. One request in ten takes 300 ms.
+// Ten routes, one of which keeps 50 KB of each request: `recycle --memory-by-route` finds out which. One request in ten
+// takes 300 ms.
 const http = require('node:http')
 
 const ROUTES = ['/', '/about', '/cart', '/contact', '/help', '/login', '/news', '/orders', '/prices', '/search']

@@ -1,8 +1,10 @@
 'use strict'
 
-// WebSockets that stay open while their workers are replaced: a page counts what its connection has echoed, and shows which worker has it.
+// WebSockets that stay open while their workers are replaced: a page counts what its connection has echoed, and shows
+// which worker has it.
 //   npm install ws && recycle --workers 4 examples/websocket.js
-// Open http://localhost:3000, and `recycle reload` in another terminal: the worker changes, the count goes on, and the connection is never closed.
+// Open http://localhost:3000, and `recycle reload` in another terminal: the worker changes, the count goes on, and the
+// connection is never closed.
 const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')

@@ -12,11 +12,12 @@ const { Takeover } = require('./primary/succession/takeover')
  *
  * Options are those of the command line in camelCase (`maxRss: '512MiB'`, `interval: '500ms'`). Sizes may be numbers of
  * bytes; times have a unit, or are 0. The log is silent by default. The caller handles signals. The fleet has a control
- * socket if `control` or `name` is given; if the path of `control` cannot be opened, or a fleet of this name runs, the fleet stops and
- * `ready()` rejects with RECYCLE_CONTROL or RECYCLE_CONTROL_TAKEN.
+ * socket if `control` or `name` is given; if the path of `control` cannot be opened, or a fleet of this name runs, the
+ * fleet stops and `ready()` rejects with RECYCLE_CONTROL or RECYCLE_CONTROL_TAKEN.
  *
  * @param {{ app: string, args?: string[] } & import('./options').FleetOptions} options
- * @returns {import('./primary/supervisor').Supervisor & import('./features').Commands} started; `await supervisor.ready()`
+ * @returns {import('./primary/supervisor').Supervisor & import('./features').Commands} started;
+ *   `await supervisor.ready()`
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED,
  *   RECYCLE_METRIC_UNSUPPORTED, RECYCLE_FORK_UNSUPPORTED, RECYCLE_JOURNAL
  */

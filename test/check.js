@@ -1,6 +1,9 @@
 'use strict'
 
-/** Runs scripts of package.json at the same time, each on a CPU of its own; prints what those say that fail, and exits with 1. */
+/**
+ * Runs scripts of package.json at the same time, each on a CPU of its own; prints what those say that fail, and exits
+ * with 1.
+ */
 
 const { spawn } = require('node:child_process')
 const { once } = require('node:events')

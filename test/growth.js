@@ -1,10 +1,12 @@
 'use strict'
 
 /**
- * What a fleet keeps of what has passed: `npm run growth [recycles] [fleet]`, by default 1,000 and each of FLEETS. Beside the recycles there are a
- * fiftieth as many reloads, a fifth as many scalings, and 500 times as many connections, of one request each. Before and after each kind of deed the
- * primary collects, by its inspector, and tells what is alive, its RSS and descriptors; beside them those of the mold, and of a worker that is as
- * old as the fleet. It fails where the primary keeps more than MOST_BYTES a recycle, or a process has more descriptors than before.
+ * What a fleet keeps of what has passed: `npm run growth [recycles] [fleet]`, by default 1,000 and each of FLEETS.
+ * Beside the recycles there are a fiftieth as many reloads, a fifth as many scalings, and 500 times as many
+ * connections, of one request each. Before and after each kind of deed the primary collects, by its inspector, and
+ * tells what is alive, its RSS and descriptors; beside them those of the mold, and of a worker that is as old as the
+ * fleet. It fails where the primary keeps more than MOST_BYTES a recycle, or a process has more descriptors than
+ * before.
  */
 
 const { fork } = require('node:child_process')
@@ -50,7 +52,8 @@ async function main (recycles, only) {
 
 /** @param {string} fleet @param {number} recycles @param {string} [only] kind of deed */
 async function measure (fleet, recycles, only) {
-  for (const flag of ['--no-opt', '--no-sparkplug', '--no-flush-bytecode']) v8.setFlagsFromString(flag) // code that is compiled meanwhile would be counted
+  // Code that is compiled meanwhile would be counted
+  for (const flag of ['--no-opt', '--no-sparkplug', '--no-flush-bytecode']) v8.setFlagsFromString(flag)
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'growth-'))
   const port = await freePort()
   process.env.PORT = String(port)
@@ -63,13 +66,15 @@ async function measure (fleet, recycles, only) {
   const oldPid = supervisor.status().workers.find((/** @type {any} */ worker) => worker.slot === OLD).pid
   const session = new inspector.Session()
   session.connect()
-  const post = (/** @type {any} */ method) => new Promise(resolve => session.post(method, (_, result) => resolve(result)))
+  const post = (/** @type {any} */ method) =>
+    new Promise(resolve => session.post(method, (_, result) => resolve(result)))
 
   async function look () {
     let liveBytes = Infinity
     for (let i = 0; i < LOOKS; i++) {
       await passed(SETTLE_MS)
-      for (let i = 0; i < 2; i++) await post('HeapProfiler.collectGarbage') // the second takes what the first has finalized
+      // The second takes what the first has finalized
+      for (let i = 0; i < 2; i++) await post('HeapProfiler.collectGarbage')
       const { usedSize } = /** @type {any} */ (await post('Runtime.getHeapUsage'))
       liveBytes = Math.min(liveBytes, usedSize)
     }
@@ -85,7 +90,9 @@ async function measure (fleet, recycles, only) {
   const deeds = {
     recycle: { count: recycles, run: () => supervisor.recycle(1) },
     connection: { count: recycles * 500, run: null },
-    scaling: { count: 2 * Math.ceil(recycles / 10), run: (/** @type {number} */ i) => supervisor.scale(WORKERS + 1 - i % 2) },
+    scaling: {
+      count: 2 * Math.ceil(recycles / 10), run: (/** @type {number} */ i) => supervisor.scale(WORKERS + 1 - i % 2)
+    },
     reload: { count: Math.ceil(recycles / 50), run: () => supervisor.reload() }
   }
   for (let i = 0; i < Math.max(10, recycles / 10); i++) await supervisor.recycle(1) // what a process makes once
@@ -111,7 +118,10 @@ async function measure (fleet, recycles, only) {
   if (bad.length > 0) process.exitCode = 1
 }
 
-/** @param {number | null} pid @returns {{ rssBytes: number, descriptors: number } | null} null: it has exited, or there is none */
+/**
+ * @param {number | null} pid
+ * @returns {{ rssBytes: number, descriptors: number } | null} null: it has exited, or there is none
+ */
 function footprint (pid) {
   try {
     const rssKib = Number(/^VmRSS:\s+(\d+) kB$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1])

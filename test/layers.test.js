@@ -1,6 +1,9 @@
 'use strict'
 
-/** The layers of lib/: imports point down only, and never in a cycle; so do those between the folders of primary and worker. */
+/**
+ * The layers of lib/: imports point down only, and never in a cycle; so do those between the folders of primary and
+ * worker.
+ */
 
 const fs = require('node:fs')
 const { isBuiltin } = require('node:module')
@@ -32,8 +35,8 @@ const MAY_IMPORT = {
 }
 
 /**
- * Each folder of a layer and the folders of this layer that it imports, no more and no fewer. `shared` are the files beside the
- * folders that any folder may import; the other files there (supervisor, preload) put the folders together.
+ * Each folder of a layer and the folders of this layer that it imports, no more and no fewer. `shared` are the files
+ * beside the folders that any folder may import; the other files there (supervisor, preload) put the folders together.
  *
  * @type {Record<string, { folders: Record<string, string[]>, shared: string[] }>}
  */
@@ -80,7 +83,12 @@ function code (file) {
   return fs.readFileSync(path.join(ROOT, file), 'utf8').replace(/\/\*[^]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
 }
 
-/** Types in comments do not count: they load nothing. @param {string} file @returns {string[]} files, and packages by name */
+/**
+ * Types in comments do not count: they load nothing.
+ *
+ * @param {string} file
+ * @returns {string[]} files, and packages by name
+ */
 function importsOf (file) {
   return [...code(file).matchAll(/\b(?:require|import)\(\s*(['"])(.+?)\1\s*\)/g)].map(([, , name]) =>
     name.startsWith('.')
@@ -111,11 +119,15 @@ function folderOf (file) {
   return rest.length > 0 ? folder : null
 }
 
-/** @param {string} layer @returns {[string, string][]} imports from the files in the folders of a layer to other files of this layer */
+/**
+ * @param {string} layer
+ * @returns {[string, string][]} imports from the files in the folders of a layer to other files of this layer
+ */
 function importsInside (layer) {
   return files.filter(file => layerOf(file) === layer && folderOf(file) !== null)
-    .flatMap(file => /** @type {string[]} */ (edges.get(file)).filter(isOurs).filter(target => layerOf(target) === layer)
-      .map(target => /** @type {[string, string]} */ ([file, target])))
+    .flatMap(file =>
+      /** @type {string[]} */ (edges.get(file)).filter(isOurs).filter(target => layerOf(target) === layer)
+        .map(target => /** @type {[string, string]} */ ([file, target])))
 }
 
 /** @param {Iterable<[string, string[]]>} graph @returns {string[]} each cycle as a → b → a */
@@ -176,7 +188,8 @@ for (const [layer, { folders, shared }] of Object.entries(INSIDE)) {
       const [from, to] = [String(folderOf(file)), folderOf(target)]
       if (to !== null && to !== from) found[from].add(to)
     }
-    const sorted = (/** @type {Record<string, Iterable<string>>} */ lists) => Object.entries(lists).map(([folder, list]) => [folder, [...list].sort()]).sort()
+    const sorted = (/** @type {Record<string, Iterable<string>>} */ lists) =>
+      Object.entries(lists).map(([folder, list]) => [folder, [...list].sort()]).sort()
     t.same(sorted(found), sorted(folders))
     t.same(cyclesOf(Object.entries(folders)), [])
   })
@@ -191,7 +204,21 @@ t.test('no file outside a feature imports it or names what it adds', async t => 
   const pauses = /^lib\/(core\/(gc-pauses|message)|operate\/admin\/metrics|primary\/(status|measuring\/sampler|workers\/worker-handle)|report\/\w+|worker\/(enter|vitals\/[\w-]+))\.js$/
   /** Words of HTTP, of V8, of cluster and of everyday, too: where they are those. @type {Record<string, RegExp>} */
   const others = { upgrade: /^lib\/(worker\/|core\/request-replay\.js$)/, gc: pauses, heap: pauses, output: /./, fork: /^lib\/(drill\/load|primary\/workers\/(channel-guard|spawner))\.js$/, warm: /^lib\/worker\// }
-  for (const { name, options, commands, environment = {}, events = {}, warnings = {}, verbs = {}, succession, metrics = [], counters = {}, status, report, api = [] } of FEATURES) {
+  for (const {
+    name,
+    options,
+    commands,
+    environment = {},
+    events = {},
+    warnings = {},
+    verbs = {},
+    succession,
+    metrics = [],
+    counters = {},
+    status,
+    report,
+    api = []
+  } of FEATURES) {
     const names = new Set([...options({ row, types }).flatMap(({ name, key, flag }) => [name, key, flag.split(' ')[0].slice(2)]), ...Object.keys(environment), ...Object.keys(events), ...Object.keys(warnings).filter(name => name.includes('-')), ...[...metrics, ...Object.values(counters)].map(({ name }) => name), ...Object.keys(verbs), ...Object.keys(commands?.(KINDS) ?? {}), succession?.reason, succession?.command, status?.key, report?.key].filter(word => word !== undefined))
     t.ok(names.size + api.length > 0)
     const outside = files.filter(file => !file.startsWith('lib/features/'))
@@ -217,14 +244,16 @@ t.test('the code injected into the app loads no package', async t => {
   /** @type {Set<string>} */
   const loaded = new Set()
   const load = (/** @type {string} */ target) => {
-    if (loaded.has(target) || /^lib\/features\/.*\/(primary|profiles|notifier|report|command|folder|sentence)\.js$/.test(target)) return // they are loaded in the primary, by the check of options, in a report, in a command and for the log
+    // They are loaded in the primary, by the check of options, in a report, in a command and for the log
+    if (loaded.has(target) || /^lib\/features\/.*\/(primary|profiles|notifier|report|command|folder|sentence)\.js$/.test(target)) return
     loaded.add(target)
     for (const next of edges.get(target) ?? []) load(next)
   }
   load('lib/worker/preload.js')
   load('lib/worker/index.js')
   t.ok(loaded.size > 10)
-  t.same([...loaded].filter(target => !isOurs(target) && !target.startsWith('node:') && target !== 'package.json'), []) // ours, for its version
+  // Ours, for its version
+  t.same([...loaded].filter(target => !isOurs(target) && !target.startsWith('node:') && target !== 'package.json'), [])
 })
 
 t.test('core is pure: no clock, timer, fs or process', async t => {

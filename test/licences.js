@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * npm run licences: the licences of all packages in the lockfile, those that users install first, and how many have each. The exit code is 1 if one is not among those
- * that are accepted, or if a package names none.
+ * npm run licences: the licences of all packages in the lockfile, those that users install first, and how many have
+ * each. The exit code is 1 if one is not among those that are accepted, or if a package names none.
  */
 
 const fs = require('node:fs')
@@ -19,7 +19,11 @@ function isAccepted (expression, accepted) {
   return text.split(/ AND /).every(part => accepted.includes(part.trim()))
 }
 
-/** By its old field, or its file: the lockfile has what a package names by the new field. @param {string} place below the root */
+/**
+ * By its old field, or its file: the lockfile has what a package names by the new field.
+ *
+ * @param {string} place below the root
+ */
 function licenceIn (place) {
   const folder = path.join(__dirname, '..', place)
   const { licenses = [] } = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))

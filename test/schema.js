@@ -1,6 +1,9 @@
 'use strict'
 
-/** npm run schema: writes what is made of the table of options and kept in the package: the schema of config files, and the types of the options. */
+/**
+ * npm run schema: writes what is made of the table of options and kept in the package: the schema of config files, and
+ * the types of the options.
+ */
 
 const fs = require('node:fs')
 const path = require('node:path')

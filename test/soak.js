@@ -1,14 +1,16 @@
 'use strict'
 
 /**
- * A long run of the hand-off: `npm run soak [requests] [recycles] [every] [think]`, by default 1,000,000 requests over at least 200
- * recycles on 200 keep-alive connections. `every`: a recycle begins so many milliseconds after the one before, by default 0, at once;
- * `npm run soak 0 600 1000` is ten minutes with a recycle a second. `think`: so long each client waits between two requests, by
- * default half of them 50 ms and half not at all; `npm run soak 0 1000 0 1000` is a thousand recycles in a row at 200 requests a second.
+ * A long run of the hand-off: `npm run soak [requests] [recycles] [every] [think]`, by default 1,000,000 requests over
+ * at least 200 recycles on 200 keep-alive connections. `every`: a recycle begins so many milliseconds after the one
+ * before, by default 0, at once; `npm run soak 0 600 1000` is ten minutes with a recycle a second. `think`: so long
+ * each client waits between two requests, by default half of them 50 ms and half not at all;
+ * `npm run soak 0 1000 0 1000` is a thousand recycles in a row at 200 requests a second.
  *
- * The fleet is `recycle` in a process of its own, and so are the clients. It fails on one failed request, one reconnect, one account that
- * does not add up, or, from 500 recycles on, if the primary grows by more than FLAT: its memory and descriptors are read at each recycle, and their slopes
- * are printed with their standard errors. SIGINT or SIGTERM ends it early.
+ * The fleet is `recycle` in a process of its own, and so are the clients. It fails on one failed request, one
+ * reconnect, one account that does not add up, or, from 500 recycles on, if the primary grows by more than FLAT: its
+ * memory and descriptors are read at each recycle, and their slopes are printed with their standard errors. SIGINT or
+ * SIGTERM ends it early.
  */
 
 const { fork } = require('node:child_process')
@@ -92,12 +94,18 @@ async function main (requests, recycles, everyMs) {
     recycles: accounts.length,
     moved: accounts.reduce((total, a) => total + a.moved, 0),
     accountsThatDoNotAddUp: wrong.length,
-    primary: { rssKibPerRecycle: shown(slopes.rss), descriptorsPerRecycle: shown(slopes.descriptors), rssMib: rss.map(([, kib]) => Math.round(kib / 1024)).filter((_, i) => (i + 1) % Math.ceil(rss.length / 8) === 0), descriptors: descriptors.at(-1)?.[1] },
+    primary: {
+      rssKibPerRecycle: shown(slopes.rss),
+      descriptorsPerRecycle: shown(slopes.descriptors),
+      rssMib: rss.map(([, kib]) => Math.round(kib / 1024)).filter((_, i) => (i + 1) % Math.ceil(rss.length / 8) === 0),
+      descriptors: descriptors.at(-1)?.[1]
+    },
     drainMs: { median: drains[drains.length >> 1], longest: drains.at(-1) }
   }
   console.log(JSON.stringify(figures, null, 2))
   for (const failure of last.failures.slice(0, 20)) console.error(failure)
-  const isSteep = rss.length >= JUDGED_FROM && (slopes.rss.perRecycle > FLAT.rssKib || slopes.descriptors.perRecycle > FLAT.descriptors)
+  const isSteep = rss.length >= JUDGED_FROM &&
+    (slopes.rss.perRecycle > FLAT.rssKib || slopes.descriptors.perRecycle > FLAT.descriptors)
   process.exitCode = figures.failed || figures.reconnects || wrong.length || isSteep ? 1 : 0
 }
 
@@ -109,11 +117,13 @@ async function main (requests, recycles, everyMs) {
  */
 function slope (points) {
   const kept = points.slice(points.length >> 2)
-  const mean = (/** @type {(point: [number, number]) => number} */ of) => kept.reduce((sum, point) => sum + of(point), 0) / kept.length
+  const mean = (/** @type {(point: [number, number]) => number} */ of) =>
+    kept.reduce((sum, point) => sum + of(point), 0) / kept.length
   const [x, y] = [mean(([x]) => x), mean(([, y]) => y)]
   const spread = mean(point => (point[0] - x) ** 2)
   const perRecycle = mean(point => (point[0] - x) * (point[1] - y)) / spread
-  const error = Math.sqrt(mean(point => (point[1] - y - perRecycle * (point[0] - x)) ** 2) / (spread * (kept.length - 2)))
+  const error = Math.sqrt(mean(point => (point[1] - y - perRecycle * (point[0] - x)) ** 2) /
+    (spread * (kept.length - 2)))
   return { perRecycle, error }
 }
 

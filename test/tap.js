@@ -1,6 +1,9 @@
 'use strict'
 
-/** Runs tap with these arguments, and lists at the end what was skipped, and why: among thousands of lines it is not seen. */
+/**
+ * Runs tap with these arguments, and lists at the end what was skipped, and why: among thousands of lines it is not
+ * seen.
+ */
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')

@@ -1,6 +1,7 @@
 'use strict'
 
-// A cache of 300 MB on the heap, of which each request replaces 20 entries: a replaced entry is old, so no scavenge collects it.
+// A cache of 300 MB on the heap, of which each request replaces 20 entries: a replaced entry is old, so no scavenge
+// collects it.
 const http = require('node:http')
 
 const ENTRIES = 300_000

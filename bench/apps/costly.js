@@ -1,6 +1,7 @@
 'use strict'
 
-// Each request costs the CPU about 7 ms. A worker, or a thread that is one, appends a line to the file STARTS when it listens and when it exits.
+// Each request costs the CPU about 7 ms. A worker, or a thread that is one, appends a line to the file STARTS when it
+// listens and when it exits.
 const { pbkdf2Sync } = require('node:crypto')
 const fs = require('node:fs')
 const http = require('node:http')

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Each request makes a Buffer of 1 MB, which lives until 32 more requests have come, as a response to a slow client does: memory
- * outside of V8's heap, where a few bytes hold a megabyte. By then it is old, so no scavenge collects it.
+ * Each request makes a Buffer of 1 MB, which lives until 32 more requests have come, as a response to a slow client
+ * does: memory outside of V8's heap, where a few bytes hold a megabyte. By then it is old, so no scavenge collects it.
  */
 
 const http = require('node:http')

@@ -1,6 +1,7 @@
 'use strict'
 
-// Keeps 50 KB of every request for ever. /slow answers after 300 ms: the path decides, so that the load knows which latencies to time.
+// Keeps 50 KB of every request for ever. /slow answers after 300 ms: the path decides, so that the load knows which
+// latencies to time.
 const http = require('node:http')
 const { signRoster } = require('../support/sign-roster')
 

@@ -1,6 +1,7 @@
 'use strict'
 
-// Writes a line of JSON of BYTES bytes on stdout for each request, as an access log; /primary answers with the pid of the supervisor.
+// Writes a line of JSON of BYTES bytes on stdout for each request, as an access log; /primary answers with the pid of
+// the supervisor.
 const http = require('node:http')
 
 const frame = JSON.stringify({ pid: process.pid, padding: '' })

@@ -1,7 +1,7 @@
 'use strict'
 
-// Two million small permanent objects, and requests that make ordinary garbage and replace a few of them: in the V8 of 2012 a
-// second of delay every few seconds.
+// Two million small permanent objects, and requests that make ordinary garbage and replace a few of them: in the V8 of
+// 2012 a second of delay every few seconds.
 const http = require('node:http')
 
 const OBJECTS = 2_000_000

@@ -1,6 +1,7 @@
 'use strict'
 
-// A request costs the CPU about as many milliseconds as its path says (`/2`: 2 ms); the response says which process had it.
+// A request costs the CPU about as many milliseconds as its path says (`/2`: 2 ms); the response says which process had
+// it.
 const { pbkdf2Sync } = require('node:crypto')
 const http = require('node:http')
 

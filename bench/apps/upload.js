@@ -9,4 +9,5 @@ const server = http.createServer((request, response) => {
   request.on('data', chunk => { bytes += chunk.length })
   request.on('end', () => setTimeout(() => response.end(`${bytes}\n`), request.url === '/slow' ? 300 : 0))
 }).listen(process.env.PORT, signRoster)
-server.keepAliveTimeout = 75_000 // longer than nginx keeps an idle connection (60 s), or the app closes some that nginx is about to use
+// Longer than nginx keeps an idle connection (60 s), or the app closes some that nginx is about to use
+server.keepAliveTimeout = 75_000

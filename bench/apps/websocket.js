@@ -1,6 +1,7 @@
 'use strict'
 
-// Answers each message with its number in the connection. Under recycle the connections go to another worker; elsewhere they are closed with 1012 when the worker is to end.
+// Answers each message with its number in the connection. Under recycle the connections go to another worker; elsewhere
+// they are closed with 1012 when the worker is to end.
 const http = require('node:http')
 const { WebSocketServer } = require('ws')
 const { webSockets } = require('../../lib/worker')

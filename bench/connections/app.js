@@ -1,6 +1,7 @@
 'use strict'
 
-// The sprites server, which says once a second how large its heap is, and how long its event loop has stood still at most.
+// The sprites server, which says once a second how large its heap is, and how long its event loop has stood still at
+// most.
 const { monitorEventLoopDelay } = require('node:perf_hooks')
 
 const delay = monitorEventLoopDelay({ resolution: 20 })

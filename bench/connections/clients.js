@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * A process of clients: `node clients.js <port> <address> <count>`, with an IPC channel. It connects to an address of its own of 127.0.0.0/8,
- * since there are 28,232 ports a pair of addresses. Orders: { connect: at once }, { rate: a second },
- * { counts: true }, { stop: true }.
+ * A process of clients: `node clients.js <port> <address> <count>`, with an IPC channel. It connects to an address of
+ * its own of 127.0.0.0/8, since there are 28,232 ports a pair of addresses. Orders: { connect: at once }, { rate: a
+ * second }, { counts: true }, { stop: true }.
  */
 
 const { Desktop } = require('./desktop')
@@ -13,7 +13,18 @@ const [, , port, host, count] = process.argv
 const server = { host, port: Number(port) }
 
 /** @type {import('./desktop').Counts} */
-const counts = { opened: 0, joined: 0, received: 0, repeated: 0, missing: 0, dropped: 0, reconnects: 0, failures: {}, latencies: [], onJoined: openNext }
+const counts = {
+  opened: 0,
+  joined: 0,
+  received: 0,
+  repeated: 0,
+  missing: 0,
+  dropped: 0,
+  reconnects: 0,
+  failures: {},
+  latencies: [],
+  onJoined: openNext
+}
 /** @type {Desktop[]} */
 const desktops = Array.from({ length: Number(count) }, () => new Desktop(server, counts))
 const thrower = new Thrower(server, desktops)

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * A client: one keep-alive connection, on which it joins and then polls for ever. It acknowledges each sprite by its next poll, and
- * counts what is not as it should be.
+ * A client: one keep-alive connection, on which it joins and then polls for ever. It acknowledges each sprite by its
+ * next poll, and counts what is not as it should be.
  */
 
 const net = require('node:net')
@@ -15,7 +15,10 @@ const LENGTH = /\r\ncontent-length: (\d+)/i
 /** Bytes of all sockets are read into it in turn: each is looked at before the next. */
 const buffer = Buffer.alloc(64 * 1024)
 
-/** @typedef {{ opened: number, joined: number, received: number, repeated: number, missing: number, dropped: number, reconnects: number, failures: Record<string, number>, latencies: number[], onJoined: () => void }} Counts */
+/**
+ * @typedef {{ opened: number, joined: number, received: number, repeated: number, missing: number, dropped: number,
+ *   reconnects: number, failures: Record<string, number>, latencies: number[], onJoined: () => void }} Counts
+ */
 
 class Desktop {
   id = ''

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The fleet that holds the connections: `node fleet.js recycle|cluster <workers>`, with an IPC channel. It says `ready`, and then how many
- * connections each worker has, what the workers say, and on `replace`, which replaces every worker in turn, and on `kill`, which kills one, what became of that.
+ * The fleet that holds the connections: `node fleet.js recycle|cluster <workers>`, with an IPC channel. It says
+ * `ready`, and then how many connections each worker has, what the workers say, and on `replace`, which replaces every
+ * worker in turn, and on `kill`, which kills one, what became of that.
  *
  *   recycle   recycle.reload() with --replay-after 0, as the sprites ask for
  *   cluster   bare cluster: a new worker is forked, and when it listens an old one is killed, with what it has
@@ -43,7 +44,18 @@ async function runFleet () {
       await fleet.reload()
       const sum = (/** @type {string} */ key) => recycled.reduce((sum, line) => sum + line[key], 0)
       const [cut, unacked, moved, replayed] = ['cut', 'unacked', 'moved', 'replayed'].map(sum)
-      say({ replaced: { recycles: recycled.length, cut, unacked, moved, replayed, longestDrainMs: Math.max(...recycled.map(({ drainMs }) => drainMs)) } })
+      say({
+        replaced: {
+          recycles: recycled.length,
+          cut,
+          unacked,
+          moved,
+          replayed,
+          longestDrainMs: Math.max(
+            ...recycled.map(({ drainMs }) => drainMs)
+          )
+        }
+      })
     } else if (order === 'kill') {
       const crashed = new Promise(resolve => fleet.on('event', line => { if (line.event === 'worker.crash') resolve(line) }))
       const most = fleet.status().workers.filter(({ state }) => state === 'ready').sort((a, b) => b.connections - a.connections)[0]

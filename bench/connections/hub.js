@@ -1,6 +1,7 @@
 'use strict'
 
-// The hub of the sprites, on the unix socket that is given. Says its counts, and how long its event loop stood still, when it is asked.
+// The hub of the sprites, on the unix socket that is given. Says its counts, and how long its event loop stood still,
+// when it is asked.
 const { monitorEventLoopDelay } = require('node:perf_hooks')
 const { startHub } = require('../../examples/sprites/hub')
 

@@ -21,7 +21,9 @@ function kernelMemory () {
   const [, sockets, pages] = /^TCP: inuse (\d+) .*mem (\d+)/m.exec(fs.readFileSync('/proc/net/sockstat', 'latin1')) ?? []
   const [, sockets6 = 0] = /^TCP6: inuse (\d+)/m.exec(fs.existsSync('/proc/net/sockstat6') ? fs.readFileSync('/proc/net/sockstat6', 'latin1') : '') ?? []
   const [, slab] = /^Slab: +(\d+)/m.exec(fs.readFileSync('/proc/meminfo', 'latin1')) ?? []
-  return { sockets: Number(sockets) + Number(sockets6), bufferBytes: Number(pages) * 4096, slabBytes: Number(slab) * 1024 }
+  return {
+    sockets: Number(sockets) + Number(sockets6), bufferBytes: Number(pages) * 4096, slabBytes: Number(slab) * 1024
+  }
 }
 
 /** The limits that decide how many connections there can be. */

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * One run: hub, fleet and clients are started; the clients connect, all at once; sprites flow; every worker is replaced; then no
- * sprite is thrown any more, and what is still on its way arrives.
+ * One run: hub, fleet and clients are started; the clients connect, all at once; sprites flow; every worker is
+ * replaced; then no sprite is thrown any more, and what is still on its way arrives.
  */
 
 const path = require('node:path')
@@ -52,8 +52,8 @@ class Run {
     const port = await freePort()
     this.hub = new Child('hub.js', [socket])
     await this.hub.next()
-    // Without TCP keep-alive: the packets of 250,000 idle connections overflow the queue of the loopback interface (netdev_max_backlog), and the
-    // kernel gives up those whose packets were dropped ten times.
+    // Without TCP keep-alive: the packets of 250,000 idle connections overflow the queue of the loopback interface
+    // (netdev_max_backlog), and the kernel gives up those whose packets were dropped ten times.
     this.fleet = new Child('fleet.js', [kind, workers], { SPRITES_HUB: socket, PORT: String(port), SPRITES_KEEPALIVE: '0' })
     this.fleet.process.on('message', message => this.#hear(/** @type {any} */ (message)))
     await this.fleet.next(({ ready }) => ready)
@@ -108,7 +108,14 @@ class Run {
     await this.#counts()
     const { p50, p99 } = percentiles(this.#latencies)
     const { stallMs } = await this.#ofHub()
-    return { spritesPerSecond: this.#latencies.length / seconds, p50, p99, stallMs: Math.max(...this.#stalls.values()), hubStallMs: stallMs, ...this.#perConnection() }
+    return {
+      spritesPerSecond: this.#latencies.length / seconds,
+      p50,
+      p99,
+      stallMs: Math.max(...this.#stalls.values()),
+      hubStallMs: stallMs,
+      ...this.#perConnection()
+    }
   }
 
   /** Every worker is replaced, while sprites flow. */
@@ -151,7 +158,15 @@ class Run {
     const { killed: { connections, moved, replayed, ...ends } } = await /** @type {Child} */ (this.fleet).ask('kill', message => message.killed)
     const quietMs = await this.#quiet()
     const after = await this.#counts()
-    return { killed: connections, killMoved: moved, killReplayed: replayed, killCut: ends.answered + ends.cut, parkedSeconds: quietMs / 1000, killDropped: after.dropped - before.dropped, killReconnects: after.reconnects - before.reconnects }
+    return {
+      killed: connections,
+      killMoved: moved,
+      killReplayed: replayed,
+      killCut: ends.answered + ends.cut,
+      parkedSeconds: quietMs / 1000,
+      killDropped: after.dropped - before.dropped,
+      killReconnects: after.reconnects - before.reconnects
+    }
   }
 
   async stop () {
@@ -209,7 +224,11 @@ class Run {
     const sum = (/** @type {string} */ key) => all.reduce((sum, counts) => sum + counts[key], 0)
     /** @type {Record<string, number>} */
     const failures = {}
-    for (const counts of all) for (const [what, count] of Object.entries(counts.failures)) failures[what] = (failures[what] ?? 0) + Number(count)
+    for (const counts of all) {
+      for (const [what, count] of Object.entries(counts.failures)) {
+        failures[what] = (failures[what] ?? 0) + Number(count)
+      }
+    }
     const numbers = Object.fromEntries(['opened', 'joined', 'received', 'repeated', 'missing', 'dropped', 'reconnects', 'waiting'].map(key => [key, sum(key)]))
     for (const { latencies } of all) for (const latency of latencies) this.#latencies.push(latency)
     return { ...numbers, failures }

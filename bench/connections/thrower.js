@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Throws sprites at a rate, for the desktops of this process in turn, over some keep-alive connections of its own. A sprite is timed from
- * when it is due: where all connections are taken, it waits, and that counts. What gets no answer is thrown again under its number, of which
- * the hub takes one.
+ * Throws sprites at a rate, for the desktops of this process in turn, over some keep-alive connections of its own. A
+ * sprite is timed from when it is due: where all connections are taken, it waits, and that counts. What gets no answer
+ * is thrown again under its number, of which the hub takes one.
  */
 
 const http = require('node:http')

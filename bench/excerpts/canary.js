@@ -4,7 +4,10 @@ const { figuresOf } = require('../support/figures')
 const { decimal } = require('../support/results')
 const { markdownTable } = require('../support/table')
 
-/** @param {string} group @returns {(read: import('.').Read) => string} what share of the deploys was called bad, by fault and by requests */
+/**
+ * @param {string} group
+ * @returns {(read: import('.').Read) => string} what share of the deploys was called bad, by fault and by requests
+ */
 function found (group) {
   return read => {
     const results = read('canary')

@@ -20,7 +20,8 @@ const COMPARED = [
 module.exports = {
   /** @param {import('.').Read} read */
   compare (read) {
-    const cell = (/** @type {any[]} */ files, /** @type {string} */ group, /** @type {string | undefined} */ subject, /** @type {string} */ key) => {
+    /** @type {(files: any[], group: string, subject: string | undefined, key: string) => string} */
+    const cell = (files, group, subject, key) => {
       const figures = figuresOf(files, { group, subject: subject ?? '' })
       return Number.isNaN(figures.sum('requests')) ? '–' : `${figures.total(key)} / ${figures.total('recycles')}`
     }

@@ -90,7 +90,8 @@ module.exports = {
   /** All measurements with the strict count of drops. */
   sum (read) {
     const files = read('gc-raw')
-    const roundsIn = (/** @type {any} */ { groups }) => groups.flatMap((/** @type {any} */ { subjects }) => subjects.flatMap((/** @type {any} */ { rounds }) => rounds)).filter(Boolean)
+    const roundsIn = (/** @type {any} */ { groups }) => groups.flatMap((/** @type {any} */ { subjects }) =>
+      subjects.flatMap((/** @type {any} */ { rounds }) => rounds)).filter(Boolean)
     const all = files.flatMap(roundsIn)
     const sum = (/** @type {string} */ key) => all.reduce((sum, figures) => sum + (figures[key] ?? 0), 0)
     const each = files.map(file => `${decimal(roundsIn(file).length)} on Node ${parseInt(file.machine.node.slice(1))}`)

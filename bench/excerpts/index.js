@@ -4,10 +4,12 @@
  * Excerpts of the published results. A page names an excerpt and never holds a number of its own:
  *
  *     gc: huge-heap                                            a table or a sentence of this folder
- *     overhead; keep-alive; recycle, idle; ratio cpuUs         one figure: bench; group; subject; how and which; of the lowest Node
+ *     overhead; keep-alive; recycle, idle; ratio cpuUs         one figure: bench; group; subject; how and which; of
+ *                                                              the lowest Node
  *     boot; light app; plain; median firstByteMs; node 24      … of another Node
  *
- * In results/TEMPLATE.md they stand in `{{…}}`, in README.md and docs/*.md between `<!-- gc: huge-heap -->` and `<!-- /gc -->`.
+ * In results/TEMPLATE.md they stand in `{{…}}`, in README.md and docs/*.md between `<!-- gc: huge-heap -->` and
+ * `<!-- /gc -->`.
  */
 
 const { figuresOf } = require('../support/figures')

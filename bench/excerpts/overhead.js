@@ -17,7 +17,9 @@ module.exports = {
   /** @param {import('.').Read} read */
   cost (read) {
     const files = read('overhead')
-    const row = (/** @type {string} */ title, /** @type {keyof KINDS[0]} */ load, /** @type {string} */ subject, /** @type {(figures: import('../support/figures').Figures) => string} */ cell) =>
+    /** @typedef {(figures: import('../support/figures').Figures) => string} Cell */
+    /** @type {(title: string, load: keyof KINDS[0], subject: string, cell: Cell) => string[]} */
+    const row = (title, load, subject, cell) =>
       [title, ...KINDS.map(kind => cell(figuresOf(files, { group: kind[load], subject })))]
     return markdownTable([
       ['beside bare cluster', 'keep-alive', 'a connection per request'],

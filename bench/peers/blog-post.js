@@ -1,7 +1,7 @@
 'use strict'
 
-// The graceful cluster of many blog posts: the replacement listens before the old worker is disconnected, one at a time. The old
-// worker has no deadline.
+// The graceful cluster of many blog posts: the replacement listens before the old worker is disconnected, one at a
+// time. The old worker has no deadline.
 const cluster = require('node:cluster')
 const fs = require('node:fs')
 
@@ -13,7 +13,8 @@ cluster.on('exit', worker => { if (!worker.exitedAfterDisconnect) cluster.fork()
 let replacing = false
 setInterval(() => {
   if (replacing) return
-  const over = Object.values(cluster.workers).find(worker => !worker.isReplaced && rssBytes(worker.process.pid) > Number(budget))
+  const over = Object.values(cluster.workers)
+    .find(worker => !worker.isReplaced && rssBytes(worker.process.pid) > Number(budget))
   if (!over) return
   replacing = over.isReplaced = true
   cluster.fork().once('listening', () => {

@@ -1,7 +1,7 @@
 'use strict'
 
-// The supervisor of the 2017 experiment, rewritten: every 5 s an awk over smaps for each worker, while the primary waits.
-// A worker over budget is disconnected, and gets SIGTERM after 4 s. A worker that has exited is replaced.
+// The supervisor of the 2017 experiment, rewritten: every 5 s an awk over smaps for each worker, while the primary
+// waits. A worker over budget is disconnected, and gets SIGTERM after 4 s. A worker that has exited is replaced.
 const { execFileSync } = require('node:child_process')
 const cluster = require('node:cluster')
 

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The supervisors that are compared. Each runs as `node <file> <app> <workers> <budget in bytes> [more]`, with PORT and ROSTER in its
- * environment, until SIGTERM. None reports what it does; the bench watches its workers from outside (../support/roster.js).
+ * The supervisors that are compared. Each runs as `node <file> <app> <workers> <budget in bytes> [more]`, with PORT and
+ * ROSTER in its environment, until SIGTERM. None reports what it does; the bench watches its workers from outside
+ * (../support/roster.js).
  */
 
 const { spawnSync } = require('node:child_process')

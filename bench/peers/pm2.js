@@ -1,8 +1,8 @@
 'use strict'
 
-// pm2 in cluster mode, its daemon in a home of its own. pm2 reads memory every 30 s; here every second, or its workers would be
-// many times over budget. With `reload` no memory limit is set, and the app is reloaded repeatedly; with `once`,
-// at SIGUSR2.
+// pm2 in cluster mode, its daemon in a home of its own. pm2 reads memory every 30 s; here every second, or its workers
+// would be many times over budget. With `reload` no memory limit is set, and the app is reloaded repeatedly; with
+// `once`, at SIGUSR2.
 const { promisify } = require('node:util')
 const { setUpHome, endDaemon } = require('../support/pm2-daemon')
 

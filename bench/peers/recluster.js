@@ -1,8 +1,8 @@
 'use strict'
 
-// recluster reads no memory, so it is reloaded repeatedly. A reload boots all replacements at once, and disconnects the old workers
-// when every replacement listens. Its timeout for the old ones is an hour in production, a second otherwise. Here it is 10 s, because a worker
-// with keep-alive connections would never end.
+// recluster reads no memory, so it is reloaded repeatedly. A reload boots all replacements at once, and disconnects the
+// old workers when every replacement listens. Its timeout for the old ones is an hour in production, a second
+// otherwise. Here it is 10 s, because a worker with keep-alive connections would never end.
 const recluster = require('recluster')
 
 const PAUSE_MS = 5000

@@ -1,6 +1,7 @@
 'use strict'
 
-// recycle, with its defaults. After the budget comes `reload` or `reload-forked`, which reload repeatedly, `once`, a reload at SIGUSR2, or options as `{"handoff":false}`.
+// recycle, with its defaults. After the budget comes `reload` or `reload-forked`, which reload repeatedly, `once`, a
+// reload at SIGUSR2, or options as `{"handoff":false}`.
 const { supervise } = require('../..')
 
 const PAUSE_MS = 1000 // as in pm2.js
@@ -18,5 +19,6 @@ if (what === 'once') process.on('SIGUSR2', () => fleet.reload().then(() => conso
 process.on('SIGTERM', () => fleet.stop({ now: true }).then(() => process.exit()))
 
 function reload () {
-  fleet.reload().then(() => setTimeout(reload, PAUSE_MS), error => console.error(error.message)) // refused once it stops
+  // Refused once it stops
+  fleet.reload().then(() => setTimeout(reload, PAUSE_MS), error => console.error(error.message))
 }

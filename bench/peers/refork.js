@@ -1,7 +1,8 @@
 'use strict'
 
-// Bare cluster that forks a worker anew as soon as one has exited. With `gunicorn`: gunicorn's rule, which is a shared socket, and missing workers
-// that are spawned one after the other, each after a pause of up to 100 ms (Arbiter.spawn_workers).
+// Bare cluster that forks a worker anew as soon as one has exited. With `gunicorn`: gunicorn's rule, which is a shared
+// socket, and missing workers that are spawned one after the other, each after a pause of up to 100 ms
+// (Arbiter.spawn_workers).
 const cluster = require('node:cluster')
 
 const [, , app, workers, , rule] = process.argv

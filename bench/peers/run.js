@@ -35,7 +35,8 @@ const ASK_EVERY_MS = 250
  * @property {Share[]} shares
  * @property {(port: number) => Promise<Proxy>} [front] starts a proxy in front of the peer
  * @property {number} [killEveryMs] one of its workers is killed that often, each in turn
- * @property {(so: { requests: number, dropped: number, recycles: number, elapsedMs: number }) => boolean} isDone asked 4 times a second
+ * @property {(so: { requests: number, dropped: number, recycles: number, elapsedMs: number }) => boolean} isDone asked
+ *   4 times a second
  *
  * @typedef {{ port: number, stop: () => Promise<Record<string, number>> }} Proxy `stop`: the errors that it has logged
  *
@@ -100,14 +101,17 @@ async function runPeer (name, { app, keepAlive, workers, budgetBytes, shares, fr
     const proxyErrors = await proxy?.stop()
     proxy = undefined
     const warm = ticks.filter(({ t }) => t >= startAt + WARM_UP_MS && t < stopAt)
-    const isDuring = (/** @type {{ t: number, ms: number }} */ { t, ms }) => changes.some(([from, to]) => from < t + ms && to > t)
+    const isDuring = (/** @type {{ t: number, ms: number }} */ { t, ms }) =>
+      changes.some(([from, to]) => from < t + ms && to > t)
     return {
       requests,
       recycles,
       dropped,
       errors,
       proxyErrors,
-      reopened: keepAlive ? sum(loads.map(load => load.sockets)) - sum(shares.map(({ connections }) => connections)) : null,
+      reopened: keepAlive
+        ? sum(loads.map(load => load.sockets)) - sum(shares.map(({ connections }) => connections))
+        : null,
       seconds: Math.round((stopAt - startAt) / 100) / 10,
       all: latency(warm),
       steady: latency(warm.filter(tick => !isDuring(tick))),
@@ -124,7 +128,9 @@ async function runPeer (name, { app, keepAlive, workers, budgetBytes, shares, fr
   }
 }
 
-/** @param {string} name @param {{ app: string, port: number, workers: number, budgetBytes: number, roster: Roster }} how */
+/**
+ * @param {string} name @param {{ app: string, port: number, workers: number, budgetBytes: number, roster: Roster }} how
+ */
 function start (name, { app, port, workers, budgetBytes, roster }) {
   const { file, more } = PEERS[name]
   const args = [path.join(__dirname, file), path.join(__dirname, '..', 'apps', app), String(workers), String(budgetBytes), ...more ? [more] : []]
@@ -162,11 +168,19 @@ function loadOf (port, keepAlive, { path, rate, connections, body }) {
   return new Load({ target, path, rate, connections, keepAlive, method: body ? 'POST' : 'GET', headers: {}, body: body ?? null, expect: [[200, 200]], timeoutMs: TIMEOUT_MS }, 1)
 }
 
-/** @param {import('../../lib/drill/load').Tick[]} ticks @returns {{ answered: number, p50: number | null, p99: number | null, max: number | null }} ms */
+/**
+ * @param {import('../../lib/drill/load').Tick[]} ticks
+ * @returns {{ answered: number, p50: number | null, p99: number | null, max: number | null }} ms
+ */
 function latency (ticks) {
   const counts = new Map()
   for (const tick of ticks) for (const [ms, count] of tick.latency) counts.set(ms, (counts.get(ms) ?? 0) + count)
-  return { answered: sum([...counts.values()]), p50: quantile(counts, 0.5), p99: quantile(counts, 0.99), max: quantile(counts, 1) }
+  return {
+    answered: sum([...counts.values()]),
+    p50: quantile(counts, 0.5),
+    p99: quantile(counts, 0.99),
+    max: quantile(counts, 1)
+  }
 }
 
 /** @param {Record<string, number>} counts @param {string} key */

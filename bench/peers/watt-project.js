@@ -10,7 +10,10 @@ const WATT_NEEDS = [22, 19]
 const MODULES = path.join(__dirname, '..', '..', 'node_modules', '.cache', 'recycle-elastic')
 const CLI = path.join(MODULES, 'node_modules', 'wattpm', 'bin', 'cli.js')
 
-/** @param {{ app: string, port: number, workers: any }} how `app`: a file; `workers`: as in watt.json @returns {string} the folder */
+/**
+ * @param {{ app: string, port: number, workers: any }} how `app`: a file; `workers`: as in watt.json
+ * @returns {string} the folder
+ */
 function wattProject ({ app, port, workers }) {
   const folder = temporaryFolder()
   const write = (/** @type {string} */ file, /** @type {any} */ content) => {

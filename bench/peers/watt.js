@@ -1,6 +1,7 @@
 'use strict'
 
-// Watt, restarted repeatedly by its API, as `wattpm restart` does. Its workers are threads, so this process signs the roster for them.
+// Watt, restarted repeatedly by its API, as `wattpm restart` does. Its workers are threads, so this process signs the
+// roster for them.
 const { spawn } = require('node:child_process')
 const http = require('node:http')
 const path = require('node:path')

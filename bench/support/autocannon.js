@@ -1,18 +1,22 @@
 'use strict'
 
 /**
- * autocannon as the load, in a process of its own, with figures as those of load.js. autocannon rounds throughput to whole seconds and
- * latencies to whole milliseconds, so both are taken from its events.
+ * autocannon as the load, in a process of its own, with figures as those of load.js. autocannon rounds throughput to
+ * whole seconds and latencies to whole milliseconds, so both are taken from its events.
  *
- * It cannot count drops: it writes the next request although a response announced `Connection: close`, and ignores a close without a
- * response. So `dropped` and `refused` are left out, and `unanswered` is the number of `requests` without a response of status 200.
+ * It cannot count drops: it writes the next request although a response announced `Connection: close`, and ignores a
+ * close without a response. So `dropped` and `refused` are left out, and `unanswered` is the number of `requests`
+ * without a response of status 200.
  */
 
 const { execFile } = require('node:child_process')
 const { promisify } = require('node:util')
 const { percentiles } = require('./statistics')
 
-/** @param {import('./load').Load & { requests: number }} how @returns {Promise<Omit<import('./load').Figures, 'dropped' | 'refused'>>} */
+/**
+ * @param {import('./load').Load & { requests: number }} how
+ * @returns {Promise<Omit<import('./load').Figures, 'dropped' | 'refused'>>}
+ */
 async function autocannon (how) {
   const { stdout } = await promisify(execFile)(process.execPath, [__filename, JSON.stringify(how)])
   return JSON.parse(stdout)

@@ -1,8 +1,8 @@
 'use strict'
 
-// Bare cluster: `node bare-cluster.js <rr|none> <workers> <app> [everyMs]`. Prints "ready" when every worker listens. With `everyMs` a
-// worker is replaced that often: another is forked, and when it listens the oldest is killed, with all its requests. That is the
-// least that a replacement can cost.
+// Bare cluster: `node bare-cluster.js <rr|none> <workers> <app> [everyMs]`. Prints "ready" when every worker listens.
+// With `everyMs` a worker is replaced that often: another is forked, and when it listens the oldest is killed, with all
+// its requests. That is the least that a replacement can cost.
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const path = require('node:path')
 

@@ -1,7 +1,7 @@
 'use strict'
 
-// `node counting-routes.js <with|without> <seconds> <url> [pattern]`: has a worker's connection tracker see requests that begin and end, with or without
-// counting them by route, and prints the CPU time of each, in microseconds.
+// `node counting-routes.js <with|without> <seconds> <url> [pattern]`: has a worker's connection tracker see requests
+// that begin and end, with or without counting them by route, and prints the CPU time of each, in microseconds.
 const diagnostics = require('node:diagnostics_channel')
 const { EventEmitter } = require('node:events')
 const net = require('node:net')

@@ -62,8 +62,9 @@ class Figures {
 
 /**
  * @param {any[]} files results of one bench
- * @param {{ node?: number, group: string | RegExp, subject: string, beside?: string, cpu?: string }} where `node`: major version; else the
- *   lowest. `beside`: else what the group says. `cpu`: of its machine, a part of the name; else the latest
+ * @param {{ node?: number, group: string | RegExp, subject: string, beside?: string, cpu?: string }} where `node`:
+ *   major version; else the lowest. `beside`: else what the group says. `cpu`: of its machine, a part of the name; else
+ *   the latest
  * @returns {Figures} without rounds, where it was not measured
  */
 function figuresOf (files, { node, group: name, subject, beside, cpu = '' }) {

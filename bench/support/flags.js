@@ -46,7 +46,10 @@ function parsed (argv, defaults) {
   }
 }
 
-/** @param {string} name @param {Flags[string]} flag @param {string | boolean} value @returns {string | boolean} a list without blanks */
+/**
+ * @param {string} name @param {Flags[string]} flag @param {string | boolean} value
+ * @returns {string | boolean} a list without blanks
+ */
 function checked (name, flag, value) {
   if (typeof value === 'boolean' || typeof flag === 'boolean') return value
   const refuse = (/** @type {string} */ accepts) => { throw new BadFlag(`--${name} takes ${accepts}; it is "${value}"`) }

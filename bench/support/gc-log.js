@@ -5,9 +5,15 @@
 const fs = require('node:fs')
 const path = require('node:path')
 
-// [29489:0x1de043d0]     1228 ms: Scavenge 4.7 (6.2) -> 4.5 (5.5) MB, 14.14 / 0.00 ms  (average mu = …) allocation failure;
-// [31598:0x40f933d]  806 ms: Incremental Mark-Compact 71.1 (89.6) -> 59.4 (81.0) MB, pooled: 0.0 MB, 12.23 / 0.00 ms (+ 1.3 ms in 54 steps …) (average mu = …) finalize incremental marking via task; GC in old space requested (Node 26)
-// [3150:0x4552315]  138 ms: Mark-Compact (reduce) 48.8 (80.8) -> 46.1 (80.2) MB, pooled: 0 MB, 17.69 / 0.00 ms  (+ 0.1 ms in 2 steps …) (average mu = …) finalize incremental marking via task; external memory limit
+// Each of these is one line:
+//
+//   [29489:0x1de043d0]     1228 ms: Scavenge 4.7 (6.2) -> 4.5 (5.5) MB, 14.14 / 0.00 ms  (average mu = …)
+//     allocation failure;
+//   [31598:0x40f933d]  806 ms: Incremental Mark-Compact 71.1 (89.6) -> 59.4 (81.0) MB, pooled: 0.0 MB, 12.23 / 0.00 ms
+//     (+ 1.3 ms in 54 steps …) (average mu = …) finalize incremental marking via task; GC in old space requested
+//     (Node 26)
+//   [3150:0x4552315]  138 ms: Mark-Compact (reduce) 48.8 (80.8) -> 46.1 (80.2) MB, pooled: 0 MB, 17.69 / 0.00 ms
+//     (+ 0.1 ms in 2 steps …) (average mu = …) finalize incremental marking via task; external memory limit
 const LINE = /(?<at>[\d.]+) ms: (?:Incremental )?(?<kind>Scavenge|Mark-Compact|Mark-sweep|Minor Mark-\w+)[^>]*->.*? MB, (?:pooled: [\d.]+ MB, )?(?<pause>[\d.]+) \/ [\d.]+ ms\s*(?:\(\+ (?<steps>[\d.]+) ms in \d+ steps)?.*?\((?:average|mu)[^)]*\)\s*(?<reason>.*?);?\s*$/
 const COLLECTION = / ms: .+ -> .+ MB, /
 
@@ -20,7 +26,11 @@ const COLLECTION = / ms: .+ -> .+ MB, /
  * @property {string} reason
  */
 
-/** @param {string} text a worker's file @returns {Collection[]} @throws {Error} a collection is printed in a form that is not known */
+/**
+ * @param {string} text a worker's file
+ * @returns {Collection[]}
+ * @throws {Error} a collection is printed in a form that is not known
+ */
 function parseTrace (text) {
   const [epoch, ...lines] = text.split('\n')
   return lines.flatMap((line, i) => {
@@ -68,7 +78,9 @@ function reasonsOf ({ subjects }) {
     /** @type {Map<string, number>} */
     const counts = new Map()
     for (const figures of rounds) {
-      for (const [reason, count] of Object.entries(figures?.reasons ?? {})) counts.set(reason, (counts.get(reason) ?? 0) + Number(count))
+      for (const [reason, count] of Object.entries(figures?.reasons ?? {})) {
+        counts.set(reason, (counts.get(reason) ?? 0) + Number(count))
+      }
     }
     const said = [...counts].sort((a, b) => b[1] - a[1]).map(([reason, count]) => `${count} × ${reason}`)
     return said.length ? [`${name} mark-swept: ${said.join(', ')}`] : []

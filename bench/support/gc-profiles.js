@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The apps of bench:gc and the profiles to run them by, as options of supervise(). `no-mark-sweep` has the flags as they were published; an
- * app that holds more than they allow gets that much more. The profiles with a budget are those of `--gc`.
+ * The apps of bench:gc and the profiles to run them by, as options of supervise(). `no-mark-sweep` has the flags as
+ * they were published; an app that holds more than they allow gets that much more. The profiles with a budget are those
+ * of `--gc`.
  */
 
 const ROOMY_BYTES = 8 * 1024 ** 3 // a budget that no run reaches

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Loaded in each worker by --require, with --trace-gc: the output of V8 goes to GC_TRACE_DIR/<pid>. The first line is the epoch of the times
- * that follow.
+ * Loaded in each worker by --require, with --trace-gc: the output of V8 goes to GC_TRACE_DIR/<pid>. The first line is
+ * the epoch of the times that follow.
  */
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
@@ -15,12 +15,13 @@ if (cluster.isWorker && isMainThread && process.env.GC_TRACE_DIR) {
   fs.writeFileSync(file, `${performance.timeOrigin}\n`)
   fs.closeSync(1)
   becomeStdout(file)
-  process.on('SIGTERM', () => process.exit()) // with the default action of a signal, the buffer of the C library would be lost
+  // With the default action of a signal, the buffer of the C library would be lost
+  process.on('SIGTERM', () => process.exit())
 }
 
 /**
- * A file gets the lowest free descriptor: 1, where V8 prints, unless another thread opens a file just then, as the C library's free()
- * does (/proc/sys/vm/overcommit_memory). Such a file is closed again at once, so this tries again.
+ * A file gets the lowest free descriptor: 1, where V8 prints, unless another thread opens a file just then, as the C
+ * library's free() does (/proc/sys/vm/overcommit_memory). Such a file is closed again at once, so this tries again.
  * @param {string} file
  */
 function becomeStdout (file) {

@@ -6,7 +6,8 @@ const vm = require('node:vm')
 
 /**
  * The longest time for which the event loop was blocked: the loop is kept turning, and each turn is timed. Finer than
- * monitorEventLoopDelay(), which samples once a millisecond, but it uses a whole CPU; so nothing else is timed meanwhile.
+ * monitorEventLoopDelay(), which samples once a millisecond, but it uses a whole CPU; so nothing else is timed
+ * meanwhile.
  *
  * Where the kernel reports how long the thread waited for a CPU (schedstat), that time is subtracted: it is not a cost
  * of the code. The turns make garbage, and its collection would count as blocking: the new space is emptied beforehand,

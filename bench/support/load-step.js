@@ -23,8 +23,10 @@ const LAST_MS = 15_000
 
 /**
  * @param {import('../peers/elastic').Peer} peer
- * @param {{ max: number, rate: number, connections: number, beforeMs: number, stepMs: number, calmMs: number, say: (text: string) => void }} how `rate`: before the step, per second
- * @returns what the clients had: `p99s`: of the five seconds from each second of the step on, ms; `reopened`: sockets beyond one a client
+ * @param {{ max: number, rate: number, connections: number, beforeMs: number, stepMs: number, calmMs: number,
+ *   say: (text: string) => void }} how `rate`: before the step, per second
+ * @returns what the clients had: `p99s`: of the five seconds from each second of the step on, ms; `reopened`: sockets
+ *   beyond one a client
  */
 async function takeStep (peer, { max, rate, connections, beforeMs, stepMs, calmMs, say }) {
   const port = await freePort()
@@ -68,7 +70,14 @@ async function takeStep (peer, { max, rate, connections, beforeMs, stepMs, calmM
     const steps = await run(9 * rate, stepMs, connections)
     const most = peak(starts)
     await low
-    return { ...latencies(steps, stepMs), most, least: alive(starts), requests: counts.requests, dropped: counts.dropped, reopened: counts.sockets - 2 * connections }
+    return {
+      ...latencies(steps, stepMs),
+      most,
+      least: alive(starts),
+      requests: counts.requests,
+      dropped: counts.dropped,
+      reopened: counts.sockets - 2 * connections
+    }
   } finally {
     for (const load of loads) load.kill()
     process.removeListener('exit', end)

@@ -1,15 +1,16 @@
 'use strict'
 
 /**
- * The raw load generator, in a process of its own: plain sockets, since on a small machine a full HTTP client takes the CPU of the workers.
+ * The raw load generator, in a process of its own: plain sockets, since on a small machine a full HTTP client takes the
+ * CPU of the workers.
  *
  *     const { load } = require('./support/load')
  *     await load({ port, connections: 50, seconds: 5 })                         // as fast as possible
  *     await load({ port, connections: 50, requests: 100_000, rate: 2000 })      // exactly 2,000 a second
  *     await load({ port, connections: 50, seconds: 5, keepAlive: false })       // a connection per request
  *
- * With a rate, requests are due at even intervals whether or not a connection is free to send them, and a latency counts
- * from then: a stall of the server counts for every request that was due meanwhile (no coordinated omission).
+ * With a rate, requests are due at even intervals whether or not a connection is free to send them, and a latency
+ * counts from then: a stall of the server counts for every request that was due meanwhile (no coordinated omission).
  *
  * The count is strict: a request that was sent is answered, by a complete response of status 200, or dropped. A
  * response's `Connection: close` is honoured. Responses have a Content-Length.
@@ -30,12 +31,17 @@
  * @typedef {object} Figures
  * @property {number} requests sent; each is answered or dropped
  * @property {number} dropped
- * @property {number} refused attempts to connect that failed: nothing was sent, so the client tries again, and nothing is dropped
+ * @property {number} refused attempts to connect that failed: nothing was sent, so the client tries again, and nothing
+ *   is dropped
  * @property {Record<string, number>} errors how many of each
  * @property {number} sockets opened
  * @property {number} seconds from the first request that is timed to the last answer
  * @property {number} rps answered per second
- * @property {number} p50 latencies in ms @property {number} p90 @property {number} p99 @property {number} p999 @property {number} max
+ * @property {number} p50 latencies in ms
+ * @property {number} p90
+ * @property {number} p99
+ * @property {number} p999
+ * @property {number} max
  */
 
 const net = require('node:net')

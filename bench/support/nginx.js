@@ -20,12 +20,14 @@ function nginxVersion () {
 }
 
 /**
- * With the site of examples/deploy/nginx, which keeps connections to the app, and without retries, unless it is told: with them nginx sends a failed
- * GET again, to the next one, and hides the failure.
+ * With the site of examples/deploy/nginx, which keeps connections to the app, and without retries, unless it is told:
+ * with them nginx sends a failed GET again, to the next one, and hides the failure.
  *
  * @param {number | number[]} upstreamPorts
- * @param {{ port?: number, repeats?: boolean, keepsFor?: string }} [how] `keepsFor`: idle connections to the app, a time of nginx's
- * @returns {Promise<{ port: number, stop: () => Promise<Record<string, number>> }>} `stop`: the errors that nginx has logged, each with its count
+ * @param {{ port?: number, repeats?: boolean, keepsFor?: string }} [how] `keepsFor`: idle connections to the app, a
+ *   time of nginx's
+ * @returns {Promise<{ port: number, stop: () => Promise<Record<string, number>> }>} `stop`: the errors that nginx has
+ *   logged, each with its count
  * @throws {Error} where it does not listen within 5 s
  */
 async function startNginx (upstreamPorts, { port: given, repeats = false, keepsFor = '4s' } = {}) {
@@ -67,7 +69,10 @@ function errorLog (folder) {
   }
 }
 
-/** @param {string} log with lines as `2026/11/24 00:18:00 [error] 8#8: *45 upstream prematurely closed connection while …, client: …` */
+/**
+ * @param {string} log with lines as
+ *   `2026/11/24 00:18:00 [error] 8#8: *45 upstream prematurely closed connection while …, client: …`
+ */
 function countErrors (log) {
   /** @type {Record<string, number>} */
   const counts = {}

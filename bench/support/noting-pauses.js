@@ -1,6 +1,7 @@
 'use strict'
 
-// An app alone: `node noting-pauses.js <app> <with|without>`, with or without recording pauses as a worker does. Prints "ready".
+// An app alone: `node noting-pauses.js <app> <with|without>`, with or without recording pauses as a worker does. Prints
+// "ready".
 const net = require('node:net')
 const { GcPauses } = require('../../lib/worker/vitals/gc-pauses')
 

@@ -4,7 +4,8 @@ const { execFile } = require('node:child_process')
 const { promisify } = require('node:util')
 
 /**
- * Runs a file of the benches as a program, so that it does not share an event loop with what is measured: it gets `how` as JSON, and prints JSON.
+ * Runs a file of the benches as a program, so that it does not share an event loop with what is measured: it gets `how`
+ * as JSON, and prints JSON.
  *
  * @param {string} file
  * @param {object} how

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * A bench's plot, as SVG: a strip for each group, with a row for each subject, with a dot for each version of Node at the median and a line
- * from the least round to the most. Readable on light and on dark backgrounds.
+ * A bench's plot, as SVG: a strip for each group, with a row for each subject, with a dot for each version of Node at
+ * the median and a line from the least round to the most. Readable on light and on dark backgrounds.
  */
 
 const { besideOf, latest, roundsOf } = require('./results')
@@ -29,8 +29,11 @@ const TICKS = 6
  */
 function drawPlot ({ key, title, ratio = false, groups: pattern = '' }, files) {
   const nodes = files.map(({ machine }) => machine.node.split('.')[0])
-  const names = [...new Set(files.flatMap(({ groups }) => groups.map((/** @type {any} */ { name }) => name)))].filter(name => new RegExp(pattern).test(name))
-  const strips = names.map(name => ({ name, rows: rowsOf(name, key, ratio, files, nodes) })).filter(({ rows }) => rows.length)
+  const names = [...new Set(files.flatMap(({ groups }) => groups.map((/** @type {any} */ { name }) => name)))].filter(
+    name => new RegExp(pattern).test(name)
+  )
+  const strips = names.map(name => ({ name, rows: rowsOf(name, key, ratio, files, nodes) }))
+    .filter(({ rows }) => rows.length)
   const points = strips.flatMap(({ rows }) => rows.flatMap(row => row.points))
   if (points.length === 0) return null
   const scale = (ratio ? logScale : linearScale)(points)
@@ -74,7 +77,8 @@ ${drawn.join('\n')}
 /** @param {string} name @param {string} key @param {boolean} ratio @param {any[]} files @param {string[]} nodes */
 function rowsOf (name, key, ratio, files, nodes) {
   const found = files.map(({ groups }) => latest(groups, name))
-  const subjects = [...new Set(found.flatMap(group => group?.subjects.map((/** @type {any} */ { name }) => name) ?? []))]
+  const subjects =
+    [...new Set(found.flatMap(group => group?.subjects.map((/** @type {any} */ { name }) => name) ?? []))]
   return subjects.map(subject => ({
     subject,
     points: found.flatMap((group, i) => {
@@ -82,7 +86,9 @@ function rowsOf (name, key, ratio, files, nodes) {
       const rounds = roundsOf(group.subjects, subject)
       const other = besideOf(group, files[i].columns)
       if (ratio && (other === null || other === subject)) return []
-      const figures = ratio ? within(rounds, roundsOf(group.subjects, other), key) : summary(rounds.map(figures => figures?.[key] ?? NaN))
+      const figures = ratio
+        ? within(rounds, roundsOf(group.subjects, other), key)
+        : summary(rounds.map(figures => figures?.[key] ?? NaN))
       return Number.isFinite(figures.median) ? [({ node: nodes[i], ...figures })] : []
     })
   })).filter(({ points }) => points.length)
@@ -91,16 +97,23 @@ function rowsOf (name, key, ratio, files, nodes) {
 /** @param {Point[]} points */
 function linearScale (points) {
   const most = Math.max(...points.map(({ max }) => max)) || 1
-  const step = [1, 2, 2.5, 5, 10].map(factor => factor * 10 ** Math.floor(Math.log10(most / TICKS))).find(step => most / step <= TICKS) ?? most
+  const step = [1, 2, 2.5, 5, 10].map(factor => factor * 10 ** Math.floor(Math.log10(most / TICKS)))
+    .find(step => most / step <= TICKS) ?? most
   const end = Math.ceil(most / step) * step
-  return { at: (/** @type {number} */ value) => value / end, ticks: Array.from({ length: Math.round(end / step) + 1 }, (_, i) => i * step) }
+  return {
+    at: (/** @type {number} */ value) => value / end,
+    ticks: Array.from({ length: Math.round(end / step) + 1 }, (_, i) => i * step)
+  }
 }
 
 /** It includes 1. @param {Point[]} points */
 function logScale (points) {
   const values = points.flatMap(({ min, max }) => [min, max]).filter(value => value > 0)
   const [least, most] = [Math.min(...values, 0.9), Math.max(...values, 1.1)]
-  const all = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000]
+  const all = [
+    0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000,
+    10_000
+  ]
   const from = all.findLast(tick => tick <= least) ?? least
   const to = all.find(tick => tick >= most) ?? most
   const at = (/** @type {number} */ value) => Math.log(Math.max(value, from) / from) / Math.log(to / from)

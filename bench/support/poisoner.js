@@ -1,6 +1,9 @@
 'use strict'
 
-/** Requests at a fixed rate, a connection each, whatever becomes of them; some of them are poison. What became of the others is noted. */
+/**
+ * Requests at a fixed rate, a connection each, whatever becomes of them; some of them are poison. What became of the
+ * others is noted.
+ */
 
 const http = require('node:http')
 const { performance } = require('node:perf_hooks')
@@ -11,7 +14,8 @@ const TIMEOUT_MS = 10_000
 
 /**
  * @param {{ port: number, rate: number, poisonRate: number, seconds: number }} how rates: requests a second
- * @returns {Promise<{ sent: number, answered: number, failed: number, errors: Record<string, number>, ms: number[] }>} of the others; `ms`: until each answer, ascending
+ * @returns {Promise<{ sent: number, answered: number, failed: number, errors: Record<string, number>, ms: number[] }>}
+ *   of the others; `ms`: until each answer, ascending
  */
 async function poison ({ port, rate, poisonRate, seconds }) {
   /** @type {number[]} */
@@ -20,18 +24,19 @@ async function poison ({ port, rate, poisonRate, seconds }) {
   const errors = {}
   /** @type {Promise<void>[]} */
   const open = []
-  const send = (/** @type {string} */ path, /** @type {(error: string | null, tookMs: number) => void} */ ended) => new Promise(resolve => {
-    const began = performance.now()
-    const end = (/** @type {string | null} */ error) => {
-      ended(error, performance.now() - began)
-      resolve(undefined)
-    }
-    const request = http.get({ host: '127.0.0.1', port, path, agent: false, timeout: TIMEOUT_MS }, response => {
-      response.resume().on('end', () => end(response.statusCode === 200 ? null : `status ${response.statusCode}`)).on('error', () => end('cut'))
+  const send = (/** @type {string} */ path, /** @type {(error: string | null, tookMs: number) => void} */ ended) =>
+    new Promise(resolve => {
+      const began = performance.now()
+      const end = (/** @type {string | null} */ error) => {
+        ended(error, performance.now() - began)
+        resolve(undefined)
+      }
+      const request = http.get({ host: '127.0.0.1', port, path, agent: false, timeout: TIMEOUT_MS }, response => {
+        response.resume().on('end', () => end(response.statusCode === 200 ? null : `status ${response.statusCode}`)).on('error', () => end('cut'))
+      })
+      request.on('timeout', () => request.destroy(Object.assign(new Error(), { code: 'timeout' })))
+      request.on('error', error => end(String(/** @type {NodeJS.ErrnoException} */ (error).code)))
     })
-    request.on('timeout', () => request.destroy(Object.assign(new Error(), { code: 'timeout' })))
-    request.on('error', error => end(String(/** @type {NodeJS.ErrnoException} */ (error).code)))
-  })
   const began = performance.now()
   let sent = 0
   let poisoned = 0

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * A fleet: `node recycle.js <options of supervise() as JSON> [everyMs]`. With `everyMs` a worker is replaced that often, slot
- * after slot. Prints "ready".
+ * A fleet: `node recycle.js <options of supervise() as JSON> [everyMs]`. With `everyMs` a worker is replaced that
+ * often, slot after slot. Prints "ready".
  */
 
 const { supervise } = require('../../lib')
@@ -12,7 +12,8 @@ const fleet = supervise({ stopLinger: 0, ...JSON.parse(options) })
 let slot = 0
 fleet.ready().then(() => {
   console.log('ready')
-  if (everyMs) setInterval(() => fleet.recycle(slot++ % fleet.size).catch(() => {}), Number(everyMs)) // the last recycle is still under way
+  // The last recycle is still under way
+  if (everyMs) setInterval(() => fleet.recycle(slot++ % fleet.size).catch(() => {}), Number(everyMs))
 }, error => {
   console.error(error.message)
   process.exit(1)

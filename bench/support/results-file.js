@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The files with the results of benches. A run writes its file when it is complete: an interrupted run leaves the published file as it
- * was.
+ * The files with the results of benches. A run writes its file when it is complete: an interrupted run leaves the
+ * published file as it was.
  */
 
 const fs = require('node:fs')

@@ -31,11 +31,16 @@ const { summary, within } = require('./statistics')
 function besideOf ({ beside, by, subjects }, columns) {
   const { key, less } = columns.find(({ key }) => key === by) ?? columns[0]
   const median = (/** @type {string} */ name) => figuresOf(subjects, name, key).median
-  const [best] = beside.filter(name => Number.isFinite(median(name))).sort((a, b) => (median(b) - median(a)) * (less ? -1 : 1))
+  const [best] = beside.filter(name => Number.isFinite(median(name)))
+    .sort((a, b) => (median(b) - median(a)) * (less ? -1 : 1))
   return best ?? null
 }
 
-/** Of groups of one name, measured on several machines, the first that has rounds: the latest. @param {Group[]} groups @param {string} name */
+/**
+ * Of groups of one name, measured on several machines, the first that has rounds: the latest.
+ *
+ * @param {Group[]} groups @param {string} name
+ */
 function latest (groups, name) {
   return groups.find(group => group.name === name && countOf(group) > 0)
 }
@@ -63,22 +68,27 @@ function roundsOf (subjects, name) {
 }
 
 /**
- * A table for each set of columns: a row of titles, then a row for each subject: medians with their spread, medians of the
- * ratios within rounds.
+ * A table for each set of columns: a row of titles, then a row for each subject: medians with their spread, medians of
+ * the ratios within rounds.
  *
  * @param {Group} group @param {Column[]} columns @returns {string[][][]}
  */
 function resultTables (group, columns) {
   const other = besideOf(group, columns)
   const sets = [...new Set(columns.map(({ set }) => set))]
-  return sets.map(set => resultTable(group, columns.filter(column => column.set === set), other)).filter(rows => rows.length > 1)
+  return sets.map(set => resultTable(group, columns.filter(column => column.set === set), other))
+    .filter(rows => rows.length > 1)
 }
 
-/** @param {Group} group @param {Column[]} columns @param {string | null} other that ratios are to @returns {string[][]} */
+/**
+ * @param {Group} group @param {Column[]} columns @param {string | null} other that ratios are to
+ * @returns {string[][]}
+ */
 function resultTable (group, columns, other) {
   const measured = group.subjects.filter(({ rounds }) => rounds.some(Boolean))
   if (measured.length === 0) return []
-  const shown = columns.filter(({ key }) => measured.some(({ rounds }) => rounds.some(figures => Number.isFinite(figures?.[key]))))
+  const shown = columns.filter(({ key }) =>
+    measured.some(({ rounds }) => rounds.some(figures => Number.isFinite(figures?.[key]))))
   const titles = ['', ...shown.flatMap(({ title, ratio }) => ratio && other ? [title, '×'] : [title])]
   return [titles, ...measured.map(({ name, rounds }) => [name, ...shown.flatMap(column => {
     const value = cell(rounds, column)
@@ -110,34 +120,40 @@ function decimal (value, digits = 0) {
 
 /**
  * @param {{ groups: Group[], columns: Column[], goals: any[] }} results
- * @returns {{ text: string, isMet: boolean }[]} of the goals whose subjects were measured; of a group that was measured on several machines, the latest is judged
+ * @returns {{ text: string, isMet: boolean }[]} of the goals whose subjects were measured; of a group that was measured
+ *   on several machines, the latest is judged
  */
 function judge ({ groups, columns, goals }) {
   return goals.flatMap(goal => goal.subject === undefined
     ? ofAll(groups, goal)
-    : groups.filter(group => (!goal.group || goal.group === group.name) && group === latest(groups, group.name)).flatMap(group => {
-      const column = columns.find(({ key }) => key === goal.key)
-      const rounds = roundsOf(group.subjects, goal.subject)
-      const other = roundsOf(group.subjects, goal.beside ?? besideOf(group, columns))
-      const own = summary(rounds.map(figures => figures?.[goal.key] ?? NaN))
-      const total = rounds.reduce((sum, figures) => sum + (figures?.[goal.key] ?? 0), 0)
-      const [kind] = Object.keys(KINDS).filter(kind => goal[kind] !== undefined)
-      const { of, sign, unit, isMet } = KINDS[kind]
-      const value = of(rounds, other, goal.key, column?.total ? total : column?.worst ? own.max : own.median)
-      if (!Number.isFinite(value) || own.count === 0) return []
-      const digits = unit === '×' ? 3 : column?.digits ?? 0
-      return [{ text: `${group.name}: ${goal.subject}: ${column?.title ?? goal.key} ${round(value, digits)}${unit}${goal.beside ? ` beside ${goal.beside}` : ''} (goal ${sign} ${goal[kind]}${unit})`, isMet: isMet(value, goal[kind]) }]
-    }))
+    : groups.filter(group => (!goal.group || goal.group === group.name) && group === latest(groups, group.name))
+      .flatMap(group => {
+        const column = columns.find(({ key }) => key === goal.key)
+        const rounds = roundsOf(group.subjects, goal.subject)
+        const other = roundsOf(group.subjects, goal.beside ?? besideOf(group, columns))
+        const own = summary(rounds.map(figures => figures?.[goal.key] ?? NaN))
+        const total = rounds.reduce((sum, figures) => sum + (figures?.[goal.key] ?? 0), 0)
+        const [kind] = Object.keys(KINDS).filter(kind => goal[kind] !== undefined)
+        const { of, sign, unit, isMet } = KINDS[kind]
+        const value = of(rounds, other, goal.key, column?.total ? total : column?.worst ? own.max : own.median)
+        if (!Number.isFinite(value) || own.count === 0) return []
+        const digits = unit === '×' ? 3 : column?.digits ?? 0
+        return [{ text: `${group.name}: ${goal.subject}: ${column?.title ?? goal.key} ${round(value, digits)}${unit}${goal.beside ? ` beside ${goal.beside}` : ''} (goal ${sign} ${goal[kind]}${unit})`, isMet: isMet(value, goal[kind]) }]
+      }))
 }
 
 /** A sum over all measurements that count it. @param {Group[]} groups @param {any} goal with `atMost` */
 function ofAll (groups, { key, atMost }) {
-  const figures = groups.flatMap(({ subjects }) => subjects.flatMap(({ rounds }) => rounds)).filter(figures => Number.isFinite(figures?.[key]))
+  const figures = groups.flatMap(({ subjects }) => subjects.flatMap(({ rounds }) => rounds))
+    .filter(figures => Number.isFinite(figures?.[key]))
   const sum = figures.reduce((sum, figures) => sum + figures?.[key], 0)
   return figures.length ? [{ text: `in all ${figures.length} measurements: ${key} ${sum} (goal ≤ ${atMost})`, isMet: sum <= atMost }] : []
 }
 
-/** @type {Record<string, { of: (rounds: any[], other: any[], key: string, own: number) => number, sign: string, unit: string, isMet: (value: number, goal: number) => boolean }>} */
+/**
+ * @type {Record<string, { of: (rounds: any[], other: any[], key: string, own: number) => number, sign: string,
+ *   unit: string, isMet: (value: number, goal: number) => boolean }>}
+ */
 const KINDS = {
   ratioAtLeast: { of: (rounds, other, key) => within(rounds, other, key).median, sign: '≥', unit: '×', isMet: (value, goal) => value >= goal },
   ratioAtMost: { of: (rounds, other, key) => within(rounds, other, key).median, sign: '≤', unit: '×', isMet: (value, goal) => value <= goal },

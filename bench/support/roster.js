@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The workers of any supervisor, observed from outside: by the file that each writes into a folder when it listens (sign-roster.js), and by /proc
- * until it has exited.
+ * The workers of any supervisor, observed from outside: by the file that each writes into a folder when it listens
+ * (sign-roster.js), and by /proc until it has exited.
  */
 
 const fs = require('node:fs')
@@ -11,7 +11,9 @@ const { rssOf } = require('./usage')
 
 const LOOK_EVERY_MS = 50
 
-/** @typedef {{ pid: number, bootAt: number, readyAt: number, endAt: number | null }} Seen times in ms since the epoch */
+/**
+ * @typedef {{ pid: number, bootAt: number, readyAt: number, endAt: number | null }} Seen times in ms since the epoch
+ */
 
 class Roster {
   /** @type {Map<string, Seen>} */
@@ -35,16 +37,24 @@ class Roster {
     return this.workers.filter(({ endAt }) => endAt === null)
   }
 
-  /** Workers that have been replaced since `t`: they have ended, or, where they are threads of one process, others have come. @param {number} t */
+  /**
+   * Workers that have been replaced since `t`: they have ended, or, where they are threads of one process, others have
+   * come.
+   *
+   * @param {number} t
+   */
   replacedSince (t) {
     const { workers } = this
     const came = workers.filter(({ readyAt }) => readyAt >= t).length
-    return new Set(workers.map(({ pid }) => pid)).size === 1 ? came : workers.filter(({ endAt }) => endAt !== null && endAt >= t).length
+    return new Set(workers.map(({ pid }) => pid)).size === 1
+      ? came
+      : workers.filter(({ endAt }) => endAt !== null && endAt >= t).length
   }
 
   /**
-   * The times of replacements: from the boot of the new worker or the end of the old one, whichever is first, to the readiness of the new
-   * one or the end of the old one, whichever is last. The nth new worker replaces the nth that ended.
+   * The times of replacements: from the boot of the new worker or the end of the old one, whichever is first, to the
+   * readiness of the new one or the end of the old one, whichever is last. The nth new worker replaces the nth that
+   * ended.
    *
    * @param {number} from
    * @param {number} to
@@ -52,7 +62,8 @@ class Roster {
    */
   changes (from, to) {
     const came = this.workers.filter(({ readyAt }) => readyAt > from)
-    const went = this.workers.filter(({ endAt }) => endAt !== null && endAt > from).sort((a, b) => Number(a.endAt) - Number(b.endAt))
+    const went = this.workers.filter(({ endAt }) => endAt !== null && endAt > from)
+      .sort((a, b) => Number(a.endAt) - Number(b.endAt))
     return Array.from({ length: Math.max(came.length, went.length) }, (_, i) => {
       const { bootAt = to, readyAt = to } = came[i] ?? {}
       const endAt = went[i]?.endAt ?? to

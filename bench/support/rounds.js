@@ -5,8 +5,8 @@
  *
  *     round 1: A B C    round 2: B C A    round 3: C A B    …
  *
- * The speed of a machine varies from minute to minute, so two subjects are compared within a round. The result is the median of those
- * ratios, with their spread.
+ * The speed of a machine varies from minute to minute, so two subjects are compared within a round. The result is the
+ * median of those ratios, with their spread.
  *
  *     const { openBench } = require('./support/rounds')
  *
@@ -16,12 +16,12 @@
  *       quick: { connections: '4' },                       // their values by --quick
  *       saveAs: values => values.tls ? 'meter-tls' : 'meter' // where one bench has several results files
  *     })
- *     const { values } = bench                             // parsed: values.connections, values.rounds, values.quick, …
+ *     const { values } = bench                             // parsed: values.connections, values.rounds, …
  *     await bench.run({
  *       groups: [{
  *         name: 'keep-alive',                              // a table of its own
  *         subjects: {
- *           bare: async () => ({ rps: 1000, p99: 2 }),     // starts it, warms it up, measures, stops it; resolves with figures
+ *           bare: async () => ({ rps: 1000, p99: 2 }),     // starts it, warms it up, measures, stops it
  *           mine: async ({ round, group, say }) => ({ … }) // any JSON; the keys of columns are numbers
  *         },
  *         beside: ['bare'],                                // ratios are to this one; of several, to the better one
@@ -31,14 +31,14 @@
  *       goals: [                                           // each may name one `group`, and another `beside`
  *         { subject: 'mine', key: 'rps', ratioAtLeast: 0.98 },       // or ratioAtMost, atMost, atLeast
  *         { subject: 'mine', key: 'mib', above: 8 },       // at most 8 more than `beside`
- *         { key: 'dropped', atMost: 0 }                    // without a subject: the sum over all measurements that count it
+ *         { key: 'dropped', atMost: 0 }                    // without a subject: the sum over all measurements
  *       ],
  *       plot: { key: 'rps', title: 'Throughput', ratio: true }       // of the results page; see plot.js
  *     })
  *
- * Common flags: --rounds <n> (5); --quick (one short round, which shows that the bench works and no more); --only <regex> (of "group /
- * subject"; what a subject is compared with stays in); --out <file>; --help. --quick and --only save nothing unless --out is given. Bad
- * input is refused by one sentence, with exit code 2.
+ * Common flags: --rounds <n> (5); --quick (one short round, which shows that the bench works and no more); --only
+ * <regex> (of "group / subject"; what a subject is compared with stays in); --out <file>; --help. --quick and --only
+ * save nothing unless --out is given. Bad input is refused by one sentence, with exit code 2.
  *
  * One subject is warmed up before the first round. A missed goal is printed and saved; the exit code is 0 all the same.
  */
@@ -62,7 +62,8 @@ const { alignTable } = require('./table')
  * @property {string} [by]
  * @property {() => Promise<void>} [prepare] called once a run, before the group's first round
  *
- * @typedef {{ name: string, options?: import('./flags').Flags, quick?: Record<string, string>, saveAs?: (values: Record<string, any>) => string }} About
+ * @typedef {{ name: string, options?: import('./flags').Flags, quick?: Record<string, string>,
+ *   saveAs?: (values: Record<string, any>) => string }} About
  */
 
 class Bench {
@@ -81,13 +82,28 @@ class Bench {
     this.file = new ResultsFile(this.values.out || (isPublished ? path.join(RESULTS, `${this.savedAs}-node${process.versions.node.split('.')[0]}.json`) : null))
   }
 
-  /** @param {{ groups: Group[], columns: any[], goals?: any[], plot?: any, note?: string }} what @returns {Promise<any>} the results */
+  /**
+   * @param {{ groups: Group[], columns: any[], goals?: any[], plot?: any, note?: string }} what
+   * @returns {Promise<any>} the results
+   */
   async run ({ groups, columns, goals = [], plot, note }) {
     const { quick, out, only, ...settings } = this.values
     const machine = describeMachine()
     const chosen = choose(groups, only)
-    const results = { v: 1, bench: this.savedAs, date: new Date().toISOString(), machine, settings, note, columns, goals, plot, groups: /** @type {import('./results').Group[]} */ ([]) }
-    const progress = new Progress(this.rounds * chosen.reduce((sum, { subjects }) => sum + Object.keys(subjects).length, 0))
+    const results = {
+      v: 1,
+      bench: this.savedAs,
+      date: new Date().toISOString(),
+      machine,
+      settings,
+      note,
+      columns,
+      goals,
+      plot,
+      groups: /** @type {import('./results').Group[]} */ ([])
+    }
+    const progress = new Progress(this.rounds *
+      chosen.reduce((sum, { subjects }) => sum + Object.keys(subjects).length, 0))
     console.log(`bench:${this.name}, ${this.rounds} ${this.rounds === 1 ? 'round' : 'rounds'}\n${machineLine(machine)}`)
     const breakOff = () => {
       console.error(`\nbench:${this.name} was interrupted.`)
@@ -134,7 +150,8 @@ function choose (groups, only) {
   }
   const chosen = groups.map(group => {
     const wanted = Object.keys(group.subjects).filter(name => pattern.test(`${group.name} / ${name}`))
-    const subjects = Object.entries(group.subjects).filter(([name]) => wanted.length && (wanted.includes(name) || group.beside?.includes(name)))
+    const subjects = Object.entries(group.subjects)
+      .filter(([name]) => wanted.length && (wanted.includes(name) || group.beside?.includes(name)))
     return { ...group, subjects: Object.fromEntries(subjects) }
   }).filter(({ subjects }) => Object.keys(subjects).length > 0)
   if (chosen.length === 0) {

@@ -6,7 +6,8 @@ const readline = require('node:readline')
 const { freePort } = require('../../lib/drill/target')
 
 /**
- * Starts a subject that serves on process.env.PORT and prints "ready" in a line of its own; see bare-cluster.js, recycle.js.
+ * Starts a subject that serves on process.env.PORT and prints "ready" in a line of its own; see bare-cluster.js,
+ * recycle.js.
  *
  * @param {string} script a file of this folder
  * @param {string[]} args

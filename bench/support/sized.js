@@ -1,9 +1,8 @@
 'use strict'
 
-// `node sized.js <MiB> [seconds]`: a process of that RSS, in Buffers. Prints "ready".
-//
-// With seconds it works on fresh memory for that long at SIGUSR2, and prints two times in µs: `map`, to get 64 MiB from the kernel, and
-// `fault`, to touch 16 pages of them for the first time. Needs --expose-gc then.
+// `node sized.js <MiB> [seconds]`: a process of that RSS, in Buffers. Prints "ready".  With seconds it works on fresh
+// memory for that long at SIGUSR2, and prints two times in µs: `map`, to get 64 MiB from the kernel, and `fault`, to
+// touch 16 pages of them for the first time. Needs --expose-gc then.
 const { percentiles } = require('./statistics')
 
 const MIB = 1024 ** 2

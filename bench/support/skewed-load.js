@@ -1,9 +1,10 @@
 'use strict'
 
 /**
- * A few busy connections among many quiet ones, in a process of its own. All are opened, and the busy ones are chosen by which process answers there: so many of them
- * of one process, the others of others. Requests are due at even intervals, on each busy connection by itself, and a latency counts from then (no coordinated
- * omission); of one that is not sent by the end it is as long as it has waited. Quiet connections send a request every 4 s.
+ * A few busy connections among many quiet ones, in a process of its own. All are opened, and the busy ones are chosen
+ * by which process answers there: so many of them of one process, the others of others. Requests are due at even
+ * intervals, on each busy connection by itself, and a latency counts from then (no coordinated omission); of one that
+ * is not sent by the end it is as long as it has waited. Quiet connections send a request every 4 s.
  *
  *     const { skewedLoad } = require('./support/skewed-load')
  *     await skewedLoad({ port, quiet: 200, busy: 4, together: 4, rate: 600, path: '/2', warmSeconds: 5, seconds: 10 })
@@ -28,8 +29,9 @@ const SETTLE_MS = 4000
 
 /**
  * @param {Skew} how
- * @returns {Promise<{ requests: number, dropped: number, sockets: number, rps: number } & ReturnType<typeof percentiles>>} latencies in ms, of busy connections; `sockets`:
- *   opened, more than there are connections where some were closed
+ * @returns {Promise<{ requests: number, dropped: number, sockets: number, rps: number }
+ *   & ReturnType<typeof percentiles>>} latencies in ms, of busy connections; `sockets`: opened, more than there are
+ *   connections where some were closed
  */
 async function skewedLoad (how) {
   return inOwnProcess(__filename, how)
@@ -116,7 +118,11 @@ async function make ({ port, quiet, busy, together, rate, path, warmSeconds, sec
   }
   await Promise.all([...[...chosen].map(ask), ...clients.filter(client => !chosen.has(client)).map(murmur)])
   console.log(JSON.stringify({
-    requests, dropped, sockets: clients.reduce((sum, { sockets }) => sum + sockets, 0), rps: answered / seconds, ...percentiles(latencies)
+    requests,
+    dropped,
+    sockets: clients.reduce((sum, { sockets }) => sum + sockets, 0),
+    rps: answered / seconds,
+    ...percentiles(latencies)
   }))
   process.exit()
 }

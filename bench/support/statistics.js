@@ -12,7 +12,12 @@ function median (values) {
 /** @param {number[]} values @returns {{ median: number, min: number, max: number, count: number }} */
 function summary (values) {
   const finite = values.filter(Number.isFinite)
-  return { median: median(finite), min: finite.length ? Math.min(...finite) : NaN, max: finite.length ? Math.max(...finite) : NaN, count: finite.length }
+  return {
+    median: median(finite),
+    min: finite.length ? Math.min(...finite) : NaN,
+    max: finite.length ? Math.max(...finite) : NaN,
+    count: finite.length
+  }
 }
 
 /**
@@ -24,7 +29,8 @@ function summary (values) {
  * @param {(a: number, b: number) => number} [compare] the ratio unless told
  */
 function within (rounds, beside, key, compare = (a, b) => a / b) {
-  return summary(rounds.map((figures, i) => figures && beside[i] ? compare(Number(figures[key]), Number(beside[i][key])) : NaN))
+  return summary(rounds.map((figures, i) =>
+    figures && beside[i] ? compare(Number(figures[key]), Number(beside[i][key])) : NaN))
 }
 
 /**
@@ -33,7 +39,8 @@ function within (rounds, beside, key, compare = (a, b) => a / b) {
  */
 function percentiles (values) {
   const sorted = Float64Array.from(values).sort()
-  const at = (/** @type {number} */ share) => Math.round(1000 * (sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN)) / 1000
+  const at = (/** @type {number} */ share) =>
+    Math.round(1000 * (sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN)) / 1000
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: at(1) }
 }
 

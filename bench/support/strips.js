@@ -13,7 +13,8 @@ const TICK_SECONDS = 5
  * @param {T[]} what.slots
  * @param {number} what.height of a strip, in pixels
  * @param {number} what.most the value at its top
- * @param {(slot: T, scales: { x: (t: number) => string, y: (value: number) => string, bottom: number, left: number, right: number }) => string} what.draw
+ * @param {(slot: T, scales: { x: (t: number) => string, y: (value: number) => string, bottom: number, left: number,
+ *   right: number }) => string} what.draw
  * @param {string} what.style
  * @param {string} what.dark
  * @returns {string} SVG

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * A worker as `recycle leak` has it, and an ordinary one: a process that serves an app, `--profiled` without inlining and with the sampling profiler. With `--fleet` three workers, of
- * which one is `--profiled`, again and again. It prints "ready".
+ * A worker as `recycle leak` has it, and an ordinary one: a process that serves an app, `--profiled` without inlining
+ * and with the sampling profiler. With `--fleet` three workers, of which one is `--profiled`, again and again. It
+ * prints "ready".
  *
  *     node bench/support/studied.js bench/apps/busy.js [--profiled] [--fleet]
  */
@@ -24,7 +25,9 @@ async function main () {
   if (isProfiled) {
     const flags = await inliningFlags()
     for (const flag of flags) setFlagsFromString(flag)
-    profileAllocations(/** @type {any} */ ({ channel: null, tracker: null, collect: null }), { intervalBytes: INTERVAL_BYTES, flags })
+    profileAllocations(
+      /** @type {any} */ ({ channel: null, tracker: null, collect: null }), { intervalBytes: INTERVAL_BYTES, flags }
+    )
   }
   require(path.resolve(app))
   setImmediate(() => console.log('ready'))

@@ -1,10 +1,12 @@
 'use strict'
 
 /**
- * A deploy that never was: workers of the old and of the new code, what their clients ask for, and what they count. Seeded, so that it can be made again.
+ * A deploy that never was: workers of the old and of the new code, what their clients ask for, and what they count.
+ * Seeded, so that it can be made again.
  *
- * Workers of equal code differ: by their connections (few or many, some far busier than others, some whose client always asks for what is not there, or for what
- * fails), by up to some per cent of their own, by pauses. Backends fail for two seconds, for all workers or for one. New workers are still a little slower at first.
+ * Workers of equal code differ: by their connections (few or many, some far busier than others, some whose client
+ * always asks for what is not there, or for what fails), by up to some per cent of their own, by pauses. Backends fail
+ * for two seconds, for all workers or for one. New workers are still a little slower at first.
  */
 
 const { AT: SWEEPS_AT } = require('../../lib/features/canary/sweeps')
@@ -18,7 +20,8 @@ const OLD_WORKERS = 4
 const SCAVENGE_BYTES = 8e6
 
 /**
- * @typedef {'clients' | 'proxy'} Traffic a client a connection, each with its own habits and rate; or a proxy, whose connections are alike
+ * @typedef {'clients' | 'proxy'} Traffic a client a connection, each with its own habits and rate; or a proxy, whose
+ *   connections are alike
  *
  * @typedef {object} Fault of the new code
  * @property {number} [errors] further responses with 5xx, a share
@@ -48,7 +51,8 @@ function nature (random, traffic) {
     oftenRefused: isProxied ? 0 : 0.1, // and that get it at each tenth request
     failing: !isProxied && random.chance(0.25) ? 1 / connections : 0, // clients half of whose requests fail
     backendAway: random.chance(0.3) ? random.uniform() : null, // at which share of the bake; for all workers
-    ownAway: random.chance(0.1) ? Math.floor(random.uniform() * (OLD_WORKERS + 1)) : null, // the worker whose connection to the backend is away
+    // The worker whose connection to the backend is away
+    ownAway: random.chance(0.1) ? Math.floor(random.uniform() * (OLD_WORKERS + 1)) : null,
     cpuMs: random.logUniform(0.3, 10),
     garbageBytes: random.logUniform(30, 3000), // a request, that becomes old
     allocatedBytes: random.logUniform(20e3, 400e3), // a request
@@ -67,15 +71,18 @@ function nature (random, traffic) {
  * @param {Fault} [how.fault] none: equal code
  * @param {number} [how.blocks] of 5 s; as after the warm-up of `--bake 2m`, unless told
  * @param {boolean} [how.isWatched] false: it is judged at the end alone
- * @returns {{ verdict: import('../../lib/features/canary/verdict').Verdict, seconds: number }} after how long it was made
+ * @returns {{ verdict: import('../../lib/features/canary/verdict').Verdict, seconds: number }} after how long it was
+ *   made
  */
 function deploy ({ seed, requests, traffic = 'clients', fault = {}, blocks = 18, isWatched = true }) {
   const random = new Random(seed)
   const of = nature(random, traffic)
   const total = requests * (OLD_WORKERS + 1)
   const clients = makeClients(random, of, blocks, total)
-  const workers = Array.from({ length: OLD_WORKERS + 1 }, (_, slot) => new SyntheticWorker(random, of, slot, slot === OLD_WORKERS ? fault : null, requests))
-  const busiest = workers.map(({ slot }) => clients.filter(client => client.slot === slot).reduce((sum, { rate }) => sum + rate, 0) * blocks / requests)
+  const workers = Array.from({ length: OLD_WORKERS + 1 }, (_, slot) =>
+    new SyntheticWorker(random, of, slot, slot === OLD_WORKERS ? fault : null, requests))
+  const busiest = workers.map(({ slot }) =>
+    clients.filter(client => client.slot === slot).reduce((sum, { rate }) => sum + rate, 0) * blocks / requests)
   workers.forEach((worker, slot) => { worker.slower *= 1 + 0.05 * Math.max(-1, Math.min(2, busiest[slot] - 1)) })
   tellThresholds(random, of, workers, clients, requests)
   const drift = Math.exp(0.04 * random.normal())
@@ -103,18 +110,27 @@ function deploy ({ seed, requests, traffic = 'clients', fault = {}, blocks = 18,
   return { verdict: judged(workers, half, true), seconds: blocks * BLOCK_MS / 1000 }
 }
 
-/** @param {SyntheticWorker[]} workers @param {(import('../../lib/features/canary/counts').Memory | null)[]} half @param {boolean} isFinal */
+/**
+ * @param {SyntheticWorker[]} workers @param {(import('../../lib/features/canary/counts').Memory | null)[]} half
+ * @param {boolean} isFinal
+ */
 function judged (workers, half, isFinal) {
-  const windows = workers.map(({ slot, counts, crashes, blocks }, i) => ({ ...counts, half: half[i], slot, crashes, exceptions: 0, blocks }))
+  const windows = workers.map(
+    ({ slot, counts, crashes, blocks }, i) => ({ ...counts, half: half[i], slot, crashes, exceptions: 0, blocks })
+  )
   return judge({ old: windows.slice(0, OLD_WORKERS), fresh: windows.slice(OLD_WORKERS), isFinal })
 }
 
 /**
- * @typedef {{ slot: number, rate: number, from: number, to: number, slower: number, refused: number, failing: number, counted: import('../../lib/features/canary/counts').Connection }} Client with one
- *   connection; `rate`: requests a stretch of time
+ * @typedef {{ slot: number, rate: number, from: number, to: number, slower: number, refused: number, failing: number,
+ *   counted: import('../../lib/features/canary/counts').Connection }} Client with one connection; `rate`: requests a
+ *   stretch of time
  */
 
-/** @param {Random} random @param {ReturnType<typeof nature>} of @param {number} blocks @param {number} total requests @returns {Client[]} */
+/**
+ * @param {Random} random @param {ReturnType<typeof nature>} of @param {number} blocks @param {number} total requests
+ * @returns {Client[]}
+ */
 function makeClients (random, of, blocks, total) {
   const slots = Array.from({ length: of.connections }, (_, i) => i % (OLD_WORKERS + 1))
   for (let i = slots.length - 1; i > 0; i--) {
@@ -138,18 +154,26 @@ function makeClients (random, of, blocks, total) {
   const weight = clients.reduce((sum, { rate, from, to }) => sum + rate * (to - from), 0)
   for (const client of clients) client.rate *= total / weight
   // A worker that has no client has no say: it gets one.
-  for (let slot = 0; slot <= OLD_WORKERS; slot++) if (!clients.some(client => client.slot === slot && client.to === blocks)) clients[slot].slot = slot
+  for (let slot = 0; slot <= OLD_WORKERS; slot++) {
+    if (!clients.some(client => client.slot === slot && client.to === blocks)) clients[slot].slot = slot
+  }
   return clients
 }
 
-/** By the old workers' responses of a warm-up, a tenth of the bake. @param {Random} random @param {ReturnType<typeof nature>} of @param {SyntheticWorker[]} workers @param {Client[]} clients @param {number} requests */
+/**
+ * By the old workers' responses of a warm-up, a tenth of the bake.
+ *
+ * @param {Random} random @param {ReturnType<typeof nature>} of @param {SyntheticWorker[]} workers
+ * @param {Client[]} clients @param {number} requests
+ */
 function tellThresholds (random, of, workers, clients, requests) {
   /** @type {import('../../lib/features/canary/times').Times} */
   const times = {}
   const old = clients.filter(({ slot }) => slot < OLD_WORKERS)
   const rates = old.reduce((sum, { rate }) => sum + rate, 0)
   for (const client of old) {
-    for (let left = random.poisson(Math.max(400, OLD_WORKERS * requests / 10) * client.rate / rates); left > 0; left--) {
+    for (let left = random.poisson(Math.max(400, OLD_WORKERS * requests / 10) * client.rate / rates); left >
+      0; left--) {
       addTime(times, of.medianMs * client.slower * workers[client.slot].slower * Math.exp(of.sigma * random.normal()))
     }
   }
@@ -174,7 +198,10 @@ class SyntheticWorker {
   #sweptBytes = 20e6
   #sinceCollection = 0
 
-  /** @param {Random} random @param {ReturnType<typeof nature>} of @param {number} slot @param {Fault | null} fault null: old code @param {number} requests of a worker, about */
+  /**
+   * @param {Random} random @param {ReturnType<typeof nature>} of @param {number} slot
+   * @param {Fault | null} fault null: old code @param {number} requests of a worker, about
+   */
   constructor (random, of, slot, fault, requests) {
     this.random = random
     this.of = of
@@ -189,7 +216,10 @@ class SyntheticWorker {
     this.sweepAt = random.logUniform(10e6, 40e6)
   }
 
-  /** @param {number} at @param {number} blocks @param {number} slower all workers are @param {number} away share of the stretch in which backends fail */
+  /**
+   * @param {number} at @param {number} blocks @param {number} slower all workers are
+   * @param {number} away share of the stretch in which backends fail
+   */
   begin (at, blocks, slower, away) {
     const { random, of, fault, slot } = this
     const fading = fault ? Math.exp(-at / 6) : 0 // what is left of the warm-up
@@ -212,11 +242,15 @@ class SyntheticWorker {
       const failed = of.errors + client.failing + (fault?.errors ?? 0)
       const isAway = this.#away > 0 && random.chance(this.#away * 0.8)
       const refused = client.refused + of.refusals + (fault?.refusals ?? 0)
-      countResponse(this.counts, client.counted, { status: isAway || draw < failed ? 500 : draw > 1 - refused ? 404 : 200, ms }, this.thresholds)
+      countResponse(this.counts, client.counted, {
+        status: isAway || draw < failed ? 500 : draw > 1 - refused ? 404 : 200, ms
+      }, this.thresholds)
       this.#live += this.leak + this.cacheStep * Math.exp(-this.counts.requests / this.cacheRequests)
       this.#garbage += of.garbageBytes
       this.#sinceCollection += of.allocatedBytes
-      if (this.#sinceCollection > SCAVENGE_BYTES) this.collect(this.#live + this.#garbage - this.#sweptBytes > this.sweepAt)
+      if (this.#sinceCollection > SCAVENGE_BYTES) {
+        this.collect(this.#live + this.#garbage - this.#sweptBytes > this.sweepAt)
+      }
       if (random.chance(5e-6 + (fault?.crashes ?? 0))) this.crashes++
     }
   }
@@ -236,7 +270,9 @@ class SyntheticWorker {
       this.#sweptBytes = this.#live
     }
     const noise = this.of.noiseBytes * this.random.normal() * (isSweep ? 0.3 : 1)
-    countCollection(this.counts.memory, { requests: this.counts.requests, liveBytes: Math.round(this.#live + this.#garbage + noise) }, isSweep)
+    countCollection(this.counts.memory, {
+      requests: this.counts.requests, liveBytes: Math.round(this.#live + this.#garbage + noise)
+    }, isSweep)
   }
 }
 

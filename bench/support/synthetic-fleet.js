@@ -1,10 +1,12 @@
 'use strict'
 
 /**
- * A fleet that never was: workers that handle requests one after the other on a few CPUs, and clients' connections among them. Seeded, so that it can be made again.
+ * A fleet that never was: workers that handle requests one after the other on a few CPUs, and clients' connections
+ * among them. Seeded, so that it can be made again.
  *
- * A millisecond at a time: requests come (by chance, at each connection's rate), workers with requests share the CPUs equally, and every so often connections move. What is
- * decided on is what real workers tell: how busy they were, and what each connection's requests made of that.
+ * A millisecond at a time: requests come (by chance, at each connection's rate), workers with requests share the CPUs
+ * equally, and every so often connections move. What is decided on is what real workers tell: how busy they were, and
+ * what each connection's requests made of that.
  */
 
 const { Gathering, restingOf } = require('../../lib/core/gathering')
@@ -18,8 +20,9 @@ const WARM_MS = 3000
 const WAKE_MS = 0.005 // of a CPU, for a worker that slept
 
 /**
- * @typedef {'load' | 'count' | 'shared' | 'round robin' | 'least connections'} Policy by load: as recycle does; by count: the same without knowing of loads. Connections do
- *   not move by the others; those of a worker that is replaced are opened anew
+ * @typedef {'load' | 'count' | 'shared' | 'round robin' | 'least connections'} Policy by load: as recycle does; by
+ *   count: the same without knowing of loads. Connections do not move by the others; those of a worker that is replaced
+ *   are opened anew
  *
  * @typedef {object} Kind of load
  * @property {number} connections from the start
@@ -61,7 +64,11 @@ class SyntheticWorker {
     this.#requests++
   }
 
-  /** Has the CPU for a part of this millisecond. @param {number} at @param {number} ms @param {(latencyMs: number) => void} answered */
+  /**
+   * Has the CPU for a part of this millisecond.
+   *
+   * @param {number} at @param {number} ms @param {(latencyMs: number) => void} answered
+   */
   run (at, ms, answered) {
     let left = ms
     while (this.queue.length > 0 && left > 0) {
@@ -134,15 +141,26 @@ class SyntheticFleet {
 
   decide () {
     const isByLoad = this.policy === 'load'
-    const gifts = giftsOf(this.workers.map(worker => ({ busy: isByLoad ? worker.busy : 0, movable: worker.busy, lasting: worker.connections.size, isResting: this.resting.has(worker) })))
+    const gifts = giftsOf(this.workers.map(worker => ({
+      busy: isByLoad ? worker.busy : 0,
+      movable: worker.busy,
+      lasting: worker.connections.size,
+      isResting: this.resting.has(worker)
+    })))
     const given = gifts.map((gift, i) => isGift(gift) ? [...choose([...this.workers[i].connections], gift).keys()] : [])
-    given.forEach((connections, i) => { for (const connection of connections) this.move(connection, this.workers.filter((_, at) => at !== i)) })
+    given.forEach((connections, i) => {
+      for (const connection of connections) {
+        this.move(connection, this.workers.filter((_, at) => at !== i))
+      }
+    })
   }
 
   /** @param {Connection} connection @param {SyntheticWorker[]} others */
   move (connection, others) {
     const load = this.policy === 'load' ? connection.load : 0
-    const { worker } = receiverOf(others.map(worker => ({ worker, busy: worker.busy, connections: worker.connections.size, isResting: this.resting.has(worker) })), load)
+    const { worker } = receiverOf(others.map(worker => ({
+      worker, busy: worker.busy, connections: worker.connections.size, isResting: this.resting.has(worker)
+    })), load)
     connection.worker.connections.delete(connection)
     worker.connections.add(connection)
     connection.worker.busy -= connection.load
@@ -189,10 +207,16 @@ function simulate ({ seed, policy, kind, workers, cpus, seconds }) {
   }
   for (let i = 0; i < kind.connections; i++) {
     const isSlow = i < (kind.slow ?? 0)
-    open(kind.busy ? 1e-4 : kind.zipf ? (1 + Math.floor(random.uniform() * kind.connections)) ** -kind.zipf : isSlow ? 0.1 : 1, isSlow ? 40 * kind.costMs : kind.costMs)
+    open(
+      kind.busy
+        ? 1e-4
+        : kind.zipf ? (1 + Math.floor(random.uniform() * kind.connections)) ** -kind.zipf : isSlow ? 0.1 : 1,
+      isSlow ? 40 * kind.costMs : kind.costMs
+    )
   }
   if (kind.busy) for (const connection of [...fleet.workers[0].connections].slice(0, kind.busy)) connection.weight = 1
-  const scale = kind.share * cpus / all.reduce((sum, { weight, costMs }) => sum + weight * costMs, 0) // requests a millisecond, by weight
+  // Requests a millisecond, by weight
+  const scale = kind.share * cpus / all.reduce((sum, { weight, costMs }) => sum + weight * costMs, 0)
   let sums = prefixSums(all)
 
   const retired = []
@@ -204,24 +228,40 @@ function simulate ({ seed, policy, kind, workers, cpus, seconds }) {
       for (let due = random.poisson(kind.storm / 2000); due > 0; due--) open(kind.connections / kind.storm / 10)
       sums = prefixSums(all)
     }
-    if (kind.workersAtFirst && at === lengthMs / 2) while (fleet.workers.length < workers) fleet.workers.push(new SyntheticWorker())
+    if (kind.workersAtFirst && at === lengthMs / 2) {
+      while (fleet.workers.length < workers) {
+        fleet.workers.push(new SyntheticWorker())
+      }
+    }
     if (kind.recycleEveryMs && at % kind.recycleEveryMs === kind.recycleEveryMs - 1) {
       const old = fleet.workers[Math.floor(at / kind.recycleEveryMs) % fleet.workers.length]
       retired.push(old)
       fleet.replace(old)
     }
-    for (let due = random.poisson(scale * (kind.factor?.(at / lengthMs) ?? 1) * sums[sums.length - 1]); due > 0; due--) {
+    for (let due = random.poisson(scale * (kind.factor?.(at / lengthMs) ?? 1) * sums[sums.length - 1]); due >
+      0; due--) {
       const connection = all[indexIn(sums, random.uniform() * sums[sums.length - 1])]
       connection.worker.take(connection, at)
     }
     const running = [...fleet.workers, ...retired].filter(({ queue }) => queue.length > 0)
-    for (const worker of running) worker.run(at, Math.min(1, cpus / running.length), latencyMs => { if (at > WARM_MS) latencies.push(latencyMs) })
+    for (const worker of running) {
+      worker.run(at, Math.min(1, cpus / running.length), latencyMs => {
+        if (at > WARM_MS) {
+          latencies.push(latencyMs)
+        }
+      })
+    }
     if (at % BEAT_MS === BEAT_MS - 1) fleet.beat(at)
     if (fleet.isMoving && at % DECIDE_MS === DECIDE_MS - 1) fleet.decide()
   }
   const sizes = fleet.workers.map(({ connections }) => connections.size)
   const wakes = [...fleet.workers, ...retired].reduce((sum, { wakes }) => sum + wakes, 0)
-  return { ...percentiles(latencies), moves: fleet.moves, wakesPerSecond: wakes / seconds, fullest: Math.max(...sizes) * sizes.length / all.length }
+  return {
+    ...percentiles(latencies),
+    moves: fleet.moves,
+    wakesPerSecond: wakes / seconds,
+    fullest: Math.max(...sizes) * sizes.length / all.length
+  }
 }
 
 /** @param {Connection[]} all */

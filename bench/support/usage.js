@@ -3,8 +3,9 @@
 /**
  * What a primary and its workers use, from /proc: CPU time, page faults, context switches, resident memory.
  *
- * The kernel adds the CPU time and the faults of a child that was waited for to its parent's account (cutime, cstime, cminflt, cmajflt), so a
- * worker that was replaced is still counted. Context switches have no such account: those of a worker that is gone are known by the last look.
+ * The kernel adds the CPU time and the faults of a child that was waited for to its parent's account (cutime, cstime,
+ * cminflt, cmajflt), so a worker that was replaced is still counted. Context switches have no such account: those of a
+ * worker that is gone are known by the last look.
  */
 
 const { execFileSync } = require('node:child_process')
@@ -40,7 +41,8 @@ function usedBy (pid) {
     const after = accountOf(pid)
     // A child that was reaped in between would be missed, or counted twice.
     if (after?.reapedMs !== before.reapedMs && tries < 10) continue
-    const sum = (/** @type {'cpuMs' | 'minorFaults' | 'majorFaults'} */ key) => others.reduce((sum, account) => sum + (account?.[key] ?? 0), before[key])
+    const sum = (/** @type {'cpuMs' | 'minorFaults' | 'majorFaults'} */ key) =>
+      others.reduce((sum, account) => sum + (account?.[key] ?? 0), before[key])
     return { cpuMs: sum('cpuMs'), minorFaults: sum('minorFaults'), majorFaults: sum('majorFaults') }
   }
 }

@@ -1,6 +1,9 @@
 'use strict'
 
-/** A WebSocket client that sends its frames byte by byte, as it is told. It speaks RFC 6455 without extensions, and never connects again. */
+/**
+ * A WebSocket client that sends its frames byte by byte, as it is told. It speaks RFC 6455 without extensions, and
+ * never connects again.
+ */
 
 const { randomBytes } = require('node:crypto')
 const { EventEmitter, once } = require('node:events')
@@ -20,7 +23,10 @@ class WebSocketClient extends EventEmitter {
   /** @type {Buffer[]} */
   #fragments = []
 
-  /** @param {net.Socket} socket whose upgrade has been answered @param {string} head of the response @param {Buffer} rest */
+  /**
+   * @param {net.Socket} socket whose upgrade has been answered @param {string} head of the response
+   * @param {Buffer} rest
+   */
   constructor (socket, head, rest) {
     super()
     this.setMaxListeners(0)
@@ -34,7 +40,11 @@ class WebSocketClient extends EventEmitter {
     this.#receive(rest)
   }
 
-  /** @param {number} port @param {string} [path] @param {string[]} [headers] @returns {Promise<WebSocketClient>} @throws {Error} where the upgrade is refused */
+  /**
+   * @param {number} port @param {string} [path] @param {string[]} [headers]
+   * @returns {Promise<WebSocketClient>}
+   * @throws {Error} where the upgrade is refused
+   */
   static async connect (port, path = '/', headers = []) {
     const socket = net.connect(port, '127.0.0.1').setNoDelay(true)
     await once(socket, 'connect')
@@ -108,7 +118,10 @@ class WebSocketClient extends EventEmitter {
   }
 }
 
-/** @param {string | Buffer} data @param {{ opcode?: keyof typeof OPCODES, isFinal?: boolean }} [how] @returns {Buffer} masked, as a client's are */
+/**
+ * @param {string | Buffer} data @param {{ opcode?: keyof typeof OPCODES, isFinal?: boolean }} [how]
+ * @returns {Buffer} masked, as a client's are
+ */
 function frame (data, { opcode = typeof data === 'string' ? 'text' : 'binary', isFinal = true } = {}) {
   const payload = Buffer.from(data)
   const { length } = payload
@@ -122,7 +135,10 @@ function frame (data, { opcode = typeof data === 'string' ? 'text' : 'binary', i
   return Buffer.concat([size, mask, payload])
 }
 
-/** @param {Buffer} bytes from the server @returns {{ opcode: number, isFinal: boolean, data: Buffer, length: number } | null} null: it is not whole */
+/**
+ * @param {Buffer} bytes from the server
+ * @returns {{ opcode: number, isFinal: boolean, data: Buffer, length: number } | null} null: it is not whole
+ */
 function parse (bytes) {
   if (bytes.length < 2) return null
   const short = bytes[1] & 0x7f
@@ -130,7 +146,12 @@ function parse (bytes) {
   if (bytes.length < from) return null
   const size = short < 126 ? short : short === 126 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2))
   if (bytes.length < from + size) return null
-  return { opcode: bytes[0] & 0x0f, isFinal: (bytes[0] & 0x80) !== 0, data: bytes.subarray(from, from + size), length: from + size }
+  return {
+    opcode: bytes[0] & 0x0f,
+    isFinal: (bytes[0] & 0x80) !== 0,
+    data: bytes.subarray(from, from + size),
+    length: from + size
+  }
 }
 
 module.exports = { WebSocketClient, frame }

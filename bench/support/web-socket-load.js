@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Many clients with a WebSocket each, in a process of their own: `node web-socket-load.js <options as JSON>`. Prints `open` when all are connected, and, when its stdin ends, what they
- * have had. A client whose connection is closed comes back within a second, as clients do.
+ * Many clients with a WebSocket each, in a process of their own: `node web-socket-load.js <options as JSON>`. Prints
+ * `open` when all are connected, and, when its stdin ends, what they have had. A client whose connection is closed
+ * comes back within a second, as clients do.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -29,7 +30,9 @@ async function main () {
   console.log('open')
   process.stdin.resume().once('end', () => {
     run.isOver = true
-    console.log(JSON.stringify({ ...counts, longestMs: took.reduce((most, ms) => Math.max(most, ms), 0), ...percentiles(took) }))
+    console.log(
+      JSON.stringify({ ...counts, longestMs: took.reduce((most, ms) => Math.max(most, ms), 0), ...percentiles(took) })
+    )
     process.exit()
   })
 }

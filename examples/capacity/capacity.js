@@ -40,7 +40,9 @@ async function fill ({ heapLimitBytes, bufferBytes }, limits, cpus, say) {
   const server = await startAlone({ heapLimitBytes, bufferBytes, descriptors: limits.descriptors })
   const base = await server.collect()
   const reserveBytes = availableBytes() * RESERVE
-  const swarm = new Swarm(server.port, clientProcesses(limits.descriptors - OWN_DESCRIPTORS + MORE, limits, cpus, nextNetwork()), { firstPort: limits.firstPort, window: WINDOW })
+  const swarm = new Swarm(server.port, clientProcesses(
+    limits.descriptors - OWN_DESCRIPTORS + MORE, limits, cpus, nextNetwork()
+  ), { firstPort: limits.firstPort, window: WINDOW })
   /** @type {ReturnType<typeof foresee> | null} */
   let foreseen = null // null: it gave before there were so many
   let clients = 0
@@ -48,7 +50,14 @@ async function fill ({ heapLimitBytes, bufferBytes }, limits, cpus, say) {
   let isMemoryLow = false
   const look = () => {
     clients = Math.max(clients, swarm.loggedIn)
-    if (!server.exit) Object.assign(last, { heapUsedBytes: server.heapUsedBytes, buffersBytes: server.buffersBytes, residentBytes: server.residentBytes, descriptors: server.descriptors })
+    if (!server.exit) {
+      Object.assign(last, {
+        heapUsedBytes: server.heapUsedBytes,
+        buffersBytes: server.buffersBytes,
+        residentBytes: server.residentBytes,
+        descriptors: server.descriptors
+      })
+    }
     isMemoryLow ||= availableBytes() < reserveBytes
     return swarm.lostCount > 0 || server.exit || isMemoryLow || swarm.loggedIn === swarm.count
   }
@@ -69,7 +78,16 @@ async function fill ({ heapLimitBytes, bufferBytes }, limits, cpus, say) {
   if (swarm.lostCount > 0) await swarm.until(() => server.exit, EXIT_MS)
   server.count()
   look()
-  const gave = whatGave({ ...last, exit: server.exit, stderr: server.stderr, descriptorLimit: limits.descriptors, isMemoryLow, lost: swarm.lost, isStuck, heapLimitBytes })
+  const gave = whatGave({
+    ...last,
+    exit: server.exit,
+    stderr: server.stderr,
+    descriptorLimit: limits.descriptors,
+    isMemoryLow,
+    lost: swarm.lost,
+    isStuck,
+    heapLimitBytes
+  })
   await swarm.stop()
   await server.stop()
   return { heapLimitBytes, bufferBytes, clients, gave, foreseen, ...last }

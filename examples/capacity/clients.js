@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The clients of one address, in a process of their own: `node clients.js <address> <port> <first port> <clients> <window>`.
- * Each connects, logs in and stays; with `ping` each sends one ping at its share of a time. Up to `window` logins are under way at once.
+ * The clients of one address, in a process of their own:
+ * `node clients.js <address> <port> <first port> <clients> <window>`. Each connects, logs in and stays; with `ping`
+ * each sends one ping at its share of a time. Up to `window` logins are under way at once.
  */
 
 const net = require('node:net')

@@ -1,7 +1,7 @@
 'use strict'
 
-// node examples/capacity: logs idle clients in until something gives, by heap limit and buffer of each connection; then a storm of
-// logins, against one process and against a fleet. See README.md beside this file.
+// node examples/capacity: logs idle clients in until something gives, by heap limit and buffer of each connection; then
+// a storm of logins, against one process and against a fleet. See README.md beside this file.
 const fs = require('node:fs')
 const os = require('node:os')
 const { parseArgs } = require('node:util')
@@ -85,7 +85,9 @@ async function table ({ heaps, buffers }, limits, cpus) {
   say('')
   say('| heap limit | buffer | clients | what gave | foreseen: descriptors | heap | memory | heap MiB | off-heap buffers MiB | RSS MiB | descriptors | published |')
   say('|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|')
-  for (const { heapLimitBytes, bufferBytes, clients, gave, foreseen, heapUsedBytes, buffersBytes, residentBytes, descriptors } of cells) {
+  for (const {
+    heapLimitBytes, bufferBytes, clients, gave, foreseen, heapUsedBytes, buffersBytes, residentBytes, descriptors
+  } of cells) {
     const [heap, buffer] = [size(heapLimitBytes), size(bufferBytes)]
     say(`| ${[heap, buffer, whole(clients), gave, ...['descriptors', 'heap', 'memory'].map(cause => at(foreseen, cause)), mib(heapUsedBytes), mib(buffersBytes), mib(residentBytes), whole(descriptors), PUBLISHED[heap]?.[buffer] ?? ''].join(' | ')} |`)
   }

@@ -4,7 +4,10 @@
 
 const fs = require('node:fs')
 
-/** Descriptors of a Node.js process that are no connections: standard streams, epoll, the listening socket, IPC, and some to spare. */
+/**
+ * Descriptors of a Node.js process that are no connections: standard streams, epoll, the listening socket, IPC, and
+ * some to spare.
+ */
 const OWN_DESCRIPTORS = 40
 /** Of the available memory, what stays untouched. */
 const RESERVE = 0.1
@@ -39,8 +42,9 @@ function availableBytes () {
 /**
  * What the kernel has counted, of all sockets of this network namespace.
  *
- * @returns {{ overflows: number, cookiesFailed: number }} `overflows`: the queue of a listening socket was full when a client's
- *   connection was complete; `cookiesFailed`: connections reset since their SYN cookie, given when that queue was full, was too old
+ * @returns {{ overflows: number, cookiesFailed: number }} `overflows`: the queue of a listening socket was full when a
+ *   client's connection was complete; `cookiesFailed`: connections reset since their SYN cookie, given when that queue
+ *   was full, was too old
  */
 function readCounters () {
   const [names, values] = fs.readFileSync('/proc/net/netstat', 'latin1').split('\n').filter(line => line.startsWith('TcpExt:')).map(line => line.split(' '))
@@ -61,11 +65,13 @@ function nextNetwork () {
  * @param {number} clients
  * @param {Pick<Limits, 'descriptors' | 'ports'>} limits
  * @param {number} cpus
- * @param {string} [network] the first three numbers of the addresses. A port that was closed cannot be bound for a minute, so each test has its own
+ * @param {string} [network] the first three numbers of the addresses. A port that was closed cannot be bound for a
+ *   minute, so each test has its own
  * @returns {{ address: string, clients: number }[]} balanced
  */
 function clientProcesses (clients, { descriptors, ports }, cpus, network = '127.0.0') {
-  const most = Math.min(descriptors - OWN_DESCRIPTORS, Math.floor(ports * 0.9)) // some ports are in use, or closed of late
+  // Some ports are in use, or closed of late
+  const most = Math.min(descriptors - OWN_DESCRIPTORS, Math.floor(ports * 0.9))
   const processes = Math.max(Math.min(cpus, clients), Math.ceil(clients / most))
   return Array.from({ length: processes }, (_, i) => ({ address: `${network}.${2 + i}`, clients: Math.floor((clients + i) / processes) }))
 }
@@ -93,4 +99,6 @@ function foresee ({ descriptors, memoryBytes }, { heapLimitBytes }, { baseHeapBy
   ].sort((a, b) => a.clients - b.clients)
 }
 
-module.exports = { readLimits, readCounters, nextNetwork, availableBytes, clientProcesses, foresee, OWN_DESCRIPTORS, RESERVE }
+module.exports = {
+  readLimits, readCounters, nextNetwork, availableBytes, clientProcesses, foresee, OWN_DESCRIPTORS, RESERVE
+}

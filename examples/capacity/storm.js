@@ -25,15 +25,19 @@ const ENOUGH_HEAP_BYTES = 4 * 1024 ** 3
 /** @typedef {{ min: number, p50: number, p99: number, max: number } | null} Times in ms */
 
 /**
- * @param {{ clients: number, bufferBytes: number, pingsMs: number, maxRss: string | null, workers: string }} how `maxRss` null: one process without recycle
+ * @param {{ clients: number, bufferBytes: number, pingsMs: number, maxRss: string | null, workers: string }} how
+ *   `maxRss` null: one process without recycle
  * @param {import('./limits').Limits} limits
  * @param {number} cpus
  * @returns {Promise<Storm>}
  */
 async function storm ({ clients, bufferBytes, pingsMs, maxRss, workers }, limits, cpus) {
   const fleet = maxRss === null ? null : await startFleet({ bufferBytes, maxRss, workers })
-  const server = fleet ?? await startAlone({ heapLimitBytes: ENOUGH_HEAP_BYTES, bufferBytes, descriptors: limits.descriptors })
-  const swarm = new Swarm(server.port, clientProcesses(clients, limits, cpus, nextNetwork()), { firstPort: limits.firstPort })
+  const server = fleet ??
+    await startAlone({ heapLimitBytes: ENOUGH_HEAP_BYTES, bufferBytes, descriptors: limits.descriptors })
+  const swarm = new Swarm(
+    server.port, clientProcesses(clients, limits, cpus, nextNetwork()), { firstPort: limits.firstPort }
+  )
   const before = readCounters()
   try {
     await swarm.start()
@@ -53,7 +57,10 @@ async function storm ({ clients, bufferBytes, pingsMs, maxRss, workers }, limits
       unanswered: loggedIn - swarm.pingsMs.length,
       ping: times(swarm.pingsMs),
       lost: swarm.lost,
-      kernel: { overflows: readCounters().overflows - before.overflows, cookiesFailed: readCounters().cookiesFailed - before.cookiesFailed },
+      kernel: {
+        overflows: readCounters().overflows - before.overflows,
+        cookiesFailed: readCounters().cookiesFailed - before.cookiesFailed
+      },
       fleet: fleet && { recycles: recycled.length, cut: recycled.reduce((sum, { cut }) => sum + cut, 0), crashes: fleet.events.filter(({ event }) => event === 'worker.crash').length }
     }
   } finally {

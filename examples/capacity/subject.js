@@ -51,7 +51,10 @@ async function startAlone ({ heapLimitBytes, bufferBytes, descriptors }) {
         subject.descriptors = fs.readdirSync(`/proc/${child.pid}/fd`).length
       } catch {} // it has exited
     },
-    /** @returns {Promise<{ heapUsedBytes: number, buffersBytes: number, residentBytes: number, descriptors: number }>} without garbage */
+    /**
+     * @returns {Promise<{ heapUsedBytes: number, buffersBytes: number, residentBytes: number, descriptors: number }>}
+     *   without garbage
+     */
     collect () {
       return new Promise(resolve => {
         const done = () => {

@@ -19,7 +19,8 @@ class Swarm extends EventEmitter {
   /**
    * @param {number} port
    * @param {{ address: string, clients: number }[]} processes
-   * @param {{ firstPort: number, window?: number }} how `firstPort` of the clients; `window`: logins that each process has under way at once
+   * @param {{ firstPort: number, window?: number }} how `firstPort` of the clients; `window`: logins that each process
+   *   has under way at once
    */
   constructor (port, processes, { firstPort, window = Infinity }) {
     super()

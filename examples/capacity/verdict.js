@@ -15,13 +15,18 @@
  * @property {number} heapLimitBytes
  */
 
-/** @typedef {'heap' | 'off-heap buffers' | 'descriptors (EMFILE)' | "clients' descriptors (EMFILE)" | 'ports (EADDRNOTAVAIL)' | 'memory' | 'nothing' | 'unknown'} Cause */
+/**
+ * @typedef {'heap' | 'off-heap buffers' | 'descriptors (EMFILE)' | "clients' descriptors (EMFILE)"
+ *   | 'ports (EADDRNOTAVAIL)' | 'memory' | 'nothing' | 'unknown'} Cause
+ */
 
 /** Of its limit: above this, a server that is stuck collects garbage without end. */
 const FULL_HEAP = 0.9
 
 /** @param {Seen} seen @returns {Cause} */
-function whatGave ({ exit, stderr, descriptors, descriptorLimit, isMemoryLow, lost, isStuck, heapUsedBytes, heapLimitBytes }) {
+function whatGave ({
+  exit, stderr, descriptors, descriptorLimit, isMemoryLow, lost, isStuck, heapUsedBytes, heapLimitBytes
+}) {
   if (/JavaScript heap out of memory/.test(stderr)) return 'heap'
   if (/Array buffer allocation failed|ERR_MEMORY_ALLOCATION_FAILED/.test(stderr)) return 'off-heap buffers'
   if (exit?.signal === 'SIGKILL' || isMemoryLow) return 'memory'

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Which hub a server has. SPRITES_HUB names it: the path of a unix socket, or redis://host:port. Without it, a server that runs
- * alone has one in its own process; in a fleet slot 0 starts one, which ends some seconds after the fleet.
+ * Which hub a server has. SPRITES_HUB names it: the path of a unix socket, or redis://host:port. Without it, a server
+ * that runs alone has one in its own process; in a fleet slot 0 starts one, which ends some seconds after the fleet.
  */
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
@@ -29,7 +29,11 @@ function alone () {
   return localWire(hub)
 }
 
-/** In a process group of its own: Ctrl-C is for the fleet, whose workers need the hub until they have drained. @param {string} file */
+/**
+ * In a process group of its own: Ctrl-C is for the fleet, whose workers need the hub until they have drained.
+ *
+ * @param {string} file
+ */
 function start (file) {
   spawn(process.execPath, [path.join(__dirname, 'hub.js'), '--until-unused', file], { detached: true, stdio: 'ignore' }).unref()
 }

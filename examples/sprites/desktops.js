@@ -1,11 +1,12 @@
 'use strict'
 
 /**
- * The state of the hub: the desktops, the torus that they form, and the sprites that have not been acknowledged. No clock, no
- * sockets: the time is an argument, and what is to be sent goes to a `Link`.
+ * The state of the hub: the desktops, the torus that they form, and the sprites that have not been acknowledged. No
+ * clock, no sockets: the time is an argument, and what is to be sent goes to a `Link`.
  *
- * A sprite that is thrown gets the next number of its receiver, and is kept until a poll of the receiver acknowledges this number.
- * A poll that moves to another worker, or is repeated, has the acknowledgement that it had, so it gets the same sprites again.
+ * A sprite that is thrown gets the next number of its receiver, and is kept until a poll of the receiver acknowledges
+ * this number. A poll that moves to another worker, or is repeated, has the acknowledgement that it had, so it gets the
+ * same sprites again.
  */
 
 const { randomBytes } = require('node:crypto')
@@ -55,20 +56,28 @@ class Desktops {
   #byId = new Map()
   /** For one at random. @type {Desktop[]} */
   #all = []
-  /** Desktops without a parked poll, each with the time from which on: the earliest first. @type {Map<Desktop, number>} */
+  /**
+   * Desktops without a parked poll, each with the time from which on: the earliest first.
+   *
+   * @type {Map<Desktop, number>}
+   */
   #idle = new Map()
   #counts = { joined: 0, thrown: 0, acknowledged: 0, vanished: 0, expired: 0, mostTouched: 0 }
   /** Of what happens now, in ms. */
   #now = 0
 
-  /** @param {{ graceMs?: number, random?: () => number }} [how] `graceMs`: a desktop without a poll for this long has left */
+  /**
+   * @param {{ graceMs?: number, random?: () => number }} [how] `graceMs`: a desktop without a poll for this long has
+   *   left
+   */
   constructor ({ graceMs = 60_000, random = Math.random } = {}) {
     this.graceMs = graceMs
     this.random = random
   }
 
   /**
-   * What a worker sends: `op` is join, leave, throw, poll, unpark or stats. With a `call` it gets an answer of this number.
+   * What a worker sends: `op` is join, leave, throw, poll, unpark or stats. With a `call` it gets an answer of this
+   * number.
    *
    * @param {Link} link
    * @param {Record<string, any>} message
@@ -104,7 +113,12 @@ class Desktops {
 
   stats () {
     const { size } = this.#torus
-    return { ...this.#counts, desktops: size, parked: size - this.#idle.size, kept: this.#all.reduce((sum, { kept }) => sum + kept.length, 0) }
+    return {
+      ...this.#counts,
+      desktops: size,
+      parked: size - this.#idle.size,
+      kept: this.#all.reduce((sum, { kept }) => sum + kept.length, 0)
+    }
   }
 
   /** @param {{ name?: string }} how */
@@ -128,8 +142,8 @@ class Desktops {
   }
 
   /**
-   * @param {{ id: string, edge: Edge | 'any', sprite: unknown, number?: number }} what `edge` any: to a desktop at random;
-   *   `number`: the sender's own, from 1 on; one that it has already used is not thrown again
+   * @param {{ id: string, edge: Edge | 'any', sprite: unknown, number?: number }} what `edge` any: to a desktop at
+   *   random; `number`: the sender's own, from 1 on; one that it has already used is not thrown again
    */
   #throw ({ id, edge, sprite, number = 0 }) {
     const desktop = this.#byId.get(id)
@@ -147,8 +161,8 @@ class Desktops {
    * Parks a poll, or answers it at once.
    *
    * @param {Link} link
-   * @param {{ id: string, ack: number, poll: number, stitch?: number }} about `ack`: the number of the latest sprite that arrived;
-   *   `stitch`: of the neighbours that the client knows; without it the poll does not wait for others
+   * @param {{ id: string, ack: number, poll: number, stitch?: number }} about `ack`: the number of the latest sprite
+   *   that arrived; `stitch`: of the neighbours that the client knows; without it the poll does not wait for others
    */
   #poll (link, { id, ack, poll, stitch }) {
     const desktop = this.#byId.get(id)
@@ -166,7 +180,11 @@ class Desktops {
     if (desktop.kept !== NONE || (desktop.isWatching && stitch !== desktop.stitch)) this.#deliver(desktop)
   }
 
-  /** A poll has ended without an answer: its client has left, or it has moved. @param {Link} link @param {{ id: string, poll: number }} which */
+  /**
+   * A poll has ended without an answer: its client has left, or it has moved.
+   *
+   * @param {Link} link @param {{ id: string, poll: number }} which
+   */
   #unpark (link, { id, poll }) {
     const desktop = this.#byId.get(id)
     if (desktop?.link === link && desktop.poll === poll) this.#setIdle(desktop)

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The hub as a worker sees it: calls that are answered, and polls that are parked. When the connection is lost and comes back,
- * each parked poll is parked anew, so the hub may answer it with what was on its way.
+ * The hub as a worker sees it: calls that are answered, and polls that are parked. When the connection is lost and
+ * comes back, each parked poll is parked anew, so the hub may answer it with what was on its way.
  */
 
 const ANSWER_MS = 30_000
@@ -19,7 +19,10 @@ const CONNECT_MS = 10_000
 class HubClient {
   #count = 0
   #isUp = false
-  /** @type {Map<number, { resolve: (answer: Record<string, any>) => void, reject: (error: Error) => void, timer: NodeJS.Timeout }>} */
+  /**
+   * @type {Map<number, { resolve: (answer: Record<string, any>) => void, reject: (error: Error) => void,
+   *   timer: NodeJS.Timeout }>}
+   */
   #calls = new Map()
   /** @type {Map<number, Poll>} */
   #polls = new Map()

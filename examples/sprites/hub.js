@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The hub: one process that has the desktops and their torus. The workers reach it over a unix socket or, on several machines,
- * through Redis. As a program:
+ * The hub: one process that has the desktops and their torus. The workers reach it over a unix socket or, on several
+ * machines, through Redis. As a program:
  *
  *     node examples/sprites/hub.js [--grace <seconds>] [--until-unused] <path of a unix socket, or redis://host:port>
  */
@@ -18,13 +18,18 @@ const EXPIRE_EVERY_MS = 1000
 /** With --until-unused: the hub ends when it has had no worker for so long. */
 const UNUSED_MS = 5000
 
-/** @typedef {{ desktops: Desktops, links: Set<import('./desktops').Link>, receive: (link: import('./desktops').Link, message: Record<string, any>) => void, attach: (link: import('./desktops').Link) => void, detach: (link: import('./desktops').Link) => void }} Hub */
+/**
+ * @typedef {{ desktops: Desktops, links: Set<import('./desktops').Link>, receive: (link: import('./desktops').Link,
+ *   message: Record<string, any>) => void, attach: (link: import('./desktops').Link) => void,
+ *   detach: (link: import('./desktops').Link) => void }} Hub
+ */
 
 /**
  * @param {string} address path of a unix socket, or the URL of a Redis server
- * @param {{ graceMs?: number, untilUnused?: boolean }} [how] `graceMs`: a desktop without a poll for this long has left;
- *   `untilUnused`: closes by itself when it has had no worker for 5 s
- * @returns {Promise<{ stats: () => ReturnType<Desktops['stats']>, close: () => Promise<void>, closed: Promise<void> }>} when workers can reach it
+ * @param {{ graceMs?: number, untilUnused?: boolean }} [how] `graceMs`: a desktop without a poll for this long has
+ *   left; `untilUnused`: closes by itself when it has had no worker for 5 s
+ * @returns {Promise<{ stats: () => ReturnType<Desktops['stats']>, close: () => Promise<void>, closed: Promise<void> }>}
+ *   when workers can reach it
  * @throws {Error} EADDRINUSE: another hub is there
  */
 async function startHub (address, { graceMs, untilUnused = false } = {}) {

@@ -1,6 +1,8 @@
 'use strict'
 
-/** Messages over a stream: a line of JSON each. What is sent within one turn of the event loop goes out in one write. */
+/**
+ * Messages over a stream: a line of JSON each. What is sent within one turn of the event loop goes out in one write.
+ */
 
 /**
  * @param {import('node:net').Socket} socket

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The hub's traffic through Redis, for workers on several machines. Each direction is a stream: the workers' to the hub, and one to
- * each worker. A reader that loses its connection goes on behind the last entry that it read, so nothing is lost on the way.
+ * The hub's traffic through Redis, for workers on several machines. Each direction is a stream: the workers' to the
+ * hub, and one to each worker. A reader that loses its connection goes on behind the last entry that it read, so
+ * nothing is lost on the way.
  */
 
 const { randomUUID } = require('node:crypto')
@@ -26,7 +27,8 @@ const TRIM_EVERY_MS = 1000
 const toWorker = name => `sprites:worker:${name}`
 
 /**
- * A worker's side. It is up when the hub has answered; a hub that does not know the worker says so, and the worker parks its polls anew.
+ * A worker's side. It is up when the hub has answered; a hub that does not know the worker says so, and the worker
+ * parks its polls anew.
  *
  * @param {string} url
  * @returns {import('./hub-client').Wire}
@@ -109,7 +111,8 @@ async function serveRedis (url, hub) {
     }
     worker.heardAt = performance.now()
     if (isNew || message.op === 'alive') worker.link.send({ hub: isNew ? 'new' : 'known' })
-    if (message.op === 'alive') client.expire(toWorker(name), FORGET_S).catch(() => {}) // of a worker that ends when no hub is there
+    // Of a worker that ends when no hub is there
+    if (message.op === 'alive') client.expire(toWorker(name), FORGET_S).catch(() => {})
     else hub.receive(worker.link, message)
   })
   return async () => {
@@ -168,7 +171,8 @@ async function read (reader, stream, from, receive) {
       reader.xTrim(stream, 'MINID', from).catch(() => {}) // what has been read
     }
     /** @type {any} */
-    const found = await reader.xRead([{ key: stream, id: from }], { BLOCK: 5000, COUNT: 1000 }).catch(() => delay(RETRY_MS))
+    const found = await reader.xRead([{ key: stream, id: from }], { BLOCK: 5000, COUNT: 1000 })
+      .catch(() => delay(RETRY_MS))
     for (const { id, message } of found?.[0]?.messages ?? []) {
       from = id
       for (const one of JSON.parse(message.messages)) receive(message.name, one)

@@ -1,6 +1,7 @@
 'use strict'
 
-// Desktops on a torus, whose sprites fly from one browser window into the next. A long-poll server: see README.md beside this file.
+// Desktops on a torus, whose sprites fly from one browser window into the next. A long-poll server: see README.md
+// beside this file.
 //   recycle --replay-after 0 examples/sprites/server.js
 const http = require('node:http')
 const { connectHub } = require('./connect')
@@ -18,7 +19,10 @@ const REFUSALS = {
 }
 const SLOT = process.env.RECYCLE_SLOT ?? '-'
 
-/** @typedef {import('node:http').IncomingMessage & { replayed?: number }} Request @typedef {import('node:http').ServerResponse} Response */
+/**
+ * @typedef {import('node:http').IncomingMessage & { replayed?: number }} Request
+ * @typedef {import('node:http').ServerResponse} Response
+ */
 
 const hub = connectHub(process.env)
 
@@ -58,7 +62,10 @@ function number (query, name) {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 
-/** @param {Request} request @param {Response} response @param {number} status @param {Record<string, any>} message of the hub */
+/**
+ * @param {Request} request @param {Response} response @param {number} status
+ * @param {Record<string, any>} message of the hub
+ */
 function answerOf (request, response, status, { error, ...message }) {
   const refusal = REFUSALS[error]
   if (refusal) answer(request, response, refusal.status, { error: refusal.error })
@@ -79,7 +86,8 @@ function answer (request, response, status, body) {
 
 const server = http.createServer({
   noDelay: true, // a sprite goes out at once
-  // A client that vanished without a FIN is noticed, within minutes. The kernel then sends each idle connection a packet a second, ten times.
+  // A client that vanished without a FIN is noticed, within minutes. The kernel then sends each idle connection a
+  // packet a second, ten times.
   keepAlive: process.env.SPRITES_KEEPALIVE !== '0',
   keepAliveInitialDelay: 120_000,
   keepAliveTimeout: 65_000

@@ -1,17 +1,25 @@
 'use strict'
 
 /**
- * A torus of nodes: a two-dimensional circular doubly linked list. Each node is in a ring of its row and in a ring of its column.
+ * A torus of nodes: a two-dimensional circular doubly linked list. Each node is in a ring of its row and in a ring of
+ * its column.
  *
- * Rows and columns that nodes are only unlinked from fall apart: what is left may share neither row nor column. So the torus
- * keeps one shape. It grows in shells around a square, a column and then a row,
+ * Rows and columns that nodes are only unlinked from fall apart: what is left may share neither row nor column. So the
+ * torus keeps one shape. It grows in shells around a square, a column and then a row,
  *
- *     0 1 4 9        and a node that leaves is replaced by the latest in this order. That keeps every node reachable and the
- *     2 3 5 10       torus as square as its size allows, and it changes the links of at most MOST_TOUCHED nodes, whatever the
- *     6 7 8 11 …     size. Every place is found by following links; there is no index.
+ *     0 1 4 9
+ *     2 3 5 10
+ *     6 7 8 11 …
+ *
+ * and a node that leaves is replaced by the latest in this order. That keeps every node reachable and the torus as
+ * square as its size allows, and it changes the links of at most MOST_TOUCHED nodes, whatever the size. Every place is
+ * found by following links; there is no index.
  */
 
-/** Nodes whose links change by one add() or remove() at the most: the one that moves, its 4 old and its 4 new neighbours. */
+/**
+ * Nodes whose links change by one add() or remove() at the most: the one that moves, its 4 old and its 4 new
+ * neighbours.
+ */
 const MOST_TOUCHED = 9
 
 class Node {
@@ -79,7 +87,11 @@ class Torus {
     return this.#touched
   }
 
-  /** At the end of a row and of a column, which is before their first nodes. @param {T} node @param {T} rowFirst @param {T} columnFirst */
+  /**
+   * At the end of a row and of a column, which is before their first nodes.
+   *
+   * @param {T} node @param {T} rowFirst @param {T} columnFirst
+   */
   #insert (node, rowFirst, columnFirst) {
     this.#join('right', 'left', rowFirst.left, node)
     this.#join('right', 'left', node, rowFirst)
@@ -98,7 +110,8 @@ class Torus {
 /** @typedef {'left' | 'right' | 'up' | 'down'} Side */
 
 /**
- * Where the node comes that the torus gets at this size: in the column or in the row of its shell, and at which index in it.
+ * Where the node comes that the torus gets at this size: in the column or in the row of its shell, and at which index
+ * in it.
  *
  * @param {number} size
  */

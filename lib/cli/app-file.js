@@ -20,7 +20,8 @@ const LOADS = /^(?:--import|--require|-r|--loader|--experimental-loader|--experi
  * By the start script of a folder's package.json.
  *
  * @param {string} folder
- * @returns {{ start: Start | null, why: string | null }} `start`: a script of the form `node file.js`; `why`: it is of another form
+ * @returns {{ start: Start | null, why: string | null }} `start`: a script of the form `node file.js`; `why`: it is of
+ *   another form
  */
 function findStart (folder) {
   const script = read(folder)?.scripts?.start

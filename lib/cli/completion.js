@@ -2,7 +2,11 @@
 
 const { Argument } = require('commander')
 
-/** The generator for each shell, loaded on demand. @type {Record<string, () => (places: import('./completion/tree').Place[]) => string>} */
+/**
+ * The generator for each shell, loaded on demand.
+ *
+ * @type {Record<string, () => (places: import('./completion/tree').Place[]) => string>}
+ */
 const SHELLS = {
   bash: () => require('./completion/bash').bashScript,
   zsh: () => require('./completion/zsh').zshScript,

@@ -1,6 +1,9 @@
 'use strict'
 
-/** The output of `recycle --print-config`: each option, its value and the value's origin, and how what is `auto` came about. */
+/**
+ * The output of `recycle --print-config`: each option, its value and the value's origin, and how what is `auto` came
+ * about.
+ */
 
 const path = require('node:path')
 const { boundsOf } = require('../features')
@@ -75,7 +78,8 @@ function valueOf (option, { from, text }, options, fleet) {
 }
 
 /**
- * @param {import('../core/options').Option} option @param {import('../core/options').Options} options @param {string | null} fleet
+ * @param {import('../core/options').Option} option @param {import('../core/options').Options} options
+ * @param {string | null} fleet
  * @returns {string | null} null: as written
  */
 function inForceOf ({ key, kind }, options, fleet) {

@@ -45,7 +45,9 @@ async function loadConfig (named = undefined, env = process.env) {
     cache: false,
     loaders: Object.fromEntries([...ENDINGS, 'noExt'].map(ending => [ending, load]))
   })
-  const found = await (file ? loadNamed(explorer, file) : explorer.search()).catch(error => { throw asUnreadable(error) })
+  const found = await (file ? loadNamed(explorer, file) : explorer.search()).catch(error => {
+    throw asUnreadable(error)
+  })
   if (!found) return null
   const name = shortened(found.filepath)
   if (path.basename(found.filepath) === 'package.json' && !found.isEmpty && found.config === null) {
@@ -97,7 +99,10 @@ function hasPlace (stopDir) {
   }
 }
 
-/** @param {string} file a package.json @returns {boolean} it has a "recycle", or cannot be read, which the search reports */
+/**
+ * @param {string} file a package.json
+ * @returns {boolean} it has a "recycle", or cannot be read, which the search reports
+ */
 function hasOwnKey (file) {
   try {
     return Object.hasOwn(JSON.parse(fs.readFileSync(file, 'utf8')), 'recycle')

@@ -17,7 +17,9 @@ function addCpuprofile (program) {
     .action((slot, given) => profile(command, slot, given))
 }
 
-/** @param {import('commander').Command} command @param {string} slot @param {{ out?: string, duration: string }} given */
+/**
+ * @param {import('commander').Command} command @param {string} slot @param {{ out?: string, duration: string }} given
+ */
 async function profile (command, slot, { out, duration }) {
   const path = require('node:path')
   const { RecycleError } = require('../core/errors')

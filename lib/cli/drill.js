@@ -50,7 +50,10 @@ async function run (app, args, given) {
   }
 }
 
-/** @param {string | undefined} app @param {string[]} args @param {Record<string, any>} given @returns {Promise<number>} the exit code */
+/**
+ * @param {string | undefined} app @param {string[]} args @param {Record<string, any>} given
+ * @returns {Promise<number>} the exit code
+ */
 async function drillAndReport (app, args, { html, config: named, ...given }) {
   const { drillResolved, drillRunning } = require('../drill')
   if (given.keepAlive === true) delete given.keepAlive // as in withoutDefaults()
@@ -64,12 +67,16 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   const log = supervisors.log ?? process.env.RECYCLE_LOG ?? 'silent'
   if (html !== undefined) writePage(html, '') // fails before the drill if the file cannot be written
   const progress = openProgress(openPicture(process.stderr), { isBar: process.stderr.isTTY && log === 'silent' })
-  const how = { signal: interruption(), onProgress: (/** @type {import('../drill/progress').Figures} */ figures) => progress.update(figures) }
+  const how = {
+    signal: interruption(),
+    onProgress: (/** @type {import('../drill/progress').Figures} */ figures) => progress.update(figures)
+  }
   const drilled = isRunning
     ? drillRunning(own, supervisors, how, nameOf)
     : loadConfig(named).then(config => {
       const toRun = pickApp(app, args, config)
-      return drillResolved(toRun.app, toRun.args, own, journal => resolveAll({ ...supervisors, journal, log }, config && withoutAddresses(config)).options, how)
+      return drillResolved(toRun.app, toRun.args, own, journal =>
+        resolveAll({ ...supervisors, journal, log }, config && withoutAddresses(config)).options, how)
     })
   const outcome = await drilled.finally(() => progress.close())
   const isRecorded = fs.statSync(outcome.file).size > 0
@@ -81,7 +88,11 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   return outcome.exitCode
 }
 
-/** Writes to stderr, of which what is not read in time is left out: the primary of the fleet is in this process. @param {NodeJS.WriteStream} stderr */
+/**
+ * Writes to stderr, of which what is not read in time is left out: the primary of the fleet is in this process.
+ *
+ * @param {NodeJS.WriteStream} stderr
+ */
 function openPicture (stderr) {
   const descriptor = require('../primary/descriptor').openDescriptor(2)
   let isWriting = false

@@ -12,7 +12,11 @@ function addFleetOptions (command) {
     .option('--control <path>', 'the fleet with this control socket')
 }
 
-/** The fleet's name as the last argument, where `status` and `top` have it. @param {import('commander').Command} command */
+/**
+ * The fleet's name as the last argument, where `status` and `top` have it.
+ *
+ * @param {import('commander').Command} command
+ */
 function addFleetName (command) {
   return command.argument('[name]', 'name of the fleet, as --name').hook('preAction', (_, { args, registeredArguments }) => {
     const name = args[registeredArguments.length - 1]
@@ -58,7 +62,11 @@ async function withFleet (command, use) {
   }
 }
 
-/** As findFleet(), in the words of pm2 too: `all`, and the number of an app. @param {import('commander').Command} command */
+/**
+ * As findFleet(), in the words of pm2 too: `all`, and the number of an app.
+ *
+ * @param {import('commander').Command} command
+ */
 async function find (command) {
   const { findFleet } = require('../control/client')
   const which = fleetOf(command)

@@ -7,7 +7,11 @@ const { FEATURES } = require('../features')
 
 const MOST_USED = 'Most used options:'
 
-/** Headings, in this order; the options of features name theirs. A name that is in no list is among the others. @type {Readonly<Record<string, string[]>>} */
+/**
+ * Headings, in this order; the options of features name theirs. A name that is in no list is among the others.
+ *
+ * @type {Readonly<Record<string, string[]>>}
+ */
 const GROUPS = Object.freeze({
   [MOST_USED]: ['workers', 'maxRss', 'maxAge', 'maxRequests', 'readyOn', 'drainTimeout', 'journal', 'admin', 'name'],
   'Memory and other limits:': ['hardRss', 'metric', 'meter', 'interval', 'samples', 'jitter'],

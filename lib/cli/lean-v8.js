@@ -3,9 +3,10 @@
 /**
  * V8 in a primary, which sits beside its workers for weeks with 7 MB of live objects and, as a rule, little to do:
  *
- * - The young generation stays at its first size. V8 enlarges it as objects survive in it, to three times 16 MB in the end, and a
- *   process that is never idle keeps that.
- * - The optimising compilers do not run before the primary has something to do. They take 4 to 7 MB, for functions that have loaded its modules.
+ * - The young generation stays at its first size. V8 enlarges it as objects survive in it, to three times 16 MB in the
+ *   end, and a process that is never idle keeps that.
+ * - The optimising compilers do not run before the primary has something to do. They take 4 to 7 MB, for functions that
+ *   have loaded its modules.
  *
  * The other commands have V8 as it is by default.
  */

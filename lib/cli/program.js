@@ -49,7 +49,8 @@ async function main (argv) {
   addCompletion(program)
   orderHelp(program)
 
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // EPIPE: the reader, such as `head`, has closed the pipe
+  // EPIPE: the reader, such as `head`, has closed the pipe
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   try {
     await program.parseAsync(withoutSynonym(argv))
   } catch (error) {
@@ -57,7 +58,12 @@ async function main (argv) {
   }
 }
 
-/** A first word of another supervisor's that means the same here, unless a file has this name. @param {string[]} argv @returns {string[]} */
+/**
+ * A first word of another supervisor's that means the same here, unless a file has this name.
+ *
+ * @param {string[]} argv
+ * @returns {string[]}
+ */
 function withoutSynonym ([node, program, word = '', ...rest]) {
   return [node, program, ...synonymOf(word) ?? (word === '' ? [] : [word]), ...rest]
 }

@@ -12,7 +12,11 @@ const { groupOf } = require('./help')
 const { compileWhenBusy } = require('./lean-v8')
 const { lastWords } = require('./print')
 
-/** `recycle [options] <app> [app args…]`, or by the word start, as pm2. @param {import('commander').Command} program @param {{ isStart?: boolean }} [how] */
+/**
+ * `recycle [options] <app> [app args…]`, or by the word start, as pm2.
+ *
+ * @param {import('commander').Command} program @param {{ isStart?: boolean }} [how]
+ */
 function addRun (program, { isStart = false } = {}) {
   const command = program
     .argument('[app]', 'the file that `node` would run; the config file may name it instead')
@@ -113,7 +117,8 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
 }
 
 /**
- * `recycle relaod` is parsed as an app of that name: the error says that there is no such command either, and which is like it.
+ * `recycle relaod` is parsed as an app of that name: the error says that there is no such command either, and which is
+ * like it.
  *
  * @template T
  * @param {string} app
@@ -135,7 +140,12 @@ function orNoSuchCommand (app, commands, assemble) {
   }
 }
 
-/** Commander adds a default for each `--no-…` flag. @param {Record<string, any>} given @returns {Record<string, any>} only the flags of the command line */
+/**
+ * Commander adds a default for each `--no-…` flag.
+ *
+ * @param {Record<string, any>} given
+ * @returns {Record<string, any>} only the flags of the command line
+ */
 function withoutDefaults (given) {
   return Object.fromEntries(Object.entries(given).filter(([name, value]) =>
     !(value === true && OPTIONS.some(o => o.name === name && o.flag.startsWith('--no-')))))

@@ -20,7 +20,8 @@ const HINT = 'what is still open then is closed; sooner: an app that ends its st
  */
 
 /**
- * The progress of a command: a line for each step, what is waited for where that takes long, and on a terminal a bar below them.
+ * The progress of a command: a line for each step, what is waited for where that takes long, and on a terminal a bar
+ * below them.
  *
  * @param {Pick<NodeJS.WriteStream, 'isTTY' | 'hasColors' | 'columns'> & { write: (text: string) => unknown }} stream
  * @param {string} doing
@@ -45,7 +46,11 @@ function openSteps (stream, doing, now = () => performance.now()) {
     const why = first ? `; ${sayWait(first)}${others.length > 0 ? `, and ${others.length} more` : ''}` : note ? `; ${plain(note)}` : ''
     return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${doing}: ${done} of ${of}${why}`.slice(0, (stream.columns || Infinity) - 1)
   }
-  /** On a terminal the bar has it, and the hint is said once; elsewhere each worker has a line. @param {Wait[]} waits */
+  /**
+   * On a terminal the bar has it, and the hint is said once; elsewhere each worker has a line.
+   *
+   * @param {Wait[]} waits
+   */
   const explain = waits => {
     for (const wait of waits) if (!since.has(wait.pid)) since.set(wait.pid, now())
     const late = waits.filter(({ pid }) => now() - Number(since.get(pid)) >= NOTICE_MS && !said.has(pid))
@@ -63,7 +68,10 @@ function openSteps (stream, doing, now = () => performance.now()) {
   }
   if (isTerminal) stream.write(`${'░'.repeat(BAR_WIDTH)} ${doing}`)
   return {
-    /** @param {{ done: number, of: number, line?: Record<string, any>, waits?: Wait[], note?: string }} progress `note`: what else is waited for */
+    /**
+     * @param {{ done: number, of: number, line?: Record<string, any>, waits?: Wait[], note?: string }} progress `note`:
+     *   what else is waited for
+     */
     update ({ done, of, line, waits = [], note }) {
       const text = `${explain(waits)}${note ? explainNote(note) : ''}${line ? `${prettyLine(line, { colors })}\n` : ''}${isTerminal ? bar(done, of, waits, note) : ''}`
       if (text !== '') stream.write(`${erase}${text}`)

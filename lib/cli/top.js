@@ -111,7 +111,10 @@ async function watch (client, fleet, screen) {
   }
 }
 
-/** @param {import('../control/client').Client} client @param {number | null | undefined} slot @param {(text: string) => void} say */
+/**
+ * @param {import('../control/client').Client} client @param {number | null | undefined} slot
+ * @param {(text: string) => void} say
+ */
 async function recycle (client, slot, say) {
   if (slot === null || slot === undefined) return say('a standby has no slot: recycle replaces workers by slot')
   say(`recycling slot ${slot}`)

@@ -74,7 +74,8 @@ function appsOf (file) {
  * @param {string} call.name
  * @param {string[]} call.options
  * @param {Record<string, any> | null} call.flags as given on the command line; null: by `options` alone
- * @param {string} call.app @param {string[]} call.args @param {string} call.folder @param {Record<string, string>} call.env
+ * @param {string} call.app @param {string[]} call.args @param {string} call.folder
+ * @param {Record<string, string>} call.env
  * @param {string | undefined} call.user @param {string | undefined} call.port
  */
 function unit ({ name, options, flags, app, args, folder, env, user, port }) {
@@ -85,7 +86,9 @@ function unit ({ name, options, flags, app, args, folder, env, user, port }) {
   const timeouts = resolveOptions(flags ?? optionsOf(options), { parallelism: os.availableParallelism(), nameOf: ({ flag }) => flag.split(' ')[0] })
   const bin = path.join(__dirname, '..', '..', 'bin', 'recycle.js')
   const command = [process.execPath, bin, ...options, app, ...args]
-  const units = unitsOf({ name, command, folder, user: user ?? os.userInfo().username, env, port: port || null, timeouts })
+  const units = unitsOf({
+    name, command, folder, user: user ?? os.userInfo().username, env, port: port || null, timeouts
+  })
   const where = units.map(({ file }) => file).join(' ')
   const status = `# then: systemctl daemon-reload; systemctl enable --now ${where}; and RECYCLE_CONTROL_DIR=/run/${name} recycle status\n`
   return units.map(({ file, text }) => `# /etc/systemd/system/${file}\n${text}`).join('') + status

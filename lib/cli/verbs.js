@@ -14,8 +14,11 @@ const { complain, print } = require('./print')
 /** @param {Command} program */
 function addVerbs (program) {
   const reload = addFleetName(verb(program, 'reload', 'Replaces every worker, a few at a time, by one that runs the current code.'))
-  for (const [flags, help, preset] of FEATURES.flatMap(({ reload }) => reload?.flags ?? [])) reload.addOption(reload.createOption(flags, help).preset(preset))
-  reload.action((_name, { wait, name, control, ...how }, command) => act(command, how, ({ recycled, left, outcome }, name) =>
+  for (const [flags, help, preset] of FEATURES.flatMap(({ reload }) => reload?.flags ?? [])) {
+    reload.addOption(reload.createOption(flags, help).preset(preset))
+  }
+  reload.action((_name, { wait, name, control, ...how }, command) => act(command, how,
+    ({ recycled, left, outcome }, name) =>
     `${name}${outcome ? `: ${outcome};` : ' is reloaded:'} ${count(recycled.length, 'worker')} replaced, ${losses([...recycled, ...left])}`, ({ recycled, left }) => [...recycled, ...left]))
 
   addFleetName(verb(program, 'rollback', 'Replaces every worker by one that runs the release before, where the app is reached by a symbolic link.'))
@@ -48,7 +51,11 @@ function addVerbs (program) {
     .action((_name, { now }, command) => act(command, { now }, ({ stopped }, name) => `${name} has stopped, ${losses(stopped)}`, ({ stopped }) => now ? [] : stopped))
 }
 
-/** `recycle scale shop 4`, as in pm2, is `recycle scale 4 shop`. @param {string} first @param {string | undefined} second @param {Command} command */
+/**
+ * `recycle scale shop 4`, as in pm2, is `recycle scale 4 shop`.
+ *
+ * @param {string} first @param {string | undefined} second @param {Command} command
+ */
 function numberOf (first, second, command) {
   const isNumber = (/** @type {string} */ text) => /^(?:[+-]?\d+|auto)$/.test(text)
   if (second === undefined || isNumber(first) || !isNumber(second)) return first
@@ -84,7 +91,9 @@ async function act (command, args, describe, accounts = () => []) {
     }
     const steps = openSteps(process.stderr, doing)
     /** @type {Result} */
-    const result = await client.call(doing, args, { onProgress: progress => steps.update(/** @type {any} */ (progress)) }).finally(() => steps.close())
+    const result = await client.call(
+      doing, args, { onProgress: progress => steps.update(/** @type {any} */ (progress)) }
+    ).finally(() => steps.close())
     print(describe(result, name))
     for (const { slot, message } of result.failed ?? []) complain(`recycle: slot ${slot}: ${message}`)
     if (result.failed?.length > 0 || accounts(result).some(hasLost)) process.exitCode = 1

@@ -13,8 +13,8 @@ const HELLO_MS = 5000
 const MAX_LINE_BYTES = 64 * 1024 * 1024 // the fleet is trusted, but the memory for its answer is bounded
 
 /**
- * @typedef {{ name: string, pid: number | null, app: string | null, path: string }} Found a fleet and its socket; `pid` null: it
- *   does not answer
+ * @typedef {{ name: string, pid: number | null, app: string | null, path: string }} Found a fleet and its socket; `pid`
+ *   null: it does not answer
  *
  * @typedef {object} Ask
  * @property {(progress: Record<string, any>) => void} [onProgress]
@@ -177,7 +177,8 @@ async function findFleet ({ name, control }, env = process.env) {
     const { name, pid, app } = /** @type {NonNullable<Client['hello']>} */ (client.hello)
     return { name, pid, app, path: path.resolve(control) }
   }
-  const isName = types.name().read(name) !== undefined // fleets have no other names, and a path would lead out of the folder
+  // Fleets have no other names, and a path would lead out of the folder
+  const isName = types.name().read(name) !== undefined
   if (typeof name === 'string' && isName) {
     const found = await Promise.all(trustedFolders(env).map(folder => fleetAt(socketIn(folder, name))))
     const fleet = found.find(fleet => fleet !== null)

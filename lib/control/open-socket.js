@@ -1,12 +1,13 @@
 'use strict'
 
 /**
- * Opens a control socket. Only its user may connect. A socket file that an ended fleet left behind is replaced; a file of
- * any other kind, or of another user, is not touched.
+ * Opens a control socket. Only its user may connect. A socket file that an ended fleet left behind is replaced; a file
+ * of any other kind, or of another user, is not touched.
  *
  * When Node closes a unix socket, it deletes the file at the path that the socket was bound to, even if that is another
  * fleet's socket by then. So the socket is bound to a temporary name, linked to its public path, and the temporary name
- * is deleted; on a file system without hard links it is renamed. A socket at the public path therefore listens, or was left behind.
+ * is deleted; on a file system without hard links it is renamed. A socket at the public path therefore listens, or was
+ * left behind.
  */
 
 const fs = require('node:fs')
@@ -24,11 +25,12 @@ const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EX
 
 /**
  * @param {import('node:net').Server} server
- * @param {{ name: string, control: string | null, predecessor?: number }} of the fleet; `control`: the path of --control; `predecessor`:
- *   the pid of a primary that is to be succeeded, and may listen there until then
+ * @param {{ name: string, control: string | null, predecessor?: number }} of the fleet; `control`: the path of
+ *   --control; `predecessor`: the pid of a primary that is to be succeeded, and may listen there until then
  * @param {import('./socket-path').Env} [env]
- * @returns {Promise<{ path: string, publish: () => void, isThere: () => boolean, release: () => void }>} where it listens, with a predecessor from
- *   `publish` on; `isThere`: its file is; `release` deletes the file if it is still this server's; call it before closing the server
+ * @returns {Promise<{ path: string, publish: () => void, isThere: () => boolean, release: () => void }>} where it
+ *   listens, with a predecessor from `publish` on; `isThere`: its file is; `release` deletes the file if it is still
+ *   this server's; call it before closing the server
  * @throws {RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN; the server is closed then
  */
 async function openControlSocket (server, { name, control, predecessor }, env = process.env) {
@@ -43,7 +45,9 @@ async function openControlSocket (server, { name, control, predecessor }, env = 
   const remedy = folder === null ? 'another path by --control' : 'a name of its own by --name'
   try {
     const id = fileId(fs.lstatSync(hidden))
-    const opened = { path: socket, publish () {}, isThere: () => isOurs(socket, id), release: () => removeOurs(socket, id) }
+    const opened = {
+      path: socket, publish () {}, isThere: () => isOurs(socket, id), release: () => removeOurs(socket, id)
+    }
     if (predecessor !== undefined) {
       await staleId(socket, remedy, predecessor)
       return { ...opened, publish: () => replace(socket, hidden) }
@@ -58,7 +62,11 @@ async function openControlSocket (server, { name, control, predecessor }, env = 
   }
 }
 
-/** Takes the predecessor's place: there is a socket that listens at any time. @param {string} socket @param {string} hidden */
+/**
+ * Takes the predecessor's place: there is a socket that listens at any time.
+ *
+ * @param {string} socket @param {string} hidden
+ */
 function replace (socket, hidden) {
   try {
     fs.renameSync(hidden, socket)
@@ -104,8 +112,9 @@ async function publish (hidden, socket, remedy) {
 }
 
 /**
- * Deletes a stale socket. Of several fleets that find it stale, one takes the lock and checks again, so that it does not
- * delete a socket that another fleet has opened meanwhile. Opening needs no lock where there are hard links: link() is atomic.
+ * Deletes a stale socket. Of several fleets that find it stale, one takes the lock and checks again, so that it does
+ * not delete a socket that another fleet has opened meanwhile. Opening needs no lock where there are hard links: link()
+ * is atomic.
  *
  * @param {string} socket
  * @param {string} remedy
@@ -153,7 +162,10 @@ function ageMs (t) {
   return Math.abs(Date.now() - t) // eslint-disable-line no-restricted-properties -- file times are by the wall clock
 }
 
-/** @param {string} lock a folder @param {string} socket @returns {string | null} file id of the lock; null: another process has it */
+/**
+ * @param {string} lock a folder @param {string} socket
+ * @returns {string | null} file id of the lock; null: another process has it
+ */
 function take (lock, socket) {
   try {
     fs.mkdirSync(lock)
@@ -162,7 +174,8 @@ function take (lock, socket) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
     if (code !== 'EEXIST') refuse(socket, message)
     const found = fs.lstatSync(lock, { throwIfNoEntry: false })
-    if (found && ageMs(found.mtimeMs) > LOCK_MS) removeOurs(lock, fileId(found)) // the process that had the lock was killed
+    // The process that had the lock was killed
+    if (found && ageMs(found.mtimeMs) > LOCK_MS) removeOurs(lock, fileId(found))
     return null
   }
 }

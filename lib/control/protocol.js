@@ -11,11 +11,11 @@
  *                      { v: 1, id, result: … }                            done; or
  *                      { v: 1, id, error: { code, message, details } }    refused or failed, also instead of `ok`
  *
- * The client chooses `id`, a number or a short text; an answer without an id is about the connection. A version may gain
- * fields and verbs, and none changes its meaning: ignore what you do not know.
+ * The client chooses `id`, a number or a short text; an answer without an id is about the connection. A version may
+ * gain fields and verbs, and none changes its meaning: ignore what you do not know.
  *
- * A client may disconnect after `ok`: the fleet carries the request out. The fleet closes a connection that sends a line
- * that is too long or incomplete, that is idle for long with no request running, or that does not read.
+ * A client may disconnect after `ok`: the fleet carries the request out. The fleet closes a connection that sends a
+ * line that is too long or incomplete, that is idle for long with no request running, or that does not read.
  */
 
 const { CATALOGUE, RecycleError } = require('../core/errors')
@@ -42,7 +42,8 @@ class Lines {
 
   /**
    * @param {Buffer} chunk
-   * @returns {{ lines: string[], isTooLong: boolean }} complete lines that are not empty; if one is too long, those before it
+   * @returns {{ lines: string[], isTooLong: boolean }} complete lines that are not empty; if one is too long, those
+   *   before it
    */
   push (chunk) {
     const lines = []

@@ -54,7 +54,12 @@ function allSockets (env) {
     .map(file => path.join(folder, file)))
 }
 
-/** Those of other users, for root, which may open them; none of a folder in which others than its owner could write. @param {Env} env @returns {string[]} */
+/**
+ * Those of other users, for root, which may open them; none of a folder in which others than its owner could write.
+ *
+ * @param {Env} env
+ * @returns {string[]}
+ */
 function socketsOfOthers (env) {
   if (ourUid() !== 0 || env.RECYCLE_CONTROL_DIR) return []
   const named = filesIn('/tmp').flatMap(file => /^recycle-(\d+)$/.exec(file) ?? []).filter(part => /^\d+$/.test(part)).map(uid => ({ folder: `/tmp/recycle-${uid}`, uid: Number(uid) }))
@@ -62,7 +67,8 @@ function socketsOfOthers (env) {
   return [...named, ...running].filter(({ folder, uid }) => {
     const stat = uid === 0 ? undefined : fs.lstatSync(folder, { throwIfNoEntry: false })
     return stat !== undefined && distrust(folder, stat, uid) === null
-  }).flatMap(({ folder }) => filesIn(folder).filter(file => file.endsWith(EXTENSION)).sort().map(file => path.join(folder, file)))
+  }).flatMap(({ folder }) =>
+    filesIn(folder).filter(file => file.endsWith(EXTENSION)).sort().map(file => path.join(folder, file)))
 }
 
 /** @param {string} folder */
@@ -125,4 +131,15 @@ function ourUid () {
   return process.getuid?.() ?? 0
 }
 
-module.exports = { controlFolders, trustedFolders, distrusted, socketIn, allSockets, socketsOfOthers, nameBy, prepareFolder, checkLength, ourUid }
+module.exports = {
+  controlFolders,
+  trustedFolders,
+  distrusted,
+  socketIn,
+  allSockets,
+  socketsOfOthers,
+  nameBy,
+  prepareFolder,
+  checkLength,
+  ourUid
+}

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * The limit: how many connections a worker accepts before it stops and leaves the queue to the others. It rises when all
- * responsive workers are full, so the fullest worker is never far above the emptiest, and no client waits for a worker
- * that does not respond.
+ * The limit: how many connections a worker accepts before it stops and leaves the queue to the others. It rises when
+ * all responsive workers are full, so the fullest worker is never far above the emptiest, and no client waits for a
+ * worker that does not respond.
  *
  * The limit is never below the floor: to stop and resume for every short connection would cost more than evenness is
  * worth. Below the floor, workers even out by moving connections (sharing.js).
@@ -35,11 +35,12 @@ function nextLimit (limit, loads) {
 }
 
 /**
- * Whether the workers that a rollout replaces leave new connections to those of the new generation: a client whose stream has been ended
- * comes back at once, and would be sent away again by the next worker. Not while the new ones have no time for more.
+ * Whether the workers that a rollout replaces leave new connections to those of the new generation: a client whose
+ * stream has been ended comes back at once, and would be sent away again by the next worker. Not while the new ones
+ * have no time for more.
  *
- * @param {readonly { isStale: boolean, streams: number, elu: number | null }[]} loads of every worker that serves; `isStale`: it is to be
- *   replaced; `elu` null: nothing is known yet but what it did while it booted
+ * @param {readonly { isStale: boolean, streams: number, elu: number | null }[]} loads of every worker that serves;
+ *   `isStale`: it is to be replaced; `elu` null: nothing is known yet but what it did while it booted
  * @returns {boolean}
  */
 function leavesToNew (loads) {

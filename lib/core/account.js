@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * The account of a drain: how each connection ended that was open when the drain began. Every connection counts in exactly
- * one of `moved`, `closedByClient`, `closedAfterResponse`, `closedIdle`, `cut`, `unacked` and `unaccounted`, whose sum is
- * `connections`. It is the supervisor's audit, one of the two witnesses for "nothing was dropped".
+ * The account of a drain: how each connection ended that was open when the drain began. Every connection counts in
+ * exactly one of `moved`, `closedByClient`, `closedAfterResponse`, `closedIdle`, `cut`, `unacked` and `unaccounted`,
+ * whose sum is `connections`. It is the supervisor's audit, one of the two witnesses for "nothing was dropped".
  *
  * @typedef {object} Cut a request in flight at the drain deadline
  * @property {string | null} method null: the request's head was incomplete, or the protocol is not HTTP
@@ -22,7 +22,8 @@
  * @property {Cut[]} cuts the requests that were answered with 502, or cut
  *
  * @typedef {object} Account
- * @property {number} connections open or in the inbox when the drain began, or accepted before the worker stopped accepting
+ * @property {number} connections open or in the inbox when the drain began, or accepted before the worker stopped
+ *   accepting
  * @property {number} inFlight requests in flight when the drain began
  * @property {number} finished requests that completed during the drain
  * @property {number} aborted requests that the client aborted during the drain
@@ -35,18 +36,23 @@
  * @property {number} closedIdle
  * @property {number} cut connections that ended with something in flight
  * @property {number} unacked offers that were never acknowledged: their outcome is not known
- * @property {number} unaccounted connections that ended with a worker that gave no account: their requests are not known
+ * @property {number} unaccounted connections that ended with a worker that gave no account: their requests are not
+ *   known
  * @property {Cut[]} cuts each request that was cut
  */
 
 const { count, flag, text, orNull, listOf, record } = require('./shape')
 
 const LONGEST_PATH = 2000
-const CUT = record({ method: orNull(text(100)), path: orNull(text(LONGEST_PATH)), ageMs: count, remotePort: orNull(count), upgraded: flag })
+const CUT = record({
+  method: orNull(text(100)), path: orNull(text(LONGEST_PATH)), ageMs: count, remotePort: orNull(count), upgraded: flag
+})
 const ENDS = Object.freeze(/** @type {const} */ (['moved', 'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted']))
 const COUNTS = /** @type {const} */ (['finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
   'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted'])
-const NONE = /** @type {Record<typeof COUNTS[number], number>} */ (Object.freeze(Object.fromEntries(COUNTS.map(name => [name, 0]))))
+const NONE = /** @type {Record<typeof COUNTS[number], number>} */ (Object.freeze(
+  Object.fromEntries(COUNTS.map(name => [name, 0]))
+))
 const FIELDS = record({
   connections: count,
   inFlight: count,
@@ -81,7 +87,8 @@ function lostAccount (connections, inFlight) {
 }
 
 /**
- * The same, where it is known what has become of its connections; the others were younger, or of a protocol that cannot move.
+ * The same, where it is known what has become of its connections; the others were younger, or of a protocol that cannot
+ * move.
  *
  * @param {number} connections by its last beat
  * @param {number} inFlight
@@ -91,14 +98,23 @@ function lostAccount (connections, inFlight) {
 function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut, ended, cuts }) {
   const known = moved + replayed + answered + cut + ended
   const all = Math.max(connections, known)
-  return { ...openAccount(all, inFlight), moved: moved + replayed, replayed, cut: answered + cut, closedByClient: ended, unaccounted: all - known, cuts }
+  return {
+    ...openAccount(all, inFlight),
+    moved: moved + replayed,
+    replayed,
+    cut: answered + cut,
+    closedByClient: ended,
+    unaccounted: all - known,
+    cuts
+  }
 }
 
 /**
  * What was lost with a worker that crashed, by its line in the journal.
  *
  * @param {Record<string, any>} line
- * @returns {{ connections: number, inFlight: number }} `connections`: those of which it is not known what they had in flight among them
+ * @returns {{ connections: number, inFlight: number }} `connections`: those of which it is not known what they had in
+ *   flight among them
  */
 function lostWith (line) {
   const [connections, inFlight, moved, replayed, answered, cut, ended] = ['connections', 'inFlight', 'moved', 'replayed', 'answered', 'cut', 'ended'].map(name => Number.isFinite(line[name]) ? Math.max(0, line[name]) : 0)
@@ -107,8 +123,8 @@ function lostWith (line) {
 }
 
 /**
- * Of what was cut, the upgraded and raw connections: no request was lost with them, and without the app's doing they do not end. A fleet that
- * closes them at the drain timeout does as configured.
+ * Of what was cut, the upgraded and raw connections: no request was lost with them, and without the app's doing they do
+ * not end. A fleet that closes them at the drain timeout does as configured.
  *
  * @param {{ cut?: number, cuts?: Pick<Cut, 'upgraded'>[] }} account
  * @returns {number}

@@ -15,7 +15,11 @@ function nameOf (key) {
   return port === 0 ? 'a port that is free' : `${where === 'null' || where === '' ? '' : where}:${port}`
 }
 
-/** A path with this pid in it is that worker's alone: no other worker is to listen there. @param {string} key @param {number} pid */
+/**
+ * A path with this pid in it is that worker's alone: no other worker is to listen there.
+ *
+ * @param {string} key @param {number} pid
+ */
 function isOwnPath (key, pid) {
   return portOf(key) < 0 && new RegExp(`(?<!\\d)${pid}(?!\\d)`).test(key)
 }
@@ -29,8 +33,15 @@ function isOwnPath (key, pid) {
 function unevenAddresses (workers) {
   /** @type {Map<string, number[]>} */
   const slots = new Map()
-  for (const { slot, keys } of workers) for (const key of keys) if (portOf(key) >= 0) slots.set(key, [...slots.get(key) ?? [], slot])
-  return [...slots].filter(([, some]) => some.length < workers.length).map(([key, some]) => ({ address: nameOf(key), slots: some }))
+  for (const { slot, keys } of workers) {
+    for (const key of keys) {
+      if (portOf(key) >= 0) {
+        slots.set(key, [...slots.get(key) ?? [], slot])
+      }
+    }
+  }
+  return [...slots].filter(([, some]) => some.length < workers.length)
+    .map(([key, some]) => ({ address: nameOf(key), slots: some }))
 }
 
 /** @param {readonly { address: string, slots: number[] }[]} uneven @returns {string} for people */
@@ -39,12 +50,12 @@ function listUneven (uneven) {
 }
 
 /**
- * Whether an app that does not listen where it is to means to: one that takes another port when its own answers (a predecessor listens there)
- * has tried that port, or listens on any that is free.
+ * Whether an app that does not listen where it is to means to: one that takes another port when its own answers (a
+ * predecessor listens there) has tried that port, or listens on any that is free.
  *
  * @param {string} key where it is to
- * @param {{ asked: Iterable<string>, tried: ReadonlySet<number>, known: Iterable<string> }} worker `tried`: ports that it has asked for, with
- *   success or without; `known`: where its predecessor listened
+ * @param {{ asked: Iterable<string>, tried: ReadonlySet<number>, known: Iterable<string> }} worker `tried`: ports that
+ *   it has asked for, with success or without; `known`: where its predecessor listened
  */
 function isEvading (key, { asked, tried, known }) {
   const port = portOf(key)

@@ -35,13 +35,14 @@ function drawBudget (options, workers, random) {
     samples: options.samples,
     maxRequests: lower(options.maxRequests),
     maxAgeMs: lower(options.maxAgeMs),
-    ...Object.assign({}, ...FEATURES.map(({ limit, isOn }) => limit && isOn(options) && limit.budget(options, { lower, lowered: of => lowered(of, share) })))
+    ...Object.assign({}, ...FEATURES.map(({ limit, isOn }) =>
+      limit && isOn(options) && limit.budget(options, { lower, lowered: of => lowered(of, share) })))
   })
 }
 
 /**
- * A budget that a fresh worker exceeds: its replacement would, too, so that a recycle cannot help. It is raised to what the worker takes and
- * a quarter more: from there on one does.
+ * A budget that a fresh worker exceeds: its replacement would, too, so that a recycle cannot help. It is raised to what
+ * the worker takes and a quarter more: from there on one does.
  *
  * @param {Readonly<Budget>} budget
  * @param {number | null} freshBytes by its metric; null: not known
@@ -51,7 +52,8 @@ function aboveFresh (budget, freshBytes) {
   const { softBytes, hardBytes } = budget
   const least = Math.min(softBytes ?? Infinity, hardBytes ?? Infinity)
   if (freshBytes === null || freshBytes <= least) return budget
-  const raise = (/** @type {number | null} */ value) => value === null ? null : Math.round(value / least * BOOTING * freshBytes)
+  const raise = (/** @type {number | null} */ value) =>
+    value === null ? null : Math.round(value / least * BOOTING * freshBytes)
   return Object.freeze({ ...budget, softBytes: raise(softBytes), hardBytes: raise(hardBytes) })
 }
 

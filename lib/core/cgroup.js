@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The texts in which Linux tells a process its cgroups: where their files are, and what the files hold. Versions 1 and 2 of
- * cgroups differ in both. A limit holds for all cgroups below it, so the process's own and each one above it count.
+ * The texts in which Linux tells a process its cgroups: where their files are, and what the files hold. Versions 1 and
+ * 2 of cgroups differ in both. A limit holds for all cgroups below it, so the process's own and each one above it
+ * count.
  */
 
 const UNLIMITED = 2 ** 62 // version 1 has no word for it: it writes the largest number of pages that it can count
@@ -53,7 +54,10 @@ function unescaped (text) {
   return text.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8)))
 }
 
-/** @param {string | null} text of memory.max, memory.high or memory.limit_in_bytes @returns {number | null} bytes; null: no limit */
+/**
+ * @param {string | null} text of memory.max, memory.high or memory.limit_in_bytes
+ * @returns {number | null} bytes; null: no limit
+ */
 function readLimit (text) {
   const bytes = text === null || text.trim() === '' ? NaN : Number(text)
   return Number.isFinite(bytes) && bytes < UNLIMITED ? bytes : null
@@ -65,8 +69,8 @@ function readFlat (text) {
 }
 
 /**
- * @typedef {{ some: number, full: number }} Pressure shares of the last ten seconds, 0 to 1, in which some process, or all of them,
- *   waited for memory
+ * @typedef {{ some: number, full: number }} Pressure shares of the last ten seconds, 0 to 1, in which some process, or
+ *   all of them, waited for memory
  *
  * @param {string | null} text of memory.pressure, or of /proc/pressure/memory
  * @returns {Pressure | null}

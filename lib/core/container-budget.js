@@ -1,14 +1,14 @@
 'use strict'
 
 /**
- * How many workers there are to be, and what each may use, from what the container has. `--max-rss auto` divides the memory
- * so that the fleet stays within the limit while a worker is replaced:
+ * How many workers there are to be, and what each may use, from what the container has. `--max-rss auto` divides the
+ * memory so that the fleet stays within the limit while a worker is replaced:
  *
  *     (limit − primary − margin) ÷ (workers + what runs beside them)
  *
- * Beside them runs a replacement (`--max-surge`, or the standbys where they are more), and processes of features, of which workers are copies. The
- * margin is for what no worker's figure has: the kernel's socket buffers and page tables, file pages in use, and what
- * a worker takes above its budget until it has left.
+ * Beside them runs a replacement (`--max-surge`, or the standbys where they are more), and processes of features, of
+ * which workers are copies. The margin is for what no worker's figure has: the kernel's socket buffers and page tables,
+ * file pages in use, and what a worker takes above its budget until it has left.
  */
 
 const { FEATURES, boundsOf } = require('../features')
@@ -77,14 +77,19 @@ function size ({ parallelism, container = null }, options) {
   return Object.freeze({ ...sizing, fitting, isAutoWorkers: workers === 'auto', isAutoBudget: maxRssBytes === 'auto' })
 }
 
-/** For all but the primary; below 0: there is less. @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing @returns {number} bytes */
+/**
+ * For all but the primary; below 0: there is less.
+ *
+ * @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing
+ * @returns {number} bytes
+ */
 function forWorkers ({ limitBytes, primaryBytes, marginBytes }) {
   return Number(limitBytes) - primaryBytes - marginBytes
 }
 
 /**
- * `--workers auto`: 2×CPU+1, or fewer where the memory is not enough for so many of the least size. A budget that was given is an
- * upper bound that a worker may never come near, so it takes none away.
+ * `--workers auto`: 2×CPU+1, or fewer where the memory is not enough for so many of the least size. A budget that was
+ * given is an upper bound that a worker may never come near, so it takes none away.
  *
  * @param {Sizing} sizing
  * @param {number | 'auto' | null} maxRssBytes
@@ -98,7 +103,11 @@ function workersAtFirst (sizing) {
   return workersOf(sizing, UNKNOWN_BYTES)
 }
 
-/** How many get a budget that leaves a fresh worker room to grow; one at least. @param {Sizing} sizing @param {number} freshBytes by the budget's metric */
+/**
+ * How many get a budget that leaves a fresh worker room to grow; one at least.
+ *
+ * @param {Sizing} sizing @param {number} freshBytes by the budget's metric
+ */
 function workersThatFit (sizing, freshBytes) {
   return workersOf(sizing, BOOTING * freshBytes)
 }
@@ -120,7 +129,8 @@ function autoBudget (sizing, workers) {
 }
 
 /**
- * The budget of a worker in a fleet of this size; within the bounds of one that sizes itself, it is that of the largest.
+ * The budget of a worker in a fleet of this size; within the bounds of one that sizes itself, it is that of the
+ * largest.
  *
  * @param {Pick<import('./options').Options, 'maxRssBytes' | 'hardRssBytes' | 'sizing'>} options
  * @param {number} workers
@@ -177,5 +187,15 @@ function sizingWarnings ({ limitBytes, source, fitting, desired, beside, isAutoW
 }
 
 module.exports = {
-  LEAST_BYTES, size, autoWorkers, workersAtFirst, workersThatFit, autoBudget, budgetFor, whyNoAutoBudget, budgetArithmetic, workersArithmetic, sizingWarnings
+  LEAST_BYTES,
+  size,
+  autoWorkers,
+  workersAtFirst,
+  workersThatFit,
+  autoBudget,
+  budgetFor,
+  whyNoAutoBudget,
+  budgetArithmetic,
+  workersArithmetic,
+  sizingWarnings
 }

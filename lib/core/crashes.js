@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Whether the workers of a fleet crash again and again, and what may be the cause: the requests that were in flight in those that crashed. The one
- * that most of them had is named first; of those that all had, the rarest: it is no wonder that each had one of the common ones.
+ * Whether the workers of a fleet crash again and again, and what may be the cause: the requests that were in flight in
+ * those that crashed. The one that most of them had is named first; of those that all had, the rarest: it is no wonder
+ * that each had one of the common ones.
  *
  * @typedef {object} Crash
  * @property {number} at ms, by any clock that only goes forward
@@ -49,7 +50,9 @@ function suspects (crashes) {
   for (const { requests } of crashes.toReversed()) {
     for (const [place, { request, count }] of requests.entries()) {
       const known = found.get(request) ?? { request, crashes: 0, count: 0, place: 0 }
-      found.set(request, { request, crashes: known.crashes + 1, count: known.count + count, place: known.place + place })
+      found.set(
+        request, { request, crashes: known.crashes + 1, count: known.count + count, place: known.place + place }
+      )
     }
   }
   const order = [...found.values()].sort((a, b) => b.crashes - a.crashes || a.count - b.count || a.place - b.place)

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The word that was probably meant: equal except for case, dashes and underscores, else the word the fewest edits away, if
- * these are few for its length.
+ * The word that was probably meant: equal except for case, dashes and underscores, else the word the fewest edits away,
+ * if these are few for its length.
  *
  * @param {string} written
  * @param {readonly string[]} words
@@ -10,11 +10,16 @@
  */
 function nearest (written, words) {
   const plain = (/** @type {string} */ word) => word.toLowerCase().replace(/[^a-z\d]/g, '')
-  const ranked = words.map(word => ({ word, edits: editsBetween(plain(written), plain(word)) })).sort((a, b) => a.edits - b.edits)
+  const ranked = words.map(word => ({ word, edits: editsBetween(plain(written), plain(word)) }))
+    .sort((a, b) => a.edits - b.edits)
   return ranked.length > 0 && ranked[0].edits <= written.length * 0.4 ? ranked[0].word : null
 }
 
-/** The number of letters to insert, delete, replace or swap with the next (optimal string alignment). @param {string} a @param {string} b */
+/**
+ * The number of letters to insert, delete, replace or swap with the next (optimal string alignment).
+ *
+ * @param {string} a @param {string} b
+ */
 function editsBetween (a, b) {
   /** @type {number[][]} */
   const edits = [[...b, ''].map((_, j) => j)]

@@ -56,7 +56,8 @@ const exiting = (/** @type {number} */ exitCode, /** @type {Readonly<Record<stri
   Object.fromEntries(Object.entries(sentences).map(([code, sentence]) => [code, { exitCode, sentence }]))
 
 /**
- * The catalogue of all errors that recycle throws on purpose. Only the command line turns them into a sentence and an exit code.
+ * The catalogue of all errors that recycle throws on purpose. Only the command line turns them into a sentence and an
+ * exit code.
  *
  * @type {Readonly<Record<string, { exitCode: number, sentence: Sentence }>>}
  */
@@ -81,7 +82,11 @@ class RecycleError extends Error {
 const PROSE = ['why', 'accepts', 'sentence', 'running', 'distrusted']
 const PROSE_CHARS = 1000
 
-/** Shortens details for the sentence: a value from the user may have any length. @param {Record<string, any>} details */
+/**
+ * Shortens details for the sentence: a value from the user may have any length.
+ *
+ * @param {Record<string, any>} details
+ */
 function bounded (details) {
   return Object.fromEntries(Object.entries(details).map(([name, value]) =>
     [name, typeof value === 'string' ? shorten(value, PROSE.includes(name) ? PROSE_CHARS : undefined) : value]))

@@ -10,8 +10,10 @@
  * @property {number} bytes its size by the last sample
  * @property {boolean} isSampled it has been sampled since it was ready
  * @property {number} condemnedAt
- * @property {'relief' | 'before-recycle' | 'under way' | null} task what it does out of rotation: in place of its recycle, if that is enough, or before it
- * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's task, and for none before it
+ * @property {'relief' | 'before-recycle' | 'under way' | null} task what it does out of rotation: in place of its
+ *   recycle, if that is enough, or before it
+ * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's task, and for none
+ *   before it
  * @property {boolean} canWait its recycle waits where the memory has no room for a replacement
  * @property {boolean} isWaiting that has been said
  * @property {number | null} crossesAt when its memory is going to cross the budget; null: it is not to be foreseen
@@ -58,15 +60,20 @@ const isSeen = worker => worker !== null && worker.state !== 'spawning' && worke
 /** @param {WorkerFacts | null} worker */
 const isStarting = worker => worker?.state === 'spawning' || worker?.state === 'standby'
 
-/** Processes that start or run beside the desired workers, but for standbys that a recycle can take. @param {Facts} facts @param {Desired} desired */
+/**
+ * Processes that start or run beside the desired workers, but for standbys that a recycle can take.
+ *
+ * @param {Facts} facts @param {Desired} desired
+ */
 function surging ({ slots, standbys }, desired) {
   return slots.filter(({ recycle, isNew, incumbent }) => recycle === 'surge' || (isNew && isStarting(incumbent))).length +
     standbys.filter(standby => !isUsable(standby, desired)).length
 }
 
 /**
- * How many replacements may run beside the fleet for all that the container's memory has room for. Room is kept for each desired
- * worker whose memory has not been seen, whether it boots, is about to, or drains first; a standby runs already.
+ * How many replacements may run beside the fleet for all that the container's memory has room for. Room is kept for
+ * each desired worker whose memory has not been seen, whether it boots, is about to, or drains first; a standby runs
+ * already.
  *
  * @param {Facts} facts
  * @param {Desired} desired
@@ -75,7 +82,8 @@ function surging ({ slots, standbys }, desired) {
 function fitting ({ slots, standbys, memory }, desired, surging) {
   const seen = slots.filter(({ slot, incumbent }) => desired.slots.includes(slot) && isSeen(incumbent)).length
   const booting = slots.filter(({ recycle, isReplaced }) => recycle === 'surge' && !isReplaced).length + standbys.filter(standby => !isSeen(standby)).length
-  return surging + startsThatFit(memory, desired.slots.length - seen + booting) + standbys.filter(standby => isUsable(standby, desired)).length
+  return surging + startsThatFit(memory, desired.slots.length - seen + booting) +
+    standbys.filter(standby => isUsable(standby, desired)).length
 }
 
 module.exports = { fitting, isServing, isUsable, surging }

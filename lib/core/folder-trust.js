@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Whether other users could put files into a folder. Nothing that must be this user's own is opened or written there then.
+ * Whether other users could put files into a folder. Nothing that must be this user's own is opened or written there
+ * then.
  *
  * @param {string} folder
  * @param {Pick<import('node:fs').Stats, 'isSymbolicLink' | 'isDirectory' | 'uid' | 'mode'>} stat by lstat()

@@ -197,7 +197,12 @@ function answerToFlag (flag) {
   return Object.hasOwn(FLAGS, flag) ? `there is no ${flag}: ${FLAGS[flag].answer}` : null
 }
 
-/** To the sentence on a fleet that there is not. @param {string} command @param {string} name @returns {string | null} */
+/**
+ * To the sentence on a fleet that there is not.
+ *
+ * @param {string} command @param {string} name
+ * @returns {string | null}
+ */
 function answerToFleet (command, name) {
   if (!/^\d+$/.test(name)) return null
   const one = ['reload', 'stop'].includes(command) ? `, and recycle recycle ${name} replaces the worker of slot ${name}` : ''
@@ -216,10 +221,10 @@ function hintOn (option, given) {
  *
  * @param {string} app
  * @param {readonly string[]} args of the app
- * @param {{ call?: string, options?: readonly { short?: string, flag: string }[], isStart?: boolean }} [of] the command;
- *   `isStart`: by pm2's word, to which an app's own flags stand behind `--`
- * @returns {{ flags: string[], answers: string[], instead: string } | null} `answers`: on flags that recycle does not have;
- *   `instead`: the call that was meant
+ * @param {{ call?: string, options?: readonly { short?: string, flag: string }[], isStart?: boolean }} [of] the
+ *   command; `isStart`: by pm2's word, to which an app's own flags stand behind `--`
+ * @returns {{ flags: string[], answers: string[], instead: string } | null} `answers`: on flags that recycle does not
+ *   have; `instead`: the call that was meant
  */
 function flagsAfterApp (app, args, { isStart = false, call = isStart ? 'recycle start' : 'recycle', options = OPTIONS } = {}) {
   const end = args.indexOf('--')
@@ -257,4 +262,6 @@ function flagsAfterApp (app, args, { isStart = false, call = isStart ? 'recycle 
   return { flags: [...new Set(flags)], answers: [...answers], instead: [call, ...moved, app, ...left, ...end === -1 ? [] : args.slice(end)].join(' ') }
 }
 
-module.exports = { SYNONYMS, COMMANDS, FLAGS, answerToCommand, answerToFlag, hintOn, hintOnKey, answerToFleet, flagsAfterApp }
+module.exports = {
+  SYNONYMS, COMMANDS, FLAGS, answerToCommand, answerToFlag, hintOn, hintOnKey, answerToFleet, flagsAfterApp
+}

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Which of the sockets that the service manager has passed (socket activation) is the one that the app asks for. They are compared by
- * address: the kernel's of the socket, and the app's as net gives it to cluster.
+ * Which of the sockets that the service manager has passed (socket activation) is the one that the app asks for. They
+ * are compared by address: the kernel's of the socket, and the app's as net gives it to cluster.
  *
  * @typedef {object} InheritedSocket
  * @property {number} fd
@@ -15,11 +15,13 @@
 const ANY = ['::', '0.0.0.0']
 
 /**
- * The app gets no address that is wider than the one it asks for: of `listen(80, '127.0.0.1')`, a socket on every address is none.
+ * The app gets no address that is wider than the one it asks for: of `listen(80, '127.0.0.1')`, a socket on every
+ * address is none.
  *
  * @template {InheritedSocket} Socket
  * @param {readonly Socket[]} sockets that no server has yet
- * @param {{ address: string | null, port: number | null, fd?: number | null }} query net's; a port of -1: the address is a path
+ * @param {{ address: string | null, port: number | null, fd?: number | null }} query net's; a port of -1: the address
+ *   is a path
  * @returns {Socket | undefined}
  */
 function pickInherited (sockets, { address: asked, port, fd }) {

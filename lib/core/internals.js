@@ -14,7 +14,7 @@
  * | `cluster._getServer()` in a worker     | acceptor: net calls it for the handle of each `listen()`              |
  * | `handle.onconnection(err, client)`     | acceptor: passes a connection to net, as cluster's round robin does   |
  * | `server._handle`, `handle[owner_symbol]` | app warm-up: passes connections to a server before it listens       |
- * | `setupConnectionsTracking()`           | app warm-up: a listener of `listening` that makes the list of the row below |
+ * | `setupConnectionsTracking()`           | app warm-up: on `listening`: makes the list of the next row   |
  * | `socket._handle`, `handle.readStop()`  | hand-off: stops reading, takes the handle out of the socket           |
  * | `handle.close()`, `handle.reset()`     | tracker: net closes every socket by one of them                       |
  * | `kOnMessageBegin`, `kOnMessageComplete`  | failover: whether a parser is between two messages                    |
@@ -31,7 +31,7 @@
  * | `server[http.server.connections]`      | tracker: tells a half-received head from an idle connection           |
  * | `socket.parser.getCurrentBuffer()`     | tracker: whether a pipelined request follows; sticky: a head's bytes  |
  * | `socket.parser.maxHeaderPairs`         | replay: whether the parser has left out headers                       |
- * | `parser.onIncoming`, `kOnMessageBegin`, `kOnExecute` | sticky: a head has ended, one begins, a chunk has been parsed |
+ * | `parser.onIncoming`, `kOnMessageBegin`, `kOnExecute` | sticky: a head has ended, begins, a chunk is read |
  * | `server._connections`, `_emitCloseIfDrained()` | inbox: counts adopted connections                             |
  * | `response.shouldKeepAlive`             | close-notice: makes Node send `Connection: close`                     |
  * | `response._header`                     | connection: whether the app answers with an event stream              |
@@ -44,8 +44,8 @@
  */
 
 /**
- * Makes a server that does not listen yet take connections, as net has a listening one do. For the time being it says that it
- * listens, where `door` does.
+ * Makes a server that does not listen yet take connections, as net has a listening one do. For the time being it says
+ * that it listens, where `door` does.
  *
  * @param {any} server
  * @param {any} facade of its acceptor, for the listening handle of `door`
@@ -63,12 +63,19 @@ function acceptEarly (server, facade, door, owner = server) {
   return () => { server._handle = null }
 }
 
-/** Node makes the list of a server's connections when it begins to listen. @param {any} server an http.Server that does not listen yet */
+/**
+ * Node makes the list of a server's connections when it begins to listen.
+ *
+ * @param {any} server an http.Server that does not listen yet
+ */
 function trackBeforeListening (server) {
   server.listeners('listening').find((/** @type {Function} */ { name }) => name === 'setupConnectionsTracking')?.call(server)
 }
 
-/** @param {any} server a listening http.Server @returns {any} Node's ConnectionsList; undefined if this Node has none */
+/**
+ * @param {any} server a listening http.Server
+ * @returns {any} Node's ConnectionsList; undefined if this Node has none
+ */
 function connectionsList (server) {
   const symbol = Object.getOwnPropertySymbols(server).find(s => s.description === 'http.server.connections')
   return symbol && server[symbol]
@@ -105,8 +112,8 @@ function beginMessage () {
 }
 
 /**
- * Whether isBetweenMessages() is to know that a message has begun of which not all headers have come: that costs a call from the parser for each
- * message. To be called at the start of a request.
+ * Whether isBetweenMessages() is to know that a message has begun of which not all headers have come: that costs a call
+ * from the parser for each message. To be called at the start of a request.
  *
  * @param {any} socket
  * @param {boolean} isWatched
@@ -134,7 +141,12 @@ function isBetweenMessages (socket) {
   return socket[kIsWatched] ? !parser[kHasBegun] : undefined
 }
 
-/** The names and values of a request's headers that the parser keeps: it leaves out those behind. @param {any} socket @returns {number} 0: it keeps all */
+/**
+ * The names and values of a request's headers that the parser keeps: it leaves out those behind.
+ *
+ * @param {any} socket
+ * @returns {number} 0: it keeps all
+ */
 function mostFieldsOf (socket) {
   return socket.parser?.maxHeaderPairs ?? 0
 }
@@ -143,7 +155,8 @@ function mostFieldsOf (socket) {
  * Node takes these off a parser when its connection is done with it.
  *
  * @param {any} parser http's, of a connection
- * @param {{ begin: () => void, executed: () => void }} on `begin`: a head begins; `executed`: a chunk from the handle has been parsed
+ * @param {{ begin: () => void, executed: () => void }} on `begin`: a head begins; `executed`: a chunk from the handle
+ *   has been parsed
  */
 function watchParser (parser, { begin, executed }) {
   const { kOnMessageBegin, kOnExecute } = parser.constructor
@@ -156,8 +169,8 @@ function watchParser (parser, { begin, executed }) {
 }
 
 /**
- * Takes the TCP or pipe handle out of a socket; unread bytes stay in the kernel. The app sees the socket close, as if the
- * client had left, and the handle keeps the connection. child_process does the same to a socket that it sends.
+ * Takes the TCP or pipe handle out of a socket; unread bytes stay in the kernel. The app sees the socket close, as if
+ * the client had left, and the handle keeps the connection. child_process does the same to a socket that it sends.
  *
  * @param {any} socket
  * @returns {any} the handle
@@ -203,8 +216,8 @@ function handleWatcher (closed) {
 }
 
 /**
- * The self-test: what this Node lacks to move a connection. It runs for each server as it begins to listen. If something
- * is missing, the server's connections stay and are drained by `Connection: close`.
+ * The self-test: what this Node lacks to move a connection. It runs for each server as it begins to listen. If
+ * something is missing, the server's connections stay and are drained by `Connection: close`.
  *
  * @param {any} server a listening http.Server
  * @param {any} handle prototype of its connections' handles
@@ -220,7 +233,10 @@ function missingForHandoff (server, handle) {
 
 const EVENT_STREAM = /^content-type: *text\/event-stream/im
 
-/** @param {any} response of HTTP/1, or a stream of HTTP/2 @returns {boolean} its head has been sent, and says that it is a stream of events */
+/**
+ * @param {any} response of HTTP/1, or a stream of HTTP/2
+ * @returns {boolean} its head has been sent, and says that it is a stream of events
+ */
 function isEventStream (response) {
   if (response._header !== undefined) return response.headersSent && EVENT_STREAM.test(response._header)
   return String(response.sentHeaders?.['content-type']).startsWith('text/event-stream')

@@ -6,7 +6,8 @@
  * @typedef {object} Memory
  * @property {number} limitBytes
  * @property {number} usedBytes
- * @property {number | null} freshBytes what one more worker takes: the most that a worker in service had when it was new; null: not known
+ * @property {number | null} freshBytes what one more worker takes: the most that a worker in service had when it was
+ *   new; null: not known
  */
 
 const NEAR = 0.9

@@ -42,7 +42,8 @@
  * @typedef {object} ServerData net's, of an https server
  * @property {string} ticketKeys
  * @property {string} [options] a digest of its TLS options
- * @property {boolean} [isOpaque] it has more than these, such as contexts by server name: only workers of one generation are known to agree
+ * @property {boolean} [isOpaque] it has more than these, such as contexts by server name: only workers of one
+ *   generation are known to agree
  *
  * @typedef {{ cmd: 'NODE_RECYCLE', type: string } & Record<string, any>} Message
  *
@@ -89,14 +90,23 @@ const query = record({
   gid: optional(count)
 })
 const copy = optional(record({ row: count, serial: count }))
-const placed = { session: optional(text(LONGEST_SESSION)), isOwned: optional(flag), load: optional(ratio), byLoad: optional(flag) }
+const placed = {
+  session: optional(text(LONGEST_SESSION)), isOwned: optional(flag), load: optional(ratio), byLoad: optional(flag)
+}
 const ofRequest = { bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count) }
 const ofApp = { kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES)) }
 const parcelFields = { key: name, leftMs: orNull(duration), ...ofRequest, ...placed, copy, ...ofApp }
 const parcel = record(parcelFields)
-const ofTask = { tookMs: optional(duration), pauseMs: optional(duration), bytes: optional(count), before: optional(usage), after: optional(usage) }
+const ofTask = {
+  tookMs: optional(duration),
+  pauseMs: optional(duration),
+  bytes: optional(count),
+  before: optional(usage),
+  after: optional(usage)
+}
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
-const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) }) // net's server data: https servers alone have any
+// net's server data: https servers alone have any
+const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) })
 
 function beatOfFeatures () {
   const fields = Object.assign({}, ...FEATURES.map(({ beat }) => beat?.(shapes)))
@@ -126,7 +136,13 @@ const FROM_WORKER = Object.freeze({
   batching: kind('it has the socket that came with `batching`'),
   batch: kind('messages of a hand-off; where connections come with them, a packet of that number is on that socket, and each message names its `descriptor` by its index there', batch),
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
-    id, why: orNull(why), moved: optional(count), ...ofTask, listeners: optional(count), isSkipped: optional(flag), isTls: optional(flag)
+    id,
+    why: orNull(why),
+    moved: optional(count),
+    ...ofTask,
+    listeners: optional(count),
+    isSkipped: optional(flag),
+    isTls: optional(flag)
   }),
   drained: kind('nothing is left in this worker', { account: ACCOUNT }),
   ...Object.assign({}, ...FEATURES.map(({ fromWorker }) => fromWorker?.(shapes)))
@@ -167,8 +183,8 @@ function message (type, fields) {
 }
 
 /**
- * A message that carries a handle loses it where the receiver has no descriptor left, and Node drops the message with it,
- * for a raw handle is not sent again. Here it is one of ours all the same, without the handle.
+ * A message that carries a handle loses it where the receiver has no descriptor left, and Node drops the message with
+ * it, for a raw handle is not sent again. Here it is one of ours all the same, without the handle.
  *
  * @param {any} received by `internalMessage`
  * @param {any} [handle] what came with it
@@ -195,7 +211,12 @@ function flawOf (kinds, { cmd, type, ...fields }, handle) {
   return null
 }
 
-/** A bare handle of a TCP or unix socket, but not of a server or socket that the app has sent, nor of datagrams; or a descriptor. @param {any} handle */
+/**
+ * A bare handle of a TCP or unix socket, but not of a server or socket that the app has sent, nor of datagrams; or a
+ * descriptor.
+ *
+ * @param {any} handle
+ */
 function isStream (handle) {
   return handle.isOfApp !== true && (typeof handle.readStop === 'function' || handle.isDescriptor === true) && typeof handle.close === 'function'
 }
@@ -222,12 +243,29 @@ class Handlers {
     Object.assign(this.#byType, handlers)
   }
 
-  /** Without a handler, where a feature is off, it is of no consequence. @param {string} type @param {Record<string, any>} fields @param {any} [handle] */
+  /**
+   * Without a handler, where a feature is off, it is of no consequence.
+   *
+   * @param {string} type @param {Record<string, any>} fields @param {any} [handle]
+   */
   call (type, fields, handle) {
     this.#byType[type]?.(fields, handle)
   }
 }
 
 module.exports = {
-  FROM_WORKER, FROM_PRIMARY, LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, name, why, id, parcelFields, shared, message, ourMessage, flawOf, Handlers
+  FROM_WORKER,
+  FROM_PRIMARY,
+  LONGEST_WISH,
+  LONGEST_ERROR,
+  MOST_REQUESTS,
+  name,
+  why,
+  id,
+  parcelFields,
+  shared,
+  message,
+  ourMessage,
+  flawOf,
+  Handlers
 }

@@ -14,7 +14,9 @@ const SEMI_SPACE_MIB = { before13: 16, from13: 64 }
  */
 function oldSpaceLimit (heapLimitBytes, flags, v8Major) {
   const given = flags.map(flag => /^--max[-_]semi[-_]space[-_]size=(\d+)$/.exec(flag)?.[1]).filter(Boolean).at(-1)
-  const semiMiB = given === undefined ? (v8Major >= 13 ? SEMI_SPACE_MIB.from13 : SEMI_SPACE_MIB.before13) : Number(given)
+  const semiMiB = given === undefined
+    ? (v8Major >= 13 ? SEMI_SPACE_MIB.from13 : SEMI_SPACE_MIB.before13)
+    : Number(given)
   return Math.max(MIB, heapLimitBytes - 3 * semiMiB * MIB)
 }
 

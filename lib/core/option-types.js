@@ -11,8 +11,8 @@ const { parseSize, parseTime, withUnit } = require('./units')
  * @typedef {object} Kind how a value is read
  * @property {string} accepts completes the sentence "it takes …"
  * @property {(value: any) => any} read the value in the option's internal unit; undefined: not acceptable
- * @property {(value: unknown) => string | undefined} [instead] completes the sentence for a value that has a mistake of its
- *   own
+ * @property {(value: unknown) => string | undefined} [instead] completes the sentence for a value that has a mistake of
+ *   its own
  * @property {readonly string[]} [words] accepted literally
  * @property {boolean} [isFile] any value but the words is a path
  *
@@ -171,7 +171,12 @@ function isQuotedNumber ({ anyOf = [] }, value) {
   return typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value) && anyOf.some(({ type }) => type === 'integer' || type === 'number')
 }
 
-/** The types that are accepted in place of this value, in words: "a number or a string". @param {Schema} schema @param {unknown} value @returns {string} */
+/**
+ * The types that are accepted in place of this value, in words: "a number or a string".
+ *
+ * @param {Schema} schema @param {unknown} value
+ * @returns {string}
+ */
 function typesOf (schema, value) {
   if (isQuotedNumber(schema, value)) return 'a number without quotes'
   const types = (schema.anyOf ?? [schema]).filter(one => one.type).map(({ type }) => type === 'integer' ? 'number' : type)
@@ -183,7 +188,10 @@ function textOf (value) {
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : ''
 }
 
-/** @param {unknown} value @returns {import('./limit').Limit | undefined} undefined: it is no percentage from 1 to 100 */
+/**
+ * @param {unknown} value
+ * @returns {import('./limit').Limit | undefined} undefined: it is no percentage from 1 to 100
+ */
 function shareOf (value) {
   const share = inRange(/^\d+(\.\d+)?%$/.test(textOf(value)) ? parseFloat(textOf(value)) : NaN, 1, 100)
   return share === undefined ? undefined : { share: share / 100 }

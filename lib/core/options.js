@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The options, as data. Flags, RECYCLE_* environment variables, help, the reference in docs/options.md and the checks of
- * the library's arguments all come from this table.
+ * The options, as data. Flags, RECYCLE_* environment variables, help, the reference in docs/options.md and the checks
+ * of the library's arguments all come from this table.
  */
 
 const { FEATURES } = require('../features')
@@ -100,7 +100,12 @@ const OF_KERNEL = [
 /** @type {readonly Readonly<Option>[]} */
 const OPTIONS = Object.freeze([...OF_KERNEL.map(preset), ...FEATURES.flatMap(({ options }) => options({ row, types }))])
 
-/** What it is unless it is given, with features that change that. @param {Readonly<Option>} option @returns {Readonly<Option>} */
+/**
+ * What it is unless it is given, with features that change that.
+ *
+ * @param {Readonly<Option>} option
+ * @returns {Readonly<Option>}
+ */
 function preset (option) {
   const presets = FEATURES.flatMap(({ presets = {} }) => presets[option.name] ?? [])
   return presets.length === 0 ? option : Object.freeze({ ...option, shown: [option.shown, ...presets].join('; ') })

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Text from an app, a fleet, a file or a command line, made safe for a terminal. It may contain characters that a terminal
- * obeys (C0, DEL and C1 controls), or that reverse the order of text (bidirectional controls).
+ * Text from an app, a fleet, a file or a command line, made safe for a terminal. It may contain characters that a
+ * terminal obeys (C0, DEL and C1 controls), or that reverse the order of text (bidirectional controls).
  */
 
 const UNSAFE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
@@ -17,7 +17,10 @@ function plainJson (value) {
   return escapeJson(JSON.stringify(value))
 }
 
-/** @param {string} json one value a line @returns {string} JSON of the same values, without such a character but line ends */
+/**
+ * @param {string} json one value a line
+ * @returns {string} JSON of the same values, without such a character but line ends
+ */
 function escapeJson (json) {
   return json.replace(UNSAFE, char => char === '\n' ? char : `\\u${codeOf(char).padStart(4, '0')}`)
 }

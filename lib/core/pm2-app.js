@@ -56,7 +56,8 @@ function callOf (app, fallback) {
     keys.push({ key, became })
   }
   const name = String(app.name ?? fallback).replace(/[^\w.-]/g, '-')
-  const env = Object.fromEntries(Object.entries({ ...app.env, ...app.env_production }).map(([key, value]) => [key, String(value)]))
+  const env = Object.fromEntries(Object.entries({ ...app.env, ...app.env_production })
+    .map(([key, value]) => [key, String(value)]))
   for (const [key, value] of Object.entries(app)) {
     if (['script', 'args'].includes(key)) keys.push({ key, became: 'the app and its arguments' })
     else if (key === 'name') keys.push({ key, became: `--name ${name}` })

@@ -1,12 +1,15 @@
 'use strict'
 
 /**
- * Delays the recycles of a place whose workers are condemned again and again: the next one may well be condemned, too. Each reason has one rule:
+ * Delays the recycles of a place whose workers are condemned again and again: the next one may well be condemned, too.
+ * Each reason has one rule:
  *
  *     fresh   over the memory budget at the first sample, or before the first request: too small a budget
- *     soon    condemned within a minute of being ready: too much load, a database that does not answer, an app that asks for it each time
+ *     soon    condemned within a minute of being ready: too much load, a database that does not answer, an app that
+ *             asks for it each time
  *     paced   by design each worker comes to that: no more than one a second
- *     start   its replacements boot at growing intervals, and the reload is over after three that do not start; see rollout.js
+ *     start   its replacements boot at growing intervals, and the reload is over after three that do not start; see
+ *             rollout.js
  */
 
 const { LIMITS, REQUESTS } = require('../features')
@@ -33,7 +36,12 @@ const RULES = Object.freeze({
   ...OF_FEATURES
 })
 
-/** The slot's worker serves well meanwhile, so a recycle for this reason waits where the memory has no room for a replacement. @param {string | null} reason */
+/**
+ * The slot's worker serves well meanwhile, so a recycle for this reason waits where the memory has no room for a
+ * replacement.
+ *
+ * @param {string | null} reason
+ */
 function canWait (reason) {
   const rule = /** @type {Record<string, string>} */ (RULES)[String(reason)]
   return rule === 'fresh' || rule === 'paced'

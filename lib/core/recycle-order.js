@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Which condemned workers to recycle next. The largest goes first, except that a worker which has waited long goes before
- * larger ones. Surge and unavailability limit how many recycle at once. A recycle counts from the spawn of the replacement
- * until the old worker has exited.
+ * Which condemned workers to recycle next. The largest goes first, except that a worker which has waited long goes
+ * before larger ones. Surge and unavailability limit how many recycle at once. A recycle counts from the spawn of the
+ * replacement until the old worker has exited.
  *
  * @typedef {object} Candidate a condemned worker whose recycle has not begun
  * @property {number} slot
@@ -14,7 +14,8 @@
  * @typedef {object} Capacity
  * @property {number} workers the intended number of workers
  * @property {number} ready workers that are ready
- * @property {number} surging recycles whose replacement runs beside the old worker, and standbys that are not ready to take over
+ * @property {number} surging recycles whose replacement runs beside the old worker, and standbys that are not ready to
+ *   take over
  * @property {number} maxSurge processes that may run beside the fleet; ready standbys do not count
  * @property {number} maxUnavailable
  *

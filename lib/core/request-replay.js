@@ -26,8 +26,9 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
  */
 
 /**
- * Whether a worker that gets toWire() of this head sees the same request, and nothing else. A lenient parser takes names and values
- * that another one would read otherwise; and behind so many headers Node leaves out the others, which may announce a body.
+ * Whether a worker that gets toWire() of this head sees the same request, and nothing else. A lenient parser takes
+ * names and values that another one would read otherwise; and behind so many headers Node leaves out the others, which
+ * may announce a body.
  *
  * @param {Head} head
  * @param {object} [how]
@@ -36,7 +37,9 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
  * @returns {boolean}
  */
 function isReplaySafe ({ method, url, headers }, { isMarked = false, mostFields = 0 } = {}) {
-  if (!(isMarked || SAFE.has(method)) || !TARGET.test(url) || (mostFields > 0 && headers.length >= mostFields)) return false
+  if (!(isMarked || SAFE.has(method)) || !TARGET.test(url) || (mostFields > 0 && headers.length >= mostFields)) {
+    return false
+  }
   let length = 0
   for (let i = 0; i < headers.length; i += 2) {
     const [name, value] = [headers[i].toLowerCase(), headers[i + 1]]
@@ -51,7 +54,12 @@ function isBodyless ({ headers }) {
   return !headers.some((name, i) => i % 2 === 0 && (/^(?:transfer-encoding|upgrade)$/i.test(name) || (/^content-length$/i.test(name) && !/^0+$/.test(headers[i + 1]))))
 }
 
-/** The head as it goes over the wire: names, order, case, repeats and octets are the client's. @param {Head} head @returns {Buffer} */
+/**
+ * The head as it goes over the wire: names, order, case, repeats and octets are the client's.
+ *
+ * @param {Head} head
+ * @returns {Buffer}
+ */
 function toWire ({ method, url, version, headers }) {
   let text = `${method} ${url} HTTP/${version}\r\n`
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`

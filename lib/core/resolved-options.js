@@ -20,9 +20,10 @@ const { stopTimes } = require('./stop-times')
  * @property {{ name: string, values: Record<string, any> } | null} [file] a config file, as messages show it, and its
  *   values; strict about types: no number as text
  * @property {number} parallelism CPUs that this process may run on
- * @property {import('./container-budget').Container | null} [container] null: not known; `auto` is then by the CPUs alone
- * @property {(o: Option) => string} [nameOf] the option's name for messages: a flag on the command line, its name in the
- *   library
+ * @property {import('./container-budget').Container | null} [container] null: not known; `auto` is then by the CPUs
+ *   alone
+ * @property {(o: Option) => string} [nameOf] the option's name for messages: a flag on the command line, its name in
+ *   the library
  *
  * @typedef {object} Origin the origin of a value
  * @property {'given' | 'env' | 'file' | 'default'} from
@@ -83,7 +84,8 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
 function originOf ({ name, env: variable }, given, env, file, called) {
   if (given[name] === null) return { from: 'default', called, text: undefined }
   if (given[name] !== undefined) return { from: 'given', called, text: given[name] }
-  if (env[variable]) return { from: 'env', called: variable, text: env[variable] } // an empty variable counts as not set
+  // An empty variable counts as not set
+  if (env[variable]) return { from: 'env', called: variable, text: env[variable] }
   if (file?.values[name] !== undefined) return { from: 'file', called: `${name} in ${file.name}`, text: file.values[name] }
   return { from: 'default', called, text: undefined }
 }

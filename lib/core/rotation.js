@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Which workers leave the rotation, and return. A worker wants out because its app says so, or because a feature finds it unfit. The last one
- * in rotation stays, and where none is left one is called back: a service that is slow or ill is better than none.
+ * Which workers leave the rotation, and return. A worker wants out because its app says so, or because a feature finds
+ * it unfit. The last one in rotation stays, and where none is left one is called back: a service that is slow or ill is
+ * better than none.
  *
  * @typedef {object} Member a worker that serves
  * @property {string | null} wish why it is to be out; null: it is to be in
@@ -12,7 +13,8 @@
 /**
  * @template {Member} Kind
  * @param {readonly Kind[]} members
- * @returns {{ out: Kind[], back: Kind[], kept: Kind[] }} those that leave now, that return now, and that want out and stay in for want of others
+ * @returns {{ out: Kind[], back: Kind[], kept: Kind[] }} those that leave now, that return now, and that want out and
+ *   stay in for want of others
  */
 function rotate (members) {
   const inside = members.filter(({ outSince }) => outSince === null)

@@ -20,7 +20,8 @@
  * @property {number} ageMs time in service, or as a standby
  * @property {number} requests that the worker has begun since its start
  * @property {number} silentMs since anything was heard of it
- * @property {import('../features').Requested | 'requested' | 'reload' | 'protocol-error' | null} requested a reason to replace the worker other than its budget
+ * @property {import('../features').Requested | 'requested' | 'reload' | 'protocol-error' | null} requested a reason to
+ *   replace the worker other than its budget
  *
  * @typedef {import('../features').Sampled} Limited the figures of limits, each only where its limit is set
  */

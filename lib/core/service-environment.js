@@ -1,6 +1,9 @@
 'use strict'
 
-/** What a service manager such as systemd passes to its service by the environment: sd_listen_fds(3), and what features take. */
+/**
+ * What a service manager such as systemd passes to its service by the environment: sd_listen_fds(3), and what features
+ * take.
+ */
 
 const { ENVIRONMENT } = require('../features')
 
@@ -12,7 +15,8 @@ const MOST_SOCKETS = 1024
  *
  * @param {Record<string, string | undefined>} env
  * @param {number} pid this process's; sockets for another one are not read
- * @returns {{ sockets: { fd: number, name: string | null }[], variables: Record<string, string | undefined> }} `variables`: of features
+ * @returns {{ sockets: { fd: number, name: string | null }[], variables: Record<string, string | undefined> }}
+ *   `variables`: of features
  */
 function takeServiceEnvironment (env, pid) {
   const { LISTEN_PID, LISTEN_FDS = '', LISTEN_FDNAMES = '' } = env
@@ -20,7 +24,12 @@ function takeServiceEnvironment (env, pid) {
   for (const name of ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES', ...Object.keys(ENVIRONMENT)]) delete env[name]
   const count = Number(LISTEN_PID) === pid && /^\d+$/.test(LISTEN_FDS) ? Number(LISTEN_FDS) : 0
   const names = LISTEN_FDNAMES.split(':')
-  return { sockets: Array.from({ length: Math.min(count, MOST_SOCKETS) }, (_, i) => ({ fd: FIRST_FD + i, name: names[i] || null })), variables }
+  return {
+    sockets: Array.from(
+      { length: Math.min(count, MOST_SOCKETS) }, (_, i) => ({ fd: FIRST_FD + i, name: names[i] || null })
+    ),
+    variables
+  }
 }
 
 module.exports = { takeServiceEnvironment }

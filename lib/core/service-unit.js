@@ -10,7 +10,8 @@
  * @property {string} user
  * @property {Record<string, string>} env
  * @property {string | null} port that the app listens on; null: not known, so there is no socket
- * @property {Pick<import('./options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs' | 'stopTimes'>} timeouts
+ * @property {Pick<import('./options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs' | 'stopTimes'>}
+ *   timeouts
  */
 
 /** @param {Service} service @returns {{ file: string, text: string }[]} the units */

@@ -58,7 +58,11 @@ function mapOf (inner, most) {
   return value => object(value) ?? listOf(inner, most)(Object.values(/** @type {object} */ (value)))
 }
 
-/** @param {Record<string, Shape>} fields all that are allowed @param {{ isOpen?: boolean }} [how] `isOpen`: others may be there, too @returns {Shape} */
+/**
+ * @param {Record<string, Shape>} fields all that are allowed
+ * @param {{ isOpen?: boolean }} [how] `isOpen`: others may be there, too
+ * @returns {Shape}
+ */
 function record (fields, { isOpen = false } = {}) {
   const names = Object.keys(fields)
   return value => {
@@ -68,7 +72,8 @@ function record (fields, { isOpen = false } = {}) {
       if (flaw) return { ...flaw, at: `.${name}${flaw.at}` }
     }
     const stray = isOpen ? undefined : Object.keys(value).find(name => !Object.hasOwn(fields, name))
-    return stray === undefined ? null : { at: `.${JSON.stringify(stray.slice(0, 40)).slice(1, -1)}`, accepts: 'nothing' } // a name may have line ends
+    // A name may have line ends
+    return stray === undefined ? null : { at: `.${JSON.stringify(stray.slice(0, 40)).slice(1, -1)}`, accepts: 'nothing' }
   }
 }
 
@@ -90,4 +95,6 @@ function kind (what, fields = {}, handle = 'none', { isAside = false, isOpen = f
   return { what, names: Object.keys(fields), fields: record(fields, { isOpen }), handle, isAside }
 }
 
-module.exports = { kind, count, number, integer, duration, ratio, flag, text, orNull, optional, listOf, mapOf, record, object }
+module.exports = {
+  kind, count, number, integer, duration, ratio, flag, text, orNull, optional, listOf, mapOf, record, object
+}

@@ -1,18 +1,21 @@
 'use strict'
 
 /**
- * Which connections go from one worker to another while all serve. First by load: a worker whose event loop is busier than most gives
- * away connections that make the difference, the busiest first. Then by number: one with more connections than most gives away those that do
- * the least. A connection's load is the part of its worker's event loop that its requests have taken, 0 to 1.
+ * Which connections go from one worker to another while all serve. First by load: a worker whose event loop is busier
+ * than most gives away connections that make the difference, the busiest first. Then by number: one with more
+ * connections than most gives away those that do the least. A connection's load is the part of its worker's event loop
+ * that its requests have taken, 0 to 1.
  *
  * Where the load is gathered (gathering.js), some workers rest: they give away all that makes load, and get none.
  *
- * Nothing moves for a small difference, and where one connection makes all the load, the other ones leave. What has moved is not measured yet
- * at the next decision, so the caller leaves a second between two.
+ * Nothing moves for a small difference, and where one connection makes all the load, the other ones leave. What has
+ * moved is not measured yet at the next decision, so the caller leaves a second between two.
  */
 
 const NOTICEABLE = 0.1 // of an event loop: a smaller difference makes no request late
-const OF_GAP = 0.6 // a connection that makes more of the difference to the least busy worker stays: its move would only move the difference
+// A connection that makes more of the difference to the least busy worker stays: its move would only move the
+// difference
+const OF_GAP = 0.6
 const ENOUGH = 0.9 // of a load that is to go: no more connections for the rest
 const AWAKE = 0.005 // a worker with less rests
 const LIGHT = 0.0001 // a connection below that makes no load
@@ -26,8 +29,8 @@ const STEP = 0.05 // of an event loop: workers that differ by less are told apar
  * @typedef {object} Share of one worker
  * @property {number} busy of its event loop, 0 to 1
  * @property {number} movable of that, by connections that can move
- * @property {number} lasting connections that have been open for a second: short ones even out by themselves, and to search thousands of
- *   them would slow every response
+ * @property {number} lasting connections that have been open for a second: short ones even out by themselves, and to
+ *   search thousands of them would slow every response
  * @property {boolean} [isResting] others do its load
  *
  * @typedef {object} Gift to the other workers
@@ -37,17 +40,19 @@ const STEP = 0.05 // of an event loop: workers that differ by less are told apar
  */
 
 /**
- * Every worker above the mean gives at the same time: giving by the first alone would take a round for each worker. Those that rest give all
- * that makes load. Numbers are even among these, and among the others.
+ * Every worker above the mean gives at the same time: giving by the first alone would take a round for each worker.
+ * Those that rest give all that makes load. Numbers are even among these, and among the others.
  *
  * @param {readonly Share[]} shares of all workers that serve and answer
  * @returns {Gift[]} one for each
  */
 function giftsOf (shares) {
-  const [awake, resting] = [false, true].map(isResting => shares.filter(share => (share.isResting ?? false) === isResting))
+  const [awake, resting] = [false, true].map(isResting =>
+    shares.filter(share => (share.isResting ?? false) === isResting))
   const mean = shares.reduce((sum, { busy }) => sum + busy, 0) / awake.length
   const least = Math.min(...awake.map(({ busy }) => busy))
-  const counts = new Map([awake, resting].flatMap(group => spread(group.map(({ lasting }) => lasting)).map((count, i) => [group[i], count])))
+  const counts = new Map([awake, resting].flatMap(group =>
+    spread(group.map(({ lasting }) => lasting)).map((count, i) => [group[i], count])))
   return shares.map(share => {
     const { busy, movable, isResting } = share
     const count = Math.min(MOST_IDLE, counts.get(share) ?? 0)
@@ -76,7 +81,8 @@ function spread (counts) {
 }
 
 /**
- * A worker without any connection does nothing, however even the others are: each gets up to the mean, from the fullest.
+ * A worker without any connection does nothing, however even the others are: each gets up to the mean, from the
+ * fullest.
  *
  * @param {readonly number[]} counts @param {number} mean
  * @returns {number[]}
@@ -104,7 +110,8 @@ function forIdle (counts, mean) {
 function choose (connections, { load, most, count }) {
   /** @type {Map<T, boolean>} */
   const chosen = new Map()
-  const byLoad = load > 0 ? connections.filter(connection => connection.load >= LIGHT).sort((a, b) => b.load - a.load) : []
+  const byLoad =
+    load > 0 ? connections.filter(connection => connection.load >= LIGHT).sort((a, b) => b.load - a.load) : []
   let given = 0
   const take = (/** @type {T} */ connection) => {
     chosen.set(connection, true)
@@ -139,7 +146,8 @@ function choose (connections, { load, most, count }) {
 function receiverOf (workers, load) {
   const stepsOf = (/** @type {T} */ { busy }) => load < LIGHT ? 0 : Math.floor(busy / STEP)
   const awake = load < LIGHT ? [] : workers.filter(({ isResting }) => !isResting)
-  return (awake.length > 0 ? awake : workers).reduce((least, one) => (stepsOf(one) - stepsOf(least) || one.connections - least.connections) < 0 ? one : least)
+  return (awake.length > 0 ? awake : workers).reduce((least, one) =>
+    (stepsOf(one) - stepsOf(least) || one.connections - least.connections) < 0 ? one : least)
 }
 
 module.exports = { LIGHT, giftsOf, isGift, choose, receiverOf }

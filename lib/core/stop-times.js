@@ -1,12 +1,16 @@
 'use strict'
 
 /**
- * How long each step of a stop may take. By `--stop-timeout` they follow from one number, the time until the platform kills what is left:
+ * How long each step of a stop may take. By `--stop-timeout` they follow from one number, the time until the platform
+ * kills what is left:
  *
- *     ├─ before the stop ─┼─ drain ─────────────┼─ SIGTERM to SIGKILL ─┼─ the rest ─┤
- *       --stop-delay        what the others leave  a fifth, at most 5 s   a fifth, 1.5 to 5 s: for accounts, the journal, a busy machine
+ *     ├─ before the stop ─┼─ drain ───────────────┼─ SIGTERM to SIGKILL ─┼─ the rest ────────────┤
+ *       --stop-delay        what the others leave   a fifth, at most 5 s   a fifth, 1.5 to 5 s
  *
- * --drain-timeout and --kill-timeout hold where they are given, or are refused where they do not fit. Without --stop-timeout they are the stop's.
+ * The rest is for accounts, the journal, a busy machine.
+ *
+ * --drain-timeout and --kill-timeout hold where they are given, or are refused where they do not fit. Without
+ * --stop-timeout they are the stop's.
  */
 
 const { longestBeforeStop } = require('../features')
@@ -17,17 +21,27 @@ const LEAST_REST_MS = 1500 // streams are told at the end of the drain, and have
 const LEAST_DRAIN_MS = 500
 const SLACK_MS = 10_000 // without --stop-timeout
 
-/** @typedef {{ beforeMs: number, drainMs: number, killMs: number, totalMs: number }} StopTimes `totalMs`: with the rest */
+/**
+ * @typedef {{ beforeMs: number, drainMs: number, killMs: number, totalMs: number }} StopTimes `totalMs`: with the rest
+ */
 
 /**
  * @param {import('./options').Options} options
- * @param {{ isGiven: (name: string) => boolean, called: (name: string) => string, refuse: (name: string, accepts: string) => never }} by
+ * @param {{ isGiven: (name: string) => boolean, called: (name: string) => string, refuse: (name: string,
+ *   accepts: string) => never }} by
  * @returns {Readonly<StopTimes>}
  */
 function stopTimes (options, { isGiven, called, refuse }) {
   const { stopTimeoutMs: totalMs, drainTimeoutMs, killTimeoutMs } = options
   const beforeMs = longestBeforeStop(options)
-  if (totalMs === null) return { beforeMs, drainMs: drainTimeoutMs, killMs: killTimeoutMs, totalMs: beforeMs + drainTimeoutMs + killTimeoutMs + SLACK_MS }
+  if (totalMs === null) {
+    return {
+      beforeMs,
+      drainMs: drainTimeoutMs,
+      killMs: killTimeoutMs,
+      totalMs: beforeMs + drainTimeoutMs + killTimeoutMs + SLACK_MS
+    }
+  }
   const restMs = Math.min(MOST_MS, Math.max(LEAST_REST_MS, SHARE * totalMs))
   const killMs = isGiven('killTimeout') ? killTimeoutMs : Math.min(MOST_MS, SHARE * totalMs)
   const leftMs = totalMs - beforeMs - restMs - killMs

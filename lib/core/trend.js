@@ -12,7 +12,10 @@ const FURTHEST = 2 // times as far ahead as the readings go back
 const NEAR = 0.7 // of the budget; below, a worker that has just started would be taken for one that grows without end
 const CERTAIN = 3 // standard errors that the slope is from zero
 
-/** @param {Trend} trend @param {number} atMs by any clock that only goes forward @param {number} bytes @returns {Trend} */
+/**
+ * @param {Trend} trend @param {number} atMs by any clock that only goes forward @param {number} bytes
+ * @returns {Trend}
+ */
 function pushReading (trend, atMs, bytes) {
   return [...trend, /** @type {const} */ ([atMs, bytes])].slice(-KEPT)
 }
@@ -20,15 +23,18 @@ function pushReading (trend, atMs, bytes) {
 /**
  * @param {Trend} trend
  * @param {number | null} softBytes
- * @returns {number | null} how long after the latest reading the line is at the budget, ms; null: it is not near it, is too far
- *   ahead for these readings, or it is not certain that it grows
+ * @returns {number | null} how long after the latest reading the line is at the budget, ms; null: it is not near it, is
+ *   too far ahead for these readings, or it is not certain that it grows
  */
 function timeToCrossing (trend, softBytes) {
   if (softBytes === null || trend.length < LEAST) return null
   const [[origin], [latest]] = /** @type {[Trend[0], Trend[0]]} */ ([trend[0], trend.at(-1)])
-  const mean = (/** @type {(x: number, y: number) => number} */ of) => trend.reduce((sum, [at, bytes]) => sum + of(at - origin, bytes), 0) / trend.length
+  const mean = (/** @type {(x: number, y: number) => number} */ of) =>
+    trend.reduce((sum, [at, bytes]) => sum + of(at - origin, bytes), 0) / trend.length
   const [meanX, meanY] = [mean(x => x), mean((_, y) => y)]
-  const [spreadX, both, spreadY] = [mean(x => (x - meanX) ** 2), mean((x, y) => (x - meanX) * y), mean((_, y) => (y - meanY) ** 2)]
+  const [spreadX, both, spreadY] = [
+    mean(x => (x - meanX) ** 2), mean((x, y) => (x - meanX) * y), mean((_, y) => (y - meanY) ** 2)
+  ]
   const slope = both / spreadX
   const error = Math.sqrt(Math.max(0, spreadY - slope * both) / (spreadX * (trend.length - 2)))
   const atLatest = meanY + slope * (latest - origin - meanX)

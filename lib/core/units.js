@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Sizes and times as users write them, such as "512MiB" and "30s". They are parsed only here; elsewhere a name carries its
- * unit (`rssBytes`, `intervalMs`).
+ * Sizes and times as users write them, such as "512MiB" and "30s". They are parsed only here; elsewhere a name carries
+ * its unit (`rssBytes`, `intervalMs`).
  */
 
 const bytes = require('bytes')
@@ -38,7 +38,10 @@ function parseTime (text) {
   return Number.isFinite(time) ? time : undefined
 }
 
-/** @param {unknown} text @returns {string | undefined} what to write instead of a number alone; undefined: it is none */
+/**
+ * @param {unknown} text
+ * @returns {string | undefined} what to write instead of a number alone; undefined: it is none
+ */
 function withUnit (text) {
   const number = /^\d+(\.\d+)?$/.exec(String(text).trim())?.[0]
   return number === undefined || Number(number) === 0 ? undefined : `a time with a unit: ${number}s for seconds, or ${number}ms for milliseconds`
@@ -60,7 +63,12 @@ function formatTime (time) {
   return unitMs === 1 ? `${Math.round(time)}ms` : `${Math.round(time / unitMs * 10) / 10}${unit}`
 }
 
-/** By toLocaleString() only where there is no other way: it loads 8 MB of ICU's data. @param {number} n @returns {string} `"1,234"` */
+/**
+ * By toLocaleString() only where there is no other way: it loads 8 MB of ICU's data.
+ *
+ * @param {number} n
+ * @returns {string} `"1,234"`
+ */
 function grouped (n) {
   const whole = Math.round(n)
   return Number.isSafeInteger(whole) ? String(whole).replace(/\B(?=(\d{3})+$)/g, ',') : Number(n).toLocaleString('en-US')

@@ -4,8 +4,8 @@
  * The verdict on a worker: keep it, or condemn it for one reason. It depends only on what the journal records, so that
  * replaying it over a journal reproduces every decision (test/core/replay.test.js).
  *
- * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | import('../features').Requested | 'requested' | 'reload'
- *   | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
+ * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | import('../features').Requested
+ *   | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason `forecast` comes of the plan alone: see plan.js
  * @typedef {Reason | null} Verdict null: keep
  *
  * @typedef {import('./sample').Sample} Sample
@@ -17,7 +17,11 @@ const { LIMITS: LIMITS_OF_FEATURES, REQUESTS } = require('../features')
 const { mostOf } = require('./limit')
 const { figure } = require('./sample')
 
-/** In the order in which they are looked for: the first that holds is the reason. @type {readonly (readonly [Reason, IsCause])[]} */
+/**
+ * In the order in which they are looked for: the first that holds is the reason.
+ *
+ * @type {readonly (readonly [Reason, IsCause])[]}
+ */
 const CAUSES = [
   ['hard-rss', (_, budget, latest) => isOver(latest, budget, budget.hardBytes)],
   ['rss', ({ samples }, budget) => samples.length >= budget.samples && samples.every(sample => isOver(sample, budget, budget.softBytes))],
@@ -32,7 +36,8 @@ const REASONS = Object.freeze([...CAUSES.map(([reason]) => reason), ...REQUESTS.
 /**
  * The figure of each limit that is off by default, and what it must not exceed.
  *
- * @type {Readonly<Record<string, (sample: Sample, budget: Budget) => { figure: number | null | undefined, most: number | null }>>}
+ * @type {Readonly<Record<string, (sample: Sample, budget: Budget) => { figure: number | null | undefined, most: number
+ *   | null }>>}
  */
 const LIMITS = Object.freeze(Object.fromEntries(LIMITS_OF_FEATURES.map(({ reason, of }) =>
   [reason, (/** @type {Sample} */ sample, /** @type {Budget} */ budget) => of(sample, budget, { mostOf })])))

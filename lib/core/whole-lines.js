@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Cuts what a process writes behind its newlines, byte for byte. What has no newline yet is held back, so that the lines of
- * several processes do not mix; a line that is longer than MOST_HELD_BYTES goes on in parts.
+ * Cuts what a process writes behind its newlines, byte for byte. What has no newline yet is held back, so that the
+ * lines of several processes do not mix; a line that is longer than MOST_HELD_BYTES goes on in parts.
  */
 
 const NEWLINE = 10
@@ -17,7 +17,8 @@ class WholeLines {
   push (chunk) {
     const cut = chunk.lastIndexOf(NEWLINE) + 1
     const lines = cut === 0 ? null : this.#release(chunk.subarray(0, cut))
-    if (cut < chunk.length) this.#hold(cut === 0 ? chunk : Buffer.from(chunk.subarray(cut))) // a copy: not the whole chunk for a few bytes
+    // A copy: not the whole chunk for a few bytes
+    if (cut < chunk.length) this.#hold(cut === 0 ? chunk : Buffer.from(chunk.subarray(cut)))
     return lines ?? (this.#heldBytes > MOST_HELD_BYTES ? this.end() : null)
   }
 

@@ -3,17 +3,17 @@
 /**
  * One client of the load: one connection and one request at a time. It counts the drops.
  *
- * It does not use autocannon, whose clients do not count exactly. They write the next request after `Connection: close`.
- * They ignore a close without a response, and take the next response for that of the lost request. At the end they discard
- * requests in flight. Node's own client parses by llhttp, tells a complete response from a truncated one, and honours
- * `Connection: close`.
+ * It does not use autocannon, whose clients do not count exactly. They write the next request after
+ * `Connection: close`. They ignore a close without a response, and take the next response for that of the lost request.
+ * At the end they discard requests in flight. Node's own client parses by llhttp, tells a complete response from a
+ * truncated one, and honours `Connection: close`.
  *
  * Outcomes:
  *
  *   sent        the request was written to an established connection. From here on it is answered or dropped.
  *   answered    a complete response with an expected status
- *   dropped     reset                    the peer reset the connection (RST). Right after the first bytes of a response,
- *                                        libuv may report it as a close: then it is closed-during-response
+ *   dropped     reset                    the peer reset the connection (RST). Right after the first bytes of a
+ *                                        response, libuv may report it as a close: then it is closed-during-response
  *               closed-before-response   the peer closed before the first byte of a response; also on a connection that
  *                                        had been idle, if the request was sent
  *               closed-during-response   the peer closed before the length or the last chunk was complete
@@ -206,7 +206,8 @@ class Client {
 
   #openAgent () {
     const { keepAlive } = this.plan
-    return new this.module.Agent({ keepAlive, maxSockets: keepAlive ? 1 : Infinity }) // with maxSockets, Node keeps connections alive in any case
+    // With maxSockets, Node keeps connections alive in any case
+    return new this.module.Agent({ keepAlive, maxSockets: keepAlive ? 1 : Infinity })
   }
 }
 

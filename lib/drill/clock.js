@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Ms since the epoch, fractional, monotonic within a process. Processes of a machine agree on it unless the clock was set
- * between their starts, so that the clients' records can be compared with the journal.
+ * Ms since the epoch, fractional, monotonic within a process. Processes of a machine agree on it unless the clock was
+ * set between their starts, so that the clients' records can be compared with the journal.
  */
 function now () {
   return performance.timeOrigin + performance.now()

@@ -12,8 +12,8 @@ const { setTimeout: sleep } = require('node:timers/promises')
  */
 
 /**
- * Recycles at an interval, or as soon as the last recycle ends if it takes longer. A recycle that fails (the replacement is not ready,
- * the fleet stops) is skipped: the journal records it.
+ * Recycles at an interval, or as soon as the last recycle ends if it takes longer. A recycle that fails (the
+ * replacement is not ready, the fleet stops) is skipped: the journal records it.
  *
  * @param {Recyclable} fleet
  * @param {number} everyMs

@@ -21,39 +21,44 @@ const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxA
 /**
  * @typedef {{ signal?: AbortSignal, onProgress?: (figures: import('./progress').Figures) => void }} How
  *
- * @typedef {import('./verdict').Verdict & {
- *   requests: number, dropped: number, recycles: number, kills: number, sockets: number, errors: Record<string, number>, statuses: Record<string, number>,
- *   url: string | null, file: string
- * }} Outcome `sockets`: connections that the clients opened; `errors`: drops by their error; `statuses`: those by a wrong status, by it; `file`: the run file
+ * @typedef {import('./verdict').Verdict & { requests: number, dropped: number, recycles: number, kills: number,
+ *   sockets: number, errors: Record<string, number>, statuses: Record<string, number>, url: string | null,
+ *   file: string }} Outcome `sockets`: connections that the clients opened; `errors`: drops by their error; `statuses`:
+ *   those by a wrong status, by it; `file`: the run file
  */
 
 /**
  * Tests whether an app loses requests when its workers are recycled: runs it under `supervise()`, puts it under load,
  * recycles its workers meanwhile, and stops it under load.
  *
- * A drop is a request that a client sent and that got no complete response with an expected status: reset, closed before
- * or during the response, timed out, or answered with another status. Requests in flight at the end are waited for.
+ * A drop is a request that a client sent and that got no complete response with an expected status: reset, closed
+ * before or during the response, timed out, or answered with another status. Requests in flight at the end are waited
+ * for.
  *
  * Takes the options of `supervise()` except `journal`, and its own:
  *
- * - `url` (text, `http:` or `https:`): the target of the load. Default: the address on which the app listens. The app gets
- *   a port by PORT in its environment: this process's PORT, or a free one. PORT is set in `process.env` during the drill.
- * - `connections` (1 to 100000, default 50), `loadWorkers` (1 to 256, default 1): clients, and the processes they are in.
+ * - `url` (text, `http:` or `https:`): the target of the load. Default: the address on which the app listens. The app
+ *   gets a port by PORT in its environment: this process's PORT, or a free one. PORT is set in `process.env` during the
+ *   drill.
+ * - `connections` (1 to 100000, default 50), `loadWorkers` (1 to 256, default 1): clients, and the processes they are
+ *   in.
  * - `duration` (100 ms to 24 days, default 30 s), `timeout` (from 10 ms, default 10 s).
  * - `method`, `path`, `header` ("Name: value", a list of these, or an object), `body` (text or Buffer).
- * - `rate` (1 to 1000000 requests per second; default: as fast as possible). With a rate, latency is measured from the time
- *   at which a request was due.
+ * - `rate` (1 to 1000000 requests per second; default: as fast as possible). With a rate, latency is measured from the
+ *   time at which a request was due.
  * - `expect` (statuses, "2xx", "200-299", or a list; default 200 to 399), `keepAlive` (default true).
  * - `recycleEvery` (from 10 ms; default 2 s, or never if one of `maxRss`, `maxRequests`, `maxAge`, `kill` is given).
  * - `kill` (from 10 ms; default never): the interval at which a worker is killed by SIGKILL.
  * - `out`: the run file; default: a file in the system's temporary folder, which the caller deletes.
  * - `signal` ends the load early; `onProgress` gets the figures so far, 4 times a second.
  *
- * `name`, or the path of a `control` socket, instead of `app` drills a running fleet. It needs `url`, takes no options of
- * `supervise()`, and does not stop the fleet at the end.
+ * `name`, or the path of a `control` socket, instead of `app` drills a running fleet. It needs `url`, takes no options
+ * of `supervise()`, and does not stop the fleet at the end.
  *
- * @param {{ app?: string, args?: string[], signal?: AbortSignal, onProgress?: (figures: import('./progress').Figures) => void } & Record<string, any>} options
- * @returns {Promise<Outcome>} `exitCode` 0: nothing was dropped; 1: something was, or workers listen on different addresses; 2: inconclusive, see `sentence`
+ * @param {{ app?: string, args?: string[], signal?: AbortSignal,
+ *   onProgress?: (figures: import('./progress').Figures) => void } & Record<string, any>} options
+ * @returns {Promise<Outcome>} `exitCode` 0: nothing was dropped; 1: something was, or workers listen on different
+ *   addresses; 2: inconclusive, see `sentence`
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_BAD_USAGE, RECYCLE_NO_APP, RECYCLE_JOURNAL
  *   and those of `supervise()`; for a running fleet RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
  */
@@ -96,7 +101,8 @@ async function drillResolved (app, args, own, resolve, how) {
  * @returns {Promise<Outcome>}
  */
 async function drillRunning (own, { name, control, ...supervisors }, how, nameOf = option => option.name) {
-  const called = (/** @type {string} */ option) => nameOf(/** @type {any} */ (OPTIONS.find(({ name }) => name === option)))
+  const called = (/** @type {string} */ option) =>
+    nameOf(/** @type {any} */ (OPTIONS.find(({ name }) => name === option)))
   const refuse = (/** @type {string} */ sentence) => { throw new RecycleError('RECYCLE_BAD_USAGE', { sentence }) }
   const [foreign] = Object.keys(supervisors)
   if (foreign) refuse(`${called(foreign)} is for a fleet that the drill starts; a running fleet keeps its options`)

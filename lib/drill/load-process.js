@@ -56,4 +56,5 @@ function say (type, fields) {
 
 process.on('message', (/** @type {any} */ message) => handlers[message.type](message))
 process.on('disconnect', () => process.exit())
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {}) // to the whole group: the drill's to heed
+// To the whole group: the drill's to heed
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})

@@ -89,7 +89,9 @@ class Load extends EventEmitter {
   async #all (answer, command) {
     /** @type {NodeJS.Timeout | undefined} */
     let timer
-    const isLate = new Promise((resolve, reject) => { timer = setTimeout(() => reject(new LoadStalled(this.patienceMs)), this.patienceMs) })
+    const isLate = new Promise((resolve, reject) => {
+      timer = setTimeout(() => reject(new LoadStalled(this.patienceMs)), this.patienceMs)
+    })
     const answered = Promise.all(this.#processes.map((process, i) => {
       command(process, i)
       return process.answered(answer)

@@ -8,7 +8,8 @@ const { textOf, types: optionTypes } = require('../core/option-types')
 const { OPTIONS } = require('../core/options')
 
 /**
- * @typedef {Omit<import('../core/options').Option, 'env' | 'key' | 'kind'> & { kind: import('../core/options').Kind }} DrillOption
+ * @typedef {Omit<import('../core/options').Option, 'env' | 'key' | 'kind'> & { kind: import('../core/options').Kind }}
+ *   DrillOption
  *
  * @typedef {object} DrillOptions
  * @property {URL | null} url
@@ -118,7 +119,8 @@ function partOptions (given, nameOf = option => option.name) {
 }
 
 /**
- * The interval of forced recycles. With a budget and no interval, only the budget recycles; with kills and no interval, nothing does.
+ * The interval of forced recycles. With a budget and no interval, only the budget recycles; with kills and no interval,
+ * nothing does.
  *
  * @param {DrillOptions} own
  * @param {Pick<import('../core/options').Options, 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>} options the supervisor's
@@ -149,7 +151,8 @@ function readHeaders (given) {
     }
     headers[name] = [...headers[name] ?? [], value]
   }
-  return Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, values.length === 1 ? values[0] : values]))
+  return Object.fromEntries(Object.entries(headers)
+    .map(([name, values]) => [name, values.length === 1 ? values[0] : values]))
 }
 
 /** @param {string | number | (string | number)[]} given */

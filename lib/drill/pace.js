@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * The times at which requests are due: even intervals, whether or not a client is free. A request that waits for a client
- * is sent late, and its latency counts from the time it was due. So a slow server cannot hide delays by keeping clients
- * busy ("coordinated omission"; Tene, wrk2). Pure.
+ * The times at which requests are due: even intervals, whether or not a client is free. A request that waits for a
+ * client is sent late, and its latency counts from the time it was due. So a slow server cannot hide delays by keeping
+ * clients busy ("coordinated omission"; Tene, wrk2). Pure.
  */
 class Pace {
   #taken = 0

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * A running fleet, as a drill uses it: recycles slots and follows the journal through the control socket. The fleet runs on
- * after the drill.
+ * A running fleet, as a drill uses it: recycles slots and follows the journal through the control socket. The fleet
+ * runs on after the drill.
  */
 
 const { EventEmitter } = require('node:events')
@@ -17,7 +17,10 @@ class RemoteFleet extends EventEmitter {
   /** Requests that each worker had begun before the drill, by pid. @type {Map<number, number>} */
   #before
 
-  /** @param {import('../control/client').Client} client @param {string} path of the control socket @param {Record<string, any>} status */
+  /**
+   * @param {import('../control/client').Client} client @param {string} path of the control socket
+   * @param {Record<string, any>} status
+   */
   constructor (client, path, { pid, workers }) {
     super()
     this.client = client
@@ -55,7 +58,10 @@ class RemoteFleet extends EventEmitter {
     return line
   }
 
-  /** @throws {RecycleError} RECYCLE_BAD_USAGE where its workers cannot be killed from here @param {string} option that asks for it */
+  /**
+   * @throws {RecycleError} RECYCLE_BAD_USAGE where its workers cannot be killed from here
+   * @param {string} option that asks for it
+   */
   async mayKill (option) {
     const { workers } = await this.status()
     const why = whyNotKill({ path: this.path, pid: this.pid, workers })

@@ -1,14 +1,14 @@
 'use strict'
 
 /**
- * A drill: the app under the supervisor, load on it, recycles, and a stop under load. Every request is counted (client.js),
- * and written to the run file together with the supervisor's journal.
+ * A drill: the app under the supervisor, load on it, recycles, and a stop under load. Every request is counted
+ * (client.js), and written to the run file together with the supervisor's journal.
  *
  *     start ─▶ ready ─▶ load ─────────── duration ───────────▶ announce the stop ─▶ stop ─▶ requests in flight end
  *                         └─ recycle, or kill, again … ───┘     to every client
  *
- * When a drill resolves, its load processes and workers are gone, whatever happened. A running fleet (remote.js) is neither
- * started nor stopped.
+ * When a drill resolves, its load processes and workers are gone, whatever happened. A running fleet (remote.js) is
+ * neither started nor stopped.
  *
  * @typedef {import('../primary/supervisor').Supervisor | import('./remote').RemoteFleet} Fleet
  */
@@ -53,7 +53,8 @@ class Run {
 
   /**
    * @param {import('./options').DrillOptions} own
-   * @param {Pick<import('../core/options').Options, 'intervalMs' | 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>} options of the fleet
+   * @param {Pick<import('../core/options').Options, 'intervalMs' | 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>} options
+   *   of the fleet
    * @param {string} file
    */
   constructor (own, options, file) {
@@ -109,7 +110,8 @@ class Run {
       kills: this.own.killEveryMs === null ? null : this.#kills,
       reopened: this.own.keepAlive ? Math.max(0, sockets - this.own.connections) : null,
       isAlone,
-      supervisor: { cut, unknown: unaccounted + (isAlone ? 0 : connectionsAtCrashes) }, // of its own fleet's crashes, the clients saw the loss
+      // Of its own fleet's crashes, the clients saw the loss
+      supervisor: { cut, unknown: unaccounted + (isAlone ? 0 : connectionsAtCrashes) },
       arrived: this.#arrived || (isCounted ? false : null),
       uneven: this.#uneven,
       url: url ?? 'the app',
@@ -118,7 +120,18 @@ class Run {
       broke: this.#broke
     })
     const [byError, byStatus] = [Object.fromEntries(errors), Object.fromEntries(statuses)]
-    return { ...verdict, requests, dropped, recycles, kills: this.#kills, sockets, errors: byError, statuses: byStatus, url, file: this.file }
+    return {
+      ...verdict,
+      requests,
+      dropped,
+      recycles,
+      kills: this.#kills,
+      sockets,
+      errors: byError,
+      statuses: byStatus,
+      url,
+      file: this.file
+    }
   }
 
   async clear () {
@@ -164,8 +177,12 @@ class Run {
    * @param {AbortSignal} [signal]
    */
   async #drive (fleet, target, signal) {
-    const { connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs, durationMs, loadWorkers, killEveryMs } = this.own
-    const load = new Load({ target, connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs }, loadWorkers)
+    const {
+      connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs, durationMs, loadWorkers, killEveryMs
+    } = this.own
+    const load = new Load(
+      { target, connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs }, loadWorkers
+    )
     this.#load = load
     load.on('line', line => this.writer.write(line))
     const died = new Promise((resolve, reject) => load.once('died', how => reject(new LoadDied(how))))

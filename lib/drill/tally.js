@@ -68,7 +68,9 @@ class Tally {
 function mergeTicks (a, b) {
   const latency = new Map(a.latency)
   for (const [ms, count] of b.latency) latency.set(ms, (latency.get(ms) ?? 0) + count)
-  return { t: a.t, ms: a.ms, requests: a.requests + b.requests, dropped: a.dropped + b.dropped, latency: ascending(latency) }
+  return {
+    t: a.t, ms: a.ms, requests: a.requests + b.requests, dropped: a.dropped + b.dropped, latency: ascending(latency)
+  }
 }
 
 /** Three significant digits bound the number of different values. @param {number} ms */

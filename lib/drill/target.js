@@ -74,8 +74,8 @@ function probe ({ host, port, socketPath }) {
 }
 
 /**
- * A free port. It is not in the kernel's range for outgoing connections: such a connection could take the port before the
- * app listens on it.
+ * A free port. It is not in the kernel's range for outgoing connections: such a connection could take the port before
+ * the app listens on it.
  *
  * @returns {Promise<number>}
  */

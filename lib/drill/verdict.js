@@ -3,15 +3,16 @@
 /**
  * The verdict of a drill. Pure.
  *
- * It takes both witnesses: the drill's clients, which see only their own requests, and the supervisor's audit. A fleet may
- * have other clients: a running one its own, and an app that the drill has started one that connects to itself.
+ * It takes both witnesses: the drill's clients, which see only their own requests, and the supervisor's audit. A fleet
+ * may have other clients: a running one its own, and an app that the drill has started one that connects to itself.
  *
  * @typedef {object} Findings
  * @property {number} requests that the clients sent
  * @property {number} dropped
  * @property {number} recycles
  * @property {number | null} kills null: none was asked for
- * @property {number | null} reopened connections that clients have opened in place of others; null: each request has its own
+ * @property {number | null} reopened connections that clients have opened in place of others; null: each request has
+ *   its own
  * @property {boolean} isAlone the drill has started the fleet
  * @property {{ cut: number, unknown: number }} supervisor connections that it cut, and those that it cannot account for
  * @property {boolean | null} arrived the fleet's workers have received requests; null: they have not reported yet
@@ -31,7 +32,9 @@ const { listUneven } = require('../core/address')
 const { count, grouped } = require('../core/units')
 
 /** @param {Findings} findings @returns {Verdict} */
-function judge ({ requests, dropped, recycles, kills, reopened, isAlone, supervisor, arrived, uneven, url, errors, statuses, broke }) {
+function judge ({
+  requests, dropped, recycles, kills, reopened, isAlone, supervisor, arrived, uneven, url, errors, statuses, broke
+}) {
   const over = [...recycles > 0 || kills === null ? [count(recycles, 'recycle')] : [], ...kills === null ? [] : [count(kills, 'kill')]].join(' and ')
   const figures = `${grouped(dropped)} dropped of ${count(requests, 'request')} over ${over}${kills === null || reopened === null ? '' : `, ${count(reopened, 'connection')} reopened`}`
   const kinds = kindsOf(errors, statuses)

@@ -1,15 +1,17 @@
 'use strict'
 
 /**
- * Whether the workers of a running fleet are processes that this one may kill. Their numbers are the fleet's own, and those of a fleet in a
- * container name other processes here: so the fleet must be a process that listens in the folder of the control socket, and they its children.
+ * Whether the workers of a running fleet are processes that this one may kill. Their numbers are the fleet's own, and
+ * those of a fleet in a container name other processes here: so the fleet must be a process that listens in the folder
+ * of the control socket, and they its children.
  */
 
 const fs = require('node:fs')
 const { dirname } = require('node:path')
 
 /**
- * @param {{ path: string, pid: number, workers: readonly { pid: number }[] }} fleet `path` of its control socket, `pid` of its primary
+ * @param {{ path: string, pid: number, workers: readonly { pid: number }[] }} fleet `path` of its control socket, `pid`
+ *   of its primary
  * @returns {string | null} null: they are, and it may
  */
 function whyNotKill ({ path, pid, workers }) {
@@ -21,7 +23,8 @@ function whyNotKill ({ path, pid, workers }) {
     for (const worker of workers) process.kill(worker.pid, 0)
     return null
   } catch (error) {
-    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM' ? 'this user may not kill its workers' : null // one that has exited just now
+    // One that has exited just now
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM' ? 'this user may not kill its workers' : null
   }
 }
 

@@ -1,11 +1,13 @@
 'use strict'
 
 /**
- * The features of a fleet: what it can do beside running workers, measuring and replacing them. Each is a folder, and an object that says what it adds.
- * The kernel's own tables (options, messages, events, metrics, status, report) are made of the kernel's entries and of these, and are checked
- * in the same way; a file outside a feature's folder never names it. docs/architecture.md says how one is added.
+ * The features of a fleet: what it can do beside running workers, measuring and replacing them. Each is a folder, and
+ * an object that says what it adds. The kernel's own tables (options, messages, events, metrics, status, report) are
+ * made of the kernel's entries and of these, and are checked in the same way; a file outside a feature's folder never
+ * names it. docs/architecture.md says how one is added.
  *
- * A feature requires nothing when it is loaded: what it needs to describe itself is an argument, and its parts are loaded where it is on.
+ * A feature requires nothing when it is loaded: what it needs to describe itself is an argument, and its parts are
+ * loaded where it is on.
  *
  * @typedef {import('../core/options').Options} FleetOptions those of the kernel, too
  * @typedef {import('../primary/workers/worker-handle').WorkerHandle} WorkerHandle
@@ -19,82 +21,112 @@
  *
  * @typedef {object} Feature
  * @property {string} name of its folder
- * @property {(make: { row: typeof import('../core/options').row, types: typeof import('../core/option-types').types }) =>
- *   Readonly<import('../core/options').Option>[]} options
+ * @property {(make: { row: typeof import('../core/options').row,
+ *   types: typeof import('../core/option-types').types }) => Readonly<import('../core/options').Option>[]} options
  * @property {string} group the heading of its options in the help
  * @property {string[]} [mostUsed] options that the help has at its top
- * @property {(options: FleetOptions, by: { of: (name: string) => { called: string, text: unknown }, refuse: (name: string, accepts: string) => never }) =>
- *   void} [check] refuses options that do not go together; `text`: as given, undefined where it is not
- * @property {Record<string, string>} [presets] what options of the kernel are with it unless they are given, by name, for the help
+ * @property {(options: FleetOptions, by: { of: (name: string) => { called: string, text: unknown },
+ *   refuse: (name: string, accepts: string) => never }) => void} [check] refuses options that do not go together;
+ *   `text`: as given, undefined where it is not
+ * @property {Record<string, string>} [presets] what options of the kernel are with it unless they are given, by name,
+ *   for the help
  * @property {(options: Record<string, any>) => number} [processes] how many there are of it beside the workers
- * @property {(options: Record<string, any>) => Partial<FleetOptions>} [resolve] options that follow from those that are given; `sizing` is among them
+ * @property {(options: Record<string, any>) => Partial<FleetOptions>} [resolve] options that follow from those that are
+ *   given; `sizing` is among them
  * @property {(options: import('../core/options').Options) => boolean} isOn in this fleet
- * @property {(options: FleetOptions) => Readonly<import('../core/container-budget').Bounds> | null} [bounds] within which its part in the primary decides
- *   how many workers there are to be, unless a command has set it; null: it does not
- * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [scaleReasons] for which it does: how a sentence of `fleet.scale` ends
- * @property {Record<string, { answer: string }>} [habits] what users of other supervisors write, and what to write instead; see lib/core/habits.js
- * @property {(options: import('../core/options').Options) => number} [longestSilenceMs] of a worker, until something is done about it: heartbeats come oftener
- * @property {(options: import('../core/options').Options) => number} [beforeStopMs] the longest that its part's beforeStop() takes
+ * @property {(options: FleetOptions) => Readonly<import('../core/container-budget').Bounds> | null} [bounds] within
+ *   which its part in the primary decides how many workers there are to be, unless a command has set it; null: it does
+ *   not
+ * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [scaleReasons] for which it does:
+ *   how a sentence of `fleet.scale` ends
+ * @property {Record<string, { answer: string }>} [habits] what users of other supervisors write, and what to write
+ *   instead; see lib/core/habits.js
+ * @property {(options: import('../core/options').Options) => number} [longestSilenceMs] of a worker, until something is
+ *   done about it: heartbeats come oftener
+ * @property {(options: import('../core/options').Options) => number} [beforeStopMs] the longest that its part's
+ *   beforeStop() takes
  * @property {(shapes: Shapes) => Kinds} [fromWorker] messages, worker → primary
  * @property {(shapes: Shapes) => Kinds} [fromPrimary] messages, primary → worker
  * @property {(shapes: Shapes) => Kinds} [fromPredecessor] messages to the primary that takes the fleet over
  * @property {string[]} [api] functions of the worker API, which its part in a worker has
  * @property {Record<string, Event>} [events] of the journal
- * @property {(options: import('../core/options').Options) => Record<string, any>} [settings] of its part in a worker, plain data
- * @property {(options: FleetOptions) => { option: string, given: string, accepts: string } | null} [refuse] why this system cannot do it; may throw
- *   another error
- * @property {(shapes: Shapes) => Record<string, import('../core/shape').Shape>} [beat] fields that its part in a worker adds to the heartbeat
- * @property {(beat: Record<string, any>) => number} [ownBytes] how much of a worker's memory is this feature's, and not the app's, by a heartbeat
- * @property {boolean} [isGate] a worker that has booted is ready only when its part in the primary has let it pass, by `handle.readiness.judge()`
- * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [warnings] sentences of `fleet.warning`
- * @property {(known: any, options: import('../core/options').Options) => Record<string, any>} [ofWorker] what status() has of each worker; `known`: what its
- *   part in the primary has noted in `handle.known[name]`, plain data
- * @property {{ is: (worker: Record<string, any>, options: FleetOptions) => boolean, say: (count: number) => string }} [unfit] workers that are not counted
- *   as ready, by what status() has of them
- * @property {Request} [request] a reason for which its part in the primary has a worker replaced, whatever its figures are
+ * @property {(options: import('../core/options').Options) => Record<string, any>} [settings] of its part in a worker,
+ *   plain data
+ * @property {(options: FleetOptions) => { option: string, given: string, accepts: string } | null} [refuse] why this
+ *   system cannot do it; may throw another error
+ * @property {(shapes: Shapes) => Record<string, import('../core/shape').Shape>} [beat] fields that its part in a worker
+ *   adds to the heartbeat
+ * @property {(beat: Record<string, any>) => number} [ownBytes] how much of a worker's memory is this feature's, and not
+ *   the app's, by a heartbeat
+ * @property {boolean} [isGate] a worker that has booted is ready only when its part in the primary has let it pass, by
+ *   `handle.readiness.judge()`
+ * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [warnings] sentences of
+ *   `fleet.warning`
+ * @property {(known: any, options: import('../core/options').Options) => Record<string, any>} [ofWorker] what status()
+ *   has of each worker; `known`: what its part in the primary has noted in `handle.known[name]`, plain data
+ * @property {{ is: (worker: Record<string, any>, options: FleetOptions) => boolean, say: (count: number) => string }}
+ *   [unfit] workers that are not counted as ready, by what status() has of them
+ * @property {Request} [request] a reason for which its part in the primary has a worker replaced, whatever its figures
+ *   are
  * @property {Limit} [limit] a reason to replace a worker
- * @property {Record<string, string>} [tasks] what it has a worker do out of rotation, by message, and what for, in the log
- * @property {(kinds: ArgKinds) => Record<string, Args>} [commands] for one worker, by name: methods of the supervisor and verbs of the control socket,
- *   with their arguments beside the worker's slot; with `target: kinds.slots` that verb is for all workers, too
+ * @property {Record<string, string>} [tasks] what it has a worker do out of rotation, by message, and what for, in the
+ *   log
+ * @property {(kinds: ArgKinds) => Record<string, Args>} [commands] for one worker, by name: methods of the supervisor
+ *   and verbs of the control socket, with their arguments beside the worker's slot; with `target: kinds.slots` that
+ *   verb is for all workers, too
  * @property {ReloadArgs} [reload]
- * @property {() => (program: import('commander').Command, tools: CommandTools) => void} [command] adds commands to the command line
- * @property {Record<string, Verb>} [verbs] for the fleet, by name: methods of the supervisor, which its part in the primary has, verbs of the control
- *   socket, and commands of the command line
+ * @property {() => (program: import('commander').Command, tools: CommandTools) => void} [command] adds commands to the
+ *   command line
+ * @property {Record<string, Verb>} [verbs] for the fleet, by name: methods of the supervisor, which its part in the
+ *   primary has, verbs of the control socket, and commands of the command line
  * @property {Succession} [succession] it has another primary take the fleet over; one feature does
- * @property {(options: FleetOptions, nodeMajor: number) => { flags: string[], collectsFirst: boolean }} [v8] of the workers: its flags; whether they collect
- *   their garbage before they load the app
- * @property {string[]} [sampled] fields of a sample, which its part in the primary adds, that status() has of each worker
- * @property {{ name: string, help: string, value: (worker: Record<string, any>) => number | null | undefined }[]} [workerMetrics] gauges of each worker
+ * @property {(options: FleetOptions, nodeMajor: number) => { flags: string[], collectsFirst: boolean }} [v8] of the
+ *   workers: its flags; whether they collect their garbage before they load the app
+ * @property {string[]} [sampled] fields of a sample, which its part in the primary adds, that status() has of each
+ *   worker
+ * @property {{ name: string, help: string, value: (worker: Record<string, any>) => number | null | undefined }[]}
+ *   [workerMetrics] gauges of each worker
  * @property {() => (kernel: PrimaryKernel) => PrimaryPart} [primary] loads its part of the primary
- * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [worker] loads its part of a worker
- * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [variant] loads its part of a worker that its part in the primary
- *   has had started in place of an ordinary one; see PrimaryKernel's `recycle`
- * @property {(options: FleetOptions) => (stream: import('node:stream').Readable, to: import('../primary/output').Output, slot: () => number | string) =>
- *   Passing} [passOn] the output of a worker, which is a pipe then
- * @property {Record<string, boolean>} [environment] variables that are for the primary, and taken out; true: for one that takes the fleet over, too
- * @property {(variables: Record<string, string | undefined>, supervisor: import('../operate/control-verbs').Supervised, by: Operations) =>
- *   { close: () => Promise<unknown>, leave: () => Promise<unknown> } | null} [operate] opened beside the control socket; `leave`: another primary has its like
- * @property {() => (kernel: OriginalKernel, settings: Record<string, any>) => void} [original] loads what makes a process one of which workers are copies; see
- *   PrimaryKernel's `startOriginal`
+ * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [worker] loads its part of a
+ *   worker
+ * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [variant] loads its part of a
+ *   worker that its part in the primary has had started in place of an ordinary one; see PrimaryKernel's `recycle`
+ * @property {(options: FleetOptions) => (stream: import('node:stream').Readable,
+ *   to: import('../primary/output').Output, slot: () => number | string) => Passing} [passOn] the output of a worker,
+ *   which is a pipe then
+ * @property {Record<string, boolean>} [environment] variables that are for the primary, and taken out; true: for one
+ *   that takes the fleet over, too
+ * @property {(variables: Record<string, string | undefined>, supervisor: import('../operate/control-verbs').Supervised,
+ *   by: Operations) => { close: () => Promise<unknown>, leave: () => Promise<unknown> } | null} [operate] opened beside
+ *   the control socket; `leave`: another primary has its like
+ * @property {() => (kernel: OriginalKernel, settings: Record<string, any>) => void} [original] loads what makes a
+ *   process one of which workers are copies; see PrimaryKernel's `startOriginal`
  * @property {Metric[]} [metrics]
- * @property {Record<string, { name: string, help: string, reasons: string[] }>} [counters] in `/metrics`: the journal's lines of an event, by `reason`
+ * @property {Record<string, { name: string, help: string, reasons: string[] }>} [counters] in `/metrics`: the journal's
+ *   lines of an event, by `reason`
  * @property {Described} [status]
- * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: ReportTools) => string[] }} [report] its figures, by
- *   `key`, and their lines in the terminal; of a list, `<key>Omitted` has how many earlier ones are not in it
+ * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: ReportTools) =>
+ *   string[] }} [report] its figures, by `key`, and their lines in the terminal; of a list, `<key>Omitted` has how many
+ *   earlier ones are not in it
  *
- * @typedef {{ readiness: () => import('../operate/admin/fleet-readiness').FleetReadiness, leads: string }} Operations `leads`: the event of a new primary
+ * @typedef {{ readiness: () => import('../operate/admin/fleet-readiness').FleetReadiness, leads: string }} Operations
+ *   `leads`: the event of a new primary
  *
- * @typedef {{ ended: Promise<void>, settled: () => Promise<void> }} Passing `settled`: its worker has exited, and what it wrote has been passed on
+ * @typedef {{ ended: Promise<void>, settled: () => Promise<void> }} Passing `settled`: its worker has exited, and what
+ *   it wrote has been passed on
  *
- * @typedef {object} ReloadArgs arguments of the control socket's `reload`, and options of `recycle reload` of the same names
+ * @typedef {object} ReloadArgs arguments of the control socket's `reload`, and options of `recycle reload` of the same
+ *   names
  * @property {(kinds: ArgKinds) => Args} args
  * @property {[flags: string, help: string, preset?: string][]} flags
  * @property {(status: Record<string, any>) => string | null} [say] what it waits for, by status()
  *
  * @typedef {object} Described what is made of its part's description in status()
  * @property {string} key of the description, null where the feature is off
- * @property {(about: any) => Live | null} [live] what `recycle top` and the live page show of it, null where that is nothing
- * @property {(about: any, paint: ReturnType<typeof import('../journal/painter').painter>) => string[]} [lines] below the table of `recycle status`
+ * @property {(about: any) => Live | null} [live] what `recycle top` and the live page show of it, null where that is
+ *   nothing
+ * @property {(about: any, paint: ReturnType<typeof import('../journal/painter').painter>) => string[]} [lines] below
+ *   the table of `recycle status`
  * @property {(about: any) => string} [beside] what follows the number of workers there
  * @property {(about: any) => string} [scaled] the same after `recycle scale`, whose result has the description, too
  *
@@ -111,21 +143,27 @@
  * @typedef {'quiet' | 'info' | 'warn'} Level
  *
  * @typedef {object} Verb by which workers are replaced: it waits for their drains
- * @property {(kinds: typeof import('../operate/control-args').KINDS) => Record<string, import('../operate/control-args').Arg>} args
- * @property {() => CarryOut} carryOut loads it: resolves with the verb's result, of which `recycled` are the journal's lines
+ * @property {(kinds: typeof import('../operate/control-args').KINDS) => Record<string,
+ *   import('../operate/control-args').Arg>} args
+ * @property {() => CarryOut} carryOut loads it: resolves with the verb's result, of which `recycled` are the journal's
+ *   lines
  * @property {string} [signal] to the primary, which has the same done
  * @property {string} help
- * @property {[flags: string, help: string, read: (text: string) => unknown][]} flags options of the command, named as `args`
+ * @property {[flags: string, help: string, read: (text: string) => unknown][]} flags options of the command, named as
+ *   `args`
  * @property {(result: Record<string, any>) => string} say what has been done, after the fleet's name
  *
- * @typedef {(supervisor: import('../operate/control-verbs').Supervised, args: Record<string, any>, progress: import('../operate/control-verbs').Progress,
- *   during: typeof import('../operate/control-verbs').during) => Promise<Record<string, any> & { recycled: Record<string, any>[] }>} CarryOut
+ * @typedef {(supervisor: import('../operate/control-verbs').Supervised, args: Record<string, any>,
+ *   progress: import('../operate/control-verbs').Progress, during: typeof import('../operate/control-verbs').during) =>
+ *   Promise<Record<string, any> & { recycled: Record<string, any>[] }>} CarryOut
  *
- * @typedef {object} Succession the kernel's, of a primary by another one; see lib/primary/succession. The feature says when there is one, and what it is called
+ * @typedef {object} Succession the kernel's, of a primary by another one; see lib/primary/succession. The feature says
+ *   when there is one, and what it is called
  * @property {LeftFor} reason of what is replaced and scaled for it
  * @property {string} command that begins it, as users write it
  * @property {{ begins: string, failed: string, leads: string }} events of the journal
- * @property {(about: ReturnType<typeof import('../primary/succession/program').aboutThisProcess>) => string | null} whyNot null: this one can be left
+ * @property {(about: ReturnType<typeof import('../primary/succession/program').aboutThisProcess>) => string | null}
+ *   whyNot null: this one can be left
  *
  * @typedef {object} Request
  * @property {Requested} reason
@@ -134,10 +172,12 @@
  *
  * @typedef {object} Limit of a figure in a sample; off where the option is not set
  * @property {Reason} reason
- * @property {import('../core/recycle-backoff').Rule} backoff of a slot whose workers are condemned for it again and again
- * @property {(options: FleetOptions, by: { lower: (value: number | null) => number | null, lowered: Lowered }) => Record<string, any>} budget what is drawn
- *   at a worker's spawn: lowered by its jitter
- * @property {(sample: Record<string, any>, budget: Record<string, any>, by: Pick<typeof import('../core/limit'), 'mostOf'>) => Judged} of
+ * @property {import('../core/recycle-backoff').Rule} backoff of a slot whose workers are condemned for it again and
+ *   again
+ * @property {(options: FleetOptions, by: { lower: (value: number | null) => number | null, lowered: Lowered }) =>
+ *   Record<string, any>} budget what is drawn at a worker's spawn: lowered by its jitter
+ * @property {(sample: Record<string, any>, budget: Record<string, any>, by: Pick<typeof import('../core/limit'),
+ *   'mostOf'>) => Judged} of
  * @property {'latest' | 'all'} isOverBy the latest sample, or all consecutive ones
  * @property {(line: Record<string, any>, format: Format) => string} sentence of worker.condemn
  *
@@ -175,23 +215,27 @@
  * @property {typeof import('../core/units').count} count
  * @property {typeof import('../core/units').formatTime} time
  *
- * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetName' | 'addFleetOptions' | 'withFleet'> & Pick<typeof import('../cli/print'), 'complain' | 'print'>
- *   & Pick<typeof import('../cli/verbs'), 'verb' | 'act' | 'hasLost' | 'losses'> & Pick<typeof import('../core/units'), 'count'>
- *   & Pick<typeof import('../primary/recycling/private-file'), 'createNew'>} CommandTools
- *   `createNew`: makes a file that this user alone can read
+ * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetName' | 'addFleetOptions' | 'withFleet'>
+ *   & Pick<typeof import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'verb' | 'act'
+ *   | 'hasLost' | 'losses'> & Pick<typeof import('../core/units'), 'count'>
+ *   & Pick<typeof import('../primary/recycling/private-file'), 'createNew'>} CommandTools `createNew`: makes a file
+ *   that this user alone can read
  *
- * @typedef {import('./gc/feature').Commands & import('./heapdump/feature').Commands & import('./leak-line/feature').Commands &
- *   import('./upgrade/feature').Commands} Commands
+ * @typedef {import('./gc/feature').Commands & import('./heapdump/feature').Commands
+ *   & import('./leak-line/feature').Commands & import('./upgrade/feature').Commands} Commands
  * @typedef {import('./canary/feature').Reload} Reload
- * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options & import('./leak-line/feature').Options
- *   & import('./max-heap/feature').Options & import('./max-fds/feature').Options & import('./max-lag/feature').Options
- *   & import('./max-handles/feature').Options & import('./health/feature').Options & import('./exceptions/feature').Options
- *   & import('./failover/feature').Options & import('./blocked/feature').Options & import('./keep-alive/feature').Options
- *   & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options & import('./elastic/feature').Options
- *   & import('./canary/feature').Options & import('./sticky/feature').Options & import('./gc/feature').Options & import('./output/feature').Options
- *   & import('./fork/feature').Options} Options
- * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled & import('./max-lag/feature').Sampled
- *   & import('./max-handles/feature').Sampled & import('./health/feature').Sampled} Sampled
+ * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options
+ *   & import('./leak-line/feature').Options & import('./max-heap/feature').Options
+ *   & import('./max-fds/feature').Options & import('./max-lag/feature').Options
+ *   & import('./max-handles/feature').Options & import('./health/feature').Options
+ *   & import('./exceptions/feature').Options & import('./failover/feature').Options
+ *   & import('./blocked/feature').Options & import('./keep-alive/feature').Options
+ *   & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options
+ *   & import('./elastic/feature').Options & import('./canary/feature').Options & import('./sticky/feature').Options
+ *   & import('./gc/feature').Options & import('./output/feature').Options & import('./fork/feature').Options} Options
+ * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled
+ *   & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled
+ *   & import('./health/feature').Sampled} Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  * @typedef {'exception' | 'stuck'} Requested
  * @typedef {'upgrade'} LeftFor the reason of a succession
@@ -237,24 +281,39 @@ const SUCCESSION = Object.assign({}, ...FEATURES.map(({ succession }) => success
 /** @type {Record<string, boolean>} */
 const ENVIRONMENT = Object.assign({}, ...FEATURES.map(({ environment }) => environment))
 
-/** @param {import('../core/options').Options} options @returns {number} ms: what is silent for so long is acted upon; Infinity: nothing is */
+/**
+ * @param {import('../core/options').Options} options
+ * @returns {number} ms: what is silent for so long is acted upon; Infinity: nothing is
+ */
 function longestSilence (options) {
-  return Math.min(...FEATURES.map(({ isOn, longestSilenceMs }) => longestSilenceMs && isOn(options) ? longestSilenceMs(options) : Infinity))
-}
-
-/** @param {import('../core/options').Options} options @returns {number} ms that pass before a stop begins, at the most */
-function longestBeforeStop (options) {
-  return FEATURES.reduce((sum, { isOn, beforeStopMs }) => sum + (beforeStopMs && isOn(options) ? beforeStopMs(options) : 0), 0)
+  return Math.min(...FEATURES.map(({ isOn, longestSilenceMs }) =>
+    longestSilenceMs && isOn(options) ? longestSilenceMs(options) : Infinity))
 }
 
 /**
- * The bounds within which a feature decides how many workers there are to be; null: there are as many as the options, or a command, say.
+ * @param {import('../core/options').Options} options
+ * @returns {number} ms that pass before a stop begins, at the most
+ */
+function longestBeforeStop (options) {
+  return FEATURES.reduce((sum, { isOn, beforeStopMs }) =>
+    sum + (beforeStopMs && isOn(options) ? beforeStopMs(options) : 0), 0)
+}
+
+/**
+ * The bounds within which a feature decides how many workers there are to be; null: there are as many as the options,
+ * or a command, say.
  *
  * @param {Partial<import('../core/options').Options>} options
  */
 function boundsOf (options) {
-  for (const { bounds } of FEATURES) if (bounds?.(/** @type {any} */ (options))) return bounds(/** @type {any} */ (options))
+  for (const { bounds } of FEATURES) {
+    if (bounds?.(/** @type {any} */ (options))) {
+      return bounds(/** @type {any} */ (options))
+    }
+  }
   return null
 }
 
-module.exports = { FEATURES, LIMITS, REQUESTS, VERBS, SUCCESSION, ENVIRONMENT, longestSilence, longestBeforeStop, boundsOf }
+module.exports = {
+  FEATURES, LIMITS, REQUESTS, VERBS, SUCCESSION, ENVIRONMENT, longestSilence, longestBeforeStop, boundsOf
+}

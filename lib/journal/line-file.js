@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Appends lines to one open file, many in a write, and never blocks. What cannot be written is kept in bounded memory, and written
- * when that is possible again: a full disk is tried with each further line, a pipe that is not read ten times a second.
+ * Appends lines to one open file, many in a write, and never blocks. What cannot be written is kept in bounded memory,
+ * and written when that is possible again: a full disk is tried with each further line, a pipe that is not read ten
+ * times a second.
  *
  * @typedef {{ text: string, t: number }} Item a line with its end, and its time
  * @typedef {{ items: Item[], rest: Buffer }} Chunk `rest`: what is still to be written of it
@@ -111,7 +112,9 @@ class LineFile {
 
   #take () {
     let count = 0
-    for (let chars = 0; count < this.#waiting.length && chars < CHUNK_CHARS; count++) chars += this.#waiting[count].text.length
+    for (let chars = 0; count < this.#waiting.length && chars < CHUNK_CHARS; count++) {
+      chars += this.#waiting[count].text.length
+    }
     if (count === 0) return null
     const items = this.#waiting.splice(0, count)
     return { items, rest: Buffer.from(items.map(({ text }) => text).join('')) }

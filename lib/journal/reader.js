@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Reads journals in any condition: still being written, truncated by a crash, rotated, compressed. Lines that are not of a
- * journal, or of an unknown version, are skipped and counted. Files are read in chunks: memory does not depend on their
- * size.
+ * Reads journals in any condition: still being written, truncated by a crash, rotated, compressed. Lines that are not
+ * of a journal, or of an unknown version, are skipped and counted. Files are read in chunks: memory does not depend on
+ * their size.
  */
 
 const fs = require('node:fs')

@@ -127,7 +127,10 @@ function isQuiet (line) {
   return QUIET.includes(line.event) || featureLevel(line) === 'quiet'
 }
 
-/** @param {Line} line @param {{ colors?: boolean }} [how] @returns {string} the local time and the sentence, in colour by its level */
+/**
+ * @param {Line} line @param {{ colors?: boolean }} [how]
+ * @returns {string} the local time and the sentence, in colour by its level
+ */
 function prettyLine (line, { colors = false } = {}) {
   const paint = painter(colors)
   const time = new Date(line.t).toTimeString().slice(0, 8)
@@ -139,7 +142,9 @@ function prettyLine (line, { colors = false } = {}) {
 /** @param {Line} line of any version: if it lacks a field of its sentence, the sentence is the event's name */
 function sentence (line) {
   try {
-    return (Object.hasOwn(SENTENCES, line.event) ? SENTENCES[line.event](line) : featureEvent(line)?.sentence?.(line, FORMAT)) ?? line.event
+    return (Object.hasOwn(SENTENCES, line.event)
+      ? SENTENCES[line.event](line)
+      : featureEvent(line)?.sentence?.(line, FORMAT)) ?? line.event
   } catch {
     return line.event
   }
@@ -172,7 +177,8 @@ function workerOf (l) {
 /** @param {Line} l of a journal that may be older */
 function inFlightOf ({ inFlight, requestsInFlight = [] }) {
   const [latest, ...others] = requestsInFlight
-  const known = requestsInFlight.reduce((/** @type {number} */ sum, /** @type {{ count: number }} */ { count }) => sum + count, 0)
+  const known = requestsInFlight.reduce((/** @type {number} */ sum, /** @type {{ count: number }} */ { count }) =>
+    sum + count, 0)
   return `${Math.max(inFlight, known)} in flight${latest ? ` (${latest.request}${others.length > 0 ? ', …' : ''})` : ''}`
 }
 

@@ -1,11 +1,11 @@
 'use strict'
 
 /**
- * Appends NDJSON. If the path leads to another file (after a rotation), that file is opened and written from then on. nginx
- * and pino do the same on a signal; here no signal is needed.
+ * Appends NDJSON. If the path leads to another file (after a rotation), that file is opened and written from then on.
+ * nginx and pino do the same on a signal; here no signal is needed.
  *
- * A reader can tell whether the journal is whole: where lines were lost, `journal.gap` says how many, and from when to when; a file
- * that has been rotated away ends with `journal.end`.
+ * A reader can tell whether the journal is whole: where lines were lost, `journal.gap` says how many, and from when to
+ * when; a file that has been rotated away ends with `journal.end`.
  */
 
 const fs = require('node:fs')
@@ -33,7 +33,11 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
   let isEnding = false
   let isAstray = false
   let why = ''
-  /** Lines that are lost, and that the journal does not say yet. @type {{ lines: number, from: number, to: number } | null} */
+  /**
+   * Lines that are lost, and that the journal does not say yet.
+   *
+   * @type {{ lines: number, from: number, to: number } | null}
+   */
   let gap = null
   /** @type {Set<LineFile>} not closed yet */
   const open = new Set()
@@ -64,7 +68,8 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
   }
   let { fd, id } = openFirst(file)
   let current = begin(fd)
-  if (id !== null && endsWithinLine(file)) current.write([{ text: '\n', t: 0 }]) // of a primary that was killed, on a full disk
+  // Of a primary that was killed, on a full disk
+  if (id !== null && endsWithinLine(file)) current.write([{ text: '\n', t: 0 }])
 
   const reopen = () => {
     try {
@@ -104,7 +109,8 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
       await Promise.all([...open].map(lines => lines.closed))
       clearTimeout(deadline)
       const { lines: last } = /** @type {{ lines: number }} */ (gap ?? { lines: 0 })
-      const lost = last + (isSaid && last === 0 ? 0 : unsaid?.lines ?? 0) - Number(isSaid && last > 0) // if anything is lost now, the line of the gap is
+      // If anything is lost now, the line of the gap is
+      const lost = last + (isSaid && last === 0 ? 0 : unsaid?.lines ?? 0) - Number(isSaid && last > 0)
       if (lost > 0) onTrouble(`its last ${lost === 1 ? 'line is' : `${lost} lines are`} lost${why ? `: ${why}` : ''}`)
     }
   }
@@ -143,8 +149,8 @@ function openFirst (file) {
 }
 
 /**
- * write() must not block on a reader that does not read: a thread in write() keeps the process from exiting. The flags of
- * an inherited descriptor are shared with other processes, so a pipe or a terminal is opened anew with O_NONBLOCK. A
+ * write() must not block on a reader that does not read: a thread in write() keeps the process from exiting. The flags
+ * of an inherited descriptor are shared with other processes, so a pipe or a terminal is opened anew with O_NONBLOCK. A
  * socket cannot be opened anew; Node makes it non-blocking when it opens its own stream.
  *
  * @param {string} file

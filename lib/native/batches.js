@@ -1,14 +1,15 @@
 'use strict'
 
 /**
- * Connections that pass to another process many at a time. By Node's channel each takes a message of its own, and the next one
- * waits until that has been acknowledged; here those of one tick travel together:
+ * Connections that pass to another process many at a time. By Node's channel each takes a message of its own, and the
+ * next one waits until that has been acknowledged; here those of one tick travel together:
  *
  *     messages ──▶ one packet on a socket: up to 128 descriptors (SCM_RIGHTS), and the number of the batch
- *              ──▶ one message `batch` on the channel: that number, and the messages in their order, each with the index of its descriptor
+ *              ──▶ one message `batch` on the channel: that number, and the messages in their order, each with the
+ *                  index of its descriptor
  *
- * The packet is sent first, so it is there when its message is read: nothing waits on the socket, and what passes is ordered,
- * and ends, with the channel. What cannot go as a batch goes message by message.
+ * The packet is sent first, so it is there when its message is read: nothing waits on the socket, and what passes is
+ * ordered, and ends, with the channel. What cannot go as a batch goes message by message.
  */
 
 const { message } = require('../core/message')
@@ -45,13 +46,19 @@ class Batches {
     this.send = send
   }
 
-  /** The item is sent with the others of this tick. @param {Item} item `handle`: anything with a descriptor, or undefined */
+  /**
+   * The item is sent with the others of this tick.
+   *
+   * @param {Item} item `handle`: anything with a descriptor, or undefined
+   */
   add (item) {
     if (this.#items.length === 0) process.nextTick(() => this.flush())
     this.#items.push(item)
     this.#bytes += item.message.parcel?.bytes?.length ?? 0
     if (item.handle) this.#descriptors++
-    if (this.#items.length >= MOST_MESSAGES || this.#descriptors >= MOST_DESCRIPTORS || this.#bytes >= MOST_BYTES) this.flush()
+    if (this.#items.length >= MOST_MESSAGES || this.#descriptors >= MOST_DESCRIPTORS || this.#bytes >= MOST_BYTES) {
+      this.flush()
+    }
   }
 
   flush () {
@@ -65,7 +72,13 @@ class Batches {
     this.#descriptors = this.#bytes = 0
     for (const { sent } of dropped) process.nextTick(sent, new Error('the connection has been closed'))
     if (!isPassed) for (const { message, handle, sent } of items) this.send(message, handle, sent)
-    else if (items.length > 0) this.send(batch(number, items), undefined, error => { for (const { sent } of items) sent(error) })
+    else if (items.length > 0) {
+      this.send(batch(number, items), undefined, error => {
+        for (const { sent } of items) {
+          sent(error)
+        }
+      })
+    }
   }
 
   /** @param {number} number @param {number[]} descriptors */
@@ -81,10 +94,13 @@ class Batches {
 
   /**
    * @param {{ number: number, messages: Message[] }} fields of a `batch`
-   * @returns {{ message: Message, descriptor: Descriptor | undefined }[]} a descriptor for which this process has no room is missing
+   * @returns {{ message: Message, descriptor: Descriptor | undefined }[]} a descriptor for which this process has no
+   *   room is missing
    */
   open ({ number, messages }) {
-    const descriptors = new Map(messages.some(({ descriptor }) => descriptor !== undefined) ? this.#receive(number).entries() : [])
+    const descriptors = new Map(
+      messages.some(({ descriptor }) => descriptor !== undefined) ? this.#receive(number).entries() : []
+    )
     const opened = messages.map(({ descriptor: at, ...message }) => {
       const descriptor = descriptors.get(at)
       descriptors.delete(at)

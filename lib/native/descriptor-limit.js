@@ -2,7 +2,12 @@
 
 const fs = require('node:fs')
 
-/** How many descriptors a process may have: Node.js has raised the soft limit. @param {number | 'self'} [pid] @returns {number} Infinity: no limit is told */
+/**
+ * How many descriptors a process may have: Node.js has raised the soft limit.
+ *
+ * @param {number | 'self'} [pid]
+ * @returns {number} Infinity: no limit is told
+ */
 function descriptorLimit (pid = 'self') {
   try {
     return Number(/^Max open files +(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/limits`, 'latin1'))?.[1] ?? Infinity)

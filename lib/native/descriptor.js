@@ -37,7 +37,11 @@ class Descriptor {
     return null
   }
 
-  /** What Node can read and send, in its place from here on. @returns {any} a TCP or pipe handle; null: it is neither */
+  /**
+   * What Node can read and send, in its place from here on.
+   *
+   * @returns {any} a TCP or pipe handle; null: it is neither
+   */
   get handle () {
     if (this.#handle === null && this.#fd >= 0) {
       try {

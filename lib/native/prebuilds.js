@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Loads an addon of this package: one that was built here, or the one that came with the package. The folders are those of node-gyp and of
- * prebuildify; N-API is the same in every Node, so one file for each architecture and C library is enough.
+ * Loads an addon of this package: one that was built here, or the one that came with the package. The folders are those
+ * of node-gyp and of prebuildify; N-API is the same in every Node, so one file for each architecture and C library is
+ * enough.
  */
 
 const fs = require('node:fs')
@@ -18,7 +19,10 @@ function prebuiltFile (folder, arch = process.arch, libc = LIBC) {
   return path.join(folder, 'prebuilds', `linux-${arch}`, `node.napi.${libc}.node`)
 }
 
-/** @param {string} folder that may have an addon's source @returns {string[]} those of its binaries that this process could load, what was built here first */
+/**
+ * @param {string} folder that may have an addon's source
+ * @returns {string[]} those of its binaries that this process could load, what was built here first
+ */
 function binariesOf (folder) {
   const built = path.join(folder, 'build', 'Release')
   const builds = fs.existsSync(built) ? fs.readdirSync(built).filter(file => file.endsWith('.node')).map(file => path.join(built, file)) : []
@@ -26,8 +30,8 @@ function binariesOf (folder) {
 }
 
 /**
- * The C library of this process, by the loader that its program names. musl's loader takes libraries of glibc too, so trying which file
- * loads would not tell; a report takes much longer.
+ * The C library of this process, by the loader that its program names. musl's loader takes libraries of glibc too, so
+ * trying which file loads would not tell; a report takes much longer.
  *
  * @param {string} [program]
  */

@@ -31,7 +31,11 @@ const KINDS = {
   /** Text that the feature reads. @param {string} accepts @returns {Arg} */
   text: accepts => ({ accepts, fits: value => typeof value === 'string' || typeof value === 'number' })
 }
-/** Commands of features, each for one worker, or for all where they name the target. @type {[string, Record<string, Arg>][]} */
+/**
+ * Commands of features, each for one worker, or for all where they name the target.
+ *
+ * @type {[string, Record<string, Arg>][]}
+ */
 const COMMANDS = FEATURES.flatMap(({ commands }) => Object.entries(commands?.(KINDS) ?? {}))
 
 /** By verb; unknown arguments are ignored, as the protocol requires. @type {Record<string, Record<string, Arg>>} */
@@ -56,7 +60,8 @@ const ARGS = {
 function readArgs (verb, args) {
   const known = Object.entries(ARGS[verb] ?? {}).filter(([name, { isNeeded }]) => isNeeded || args[name] !== undefined)
   for (const [name, { accepts, fits }] of known) {
-    const given = args[name] ?? null // null as in JSON: the client makes the same sentence from the details that it receives
+    // Null as in JSON: the client makes the same sentence from the details that it receives
+    const given = args[name] ?? null
     if (!fits(given)) throw new RecycleError('RECYCLE_BAD_OPTION', { option: name === 'target' ? 'the worker' : name, given, accepts })
   }
   return Object.fromEntries(known.map(([name]) => [name, args[name]]))

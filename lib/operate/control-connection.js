@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The connection of a client to the control socket. The client gets an answer to every request, or is disconnected. It can
- * neither fill the fleet's memory nor keep a verb from ending.
+ * The connection of a client to the control socket. The client gets an answer to every request, or is disconnected. It
+ * can neither fill the fleet's memory nor keep a verb from ending.
  */
 
 const { setMaxListeners } = require('node:events')
@@ -32,7 +32,8 @@ class Connection {
 
   /**
    * @param {import('node:net').Socket} socket
-   * @param {{ supervisor: import('./control-verbs').Supervised, recent: import('./control-verbs').Asking['recent'], limits?: Partial<Limits> }} fleet
+   * @param {{ supervisor: import('./control-verbs').Supervised, recent: import('./control-verbs').Asking['recent'],
+   *   limits?: Partial<Limits> }} fleet
    */
   constructor (socket, { supervisor, recent, limits }) {
     this.socket = socket
@@ -40,7 +41,8 @@ class Connection {
     this.recent = recent
     this.limits = { ...LIMITS, ...limits }
     this.#lines = new Lines(this.limits.lineBytes)
-    setMaxListeners(this.limits.underWay, this.#leaving.signal) // a listener for each `follow`; Node warns of a leak above 10
+    // A listener for each `follow`; Node warns of a leak above 10
+    setMaxListeners(this.limits.underWay, this.#leaving.signal)
     socket.on('data', chunk => this.#read(/** @type {Buffer} */ (chunk)))
     socket.on('error', () => {}) // its close follows
     socket.on('close', () => {

@@ -17,8 +17,8 @@ const NEAR = 0.8
 
 /**
  * @typedef {Record<string, any>} Worker as in supervisor.status()
- * @typedef {{ title: string, left?: boolean, cell: (worker: Worker) => string, dispensable?: number }} Column `dispensable`: omitted, the
- *   lowest first, if the terminal is too narrow
+ * @typedef {{ title: string, left?: boolean, cell: (worker: Worker) => string, dispensable?: number }} Column
+ *   `dispensable`: omitted, the lowest first, if the terminal is too narrow
  */
 
 /** @type {Column[]} */
@@ -46,13 +46,30 @@ const COLUMNS = [
  * @returns {string} lines, each with its end
  */
 function formatStatus (status, { width = Infinity, colors = false } = {}) {
-  const { name, pid, app, workers, totals, crashing = null, uneven = [], memory, freshOverBudget = null, budgets = null, notReaped = null, ...more } = status
+  const {
+    name,
+    pid,
+    app,
+    workers,
+    totals,
+    crashing = null,
+    uneven = [],
+    memory,
+    freshOverBudget = null,
+    budgets = null,
+    notReaped = null,
+    ...more
+  } = status
   const paint = painter(colors)
-  const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
-  const of = (/** @type {string} */ field) => new Set(workers.map((/** @type {Worker} */ worker) => worker[field])).size > 1
+  const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) =>
+    sum + (rssBytes ?? 0), 0)
+  const of = (/** @type {string} */ field) =>
+    new Set(workers.map((/** @type {Worker} */ worker) => worker[field])).size > 1
   const has = { memory: workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null), gen: of('generation') }
-  const [heading, ...lines] = fit(COLUMNS.filter(({ title }) => Object.hasOwn(has, title) ? has[/** @type {keyof has} */ (title)] : true), workers, width)
-  const waiting = workers.filter((/** @type {Worker} */ { waitsForRoom }) => waitsForRoom).map((/** @type {Worker} */ { slot }) => slot)
+  const [heading, ...lines] = fit(COLUMNS.filter(({ title }) =>
+    Object.hasOwn(has, title) ? has[/** @type {keyof has} */ (title)] : true), workers, width)
+  const waiting = workers.filter((/** @type {Worker} */ { waitsForRoom }) => waitsForRoom)
+    .map((/** @type {Worker} */ { slot }) => slot)
   const resting = workers.filter((/** @type {Worker} */ { rests }) => rests).length
   const paused = workers.filter((/** @type {Worker} */ { paused }) => paused)
   const about = linesOfFeatures(more, paint)
@@ -90,7 +107,10 @@ function linesOfFeatures (status, paint, { isLive = false } = {}) {
   })
 }
 
-/** @param {Worker[]} workers @returns {{ generation: number, app: string, count: number }[]} the files that they run, the oldest first */
+/**
+ * @param {Worker[]} workers
+ * @returns {{ generation: number, app: string, count: number }[]} the files that they run, the oldest first
+ */
 function releasesOf (workers) {
   const generations = [...new Set(workers.map(({ generation }) => generation))].sort((a, b) => a - b)
   return generations.map(generation => {
@@ -115,11 +135,17 @@ function limitLine ({ source, limitBytes, usedBytes, pressure, oomKills }) {
   return `${formatSize(usedBytes)} used of the limit of ${formatSize(limitBytes)} (${source})${waited}${oomKills > 0 ? `, ${count(oomKills, 'process', 'processes')} killed by the kernel` : ''}`
 }
 
-/** @param {Column[]} columns @param {Worker[]} workers @param {number} width @returns {string[]} the heading and a line for each */
+/**
+ * @param {Column[]} columns @param {Worker[]} workers @param {number} width
+ * @returns {string[]} the heading and a line for each
+ */
 function fit (columns, workers, width) {
   const lines = layOut(columns, workers.map(worker => columns.map(({ cell }) => cell(worker))), width)
-  const [first] = columns.filter(({ dispensable }) => dispensable).sort((a, b) => Number(a.dispensable) - Number(b.dispensable))
-  return first && lines.some(line => line.length > width) ? fit(columns.filter(column => column !== first), workers, width) : lines
+  const [first] = columns.filter(({ dispensable }) => dispensable)
+    .sort((a, b) => Number(a.dispensable) - Number(b.dispensable))
+  return first && lines.some(line => line.length > width)
+    ? fit(columns.filter(column => column !== first), workers, width)
+    : lines
 }
 
 /**

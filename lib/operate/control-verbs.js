@@ -1,23 +1,29 @@
 'use strict'
 
 /**
- * The verbs of the control socket: verb → async function (supervisor, args, progress, client). The return value is sent as
- * `result`, a thrown error as `error`. A verb continues if the client disconnects.
+ * The verbs of the control socket: verb → async function (supervisor, args, progress, client). The return value is sent
+ * as `result`, a thrown error as `error`. A verb continues if the client disconnects.
  *
- *     status    {}                        → supervisor.status()
- *     recycle   { target }                → { done: lines, failed: [{ slot, code, message }] }; a slot, a pid or all
- *     a command of a feature's: { target, … } → the journal's line; a slot; or, where it names the target, as of recycle; a slot or all
- *     a verb of a feature's: { … }        → as that says
- *     cpuprofile { target, durationMs?, file? } → the journal's line; a slot
- *     signal    { signal }                → { signal, workers, told, failed: [{ slot, message }] }
- *     reload    { what features take }    → { recycled: lines, left: lines, outcome? }; left: workers that were on trial
- *     rollback  {}                        → { app, recycled: lines }; app: the file of the release
- *     scale     { workers }               → { from, to, scaled: lines, … }; workers: 4, "+1", "-1" or "auto"; what features say of the number, as in the status
- *     stop      { now? }                  → { stopped: lines }; also of recycles that were under way
- *     follow    { last? }                 → events until the fleet ends; last: number of earlier events to begin with
+ *     status      {}                              → supervisor.status()
+ *     recycle     { target }                      → { done: lines, failed: [{ slot, code, message }] }; a slot, a pid
+ *                                                   or all
+ *     cpuprofile  { target, durationMs?, file? }  → the journal's line; a slot
+ *     signal      { signal }                      → { signal, workers, told, failed: [{ slot, message }] }
+ *     reload      { what features take }          → { recycled: lines, left: lines, outcome? }; left: workers that were
+ *                                                   on trial
+ *     rollback    {}                              → { app, recycled: lines }; app: the file of the release
+ *     scale       { workers }                     → { from, to, scaled: lines, … }; workers: 4, "+1", "-1" or "auto";
+ *                                                   what features say of the number, as in the status
+ *     stop        { now? }                        → { stopped: lines }; also of recycles that were under way
+ *     follow      { last? }                       → events until the fleet ends; last: number of earlier events to
+ *                                                   begin with
+ *     a command of a feature's: { target, … }     → the journal's line; a slot; or, where it names the target, as of
+ *                                                   recycle; a slot or all
+ *     a verb of a feature's: { … }                → as that says
  *
- * `progress` is called with { done, of, line?, waits?, note? }. `line` is the journal's line of the step; `waits`, once a second, the
- * workers that drain: { slot, pid, connections, streams, inFlight, drainLeftMs }, as in the status; `note`: what else it waits for.
+ * `progress` is called with { done, of, line?, waits?, note? }. `line` is the journal's line of the step; `waits`, once
+ * a second, the workers that drain: { slot, pid, connections, streams, inFlight, drainLeftMs }, as in the status;
+ * `note`: what else it waits for.
  */
 
 const { FEATURES, VERBS: OF_FEATURES } = require('../features')
@@ -29,7 +35,8 @@ const WAIT_FOR_DRAINS = ['recycle', 'reload', 'rollback', 'scale', 'stop', ...OF
 
 /**
  * @typedef {Record<string, any>} Line
- * @typedef {(progress: { done: number, of: number, line?: Line, waits?: Record<string, any>[], note?: string }) => void} Progress
+ * @typedef {(progress: { done: number, of: number, line?: Line, waits?: Record<string, any>[], note?: string }) =>
+ *   void} Progress
  *
  * @typedef {object} Asking the client of a `follow`
  * @property {{ last: (count: number) => Line[] }} recent the last lines of the journal, without samples
@@ -39,15 +46,23 @@ const WAIT_FOR_DRAINS = ['recycle', 'reload', 'rollback', 'scale', 'stop', ...OF
  * @typedef {import('../primary/supervisor').Supervisor & Record<string, any>} Supervised with the commands of features
  */
 
-/** @type {Record<string, (supervisor: Supervised, args: Record<string, any>, progress: Progress, asking: Asking) => Promise<any>>} */
+/**
+ * @type {Record<string, (supervisor: Supervised, args: Record<string, any>, progress: Progress, asking: Asking) =>
+ *   Promise<any>>}
+ */
 const VERBS = {
   status: async supervisor => supervisor.status(),
-  recycle: (supervisor, { target }, progress) => each(slotsOf(supervisor, target, true), slot => supervisor.recycle(slot), progress),
-  ...Object.fromEntries(COMMANDS.map(([name, args]) => [name, async (supervisor, { target, ...how }, progress, { signal }) => {
-    const command = (/** @type {number} */ slot) => supervisor[name](slot, { ...how, signal })
-    return args.target ? each(slotsOf(supervisor, target, false), command, progress) : command(slotOf(supervisor, target))
-  }])),
-  cpuprofile: async (supervisor, { target, durationMs, file }) => supervisor.cpuprofile(slotOf(supervisor, target), { durationMs, file }),
+  recycle: (supervisor, { target }, progress) =>
+    each(slotsOf(supervisor, target, true), slot => supervisor.recycle(slot), progress),
+  ...Object.fromEntries(COMMANDS.map(([name, args]) =>
+    [name, async (supervisor, { target, ...how }, progress, { signal }) => {
+      const command = (/** @type {number} */ slot) => supervisor[name](slot, { ...how, signal })
+      return args.target
+        ? each(slotsOf(supervisor, target, false), command, progress)
+        : command(slotOf(supervisor, target))
+    }])),
+  cpuprofile: async (supervisor, { target, durationMs, file }) =>
+    supervisor.cpuprofile(slotOf(supervisor, target), { durationMs, file }),
   signal: async (supervisor, { signal }) => supervisor.signal(signal),
   reload,
   rollback,
@@ -119,12 +134,19 @@ async function scale (supervisor, { workers }, progress) {
   return { from, to, scaled: to > from ? [] : lines, ...aboutWorkers(supervisor.status()) }
 }
 
-/** @param {Record<string, any>} status @returns {Record<string, any>} what features say of the number of workers, by key */
+/**
+ * @param {Record<string, any>} status
+ * @returns {Record<string, any>} what features say of the number of workers, by key
+ */
 function aboutWorkers (status) {
   return Object.fromEntries(FEATURES.flatMap(({ status: part }) => part?.scaled ? [[part.key, status[part.key]]] : []))
 }
 
-/** A stop during a stop waits for its end; `now` shortens it. @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
+/**
+ * A stop during a stop waits for its end; `now` shortens it.
+ *
+ * @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress
+ */
 async function stop (supervisor, { now = false }, progress) {
   const of = supervisor.size
   const joins = supervisor.isStopping && !now
@@ -134,7 +156,9 @@ async function stop (supervisor, { now = false }, progress) {
   return { stopped }
 }
 
-/** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress @param {Asking} asking */
+/**
+ * @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress @param {Asking} asking
+ */
 async function follow (supervisor, { last = 0 }, progress, { recent, onEvent, signal }) {
   for (const line of recent.last(last)) onEvent(line)
   supervisor.on('event', onEvent)
@@ -197,7 +221,11 @@ function slotsOf (supervisor, target, mayBePid) {
   })
 }
 
-/** @param {Supervised} supervisor @param {string | number} target @returns {number} a slot @throws {RecycleError} RECYCLE_BAD_OPTION */
+/**
+ * @param {Supervised} supervisor @param {string | number} target
+ * @returns {number} a slot
+ * @throws {RecycleError} RECYCLE_BAD_OPTION
+ */
 function slotOf (supervisor, target) {
   const slots = slotsOf(supervisor, 'all', false)
   if (target !== 'all') return slotsOf(supervisor, target, false)[0]
@@ -225,13 +253,19 @@ async function carryOut (verb, supervisor, args, progress, asking) {
   }
 }
 
-/** Says which workers a verb waits for: one with open streams drains for as long as it may. @param {Supervised} supervisor @param {Progress} progress */
+/**
+ * Says which workers a verb waits for: one with open streams drains for as long as it may.
+ *
+ * @param {Supervised} supervisor @param {Progress} progress
+ */
 function sayWaits (supervisor, progress) {
   let latest = { done: 0, of: supervisor.size }
   const timer = setInterval(() => {
     const status = supervisor.status()
     const waits = status.workers.filter((/** @type {any} */ { state }) => state === 'draining')
-      .map((/** @type {any} */ { slot, pid, connections, streams, inFlight, drainLeftMs }) => ({ slot, pid, connections, streams, inFlight, drainLeftMs }))
+      .map((/** @type {any} */ { slot, pid, connections, streams, inFlight, drainLeftMs }) => ({
+        slot, pid, connections, streams, inFlight, drainLeftMs
+      }))
     const note = noteOf(status)
     if (waits.length > 0 || note) progress({ ...latest, waits, note })
   }, WAITS_EVERY_MS)

@@ -1,6 +1,8 @@
 'use strict'
 
-/** The control socket of a running fleet: accepts a limited number of clients, and answers them before the fleet ends. */
+/**
+ * The control socket of a running fleet: accepts a limited number of clients, and answers them before the fleet ends.
+ */
 
 const { version } = require('../../package.json')
 const { encode, writeError } = require('../control/protocol')
@@ -32,7 +34,8 @@ async function openControl (supervisor, { control, limits }) {
     connection.say({ hello: { name, pid: process.pid, app, version } })
   }
   const { succession } = supervisor
-  const kept = new KeptSocket(serve, { name, control }, (event, fields) => supervisor.announce(event, fields), () => supervisor.handover.isHandingOver)
+  const kept = new KeptSocket(serve, { name, control }, (event, fields) =>
+    supervisor.announce(event, fields), () => supervisor.handover.isHandingOver)
   succession?.on('lead', () => kept.publish())
   await kept.open(succession?.takeover.pid)
   return {

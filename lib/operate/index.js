@@ -3,13 +3,14 @@
 const { FEATURES, SUCCESSION } = require('../features')
 
 /**
- * Opens the control socket and the admin server, according to the options, and what features have beside them. They close when the fleet stops, and are left
- * to the other primary when that takes the fleet over.
+ * Opens the control socket and the admin server, according to the options, and what features have beside them. They
+ * close when the fleet stops, and are left to the other primary when that takes the fleet over.
  *
  * @param {import('./control-verbs').Supervised} supervisor not started yet, or in the same turn of the event loop
  * @param {Pick<import('../core/options').Options, 'control' | 'admin' | 'adminAllowRemote'>} options
  * @param {Record<string, string | undefined>} [variables] of the environment that features take
- * @returns {Promise<{ close: () => Promise<void> }>} `close` resolves when every client has its answers; it may be called again
+ * @returns {Promise<{ close: () => Promise<void> }>} `close` resolves when every client has its answers; it may be
+ *   called again
  * @throws {import('../core/errors').RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN, RECYCLE_ADMIN
  */
 async function operate (supervisor, options, variables = {}) {
@@ -22,7 +23,9 @@ async function operate (supervisor, options, variables = {}) {
     options.admin ? require('./admin').openAdmin(supervisor, { ...options, admin: options.admin }) : null,
     ...leads() ? ofFeatures() : []
   ])
-  /** @type {Promise<PromiseSettledResult<{ close: () => Promise<unknown>, leave: () => Promise<unknown> } | null>[]>[]} */
+  /**
+   * @type {Promise<PromiseSettledResult<{ close: () => Promise<unknown>, leave: () => Promise<unknown> } | null>[]>[]}
+   */
   const openings = [open()]
   supervisor.succession?.once('lead', () => openings.push(Promise.allSettled(ofFeatures())))
   /** @template {PromiseSettledResult<any>[]} Servers @param {Servers} servers */

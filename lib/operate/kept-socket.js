@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * A control socket that is there as long as its fleet: when its file or folder has been deleted (by a cleaner of /tmp, by a logout) it is opened
- * anew. One that cannot be opened by the fleet's name does not keep the fleet from starting: that is told, and tried again. Only a path that the
- * user has given, and another fleet of this name, do.
+ * A control socket that is there as long as its fleet: when its file or folder has been deleted (by a cleaner of /tmp,
+ * by a logout) it is opened anew. One that cannot be opened by the fleet's name does not keep the fleet from starting:
+ * that is told, and tried again. Only a path that the user has given, and another fleet of this name, do.
  */
 
 const net = require('node:net')

@@ -4,7 +4,8 @@
  * What a worker is said to be, by `recycle status`, `recycle top` and the live page.
  *
  * @param {Record<string, any>} worker as in supervisor.status()
- * @returns {string} `paused`: it is out of rotation for the reason that its `paused` gives; `resting`: others do its load; or its state
+ * @returns {string} `paused`: it is out of rotation for the reason that its `paused` gives; `resting`: others do its
+ *   load; or its state
  */
 const stateOf = ({ state, paused, rests }) => paused ? 'paused' : rests ? 'resting' : state
 

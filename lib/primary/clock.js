@@ -5,8 +5,8 @@
  * whereas the wall clock (Date.now) is set, by NTP or by hand, back as well as forward. Its readings mean nothing to
  * another process, which is told durations.
  *
- * While it is watched, it stands still when this process does not run: the machine was suspended, the container paused, the process
- * stopped. No worker could be heard or seen meanwhile, so that time proves nothing of any worker.
+ * While it is watched, it stands still when this process does not run: the machine was suspended, the container paused,
+ * the process stopped. No worker could be heard or seen meanwhile, so that time proves nothing of any worker.
  */
 
 const TICK_MS = 500
@@ -38,7 +38,8 @@ function look (at) {
 
 /**
  * @param {number} silenceMs after which something is done about a worker that is silent: half of that is noticed
- * @param {(ms: number) => void} onSlept called when this process has not run for a while, before any reading of this clock
+ * @param {(ms: number) => void} onSlept called when this process has not run for a while, before any reading of this
+ *   clock
  * @returns {() => void} ends it
  */
 function watchClock (silenceMs, onSlept) {

@@ -1,6 +1,8 @@
 'use strict'
 
-/** What a fleet may be told to do. Each command resolves when it has been carried out, and rejects where it cannot be. */
+/**
+ * What a fleet may be told to do. Each command resolves when it has been carried out, and rejects where it cannot be.
+ */
 
 const { boundsOf } = require('../features')
 const { whyNoAutoBudget } = require('../core/container-budget')
@@ -8,16 +10,23 @@ const { RecycleError } = require('../core/errors')
 const { fewestWorkers } = require('../core/recycle-order')
 const { readSignal } = require('../core/signal')
 
-/** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./workers/fleet').Slot} Slot */
+/**
+ * @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {import('./workers/fleet').Slot} Slot
+ */
 
 const SIGNAL_MS = 5000
 
 class Commands {
   /**
-   * @param {import('./parts').Deps & { recycler: import('./recycling/recycler').Recycler, reloading: import('./recycling/reloading').Reloading,
-   *   cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, features: import('./features').RunningFeatures }} deps
+   * @param {import('./parts').Deps & { recycler: import('./recycling/recycler').Recycler,
+   *   reloading: import('./recycling/reloading').Reloading,
+   *   cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, features: import('./features').RunningFeatures }}
+   *   deps
    */
-  constructor ({ options, fleet, autoSize, recycler, reloading, cpuProfiles, features, record, resize, until, look, stopping }) {
+  constructor ({
+    options, fleet, autoSize, recycler, reloading, cpuProfiles, features, record, resize, until, look, stopping
+  }) {
     this.options = options
     this.fleet = fleet
     this.autoSize = autoSize
@@ -25,10 +34,11 @@ class Commands {
     this.reloading = reloading
     this.features = features
     this.cpuProfiles = cpuProfiles
-    const ofWorkers = Object.entries(features.commands).map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {any} */ how = {}) => {
-      this.#slotOf(slot)
-      return command(slot, how)
-    }])
+    const ofWorkers = Object.entries(features.commands)
+      .map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {any} */ how = {}) => {
+        this.#slotOf(slot)
+        return command(slot, how)
+      }])
     /** Those of features, for the fleet and for one worker; their types are in lib/features. */
     this.ofFeatures = Object.assign({}, features.verbs, Object.fromEntries(ofWorkers))
     this.record = record
@@ -38,7 +48,12 @@ class Commands {
     this.stopping = stopping
   }
 
-  /** Resolves when every slot has a worker that is ready. @returns {Promise<void>} @throws {RecycleError} RECYCLE_APP_DIES */
+  /**
+   * Resolves when every slot has a worker that is ready.
+   *
+   * @returns {Promise<void>}
+   * @throws {RecycleError} RECYCLE_APP_DIES
+   */
   async ready () {
     await this.until(() => this.fleet.isComplete)
   }
@@ -47,7 +62,8 @@ class Commands {
    * Replaces the worker of a slot; resolves with the journal's `recycled` line when the old one is gone.
    *
    * @param {number} slot
-   * @param {import('./workers/spawner').Variant | null} [variant] what the next worker is to have in place of an ordinary one
+   * @param {import('./workers/spawner').Variant | null} [variant] what the next worker is to have in place of an
+   *   ordinary one
    * @returns {Promise<Record<string, any>>}
    * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_NOT_READY, RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
@@ -68,7 +84,8 @@ class Commands {
    *
    * @param {import('../features').Reload} [how]
    * @returns {Promise<string | undefined>} what a feature says of it
-   * @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED after three replacements in a row that did not become ready; what a feature throws
+   * @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED after three replacements in a row that did not become ready; what a
+   *   feature throws
    */
   async reload (how = {}) {
     this.stopping.throwIfAborted()
@@ -87,7 +104,8 @@ class Commands {
   }
 
   /**
-   * Resolves when the fleet has `workers` workers. A fleet that sizes itself keeps that number, until it is told `auto`.
+   * Resolves when the fleet has `workers` workers. A fleet that sizes itself keeps that number, until it is told
+   * `auto`.
    *
    * @param {number | 'auto'} workers 1 to 1024; auto: as many as the load needs again, from the present number on
    * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_STOPPED; RECYCLE_NOT_READY where a slot's workers fail, three in
@@ -108,7 +126,8 @@ class Commands {
     this.fleet.isPinned = bounds !== null
     this.resize(workers, 'requested')
     const failing = () => this.fleet.failing(this.fleet.wanted)
-    const isLeft = () => this.fleet.list().every(({ slot, recycle, leaving }) => this.fleet.numbers.includes(slot) && (recycle !== null || leaving.size === 0))
+    const isLeft = () => this.fleet.list().every(({ slot, recycle, leaving }) =>
+      this.fleet.numbers.includes(slot) && (recycle !== null || leaving.size === 0))
     await this.until(() => failing() !== undefined || (this.fleet.isComplete && isLeft()))
     const { slot, boots } = failing() ?? {}
     if (slot !== undefined) throw new RecycleError('RECYCLE_NOT_READY', { what: `the worker of slot ${slot}`, slot, why: `${boots?.failures} have failed in a row` })
@@ -136,10 +155,12 @@ class Commands {
   }
 
   /**
-   * Has the apps' own listeners for a signal called, in every worker: the kernel's SIGHUP is held there, as it may be a terminal's.
+   * Has the apps' own listeners for a signal called, in every worker: the kernel's SIGHUP is held there, as it may be a
+   * terminal's.
    *
    * @param {string} name SIGHUP, SIGUSR1, SIGUSR2 or SIGWINCH
-   * @returns {Promise<Record<string, any>>} the journal's `fleet.signal` line, and `failed`: the workers without a listener, or that do not answer
+   * @returns {Promise<Record<string, any>>} the journal's `fleet.signal` line, and `failed`: the workers without a
+   *   listener, or that do not answer
    * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_STOPPED
    */
   async signal (name) {

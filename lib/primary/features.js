@@ -7,8 +7,8 @@ const { NoOwners } = require('./handoff/no-owners')
 
 /**
  * @typedef {{ [Name in Called]-?: NonNullable<import('../features/interface').PrimaryPart[Name]> }} Part
- * @typedef {'begin' | 'connect' | 'sessionOf' | 'collect' | 'reload' | 'crashed' | 'left' | 'causeOf' | 'wake' | 'probe' | 'kept' | 'beforeKill' |
- *   'beforeStop' | 'scrape'} Called
+ * @typedef {'begin' | 'connect' | 'sessionOf' | 'collect' | 'reload' | 'crashed' | 'left' | 'causeOf' | 'wake'
+ *   | 'probe' | 'kept' | 'beforeKill' | 'beforeStop' | 'scrape'} Called
  */
 
 class RunningFeatures {
@@ -17,7 +17,11 @@ class RunningFeatures {
 
   /** @param {import('../features/interface').PrimaryKernel} kernel */
   constructor (kernel) {
-    for (const { name, primary, isOn } of FEATURES) if (primary && isOn(kernel.options)) this.#parts.set(name, primary()(kernel))
+    for (const { name, primary, isOn } of FEATURES) {
+      if (primary && isOn(kernel.options)) {
+        this.#parts.set(name, primary()(kernel))
+      }
+    }
     /** Of sessions. @type {import('./handoff/no-owners').Owners} */
     this.owners = [...this.#parts.values()].find(({ owners }) => owners)?.owners ?? new NoOwners()
     /** Of workers. */
@@ -66,14 +70,20 @@ class RunningFeatures {
     return null
   }
 
-  /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {import('../features/interface').Probe} of what they add to its samples */
+  /**
+   * @param {import('./workers/worker-handle').WorkerHandle} handle
+   * @returns {import('../features/interface').Probe} of what they add to its samples
+   */
   probe (handle) {
     const worker = { handle, pid: handle.pid, latest: () => handle.latest, upSince: () => Number(handle.upSince) }
     const probes = this.all('probe', worker)
     return { read: async at => Object.assign({}, ...await Promise.all(probes.map(probe => probe.read(at)))) }
   }
 
-  /** @param {import('./workers/worker-handle').WorkerHandle} handle @returns {import('../core/fleet-facts').WorkerFacts['task']} */
+  /**
+   * @param {import('./workers/worker-handle').WorkerHandle} handle
+   * @returns {import('../core/fleet-facts').WorkerFacts['task']}
+   */
   taskOf (handle) {
     const states = this.#before.map(({ stateOf }) => stateOf(handle))
     if (states.includes('under way')) return 'under way'
@@ -97,7 +107,9 @@ class RunningFeatures {
 
   /** @returns {Promise<{ feature: string, text: string }[]>} what the next primary's are to have */
   async bequeath () {
-    const all = await Promise.all([...this.#parts].map(async ([feature, part]) => ({ feature, text: await part.bequeath?.() ?? null })))
+    const all = await Promise.all(
+      [...this.#parts].map(async ([feature, part]) => ({ feature, text: await part.bequeath?.() ?? null }))
+    )
     return /** @type {{ feature: string, text: string }[]} */ (all.filter(({ text }) => text !== null))
   }
 
@@ -108,7 +120,8 @@ class RunningFeatures {
 
   /** @returns {Record<string, any>} what each says of itself in status(), by its key; null: it is off */
   describe () {
-    return Object.fromEntries(FEATURES.flatMap(({ name, status }) => status ? [[status.key, this.#parts.get(name)?.describe?.() ?? null]] : []))
+    return Object.fromEntries(FEATURES.flatMap(({ name, status }) =>
+      status ? [[status.key, this.#parts.get(name)?.describe?.() ?? null]] : []))
   }
 }
 

@@ -11,8 +11,8 @@ const MAX_LENGTH = 64
 
 /**
  * @param {string} app absolute path
- * @returns {string} the file's name, or where that says nothing, or the file is that of a package in node_modules, the name
- *   in the nearest package.json, or else the folder's; in the characters of --name
+ * @returns {string} the file's name, or where that says nothing, or the file is that of a package in node_modules, the
+ *   name in the nearest package.json, or else the folder's; in the characters of --name
  */
 function nameOfApp (app) {
   const file = path.basename(app).replace(/(?<=.)\.[^.]*$/, '')

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The sockets that this process was started with, by descriptor: of its own, an app may listen on these alone. A worker that names another
- * one would have the primary take its own pipes and channels for a server's, and close them with it.
+ * The sockets that this process was started with, by descriptor: of its own, an app may listen on these alone. A worker
+ * that names another one would have the primary take its own pipes and channels for a server's, and close them with it.
  */
 
 const fs = require('node:fs')

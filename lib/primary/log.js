@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The supervisor's log, on stderr: the journal's events as sentences for people, or in pino's format for machines. pino itself
- * would take 8 MB of the primary's memory, for what is here one line.
+ * The supervisor's log, on stderr: the journal's events as sentences for people, or in pino's format for machines. pino
+ * itself would take 8 MB of the primary's memory, for what is here one line.
  */
 
 const { escapeJson } = require('../core/plain')
@@ -31,7 +31,9 @@ function jsonOf () {
   const base = { name: 'recycle', hostname: hostname(), primary: process.pid }
   return line => {
     const { v, t, ...fields } = line
-    return escapeJson(JSON.stringify({ level: LEVELS[levelOf(line)], time: t, ...base, ...fields, pid: fields.pid ?? process.pid, msg: sentence(line) }))
+    return escapeJson(JSON.stringify({
+      level: LEVELS[levelOf(line)], time: t, ...base, ...fields, pid: fields.pid ?? process.pid, msg: sentence(line)
+    }))
   }
 }
 

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Processes that the app has left behind: the kernel makes them children of PID 1, and they stay as zombies until PID 1 has collected
- * their exits. Node collects those of its own children alone. This collects the others, and leaves Node's to Node:
- * every child that Node starts is announced by a diagnostics channel.
+ * Processes that the app has left behind: the kernel makes them children of PID 1, and they stay as zombies until PID 1
+ * has collected their exits. Node collects those of its own children alone. This collects the others, and leaves Node's
+ * to Node: every child that Node starts is announced by a diagnostics channel.
  */
 
 const { ChildProcess } = require('node:child_process')

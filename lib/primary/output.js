@@ -1,14 +1,17 @@
 'use strict'
 
 /**
- * The stdout or stderr of this process, to which its log and the workers write whole lines. A reader that does not read stops
- * neither of them for long, and never the primary:
+ * The stdout or stderr of this process, to which its log and the workers write whole lines. A reader that does not read
+ * stops neither of them for long, and never the primary:
  *
- *     log     ── log() ──▶ queue ──▶ descriptor   beyond KEPT_BYTES the oldest lines of the log are lost, and counted
- *     worker  ── pass() ─────┘                    while it is full the worker's pipe is not read: the worker waits, as for any reader
+ *     log     ── log() ──▶ queue ──▶ descriptor
+ *     worker  ── pass() ─────┘
  *
- * Emits `room` when it is no longer full, `losing` with the reason when the first line is lost, and `lost` with their number when
- * all that was left has been written, `empty`.
+ * Beyond KEPT_BYTES the oldest lines of the log are lost, and counted. While the queue is full the worker's pipe is not
+ * read: the worker waits, as for any reader.
+ *
+ * Emits `room` when it is no longer full, `losing` with the reason when the first line is lost, and `lost` with their
+ * number when all that was left has been written, `empty`.
  */
 
 const { EventEmitter, once } = require('node:events')
@@ -20,7 +23,10 @@ const FULL_BYTES = 256 * 1024
 const REST_MS = 5 // between two small writes: each costs more than its bytes
 const GONE = ['EPIPE', 'EIO', 'ECONNRESET', 'ERR_STREAM_DESTROYED']
 
-/** @typedef {{ bytes: Buffer, logBytes: number }} Entry `logBytes`: those of the log, all or none until it is being written */
+/**
+ * @typedef {{ bytes: Buffer, logBytes: number }} Entry `logBytes`: those of the log, all or none until it is being
+ *   written
+ */
 
 class Output extends EventEmitter {
   /** @type {Entry[]} */
@@ -140,7 +146,8 @@ class Output extends EventEmitter {
   /** Makes one of the first entries, as many as fit into a write. @returns {Entry} */
   #gather () {
     let entries = 0
-    for (let bytes = 0; entries < this.#queue.length && (entries === 0 || bytes + this.#queue[entries].bytes.length <= this.descriptor.mostBytes); entries++) {
+    for (let bytes = 0; entries < this.#queue.length &&
+      (entries === 0 || bytes + this.#queue[entries].bytes.length <= this.descriptor.mostBytes); entries++) {
       bytes += this.#queue[entries].bytes.length
     }
     const first = this.#queue.splice(0, entries)
@@ -176,7 +183,12 @@ class Output extends EventEmitter {
   }
 }
 
-/** As many whole lines as fit, at least one. @param {Buffer} bytes @param {number} from @param {number} most @returns {number} */
+/**
+ * As many whole lines as fit, at least one.
+ *
+ * @param {Buffer} bytes @param {number} from @param {number} most
+ * @returns {number}
+ */
 function cutAfter (bytes, from, most) {
   if (bytes.length - from <= most) return bytes.length
   const last = bytes.lastIndexOf(NEWLINE, from + most - 1)

@@ -1,6 +1,9 @@
 'use strict'
 
-/** The outputs of the fleet: the log goes to stderr; the workers have them from this process, or write to it and it passes their lines on. */
+/**
+ * The outputs of the fleet: the log goes to stderr; the workers have them from this process, or write to it and it
+ * passes their lines on.
+ */
 
 const fs = require('node:fs')
 const { setTimeout } = require('node:timers/promises')
@@ -64,7 +67,8 @@ class Outputs {
   /** The workers have exited: resolves when what they wrote has been written, or is not read. */
   async end () {
     const outputs = [...this.#open.values()]
-    const written = Promise.all([...this.#workers].map(worker => worker.settled())).then(() => Promise.all(outputs.map(output => output.emptied())))
+    const written = Promise.all([...this.#workers].map(worker => worker.settled()))
+      .then(() => Promise.all(outputs.map(output => output.emptied())))
     await Promise.race([written, stalls(outputs)])
     for (const output of outputs) output.close()
   }

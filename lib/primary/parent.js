@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * A parent with an IPC channel: pm2, a test runner, any fork(). It is told `ready` when every worker is, and its `shutdown` is a stop.
+ * A parent with an IPC channel: pm2, a test runner, any fork(). It is told `ready` when every worker is, and its
+ * `shutdown` is a stop.
  *
  * @param {import('./supervisor').Supervisor} supervisor
  */

@@ -54,7 +54,8 @@ const { kill } = require('./workers/retirement')
  * @property {(event: string, fields: Record<string, any>) => Record<string, any>} record writes a line of the journal
  * @property {(at?: { requestedAlone?: boolean }) => void} look judges the workers
  * @property {(error: RecycleError) => void} abandon stops the fleet for an error
- * @property {(message: { slot: number | null, pid: number, message: unknown }) => void} onMessage takes what the app sends by `process.send`
+ * @property {(message: { slot: number | null, pid: number, message: unknown }) => void} onMessage takes what the app
+ *   sends by `process.send`
  *
  * @typedef {object} Deps what all parts may take
  * @property {import('../core/options').Options} options
@@ -75,10 +76,11 @@ const { kill } = require('./workers/retirement')
  * @property {Hooks['look']} look
  * @property {Hooks['abandon']} abandon
  * @property {AutoSize} autoSize
- * @property {(freshBytes: number | null) => void} fresh hears of what each worker takes when it is new; that may change budgets
+ * @property {(freshBytes: number | null) => void} fresh hears of what each worker takes when it is new; that may change
+ *   budgets
  *
- * @typedef {(workers: number, reason: string, how?: { leaveFirst?: readonly number[] } & Record<string, any>) => void} Resize `leaveFirst`: slots
- *   in the order in which they are given up; what else there is goes into the journal
+ * @typedef {(workers: number, reason: string, how?: { leaveFirst?: readonly number[] } & Record<string, any>) => void}
+ *   Resize `leaveFirst`: slots in the order in which they are given up; what else there is goes into the journal
  * @typedef {ReturnType<typeof assembleParts>} Parts
  */
 
@@ -87,7 +89,9 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const fleet = new Fleet()
   const isFollower = () => takeover !== null && !takeover.isLeading
   const isSole = () => takeover?.isSole ?? true
-  const failures = new Failures({ record, abandon, mustEnd: () => isFollower() || fleet.list().every(({ isNew }) => isNew) })
+  const failures = new Failures({
+    record, abandon, mustEnd: () => isFollower() || fleet.list().every(({ isNew }) => isNew)
+  })
   const tasks = new Tasks((name, error) => failures.note(name, error))
   const tenure = new Tenure()
   const listeningSockets = new ListeningSockets({ inherited, record })
@@ -107,7 +111,9 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const figuresOf = (/** @type {WorkerHandle} */ handle) => sampler.figuresOf(handle)
   const wasOomKilled = (/** @type {WorkerHandle} */ handle) => memoryWatch.wasOomKilled(handle)
   const means = { options, fleet, spawner, meter, tasks, stopping: tenure, listeningSockets, record, memory, autoSize }
-  const calls = { changed, resize, until, figuresOf, wasOomKilled, isFollower, look, abandon, fresh: autoSize.observe.bind(autoSize) }
+  const calls = {
+    changed, resize, until, figuresOf, wasOomKilled, isFollower, look, abandon, fresh: autoSize.observe.bind(autoSize)
+  }
   /** @type {Deps} */
   const deps = { ...means, ...calls }
 
@@ -127,7 +133,8 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     recycle: (slot, variant) => commands.recycle(slot, variant),
     read: (handle, how) => sampler.read(handle, how),
     sampleOf: handle => figuresOf(handle)?.sample ?? null,
-    createFile: (slot, suffix, how) => createPrivateFile({ slot, pid: fleet.slots.get(slot)?.incumbent?.pid, suffix, ...how }),
+    createFile: (slot, suffix, how) =>
+      createPrivateFile({ slot, pid: fleet.slots.get(slot)?.incumbent?.pid, suffix, ...how }),
     fleet,
     resize,
     memory,
@@ -166,7 +173,8 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const { owners } = features
   const receivers = () => fleet.serving().concat(/** @type {any} */ (handover.receivers))
   /** @type {HandoffLedger} */
-  const ledger = new HandoffLedger(receivers, sender => fleet.successorOf(sender), owners, sender => fleet.isLeavingGap(sender))
+  const ledger = new HandoffLedger(receivers, sender =>
+    fleet.successorOf(sender), owners, sender => fleet.isLeavingGap(sender))
   ledger.onKept = (handle, copy, socket, key) => { if (features.all('kept', handle, copy, socket, key).length === 0) socket.close() }
   const balancer = new Balancer({ ...deps, ledger })
   const crashWatch = new CrashWatch({ ...deps, features })
@@ -224,7 +232,9 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
 
   /** @param {WorkerHandle} handle a worker that has been spawned */
   function connect (handle) {
-    for (const part of [listeningSockets, owners, ledger, balancer, features, children, crashWatch, rotation]) part.connect(handle)
+    for (const part of [listeningSockets, owners, ledger, balancer, features, children, crashWatch, rotation]) {
+      part.connect(handle)
+    }
     handle.beforeKill = () => Promise.all(features.all('beforeKill', handle))
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))

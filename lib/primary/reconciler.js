@@ -25,11 +25,12 @@ class Reconciler {
   #timer
 
   /**
-   * @param {Pick<import('./parts').Deps, 'options' | 'fleet' | 'tasks' | 'stopping' | 'figuresOf' | 'memory'> & Judged} deps
+   * @param {Pick<import('./parts').Deps, 'options' | 'fleet' | 'tasks' | 'stopping' | 'figuresOf' | 'memory'> & Judged}
+   *   deps
    *
    * @typedef {object} Judged
-   * @property {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} steps what carries each action out; what it changes
-   *   at once is in the facts when it returns
+   * @property {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} steps what carries
+   *   each action out; what it changes at once is in the facts when it returns
    * @property {(handle: WorkerHandle) => import('../core/fleet-facts').WorkerFacts['task']} taskOf
    * @property {() => boolean} canForesee a worker whose memory is going to cross its budget is going to be replaced
    * @property {() => number} atFirst see Desired

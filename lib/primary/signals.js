@@ -36,9 +36,11 @@ function obeySignals (supervisor, terminal, ancestors) {
   process.on('SIGINT', stop)
   process.on('SIGHUP', () => {
     if (!terminal.isGone) attempt(supervisor.reload())
-    else if (!supervisor.isStopping) stop() // it comes from the kernel and from the shell: the second one must not hurry
+    else if (!supervisor.isStopping) stop() // from the kernel, and from the shell: the second one must not hurry
   })
-  for (const [verb, { signal }] of VERBS) if (signal) process.on(signal, () => isRestarted && signal === 'SIGUSR2' ? stop() : attempt(supervisor[verb]()))
+  for (const [verb, { signal }] of VERBS) {
+    if (signal) process.on(signal, () => isRestarted && signal === 'SIGUSR2' ? stop() : attempt(supervisor[verb]()))
+  }
   process.on('SIGUSR1', () => {})
   process.on('SIGTTIN', () => attempt(supervisor.scale(supervisor.size + 1)))
   process.on('SIGTTOU', () => attempt(supervisor.scale(Math.max(1, supervisor.size - 1))))

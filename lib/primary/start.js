@@ -18,8 +18,8 @@ const { Supervisor } = require('./supervisor')
  * @param {string} app
  * @param {string[]} args
  * @param {import('../core/options').Options} options
- * @param {Pick<import('./parts').Given, 'inherited' | 'takeover'> & { orphans?: import('./orphans').Orphans }} [own] where the process is the
- *   fleet's alone
+ * @param {Pick<import('./parts').Given, 'inherited' | 'takeover'> & { orphans?: import('./orphans').Orphans }} [own]
+ *   where the process is the fleet's alone
  * @returns {Supervisor} to be started
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED,
  *   RECYCLE_FORK_UNSUPPORTED, RECYCLE_UNWRITABLE, RECYCLE_JOURNAL
@@ -81,7 +81,11 @@ function missing (file) {
   return fs.existsSync(file) ? 'it is a folder without an index.js' : 'there is no such file'
 }
 
-/** The journal is in trouble; where there is no log to say it, Node's warning does. @param {Supervisor} supervisor @param {string} why */
+/**
+ * The journal is in trouble; where there is no log to say it, Node's warning does.
+ *
+ * @param {Supervisor} supervisor @param {string} why
+ */
 function warn (supervisor, why) {
   const { journal: file, log } = supervisor.options
   const line = supervisor.announce('fleet.warning', { warning: 'journal', file, why })

@@ -4,7 +4,10 @@ const { FEATURES } = require('../features')
 
 const SAMPLED = /** @type {(keyof import('../features').Sampled)[]} */ (FEATURES.flatMap(({ sampled = [] }) => sampled))
 
-/** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./measuring/figures').Figures} Figures */
+/**
+ * @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {import('./measuring/figures').Figures} Figures
+ */
 
 /**
  * @param {import('./workers/fleet').Fleet} fleet
@@ -14,7 +17,8 @@ const SAMPLED = /** @type {(keyof import('../features').Sampled)[]} */ (FEATURES
  * @returns what every worker is doing: plain data, sizes in bytes, times in milliseconds
  */
 function describeFleet (fleet, figuresOf, options, resting) {
-  const workers = fleet.all().map(handle => describe(handle.facts(), fleet.slots.get(handle.slot ?? -1), figuresOf(handle), options, resting.has(handle)))
+  const workers = fleet.all().map(handle =>
+    describe(handle.facts(), fleet.slots.get(handle.slot ?? -1), figuresOf(handle), options, resting.has(handle)))
   return { workers, ready: fleet.serving().length }
 }
 
@@ -25,7 +29,10 @@ function describeFleet (fleet, figuresOf, options, resting) {
  * @param {import('../core/options').Options} options
  * @param {boolean} rests
  */
-function describe ({ slot, pid, state, generation, app, at, upSince, budget, latest, known, isWaiting, drainsUntil, out }, place, figures, options, rests) {
+function describe (
+  { slot, pid, state, generation, app, at, upSince, budget, latest, known, isWaiting, drainsUntil, out }, place,
+  figures, options, rests
+) {
   const { sample = null, lastFull = null } = figures ?? {}
   const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
   return {
@@ -59,7 +66,10 @@ function describe ({ slot, pid, state, generation, app, at, upSince, budget, lat
   }
 }
 
-/** @param {import('../core/sample').Sample | null} sample @returns {import('../features').Sampled} null where a feature is off */
+/**
+ * @param {import('../core/sample').Sample | null} sample
+ * @returns {import('../features').Sampled} null where a feature is off
+ */
 function ofFeatures (sample) {
   return Object.fromEntries(SAMPLED.map(name => [name, sample?.[name] ?? null]))
 }

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The supervisor runs a fleet of workers from its start to its stop. What happens goes through announce(), and from there to the
- * journal, the log and the listeners for `event`; parts.js has what makes it happen.
+ * The supervisor runs a fleet of workers from its start to its stop. What happens goes through announce(), and from
+ * there to the journal, the log and the listeners for `event`; parts.js has what makes it happen.
  */
 
 const { EventEmitter } = require('node:events')
@@ -20,7 +20,8 @@ const VERSION = 1
  * A running fleet. Emits `event` with every journal line, `message` ({ slot, pid, message }) with what the app sends by
  * `process.send`, and `stopped` at the end, with the error that ended it or null.
  *
- * @typedef {{ t: number, event: string } & Record<string, any>} JournalLine docs/journal.md has the fields of each event
+ * @typedef {{ t: number, event: string } & Record<string, any>} JournalLine docs/journal.md has the fields of each
+ *   event
  * @typedef {object} Events
  * @property {[line: JournalLine]} event
  * @property {[about: { slot: number | null, pid: number, message: any }]} message
@@ -88,7 +89,9 @@ class Supervisor extends EventEmitter {
   start () {
     if (this.#timer || this.isStopping) return this
     const { app, args, execArgv, compileCache } = this.spawner
-    const { options, parts: { fleet, tasks, sampler, memoryWatch, reconciler, features, listeningSockets, succession } } = this
+    const {
+      options, parts: { fleet, tasks, sampler, memoryWatch, reconciler, features, listeningSockets, succession }
+    } = this
     this.announce('fleet.start', { pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: sampler.meter.name, node: process.version, compileCache, options })
     this.#watchOrphans()
     memoryWatch.start()
@@ -118,13 +121,30 @@ class Supervisor extends EventEmitter {
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
     const { fleet, sampler, recycler, ledger, memoryWatch, features, crashWatch } = this.parts
-    const { workers, ready } = describeFleet(fleet, handle => sampler.figuresOf(handle), this.options, ledger.loads.resting)
+    const { workers, ready } = describeFleet(fleet, handle =>
+      sampler.figuresOf(handle), this.options, ledger.loads.resting)
     const totals = { workers: fleet.numbers.length, ready, recycles: recycler.count, ...ledger.totals }
     const budgets = { maxRssBytes: budgetFor(this.options, this.size).maxRssBytes, jitter: this.options.jitter }
     const { latest: memory } = memoryWatch
     const { freshOverBudget } = sampler
-    const about = { crashing: crashWatch.describe(), uneven: fleet.unevenAddresses(), memory, freshOverBudget, notReaped: this.#notReaped }
-    return { v: VERSION, name: this.name, pid: process.pid, app: this.spawner.app, workers, totals, budgets, ...about, ...features.describe() }
+    const about = {
+      crashing: crashWatch.describe(),
+      uneven: fleet.unevenAddresses(),
+      memory,
+      freshOverBudget,
+      notReaped: this.#notReaped
+    }
+    return {
+      v: VERSION,
+      name: this.name,
+      pid: process.pid,
+      app: this.spawner.app,
+      workers,
+      totals,
+      budgets,
+      ...about,
+      ...features.describe()
+    }
   }
 
   /** What features add to `/metrics`. @returns {Promise<string>} in Prometheus's text format */
@@ -193,7 +213,8 @@ class Supervisor extends EventEmitter {
 
   /** The fleet serves, is not to stop at once, and no other primary takes part. */
   get #isInService () {
-    return !this.handover.isUnderWay && this.handover.isSole() && !this.#failure && !this.#hurried.signal.aborted && this.parts.fleet.serving().length > 0
+    return !this.handover.isUnderWay && this.handover.isSole() && !this.#failure && !this.#hurried.signal.aborted &&
+      this.parts.fleet.serving().length > 0
   }
 
   async #stopWorkers () {
@@ -207,7 +228,10 @@ class Supervisor extends EventEmitter {
     this.announce('fleet.stop', { recycles: this.parts.recycler.count, failure: this.#failure?.code ?? null })
   }
 
-  /** No other primary runs the fleet when this one has stopped: where this one has not led, or has failed, its predecessor does. */
+  /**
+   * No other primary runs the fleet when this one has stopped: where this one has not led, or has failed, its
+   * predecessor does.
+   */
   get isLast () {
     return !this.takeover || this.takeover.isSole || (this.takeover.isLeading && !this.#failure)
   }
@@ -239,7 +263,11 @@ class Supervisor extends EventEmitter {
     queueMicrotask(() => this.emit('stopped', this.#failure))
   }
 
-  /** Stops the fleet for an error: `ready()` and whatever else is waited for rejects with it. @param {RecycleError} error */
+  /**
+   * Stops the fleet for an error: `ready()` and whatever else is waited for rejects with it.
+   *
+   * @param {RecycleError} error
+   */
   abandon (error) {
     if (this.isStopping) return
     this.#failure = error
@@ -248,8 +276,8 @@ class Supervisor extends EventEmitter {
   }
 
   /**
-   * Its line goes into the journal, the log and to the listeners for `event`. They run after the step that is under way: an error
-   * of theirs is theirs alone.
+   * Its line goes into the journal, the log and to the listeners for `event`. They run after the step that is under
+   * way: an error of theirs is theirs alone.
    *
    * @param {string} event
    * @param {Record<string, any>} fields

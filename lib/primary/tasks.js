@@ -21,7 +21,8 @@ class Tasks {
    * @returns {Promise<void>} resolves when it has ended, by a failure or not
    */
   run (name, work) {
-    const task = new Promise(resolve => resolve(work())).then(() => {}, error => this.onFailure(name, error)).finally(() => this.#running.delete(task))
+    const task = new Promise(resolve => resolve(work())).then(() => {}, error => this.onFailure(name, error))
+      .finally(() => this.#running.delete(task))
     this.#running.add(task)
     return task
   }

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The time in which this primary runs the fleet. It ends with a stop, or when a successor has taken the fleet over; if that
- * one dies, it begins again. For those that act only meanwhile it looks like an AbortSignal.
+ * The time in which this primary runs the fleet. It ends with a stop, or when a successor has taken the fleet over; if
+ * that one dies, it begins again. For those that act only meanwhile it looks like an AbortSignal.
  */
 class Tenure extends EventTarget {
   onabort = null

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * The terminal by which this process was started. When it closes, the kernel sends SIGHUP, which means "reload" elsewhere. With
- * nohup, or all three streams redirected, the fleet is to outlive it. nohup's own mark, that SIGHUP is ignored, cannot be
- * seen: Node.js resets it as it starts.
+ * The terminal by which this process was started. When it closes, the kernel sends SIGHUP, which means "reload"
+ * elsewhere. With nohup, or all three streams redirected, the fleet is to outlive it. nohup's own mark, that SIGHUP is
+ * ignored, cannot be seen: Node.js resets it as it starts.
  */
 
 const fs = require('node:fs')

@@ -8,8 +8,8 @@
  *     kill     the old worker has given its account and exits
  *     none     no worker was being replaced
  *
- * A drop whose local port is the remote port of a connection that the supervisor cut in that drain is joined by port, which
- * is certain. Any other drop is joined by time, which may be a coincidence.
+ * A drop whose local port is the remote port of a connection that the supervisor cut in that drain is joined by port,
+ * which is certain. Any other drop is joined by time, which may be a coincidence.
  *
  * @typedef {import('./client').Drop} Drop
  * @typedef {import('./audit').RecycleEvent} RecycleEvent
@@ -69,7 +69,8 @@ function cutsByPort (events) {
 /** @param {Drop} drop @param {Map<number, CutPort[]>} cuts @returns {Attribution | null} */
 function byPort ({ t, startedAt, localPort }, cuts) {
   const here = localPort === null ? undefined : cuts.get(localPort)
-  const cut = here?.find(({ event, isTaken }) => !isTaken && startedAt <= event.t + SLACK_MS && t >= event.drainAt - SLACK_MS)
+  const cut = here?.find(({ event, isTaken }) =>
+    !isTaken && startedAt <= event.t + SLACK_MS && t >= event.drainAt - SLACK_MS)
   if (!cut) return null
   cut.isTaken = true // ports come around again, and pipelined requests share one
   return { event: cut.event, crash: null, phase: 'drain', joinedBy: 'port' }
@@ -89,7 +90,8 @@ function byTime ({ t, startedAt, error }, events) {
   const to = error === 'timeout' ? startedAt + SLACK_MS : t
   const [first] = events.at(from, to)
     .map(event => ({ event, phase: phaseAt(event, from) }))
-    .sort((a, b) => Number(b.event.lost) - Number(a.event.lost) || RANK[a.phase] - RANK[b.phase] || b.event.beganAt - a.event.beganAt)
+    .sort((a, b) => Number(b.event.lost) - Number(a.event.lost) || RANK[a.phase] - RANK[b.phase] ||
+      b.event.beganAt - a.event.beganAt)
   return first ? { ...first, crash: null, joinedBy: 'time' } : null
 }
 
@@ -106,7 +108,11 @@ function phaseAt ({ how, drainAt, drainedAt, retiredAt }, t) {
  * @template Item
  */
 class InTime {
-  /** Ascending by `from`; `latest`: the latest end so far, which stops a search backward. @type {{ item: Item, from: number, to: number, latest: number }[]} */
+  /**
+   * Ascending by `from`; `latest`: the latest end so far, which stops a search backward.
+   *
+   * @type {{ item: Item, from: number, to: number, latest: number }[]}
+   */
   #spans
 
   /** @param {readonly Item[]} items @param {(item: Item) => number} from @param {(item: Item) => number} to */

@@ -124,7 +124,15 @@ class Audit {
   #worker ({ pid, slot }) {
     const known = this.#workers.get(pid)
     if (known) return known
-    const worker = { softBytes: null, metric: this.fleet.metric, drainAt: null, retiredAt: null, reason: null, slot: asNumber(slot), connections: null }
+    const worker = {
+      softBytes: null,
+      metric: this.fleet.metric,
+      drainAt: null,
+      retiredAt: null,
+      reason: null,
+      slot: asNumber(slot),
+      connections: null
+    }
     this.#workers.set(pid, worker)
     if (this.#workers.size > MOST_WORKERS) this.#workers.delete(this.#workers.keys().next().value)
     return worker
@@ -160,8 +168,12 @@ class Audit {
     if (!isInDrain) this.inFlightAtCrashes += inFlight
     const oomKilled = line.oomKilled === true
     if (oomKilled) this.oomKills++
-    const [slot, pid, code, signal] = [asNumber(line.slot), asNumber(line.pid), asNumber(line.code), asText(line.signal)]
-    this.crashEvents.push({ t, slot, pid, code, signal, oomKilled, connections: connections && asCount(connections), inFlight })
+    const [slot, pid, code, signal] = [
+      asNumber(line.slot), asNumber(line.pid), asNumber(line.code), asText(line.signal)
+    ]
+    this.crashEvents.push({
+      t, slot, pid, code, signal, oomKilled, connections: connections && asCount(connections), inFlight
+    })
   }
 
   /** @param {Record<string, any>} line */
@@ -185,7 +197,11 @@ class Audit {
     this.#drawFall(event, worker)
   }
 
-  /** At the replacement: between two samples the slot's memory did not decrease slowly, but fell. @param {RecycleEvent} event @param {Incumbent} [old] */
+  /**
+   * At the replacement: between two samples the slot's memory did not decrease slowly, but fell.
+   *
+   * @param {RecycleEvent} event @param {Incumbent} [old]
+   */
   #drawFall ({ slot, pid, rssBefore, rssAfter, drainAt, t }, old) {
     const successor = this.#workers.get(pid)
     if (slot === null || !rssBefore || !rssAfter || successor?.metric !== 'rss') return
@@ -216,7 +232,9 @@ class Audit {
   #endOpen () {
     for (const [pid, { drainAt, retiredAt, reason, slot }] of this.#workers) {
       if (drainAt === null || retiredAt !== null) continue
-      const event = unfinishedEvent(++this.#ended, { pid: asNumber(pid), slot, reason, drainAt, t: Math.max(drainAt, this.#lastTime) })
+      const event = unfinishedEvent(
+        ++this.#ended, { pid: asNumber(pid), slot, reason, drainAt, t: Math.max(drainAt, this.#lastTime) }
+      )
       this.spans.add(event.beganAt, event.t)
       this.events.push(event)
     }

@@ -41,7 +41,12 @@ function percent (share) {
   return `${(100 * share).toFixed(2)}%`
 }
 
-/** The local time of day; in a run of many hours with the date. @param {{ from: number | null, to: number | null }} report @returns {(t: number) => string} */
+/**
+ * The local time of day; in a run of many hours with the date.
+ *
+ * @param {{ from: number | null, to: number | null }} report
+ * @returns {(t: number) => string}
+ */
 function clockOf ({ from, to }) {
   const hasDate = Number(to) - Number(from) > 20 * 3_600_000
   return t => {

@@ -6,7 +6,8 @@
  * @typedef {object} Drop a request that the client sent and that got no complete response with an expected status
  * @property {number} t when the client noticed it, ms since the epoch
  * @property {number} startedAt
- * @property {string} error reset, closed-before-response, closed-during-response, timeout, status, refused, or an error's code
+ * @property {string} error reset, closed-before-response, closed-during-response, timeout, status, refused, or an
+ *   error's code
  * @property {number | null} status
  * @property {string | null} method
  * @property {string | null} path

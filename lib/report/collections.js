@@ -43,7 +43,12 @@ class Collections {
     if (this.#isSilent) return null
     const shared = (/** @type {Kind} */ kind) => {
       const { count, totalMs, longestMs } = this.#totals[kind]
-      return { count, totalMs: rounded(totalMs), longestMs, share: this.#workersMs > 0 ? Math.min(1, totalMs / this.#workersMs) : 0 }
+      return {
+        count,
+        totalMs: rounded(totalMs),
+        longestMs,
+        share: this.#workersMs > 0 ? Math.min(1, totalMs / this.#workersMs) : 0
+      }
     }
     return { scavenges: shared('scavenges'), markSweeps: shared('markSweeps'), workersMs: this.#workersMs, longestLoopLagMs: this.#longestLagMs }
   }
@@ -75,7 +80,11 @@ class Collections {
   }
 }
 
-/** By the worker's age, which is independent of the wall clock; a standby's age restarts when it takes a slot. @param {Seen} before @param {Seen} after */
+/**
+ * By the worker's age, which is independent of the wall clock; a standby's age restarts when it takes a slot.
+ *
+ * @param {Seen} before @param {Seen} after
+ */
 function msBetween (before, after) {
   const isByAge = before.ageMs !== null && after.ageMs !== null && after.ageMs >= before.ageMs
   return isByAge ? Number(after.ageMs) - Number(before.ageMs) : after.t - before.t

@@ -2,8 +2,8 @@
 
 /**
  * Disagreements between client and supervisor: for each recycle, how many requests the client lost, and how many the
- * supervisor cut. A response with the wrong status is not a lost request. The supervisor knows nothing of connections that
- * are unaccounted for, so the client may have lost requests on these.
+ * supervisor cut. A response with the wrong status is not a lost request. The supervisor knows nothing of connections
+ * that are unaccounted for, so the client may have lost requests on these.
  *
  * @typedef {object} Disagreement
  * @property {number | null} recycle its id; null: outside any recycle

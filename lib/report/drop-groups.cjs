@@ -5,8 +5,8 @@
  *
  * @typedef {import('./index').Report} Report @typedef {Report['drops'][number]} Drop
  *
- * @typedef {Drop & { count: number, last: number, recycles: Set<number>, slots: Set<number> }} DropGroup its first drop's fields; `last`: the time of its
- *   last one; `recycles` and `slots` in which they were
+ * @typedef {Drop & { count: number, last: number, recycles: Set<number>, slots: Set<number> }} DropGroup its first
+ *   drop's fields; `last`: the time of its last one; `recycles` and `slots` in which they were
  */
 
 /** @type {(keyof Drop)[]} */
@@ -31,7 +31,8 @@ function dropGroups (drops) {
 /**
  * What to do about drops of requests that took longer than their worker's drain.
  *
- * @param {Drop[]} drops @param {Report['recycleEvents']} recycleEvents @param {(ms: number) => string} time @returns {string | null}
+ * @param {Drop[]} drops @param {Report['recycleEvents']} recycleEvents @param {(ms: number) => string} time
+ * @returns {string | null}
  */
 function hintOf (drops, recycleEvents, time) {
   const ids = new Set(drops.map(({ recycle }) => recycle))

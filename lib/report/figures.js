@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The figures of a report, computed line by line from journals, in bounded memory. Pure: it reads no file and no clock, and
- * takes the client's and the supervisor's lines in any order.
+ * The figures of a report, computed line by line from journals, in bounded memory. Pure: it reads no file and no clock,
+ * and takes the client's and the supervisor's lines in any order.
  *
  *     line ─┬▶ Audit  (the supervisor) ─┬▶ attribute() ─▶ summary()   the figures, as in --json
  *           └▶ Client (the load)       ─┘              ─▶ series()    values over time, for charts
@@ -51,8 +51,12 @@ class Figures {
   #handlers = new Map()
 
   constructor () {
-    for (const { handlers } of [this.#client, this.#audit, this.#collections, ...this.#ofFeatures.map(([, part]) => part)]) {
-      for (const [event, handle] of Object.entries(handlers)) this.#handlers.set(event, [...this.#handlers.get(event) ?? [], handle])
+    for (const { handlers } of [
+      this.#client, this.#audit, this.#collections, ...this.#ofFeatures.map(([, part]) => part)
+    ]) {
+      for (const [event, handle] of Object.entries(handlers)) {
+        this.#handlers.set(event, [...this.#handlers.get(event) ?? [], handle])
+      }
     }
   }
 
@@ -68,10 +72,26 @@ class Figures {
     for (const handle of handlers) handle(line)
   }
 
-  /** The figures. Call it after the last line. @param {{ runsOn?: boolean }} [how] the fleet runs: its journal goes on */
+  /**
+   * The figures. Call it after the last line.
+   *
+   * @param {{ runsOn?: boolean }} [how] the fleet runs: its journal goes on
+   */
   summary ({ runsOn = true } = {}) {
     this.#finish(runsOn)
-    const { recycles, crashes, crashesInDrains, oomKills, connectionsAtCrashes, inFlightAtCrashes, totals, byReason, fleet, events, crashEvents } = this.#audit
+    const {
+      recycles,
+      crashes,
+      crashesInDrains,
+      oomKills,
+      connectionsAtCrashes,
+      inFlightAtCrashes,
+      totals,
+      byReason,
+      fleet,
+      events,
+      crashEvents
+    } = this.#audit
     const { isSilent, requests, dropped, wasCutShort, url, connections, sockets, kills, isAlone, drops } = this.#client
     const figures = {
       v: VERSION,
@@ -118,11 +138,16 @@ class Figures {
   /** The values over time. */
   series () {
     /** @type {Record<string, Record<string, any>[]>} */
-    const ofFeatures = Object.fromEntries(this.#ofFeatures.flatMap(([key, part]) => part.series ? [[key, part.series()]] : []))
+    const ofFeatures = Object.fromEntries(this.#ofFeatures.flatMap(([key, part]) =>
+      part.series ? [[key, part.series()]] : []))
     return { memory: this.#memory.series(), client: this.#client.series(), ...ofFeatures }
   }
 
-  /** A supervisor writes its lines in order, so a step back in time means that the clock was set. @param {number} t of the line */
+  /**
+   * A supervisor writes its lines in order, so a step back in time means that the clock was set.
+   *
+   * @param {number} t of the line
+   */
   #lookAtClock (t) {
     if (t < this.#wroteAt - STEP_MS) this.#clockSetBackMs += this.#wroteAt - t
     this.#wroteAt = t

@@ -3,8 +3,9 @@
 /**
  * What a journal does not say: from when to when nothing is known, and why. Pure.
  *
- * A fleet's lines come at least at every interval, from `fleet.start` to `fleet.stop`. So a second start without a stop, an end without
- * one, lines that were lost or cannot be read, and a silence each mean that something may have been cut of which there is no account.
+ * A fleet's lines come at least at every interval, from `fleet.start` to `fleet.stop`. So a second start without a
+ * stop, an end without one, lines that were lost or cannot be read, and a silence each mean that something may have
+ * been cut of which there is no account.
  *
  * @typedef {object} Gap
  * @property {number | null} from ms since the epoch
@@ -35,7 +36,11 @@ class Gaps {
   #recycles = 0
   /** A primary that is to take over. @type {{ pid: number | null, intervalMs: number | null } | null} */
   #successor = null
-  /** Workers of the fleet, and those of the fleet before it: their latest sample. @type {Map<unknown, { t: number, ageMs: number } | null>} */
+  /**
+   * Workers of the fleet, and those of the fleet before it: their latest sample.
+   *
+   * @type {Map<unknown, { t: number, ageMs: number } | null>}
+   */
   #workers = new Map()
   /** @type {Set<unknown>} */
   #strangers = new Set()

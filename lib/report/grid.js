@@ -18,7 +18,8 @@ const { plain } = require('../core/plain')
  */
 function layOut (columns, cells, width) {
   const rows = cells.map(row => row.map(plain))
-  const widths = columns.map(({ title }, i) => rows.reduce((widest, row) => Math.max(widest, row[i].length), title.length))
+  const widths = columns.map(({ title }, i) =>
+    rows.reduce((widest, row) => Math.max(widest, row[i].length), title.length))
   const net = widths.reduce((sum, one) => sum + one, 0)
   const gap = net + 2 * (columns.length - 1) <= width ? '  ' : ' '
   return [columns.map(({ title }) => title), ...rows].map(row => row

@@ -10,14 +10,17 @@ const { Figures } = require('./figures')
  * @typedef {import('./figures').Summary & { skippedLines: number }} Report as printed by `recycle report --json`
  */
 
+const thisMachine = () => ({ now: Date.now(), isAlive: isRunning }) // eslint-disable-line no-restricted-properties -- journals'
+
 /**
  * @param {string[]} files journals of one fleet and run files of `recycle drill`, in any order; rotated, compressed,
  *   still being written
- * @param {{ now: number, isAlive: (pid: number) => boolean }} [machine] by which it is told whether the fleet still runs
+ * @param {{ now: number, isAlive: (pid: number) => boolean }} [machine] by which it is told whether the fleet still
+ *   runs
  * @returns {Promise<{ report: Report, series: import('./figures').Series }>}
  * @throws {RecycleError} RECYCLE_UNREADABLE
  */
-async function readReport (files, { now, isAlive } = { now: Date.now(), isAlive: isRunning }) { // eslint-disable-line no-restricted-properties -- journals'
+async function readReport (files, { now, isAlive } = thisMachine()) {
   const figures = new Figures()
   const tally = emptyTally()
   for await (const lines of readJournals(files, tally)) {

@@ -1,16 +1,19 @@
 'use strict'
 
 /**
- * Latency in steady state, and latency while a worker was being replaced. Whether a tick overlaps a recycle is known only
- * after the recycle, and the lines may come in any order, so ticks are buffered. The buffer holds ten minutes. The result
- * is exact for a run of up to ten minutes, and for longer runs whose lines are roughly in the order of time.
+ * Latency in steady state, and latency while a worker was being replaced. Whether a tick overlaps a recycle is known
+ * only after the recycle, and the lines may come in any order, so ticks are buffered. The buffer holds ten minutes. The
+ * result is exact for a run of up to ten minutes, and for longer runs whose lines are roughly in the order of time.
  */
 
 const { Histogram } = require('./histogram')
 
 const MOST_WAITING = 2400
 
-/** @typedef {{ from: number, to: number, pairs: Float64Array }} Tick times in ms since the epoch, pairs as readPairs() gives them */
+/**
+ * @typedef {{ from: number, to: number, pairs: Float64Array }} Tick times in ms since the epoch, pairs as readPairs()
+ *   gives them
+ */
 
 class Latency {
   #steady = new Histogram()
@@ -29,7 +32,10 @@ class Latency {
     if (this.#waiting.length > MOST_WAITING) this.#settle(this.#waiting.splice(0, MOST_WAITING / 2))
   }
 
-  /** @returns {{ steady: import('./histogram').Percentiles | null, recycling: import('./histogram').Percentiles | null }} */
+  /**
+   * @returns {{ steady: import('./histogram').Percentiles | null, recycling: import('./histogram').Percentiles
+   *   | null }}
+   */
   summary () {
     this.#settle(this.#waiting.splice(0))
     return { steady: this.#steady.summary(), recycling: this.#recycling.summary() }

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * @typedef {object} RecycleEvent a worker that was drained, with its account. Times in ms since the epoch, durations in ms,
- *   sizes in bytes; null: the journal does not record it
+ * @typedef {object} RecycleEvent a worker that was drained, with its account. Times in ms since the epoch, durations in
+ *   ms, sizes in bytes; null: the journal does not record it
  * @property {number} id 1, 2, 3 … in the order of their ends
  * @property {Kind} kind `unfinished`: the journal ends before the drain
  * @property {number | null} slot
@@ -21,11 +21,13 @@
  * @property {number | null} rssBefore
  * @property {number | null} rssAfter
  * @property {Record<string, number> | null} account of the connections and requests, by the names of core/account.js
- * @property {number} cut requests, but for `account.streamsCut`: WebSockets and raw connections, which only the app can end
+ * @property {number} cut requests, but for `account.streamsCut`: WebSockets and raw connections, which only the app can
+ *   end
  * @property {number} unaccounted connections of a worker that gave no account
  * @property {'retired' | 'killed' | 'crashed' | null} ended null: the journal does not record it
  * @property {boolean} lost the worker gave no account; `cut` is by its last beat
- * @property {{ method: string | null, path: string | null, ageMs: number | null, remotePort: number | null, upgraded: boolean }[]} cuts
+ * @property {{ method: string | null, path: string | null, ageMs: number | null, remotePort: number | null,
+ *   upgraded: boolean }[]} cuts
  * @property {number} dropped requests, by the client's record
  *
  * @typedef {'recycle' | 'scale' | 'stop' | 'unfinished'} Kind
@@ -123,13 +125,20 @@ function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
   }
 }
 
-/** The account of a line, by core/account.js's names; of `cut` the streams are apart. @param {Record<string, any>} line @returns {Record<string, number>} */
+/**
+ * The account of a line, by core/account.js's names; of `cut` the streams are apart.
+ *
+ * @param {Record<string, any>} line
+ * @returns {Record<string, number>}
+ */
 function accountOf (line) {
   const account = Object.fromEntries(ACCOUNT.map(name => [name, asCount(line[name])]))
   account.streamsCut = streamsCut({ cut: account.cut, cuts: Array.isArray(line.cuts) ? line.cuts : [] })
   account.cut -= account.streamsCut
   // Older journals have lost accounts without `unaccounted`.
-  if (line.lost === true && line.unaccounted === undefined) account.unaccounted = Math.max(0, account.connections - account.cut - account.streamsCut)
+  if (line.lost === true && line.unaccounted === undefined) {
+    account.unaccounted = Math.max(0, account.connections - account.cut - account.streamsCut)
+  }
   return account
 }
 

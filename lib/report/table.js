@@ -71,7 +71,11 @@ function recycles ({ recycleEvents, recycleEventsOmitted }, paint) {
   return [paint('dim', heading), ...painted, ...more]
 }
 
-/** For a worker that gave no account: from the requests known to be in flight to all of its connections. @param {Report['recycleEvents'][number]} event */
+/**
+ * For a worker that gave no account: from the requests known to be in flight to all of its connections.
+ *
+ * @param {Report['recycleEvents'][number]} event
+ */
 function cutOf ({ cut, unaccounted, lost }) {
   return `${short(cut)}${unaccounted ? `–${short(Number(cut) + unaccounted)}` : lost ? '?' : ''}`
 }
@@ -109,12 +113,14 @@ function drops (report, paint) {
     recycle: `${recyclesOf(drop)}${drop.joinedBy === 'port' ? '*' : ''}`,
     phase: drop.phase
   }))
-  const widest = (/** @type {'count' | 'error' | 'recycle'} */ name) => Math.max(name.length, ...cells.map(cell => cell[name].length))
+  const widest = (/** @type {'count' | 'error' | 'recycle'} */ name) =>
+    Math.max(name.length, ...cells.map(cell => cell[name].length))
   const left = WIDTH - 14 - widest('count') - widest('error') - widest('recycle') - 5 - 10
   const [heading, ...lines] = layOut([
     { title: 'dropped', left: true }, { title: 'count' }, { title: 'error', left: true }, { title: 'request', left: true },
     { title: 'recycle', left: true }, { title: 'phase', left: true }
-  ], cells.map(({ time, count, error, request, recycle, phase }) => [time, count, error, clip(request, left), recycle, phase]), WIDTH)
+  ], cells.map(({ time, count, error, request, recycle, phase }) =>
+    [time, count, error, clip(request, left), recycle, phase]), WIDTH)
   const more = dropsOmitted ? [paint('dim', `and ${grouped(dropsOmitted)} earlier ones`)] : []
   const note = drops.some(drop => drop.joinedBy === 'port') ? [paint('dim', '* joined by port with a request that the supervisor cut; the others by time alone')] : []
   const hint = hintOf(drops, recycleEvents, time)
@@ -143,7 +149,10 @@ function disagreements ({ disagreements }, paint) {
 function latency ({ latency: { steady, recycling } }, paint) {
   const rows = Object.entries({ steady, recycling }).flatMap(([name, figures]) => figures === null
     ? []
-    : [[name, ...[figures.p50, figures.p90, figures.p99, figures.p999, figures.max].map(milliseconds), grouped(figures.requests)]])
+    : [[
+        name, ...[figures.p50, figures.p90, figures.p99, figures.p999, figures.max].map(milliseconds),
+        grouped(figures.requests)
+      ]])
   if (rows.length === 0) return []
   const [heading, ...lines] = layOut([
     { title: 'latency', left: true }, { title: 'p50' }, { title: 'p90' }, { title: 'p99' }, { title: 'p99.9' }, { title: 'max' }, { title: 'requests' }
@@ -173,7 +182,9 @@ function ofFeatures (report, paint) {
 }
 
 /** @param {Report} report @param {Paint} paint */
-function remarks ({ gaps, unacked, streamsCut, oomKills, client, clockSetBackMs, clockSetForwardMs, skippedLines, recycleEvents }, paint) {
+function remarks (
+  { gaps, unacked, streamsCut, oomKills, client, clockSetBackMs, clockSetForwardMs, skippedLines, recycleEvents }, paint
+) {
   const said = gaps.slice(1).map(gap => `nothing is known ${span(gap)}: ${gap.why}`)
   if (oomKills > 0) said.push(`the kernel killed ${count(oomKills, 'worker')} because memory ran out: lower --max-rss (auto computes it), or raise the container's limit`)
   if (unacked > 0) said.push(`${grouped(unacked)} connections were handed over and never acknowledged: their outcome is not known`)

@@ -3,16 +3,18 @@
 const { count, grouped } = require('../core/units')
 
 /**
- * The first sentence of a report, and whether it is ok. It is not ok if connections ended with a worker that crashed or gave
- * no account: there may have been requests on them that the worker had not read. A client that lost nothing settles the
- * question for its own connections, and so for the fleet if it had no other clients.
+ * The first sentence of a report, and whether it is ok. It is not ok if connections ended with a worker that crashed or
+ * gave no account: there may have been requests on them that the worker had not read. A client that lost nothing
+ * settles the question for its own connections, and so for the fleet if it had no other clients.
  *
  * Where something is not recorded, nothing is ok either: it is known to have failed, or it is not known.
  *
- * @typedef {{ ok: boolean, exitCode: 0 | 1 | 2, text: string }} Verdict `ok`: certainly nothing was dropped or cut; exitCode 2: as far as is recorded
+ * @typedef {{ ok: boolean, exitCode: 0 | 1 | 2, text: string }} Verdict `ok`: certainly nothing was dropped or cut;
+ *   exitCode 2: as far as is recorded
  *
  * @param {object} figures
- * @param {{ isAlone: boolean, kills: number } | null} figures.client `isAlone`: the fleet had no other clients; `kills`: it has killed workers
+ * @param {{ isAlone: boolean, kills: number } | null} figures.client `isAlone`: the fleet had no other clients;
+ *   `kills`: it has killed workers
  * @param {readonly import('./gaps').Gap[]} figures.gaps what is not recorded
  * @param {number | null} figures.requests null: no record of a client
  * @param {number | null} figures.dropped
@@ -25,7 +27,19 @@ const { count, grouped } = require('../core/units')
  * @param {number} figures.inFlightAtCrashes
  * @returns {Verdict}
  */
-function verdictOf ({ client, gaps, requests, dropped, recycles, cut, unaccounted, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes }) {
+function verdictOf ({
+  client,
+  gaps,
+  requests,
+  dropped,
+  recycles,
+  cut,
+  unaccounted,
+  crashes,
+  crashesInDrains,
+  connectionsAtCrashes,
+  inFlightAtCrashes
+}) {
   const kills = client?.kills ?? 0
   const over = `over ${[...recycles > 0 || kills === 0 ? [count(recycles, 'recycle')] : [], ...kills > 0 ? [count(kills, 'kill')] : []].join(' and ')}`
   const took = connectionsAtCrashes === 0 ? '' : `${count(connectionsAtCrashes, 'connection')}, `
@@ -46,7 +60,10 @@ function verdictOf ({ client, gaps, requests, dropped, recycles, cut, unaccounte
 
 const LAST = 8.64e15 // ms: the latest time of a Date
 
-/** @param {boolean} isClean as far as is recorded @param {string} text @param {readonly import('./gaps').Gap[]} gaps @returns {Verdict} */
+/**
+ * @param {boolean} isClean as far as is recorded @param {string} text @param {readonly import('./gaps').Gap[]} gaps
+ * @returns {Verdict}
+ */
 function judged (isClean, text, gaps) {
   if (gaps.length === 0) return { ok: isClean, exitCode: isClean ? 0 : 1, text }
   const [first, ...more] = gaps
@@ -57,7 +74,8 @@ function judged (isClean, text, gaps) {
 
 /** @param {import('./gaps').Gap} gap */
 function span ({ from, to }) {
-  const at = (/** @type {number} */ t) => new Date(Math.max(-LAST, Math.min(t, LAST))).toISOString() // any number may stand in a journal
+  // Any number may stand in a journal
+  const at = (/** @type {number} */ t) => new Date(Math.max(-LAST, Math.min(t, LAST))).toISOString()
   if (from !== null && to === from) return `at ${at(from)}`
   return `${from === null ? '' : `from ${at(from)} `}${to === null ? 'on' : `to ${at(to)}`}`
 }

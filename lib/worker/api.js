@@ -17,9 +17,10 @@
  * @property {(fn: (session: string, value: any) => void) => void} [onTransfer]
  * @property {(fn: (about: { slot: number }) => unknown) => void} [onLease]
  * @property {(registry: any) => void} [exposeMetrics]
- * @property {(socket: import('node:net').Socket, kind: string, give: () => { state?: unknown, unread?: Buffer, onLeave?: () => void } | null) => void}
- *   [movable]
- * @property {(kind: string, fn: (socket: import('node:net').Socket, state: any, unread: Buffer) => void) => void} [onMoved]
+ * @property {(socket: import('node:net').Socket, kind: string, give: () => { state?: unknown, unread?: Buffer,
+ *   onLeave?: () => void } | null) => void} [movable]
+ * @property {(kind: string, fn: (socket: import('node:net').Socket, state: any, unread: Buffer) => void) => void}
+ *   [onMoved]
  * @property {(fn: () => unknown) => void} [onFork] where workers are copies
  * @property {(fn: () => unknown) => void} [warm] where they are
  */
@@ -54,7 +55,8 @@ function offerApi (tracker) {
   const early = []
   /** @type {Api} */
   const api = {
-    ...Object.fromEntries(OF_FEATURES.map(name => [name, (/** @type {unknown[]} */ ...args) => { early.push({ name, args }) }])),
+    ...Object.fromEntries(OF_FEATURES.map(name =>
+      [name, (/** @type {unknown[]} */ ...args) => { early.push({ name, args }) }])),
     requestRecycle: reason => channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     pause: reason => channel?.send('pause', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     resume: () => channel?.send('resume'),

@@ -1,10 +1,10 @@
 'use strict'
 
 /**
- * Requests that the app answers before it listens: its code is compiled, and its caches fill. V8 compiles code for objects of the
- * shapes that it has seen and drops it when others come. So these requests go the way of clients': an acceptor takes
- * connections that another process opens, several at a time and one after the other, the tracker knows them, and some are
- * handed off and adopted, by this process itself.
+ * Requests that the app answers before it listens: its code is compiled, and its caches fill. V8 compiles code for
+ * objects of the shapes that it has seen and drops it when others come. So these requests go the way of clients': an
+ * acceptor takes connections that another process opens, several at a time and one after the other, the tracker knows
+ * them, and some are handed off and adopted, by this process itself.
  */
 
 const { spawn } = require('node:child_process')
@@ -37,12 +37,17 @@ const MOVE_AT_ONCE = 3
  */
 async function warmUpApp (servers, requests, tracker) {
   for (const server of servers) {
-    if (requests > 0 && (server instanceof http.Server || server instanceof https.Server)) await warmUp(server, requests, tracker)
+    if (requests > 0 && (server instanceof http.Server || server instanceof https.Server)) {
+      await warmUp(server, requests, tracker)
+    }
   }
   tracker.requests.begun = 0
 }
 
-/** @param {import('node:http').Server | import('node:https').Server} server @param {number} requests @param {Tracker} tracker */
+/**
+ * @param {import('node:http').Server | import('node:https').Server} server @param {number} requests
+ * @param {Tracker} tracker
+ */
 async function warmUp (server, requests, tracker) {
   // What TLS would decipher comes as it is: a client certificate, say, is not to be had here.
   const door = net.createServer({ allowHalfOpen: true, noDelay: true }, socket => server.emit('secureConnection', socket))
@@ -62,7 +67,11 @@ async function warmUp (server, requests, tracker) {
   if (code !== 0) throw new Error('a connection was closed without an answer')
 }
 
-/** Each connection that is offered comes back to the inbox, as if no sibling took it. @param {Acceptor} acceptor @param {Tracker} tracker */
+/**
+ * Each connection that is offered comes back to the inbox, as if no sibling took it.
+ *
+ * @param {Acceptor} acceptor @param {Tracker} tracker
+ */
 function moveInCircles (acceptor, tracker) {
   trackBeforeListening(acceptor.server)
   acceptor.selfTest()
@@ -71,9 +80,12 @@ function moveInCircles (acceptor, tracker) {
   const channel = /** @type {any} */ ({
     isUp: true,
     on: (/** @type {typeof handlers} */ more) => Object.assign(handlers, more),
-    send: (/** @type {string} */ _type, /** @type {any} */ { id }) => process.nextTick(() => handlers.back({ id, isStalled: false }))
+    send: (/** @type {string} */ _type, /** @type {any} */ { id }) =>
+      process.nextTick(() => handlers.back({ id, isStalled: false }))
   })
-  const inbox = new Inbox({ channel, state: new WorkerState(), acceptors: new Set([acceptor]), admission: /** @type {any} */ ({}), tracker })
+  const inbox = new Inbox({
+    channel, state: new WorkerState(), acceptors: new Set([acceptor]), admission: /** @type {any} */ ({}), tracker
+  })
   const sender = new Sender({ tracker, handoff: new Handoff({ channel, tracker, inbox }) })
   const onLook = () => { if (sender.isSpent) sender.end() }
   const timer = setInterval(() => sender.begin({ quota: MOVE_AT_ONCE, onLook }), MOVE_MS)

@@ -1,10 +1,12 @@
 'use strict'
 
 /**
- * Every call of ours into the app's code. What it throws costs that call and nothing more: the loop in which it was called goes on.
+ * Every call of ours into the app's code. What it throws costs that call and nothing more: the loop in which it was
+ * called goes on.
  *
- * The error goes where Node's go: to the app's handlers for uncaught exceptions and rejections. Where it has none, Node would end the
- * process, and with it the requests in flight; here the error is written to stderr. The journal has a line of it, too.
+ * The error goes where Node's go: to the app's handlers for uncaught exceptions and rejections. Where it has none, Node
+ * would end the process, and with it the requests in flight; here the error is written to stderr. The journal has a
+ * line of it, too.
  */
 
 const { inspect } = require('node:util')
@@ -36,14 +38,22 @@ function callApp (where, call) {
   }
 }
 
-/** As process.emit(), but for what a listener throws: the others are called all the same. @param {string} event @param {unknown} about */
+/**
+ * As process.emit(), but for what a listener throws: the others are called all the same.
+ *
+ * @param {string} event @param {unknown} about
+ */
 function tellApp (event, about) {
-  for (const listener of process.rawListeners(/** @type {any} */ (event))) callApp(event, () => Reflect.apply(listener, process, [about]))
+  for (const listener of process.rawListeners(/** @type {any} */ (event))) {
+    callApp(event, () => Reflect.apply(listener, process, [about]))
+  }
 }
 
 /** @param {string} where @param {unknown} error @param {'uncaughtException' | 'unhandledRejection'} kind */
 function passOn (where, error, kind) {
-  if (++told <= MOST_TOLD) tell({ where, error: String(error instanceof Error ? error.message : error).slice(0, LONGEST_ERROR) })
+  if (++told <= MOST_TOLD) {
+    tell({ where, error: String(error instanceof Error ? error.message : error).slice(0, LONGEST_ERROR) })
+  }
   const isHandled = process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback() || process.listenerCount(kind) > 0
   if (!isHandled) process.stderr.write(`${inspect(error)}\n`)
   else if (kind === 'unhandledRejection') Promise.reject(error)

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The worker's end of the channel to the primary. Sending never throws: the end of the channel is announced by onDown, and
- * the worker drains then.
+ * The worker's end of the channel to the primary. Sending never throws: the end of the channel is announced by onDown,
+ * and the worker drains then.
  */
 
 const { FROM_PRIMARY, Handlers, message, ourMessage } = require('../core/message')
@@ -33,15 +33,17 @@ class Channel {
       },
       batching: (_, socket) => this.#beginBatching(socket),
       batch: (/** @type {any} */ batch) => {
-        for (const { message, descriptor } of this.#batches?.open(batch) ?? []) this.#handlers.call(message.type, message, descriptor)
+        for (const { message, descriptor } of this.#batches?.open(batch) ?? []) {
+          this.#handlers.call(message.type, message, descriptor)
+        }
       }
     })
     process.on('internalMessage', (/** @type {any} */ received, handle) => {
       const message = ourMessage(received, handle)
       if (message) this.#handlers.call(message.type, message, handle)
     })
-    // Cluster's own listener would keep a worker alive as long as the primary lives. Under `node`, a process with nothing
-    // left to do exits, unless the app listens on its IPC channel: the same holds here.
+    // Cluster's own listener would keep a worker alive as long as the primary lives. Under `node`, a process with
+    // nothing left to do exits, unless the app listens on its IPC channel: the same holds here.
     const count = () => process.listenerCount('message') + process.listenerCount('disconnect')
     const own = count()
     this.refer = () => {
@@ -65,7 +67,10 @@ class Channel {
     this.#handlers.add(handlers)
   }
 
-  /** @param {Record<string, (fields: any, answer: (fields: Record<string, any>) => void) => void>} handlers by type of call; each answers once */
+  /**
+   * @param {Record<string, (fields: any, answer: (fields: Record<string, any>) => void) => void>} handlers by type of
+   *   call; each answers once
+   */
   answer (handlers) {
     for (const [type, handler] of Object.entries(handlers)) {
       this.on({ [type]: ({ id, ...fields }) => handler(fields, answer => this.send('answer', { id, ...answer })) })
@@ -86,7 +91,11 @@ class Channel {
     this.send(type, { id, ...fields })
   }
 
-  /** Calls onDown once the channel has ended: `disconnect` is not emitted while a handle is under way on it. @returns {boolean} it is up */
+  /**
+   * Calls onDown once the channel has ended: `disconnect` is not emitted while a handle is under way on it.
+   *
+   * @returns {boolean} it is up
+   */
   check () {
     if (this.isUp) return true
     this.#batches?.flush() // the senders of these hear that they have not been sent
@@ -114,7 +123,8 @@ class Channel {
   }
 
   /**
-   * From the middle of whatever runs: what waits for the end of this turn is left alone, and says later that the event loop has turned.
+   * From the middle of whatever runs: what waits for the end of this turn is left alone, and says later that the event
+   * loop has turned.
    *
    * @param {string} type @param {Record<string, any>} fields
    */
@@ -132,7 +142,8 @@ class Channel {
     const addon = this.#addon
     if (!socket || !addon) return socket?.close()
     socket.unref()
-    const send = (/** @type {import('../core/message').Message} */ message, /** @type {any} */ handle, /** @type {(error: Error | null) => void} */ sent) => {
+    /** @type {import('../native/batches').Batches['send']} */
+    const send = (message, handle, sent) => {
       if (this.isUp) this.#send?.(message, handle, undefined, sent)
       else sent(new Error('the primary has exited'))
     }

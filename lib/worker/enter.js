@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Makes this process a worker of the fleet: what prepare.js must leave to each worker for itself. It is the only file that
- * knows all parts of a worker.
+ * Makes this process a worker of the fleet: what prepare.js must leave to each worker for itself. It is the only file
+ * that knows all parts of a worker.
  *
  * @typedef {object} Parts
  * @property {import('./channel').Channel} channel
@@ -42,7 +42,10 @@ const { Emptying } = require('./leaving/emptying')
 const { offerOutOfRotation } = require('./leaving/out-of-rotation')
 const { WorkerState } = require('./state')
 
-/** @param {import('./prepare').Prepared} prepared @param {import('./channel').Channel} channel @param {import('./prepare').Settings} settings */
+/**
+ * @param {import('./prepare').Prepared} prepared @param {import('./channel').Channel} channel
+ * @param {import('./prepare').Settings} settings
+ */
 function enter ({ tracker, listenHook, signals, api, streams }, channel, settings) {
   const { acceptors } = listenHook
   const state = new WorkerState('held')
@@ -52,16 +55,18 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
   const deadline = new Deadline()
-  const drain = new Drain({ signals, state, tracker, acceptors, inbox, handoff, sender, admission, emptying }, async account => {
-    flushCompileCache()
-    await deadline.orAt(api.drained())
-    await deadline.orAt(Promise.all(features.map(part => part.drained?.())))
-    await streams.flushed() // before the signal that ends this process
-    beat()
-    signals.release(() => admission.letGo()) // a handler that does not exit ends this worker by leaving nothing to be done
-    if (channel.isUp) giveAccount(account)
-    else exitAlone(settings.killTimeoutMs)
-  })
+  const drain = new Drain({ signals, state, tracker, acceptors, inbox, handoff, sender, admission, emptying },
+    async account => {
+      flushCompileCache()
+      await deadline.orAt(api.drained())
+      await deadline.orAt(Promise.all(features.map(part => part.drained?.())))
+      await streams.flushed() // before the signal that ends this process
+      beat()
+      // A handler that does not exit ends this worker by leaving nothing to be done
+      signals.release(() => admission.letGo())
+      if (channel.isUp) giveAccount(account)
+      else exitAlone(settings.killTimeoutMs)
+    })
   let isGiven = false
   const giveAccount = (/** @type {import('../core/account').Account} */ account) => {
     isGiven = true
@@ -73,8 +78,11 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const pauses = new GcPauses()
   const kernel = { channel, tracker, state, acceptors, inbox, handoff, sender, emptying, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), oldBytes, liveBytes, onDrain: api.onDrain, announceClose: () => emptying.closeNotice.beginForGood(), callApp, currentExchange: () => null, collect: () => require('./vitals/memory').collect() }
   const ofThis = FEATURES.filter(({ name }) => Object.hasOwn(settings.features, name))
-  const features = ofThis.map(({ name, worker, variant }) => /** @type {NonNullable<typeof worker>} */ (worker ?? variant)()(kernel, settings.features[name]))
-  offerOutOfRotation({ channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks)))
+  const features = ofThis.map(({ name, worker, variant }) =>
+    /** @type {NonNullable<typeof worker>} */ (worker ?? variant)()(kernel, settings.features[name]))
+  offerOutOfRotation(
+    { channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks))
+  )
   api.extend(Object.assign({ ...DO_NOTHING }, ...features.map(({ api }) => api)))
   const beat = startHeartbeat(settings, { channel, tracker, loads: new Loads(tracker), admission, pauses, features })
 

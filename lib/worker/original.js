@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * A process of which workers are copies, by a feature: what it does before the copies are made is what a worker does before it loads the app, and in each copy
- * follows the rest.
+ * A process of which workers are copies, by a feature: what it does before the copies are made is what a worker does
+ * before it loads the app, and in each copy follows the rest.
  */
 
 const { FEATURES } = require('../features')

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Named in a worker's execArgv (`--require`): it runs before the app, in the same process. What it changes there is listed
- * in core/internals.js.
+ * Named in a worker's execArgv (`--require`): it runs before the app, in the same process. What it changes there is
+ * listed in core/internals.js.
  *
  * `--require` also applies to the app's threads and to children that it forks. So the flag is removed from what they
  * inherit, and nothing is done unless this is a worker of ours.

@@ -2,8 +2,8 @@
 
 /**
  * The part of a worker that may run before a fork(2), in a process of which the workers are copies: modules, hooks and
- * captured globals. It starts no timer, observer or IPC listener, and knows neither slot nor primary; see enter.js for the rest.
- * In a worker that was spawned, both run at once.
+ * captured globals. It starts no timer, observer or IPC listener, and knows neither slot nor primary; see enter.js for
+ * the rest. In a worker that was spawned, both run at once.
  *
  * @typedef {object} Settings as the primary's spawner gives them
  * @property {string | null} compileCache a folder; null: none
@@ -28,7 +28,8 @@ const { warmUpHttp } = require('./boot/http-warmup')
 
 /**
  * @param {Pick<Settings, 'compileCache' | 'collectsFirst' | 'isPassedOn'>} settings
- * @returns {Omit<Prepared, 'signals' | 'streams'> & { enter: (channel: import('./channel').Channel, settings: Settings) => void }} `enter`: see enter.js
+ * @returns {Omit<Prepared, 'signals' | 'streams'> & { enter: (channel: import('./channel').Channel,
+ *   settings: Settings) => void }} `enter`: see enter.js
  */
 function prepare ({ compileCache, collectsFirst, isPassedOn }) {
   enableCompileCache(compileCache) // also for the modules below
@@ -41,7 +42,13 @@ function prepare ({ compileCache, collectsFirst, isPassedOn }) {
   const { watchStandardStreams } = require('./leaving/standard-streams')
   const { offerApi } = require('./api')
   const tracker = new ConnectionTracker()
-  const prepared = { tracker, signals: holdSignals(), listenHook: new ListenHook(), api: offerApi(tracker), streams: watchStandardStreams({ isPassedOn }) }
+  const prepared = {
+    tracker,
+    signals: holdSignals(),
+    listenHook: new ListenHook(),
+    api: offerApi(tracker),
+    streams: watchStandardStreams({ isPassedOn })
+  }
   return { ...prepared, enter: (channel, settings) => enter(prepared, channel, settings) }
 }
 

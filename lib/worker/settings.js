@@ -1,6 +1,11 @@
 'use strict'
 
-/** What the primary has this process begin with. The app does not see it. @param {string} name of an environment variable @returns {any} */
+/**
+ * What the primary has this process begin with. The app does not see it.
+ *
+ * @param {string} name of an environment variable
+ * @returns {any}
+ */
 function ownSettings (name) {
   const settings = JSON.parse(String(process.env[name]))
   delete process.env[name]

@@ -1,12 +1,14 @@
 'use strict'
 
 /**
- * Clients of Socket.IO 4 that speak WebSocket go to another worker: to Socket.IO there each is one that comes back and whose state is recovered,
- * with its id, rooms and data; the client hears a second `connect` for it, and no `disconnect`. Used are the protocol
- * (https://socket.io/docs/v4/socket-io-protocol/), what Engine.IO documents, the two functions of an adapter by which Socket.IO recovers states,
- * and two names that are marked private: `_nsps`, the namespaces that are there, and a socket's `pid`.
+ * Clients of Socket.IO 4 that speak WebSocket go to another worker: to Socket.IO there each is one that comes back and
+ * whose state is recovered, with its id, rooms and data; the client hears a second `connect` for it, and no
+ * `disconnect`. Used are the protocol (https://socket.io/docs/v4/socket-io-protocol/), what Engine.IO documents, the
+ * two functions of an adapter by which Socket.IO recovers states, and two names that are marked private: `_nsps`, the
+ * namespaces that are there, and a socket's `pid`.
  *
- * A client goes between two packets, when nothing is to be sent to it, and no acknowledgement is awaited in either direction.
+ * A client goes between two packets, when nothing is to be sent to it, and no acknowledgement is awaited in either
+ * direction.
  */
 
 const { randomBytes } = require('node:crypto')
@@ -34,13 +36,17 @@ const LONGEST_ENDING_MS = 5000
  * @property {Session} session
  */
 
-/** @param {any} io a Server of socket.io @param {{ movable: Function, onMoved: Function, onDrain: Function }} api @throws {Error} if states are not kept */
+/**
+ * @param {any} io a Server of socket.io @param {{ movable: Function, onMoved: Function, onDrain: Function }} api
+ * @throws {Error} if states are not kept
+ */
 function moveSocketIo (io, { movable, onMoved, onDrain }) {
   if (typeof io?.of !== 'function') throw new TypeError(`socketIO() takes a Server of the package socket.io; it is ${typeof io === 'object' ? 'another object' : String(io)}`)
   const { engine } = io
   if (!engine) throw new Error('socketIO() is to be called when Socket.IO is attached to its HTTP server')
   if (!io.opts.connectionStateRecovery) throw new Error('clients of Socket.IO move as those whose state is recovered: new Server(server, { connectionStateRecovery: {} })')
-  if (io.opts.parser || engine.opts.perMessageDeflate) return // packets that are not read here, and a window that cannot go to another process
+  // Packets that are not read here, and a window that cannot go to another process
+  if (io.opts.parser || engine.opts.perMessageDeflate) return
   /** What has come, until its clients are there. @type {Map<string, Session>} */
   const arriving = new Map()
   /** Of each engine's connection. @type {WeakMap<object, Set<any>>} */
@@ -50,7 +56,11 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
   const held = new WeakMap()
   /** Of each WebSocket, by its request. @type {WeakMap<import('node:http').IncomingMessage, FrameBoundary>} */
   const boundaries = new WeakMap()
-  /** The requests that upgrade from polling, by the connection's id. @type {Map<string, import('node:http').IncomingMessage>} */
+  /**
+   * The requests that upgrade from polling, by the connection's id.
+   *
+   * @type {Map<string, import('node:http').IncomingMessage>}
+   */
   const upgrades = new Map()
 
   /** @param {any} namespace */
@@ -71,7 +81,10 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
     })
   }
 
-  /** @param {any} conn of engine.io @param {import('node:http').IncomingMessage} request @param {number} framesBefore that were no packets of it */
+  /**
+   * @param {any} conn of engine.io @param {import('node:http').IncomingMessage} request
+   * @param {number} framesBefore that were no packets of it
+   */
   function track (conn, request, framesBefore) {
     const packets = new Packets(conn)
     const boundary = boundaries.get(request)
@@ -83,12 +96,14 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
       if (conn.readyState !== 'open' || conn.transport.name !== 'websocket' || !isBetween || packets.isBusy || sockets.length === 0) return null
       const state = sockets.map(({ nsp, id, pid, rooms, data, handshake: { auth } }) => ({ namespace: nsp.name, auth, session: { sid: id, pid: pid ?? randomBytes(12).toString('base64url'), rooms: [...rooms], data } }))
       const { url, rawHeaders, httpVersion } = request
-      const onLeave = () => { for (const socket of sockets) for (const event of ['disconnecting', 'disconnect']) socket.removeAllListeners(event) } // it does not
+      // It does not
+      const onLeave = () => { for (const socket of sockets) for (const event of ['disconnecting', 'disconnect']) socket.removeAllListeners(event) }
       return { state: { url, rawHeaders, httpVersion, members: state }, unread, onLeave }
     })
   }
 
-  for (const namespace of io._nsps?.values() ?? [io.of('/')]) watchNamespace(namespace) // those that the app has made before
+  // Those that the app has made before
+  for (const namespace of io._nsps?.values() ?? [io.of('/')]) watchNamespace(namespace)
   io.on('new_namespace', watchNamespace)
   engine.on('connection', (/** @type {any} */ conn) => {
     if (conn.protocol !== 4) return
@@ -117,27 +132,28 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
   })
 
   onDrain((/** @type {{ deadlineMs: number }} */ { deadlineMs }) => endPolling(engine, deadlineMs * ENDING_SHARE))
-  onMoved(KIND, (/** @type {import('node:net').Socket} */ socket, /** @type {any} */ state, /** @type {Buffer} */ unread) => {
-    const { url, rawHeaders, httpVersion, members } = state
-    const here = new URL(url, 'http://here')
-    here.searchParams.delete('sid')
-    const request = requestOf(socket, { url: `${here.pathname}${here.search}`, rawHeaders, httpVersion })
-    for (const { namespace, session } of /** @type {Member[]} */ (members)) {
-      const key = keyOf(namespace, session.pid)
-      arriving.set(key, session)
-      socket.once('close', () => arriving.delete(key)) // the new code may not have the namespace
-    }
-    const joins = /** @type {Member[]} */ (members).map(({ namespace, auth, session: { pid } }) => textFrame(`40${namespace === '/' ? '' : `${namespace},`}${JSON.stringify({ ...auth, pid, offset: OFFSET })}`))
-    writeNothingOnce(socket)
-    socket.pause() // what is read before the engine listens would be lost
-    held.set(request, Buffer.concat([...joins, unread]))
-    engine.handleUpgrade(request, socket, Buffer.alloc(0))
-  })
+  onMoved(KIND,
+    (/** @type {import('node:net').Socket} */ socket, /** @type {any} */ state, /** @type {Buffer} */ unread) => {
+      const { url, rawHeaders, httpVersion, members } = state
+      const here = new URL(url, 'http://here')
+      here.searchParams.delete('sid')
+      const request = requestOf(socket, { url: `${here.pathname}${here.search}`, rawHeaders, httpVersion })
+      for (const { namespace, session } of /** @type {Member[]} */ (members)) {
+        const key = keyOf(namespace, session.pid)
+        arriving.set(key, session)
+        socket.once('close', () => arriving.delete(key)) // the new code may not have the namespace
+      }
+      const joins = /** @type {Member[]} */ (members).map(({ namespace, auth, session: { pid } }) => textFrame(`40${namespace === '/' ? '' : `${namespace},`}${JSON.stringify({ ...auth, pid, offset: OFFSET })}`))
+      writeNothingOnce(socket)
+      socket.pause() // what is read before the engine listens would be lost
+      held.set(request, Buffer.concat([...joins, unread]))
+      engine.handleUpgrade(request, socket, Buffer.alloc(0))
+    })
 }
 
 /**
- * A client that polls has no connection of its own that could go: each of its requests is answered from a session in this process. So its
- * session ends, and it comes back to another worker.
+ * A client that polls has no connection of its own that could go: each of its requests is answered from a session in
+ * this process. So its session ends, and it comes back to another worker.
  *
  * @param {any} engine
  * @param {number} withinMs clients come back one after the other
@@ -182,7 +198,10 @@ class Packets {
     return this.#unsent > 0 || this.#toCome > 0 || this.#awaitedHere.size > 0 || this.#awaitedThere.size > 0
   }
 
-  /** @param {unknown} data @param {Set<string>} asked by this side's events @param {Set<string>} answered by its acknowledgements @param {boolean} isComing */
+  /**
+   * @param {unknown} data @param {Set<string>} asked by this side's events
+   * @param {Set<string>} answered by its acknowledgements @param {boolean} isComing
+   */
   #note (data, asked, answered, isComing) {
     if (typeof data !== 'string') {
       if (isComing && this.#toCome > 0) this.#toCome--

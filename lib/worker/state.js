@@ -1,16 +1,23 @@
 'use strict'
 
 /**
- * The state of this worker as it sees itself; lib/core/state.js has the primary's view. Only a worker that serves accepts or
- * adopts connections.
+ * The state of this worker as it sees itself; lib/core/state.js has the primary's view. Only a worker that serves
+ * accepts or adopts connections.
  *
- *     held ──▶ serving ──▶ leaving ──▶ out          held until it is called to serve; out of rotation: leaving and out return to serving
- *     any of these ──▶ shut ──▶ draining ──▶ drained     shut: its addresses are given up, the order to drain follows
+ *     held ──▶ serving ──▶ leaving ──▶ out
+ *     any of these ──▶ shut ──▶ draining ──▶ drained
+ *
+ * It is held until it is called to serve. Out of rotation, leaving and out return to serving. As it is shut, its
+ * addresses are given up; the order to drain follows.
  *
  * @typedef {'held' | 'serving' | 'leaving' | 'out' | 'shut' | 'draining' | 'drained'} State
  */
 
-/** `next`: what each may become; `refusal`: why it neither accepts nor adopts. @type {Readonly<Record<State, { next: State[], refusal: string | null }>>} */
+/**
+ * `next`: what each may become; `refusal`: why it neither accepts nor adopts.
+ *
+ * @type {Readonly<Record<State, { next: State[], refusal: string | null }>>}
+ */
 const STATES = Object.freeze({
   held: { next: ['serving', 'shut', 'draining'], refusal: 'this worker has not been called' },
   serving: { next: ['leaving', 'shut', 'draining'], refusal: null },

@@ -1,16 +1,16 @@
 'use strict'
 
 /**
- * WebSockets of the package ws that go to another worker. They go between two messages: what of the next frame has come goes along, and where
- * a message has come in part, or is still to be inflated or sent, the connection stays for the moment. Nothing that is private to ws is used:
- * the frames' boundaries are found by the bytes, and the other worker makes its WebSocket by handleUpgrade() of the client's own request,
- * whose response is not sent again.
+ * WebSockets of the package ws that go to another worker. They go between two messages: what of the next frame has come
+ * goes along, and where a message has come in part, or is still to be inflated or sent, the connection stays for the
+ * moment. Nothing that is private to ws is used: the frames' boundaries are found by the bytes, and the other worker
+ * makes its WebSocket by handleUpgrade() of the client's own request, whose response is not sent again.
  *
  * @typedef {object} How
- * @property {(ws: any) => unknown} [save] the state of this WebSocket, which the structured clone algorithm can copy; null: it cannot go now.
- *   Called just before it goes
- * @property {(ws: any, state: any, request: import('node:http').IncomingMessage) => void} [load] takes one that has come, instead of the
- *   listeners of `connection`; without it they are called, and find the state as `request.state`
+ * @property {(ws: any) => unknown} [save] the state of this WebSocket, which the structured clone algorithm can copy;
+ *   null: it cannot go now. Called just before it goes
+ * @property {(ws: any, state: any, request: import('node:http').IncomingMessage) => void} [load] takes one that has
+ *   come, instead of the listeners of `connection`; without it they are called, and find the state as `request.state`
  * @property {string} [name] of a second server in the same app
  */
 
@@ -46,15 +46,23 @@ function moveWebSockets (server, { save = () => undefined, load, name = 'ws' }, 
     socket.prependListener('data', (/** @type {Buffer} */ chunk) => boundary.push(chunk))
     movable(socket, kind, () => {
       const unread = boundary.rest
-      if (ws.readyState !== ws.OPEN || ws.bufferedAmount > 0 || unread === null || emitted < boundary.frames) return null
+      if (ws.readyState !== ws.OPEN || ws.bufferedAmount > 0 || unread === null ||
+        emitted < boundary.frames) return null
       const state = save(ws)
       if (state === null) return null
-      const onLeave = () => { for (const listener of ws.listeners('close')) if (!own.has(listener)) ws.removeListener('close', listener) } // it does not close
-      return { state: { state, url, rawHeaders, httpVersion, protocol: ws.protocol, extensions: ws.extensions }, unread, onLeave }
+      // It does not close
+      const onLeave = () => { for (const listener of ws.listeners('close')) if (!own.has(listener)) ws.removeListener('close', listener) }
+      return {
+        state: { state, url, rawHeaders, httpVersion, protocol: ws.protocol, extensions: ws.extensions },
+        unread,
+        onLeave
+      }
     })
   }
 
-  onMoved(kind, (/** @type {any} */ socket, /** @type {any} */ { state, url, rawHeaders, httpVersion, protocol, extensions }, /** @type {Buffer} */ unread) => {
+  onMoved(kind, (/** @type {any} */ socket, /** @type {any} */ {
+    state, url, rawHeaders, httpVersion, protocol, extensions
+  }, /** @type {Buffer} */ unread) => {
     const request = requestOf(socket, { url, rawHeaders, httpVersion })
     const { headers } = request
     if (!server.shouldHandle(request)) return socket.destroy() // other code
@@ -67,7 +75,8 @@ function moveWebSockets (server, { save = () => undefined, load, name = 'ws' }, 
     try {
       server.handleUpgrade(request, socket, unread, (/** @type {any} */ ws) => {
         request.headers = headers
-        if (ws.protocol !== protocol || ws.extensions !== extensions) return ws.close(RESTART, 'other extensions') // other code
+        // Other code
+        if (ws.protocol !== protocol || ws.extensions !== extensions) return ws.close(RESTART, 'other extensions')
         if (!load) return server.emit('connection', ws, Object.assign(request, { state }))
         track(ws, request)
         load(ws, state, request)
@@ -84,7 +93,11 @@ function writeNothingOnce (socket) {
   socket.write = () => Reflect.deleteProperty(socket, 'write')
 }
 
-/** The client's request. @param {import('node:net').Socket} socket @param {{ url: string, rawHeaders: string[], httpVersion: string }} head */
+/**
+ * The client's request.
+ *
+ * @param {import('node:net').Socket} socket @param {{ url: string, rawHeaders: string[], httpVersion: string }} head
+ */
 function requestOf (socket, { url, rawHeaders, httpVersion }) {
   const request = new http.IncomingMessage(socket)
   /** @type {Record<string, string>} */

@@ -14,7 +14,12 @@ const { BIN, Events, freePort } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { startApp, endure, checkRecycles, appFile } = require('./under-load')
 
-/** Waits for a reload to begin. @param {Events} events @returns {Promise<(line: Record<string, any>) => boolean>} whether a line belongs to its recycles */
+/**
+ * Waits for a reload to begin.
+ *
+ * @param {Events} events
+ * @returns {Promise<(line: Record<string, any>) => boolean>} whether a line belongs to its recycles
+ */
 async function generationBefore (events) {
   const reload = await events.until('fleet.reload')
   const before = events.lines.slice(0, events.lines.indexOf(reload))
@@ -112,7 +117,8 @@ t.test('an app that opens a server on demand, long after it was ready: its worke
   await once(client, 'connect') // it waits in the queue
   client.destroy()
 
-  // All workers have opened one now, and a reload gives the replacements time to, once; it is over with --ready-timeout.
+  // All workers have opened one now, and a reload gives the replacements time to, once; it is over with
+  // --ready-timeout.
   for (const agent of (await clientPerWorker(t, port, 2, 'x-pid')).values()) await get(port, '/more', { agent })
   await supervisor.reload()
   t.equal(events.all('recycled').length, 3)

@@ -1,6 +1,9 @@
 'use strict'
 
-/** What Node's own tests ask of dgram, net, http, https, tls and http2, in a worker and in plain Node. All of Node's: test/node. */
+/**
+ * What Node's own tests ask of dgram, net, http, https, tls and http2, in a worker and in plain Node. All of Node's:
+ * test/node.
+ */
 
 const { fork } = require('node:child_process')
 const { once } = require('node:events')

@@ -57,7 +57,9 @@ t.test('an app with TLS: a session that one worker began is resumed by the next'
   const { isReused, session, pid } = await handshake(port)
   t.notOk(isReused)
   const https = { rejectUnauthorized: false }
-  await replaceAll(t, { supervisor, events }, [true, false].map(keepAlive => new Load({ port, connections: CONNECTIONS, keepAlive, https })), [0, 0])
+  await replaceAll(t, {
+    supervisor, events
+  }, [true, false].map(keepAlive => new Load({ port, connections: CONNECTIONS, keepAlive, https })), [0, 0])
   const second = await handshake(port, session)
   t.not(second.pid, pid)
   t.ok(second.isReused, 'all of them have the ticket keys of the first')
@@ -73,7 +75,11 @@ async function handshake (port, session) {
   return { ...begun, pid }
 }
 
-/** Under load each worker is replaced, twice. @param {any} t @param {{ supervisor: any, events: any }} fleet @param {Load[]} loads @param {number[]} slots */
+/**
+ * Under load each worker is replaced, twice.
+ *
+ * @param {any} t @param {{ supervisor: any, events: any }} fleet @param {Load[]} loads @param {number[]} slots
+ */
 async function replaceAll (t, { supervisor, events }, loads, slots) {
   t.teardown(() => Promise.all(loads.map(load => load.stop())))
   for (const load of loads) await load.after(20)

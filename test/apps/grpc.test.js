@@ -33,12 +33,13 @@ class GrpcLoad {
     while (!this.#isOver) {
       const n = this.calls++
       await /** @type {Promise<void>} */ (new Promise(resolve => {
-        this.client.makeUnaryRequest(DOUBLE.path, DOUBLE.requestSerialize, DOUBLE.responseDeserialize, { n }, (error, answer) => {
-          if (error) this.failures.push(`${error.code}: ${error.details}`)
-          else if (answer.n !== 2 * n) this.failures.push(`${n}: ${JSON.stringify(answer)}`)
-          else this.pids.add(answer.pid)
-          resolve()
-        })
+        this.client.makeUnaryRequest(DOUBLE.path, DOUBLE.requestSerialize, DOUBLE.responseDeserialize, { n },
+          (error, answer) => {
+            if (error) this.failures.push(`${error.code}: ${error.details}`)
+            else if (answer.n !== 2 * n) this.failures.push(`${n}: ${JSON.stringify(answer)}`)
+            else this.pids.add(answer.pid)
+            resolve()
+          })
       }))
       if (THINK_MS) await sleep(Math.random() * THINK_MS)
     }

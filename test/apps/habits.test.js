@@ -40,7 +40,8 @@ t.test('an app that exchanges messages with its parent never receives those of r
   t.same(told.all('heard').flatMap(({ heard }) => heard), [])
 })
 
-const LINES = extent({ short: 5000, long: 25_000 }) // of each worker: two at first, and two after the reload; a pipe holds 900
+// Of each worker: two at first, and two after the reload; a pipe holds 900
+const LINES = extent({ short: 5000, long: 25_000 })
 
 t.test(`an app that prints a lot: ${4 * LINES} lines, each whole, in order and with its slot`, async t => {
   const { port, child, events, out, exited } = await startCli(t, ['-w', '2', '--prefix', '--stop-linger', '100ms', appFile('prints.js')], { env: { LINES: String(LINES) } })

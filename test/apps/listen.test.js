@@ -14,7 +14,11 @@ const { appFile } = require('./under-load')
 
 const ANY_HOST = 'without a host the error says null, as under cluster'
 const LATE = 'the socket comes from the primary, in a later turn, as under cluster'
-/** The differences and their reasons; see lib/worker/accepting/listen-hook.js. @type {Record<string, { why: string, is: RegExp }>} */
+/**
+ * The differences and their reasons; see lib/worker/accepting/listen-hook.js.
+ *
+ * @type {Record<string, { why: string, is: RegExp }>}
+ */
 const DIFFERENT = {
   'a port that another process has, any host': { why: ANY_HOST, is: /"error":"EADDRINUSE","syscall":"listen",.* null:TAKEN"/ },
   'twice in one turn': { why: LATE, is: /"port":"FREE"},"isServed":true,"hears":\["listening"\]/ },
@@ -26,7 +30,9 @@ const DIFFERENT = {
 async function prepare (t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-')) // short: the kernel takes ~100 bytes
   t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }))
-  return Object.assign(process.env, { FOLDER: folder, PORT_1: String(await freePort()), PORT_3: String(await freePort()) })
+  return Object.assign(
+    process.env, { FOLDER: folder, PORT_1: String(await freePort()), PORT_3: String(await freePort()) }
+  )
 }
 
 /** @param {any} t @returns {Promise<Record<string, string>>} */

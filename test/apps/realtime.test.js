@@ -30,7 +30,9 @@ async function recycleWhile (t, app, connect) {
   const everybodyGetsOn = async () => {
     const before = clients.map(client => client.progress())
     const isSo = () => clients.every((client, i) => client.progress() >= before[i] + 5)
-    for (const deadline = Date.now() + 20_000; !isSo() && Date.now() < deadline;) await new Promise(resolve => setTimeout(resolve, 5))
+    for (const deadline = Date.now() + 20_000; !isSo() && Date.now() < deadline;) {
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
     t.ok(isSo(), 'every client makes progress')
   }
   await everybodyGetsOn()

@@ -6,7 +6,8 @@ const { FIXTURES, startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { startCollector } = require('../support/otlp-collector')
 
-// The whole package is large: OTEL_REGISTER=<folder>/@opentelemetry/auto-instrumentations-node/build/src/register.js tries it.
+// The whole package is large: OTEL_REGISTER=<folder>/@opentelemetry/auto-instrumentations-node/build/src/register.js
+// tries it.
 const REGISTER = process.env.OTEL_REGISTER ?? path.join(FIXTURES, 'telemetry.js')
 const SERVER = 2 // a span's kind
 const NEVER = '600000' // ms: nothing is sent before a worker is told to end

@@ -8,7 +8,8 @@ const { startFleet, sumOfEnds } = require('../support/fleet')
 const { Load } = require('../support/load')
 
 const RECYCLES = extent({ short: 1, long: 8 })
-const WORKERS = extent({ short: 1, long: 2 }) // a connection that leaves its worker goes to the replacement, or to another one
+// A connection that leaves its worker goes to the replacement, or to another one
+const WORKERS = extent({ short: 1, long: 2 })
 const CONNECTIONS = extent({ short: 5, long: 10 })
 
 /** An app of test/fixtures/apps. @param {string} name */
@@ -31,7 +32,8 @@ async function startApp (t, app, options = {}) {
  * @param {any} t tap's
  * @param {{ events: any, supervisor: any }} fleet
  * @param {Load[]} loads running ones
- * @param {{ reason?: string, recycles?: number, hasHandoff?: boolean }} [how] the expected reason, and whether connections move
+ * @param {{ reason?: string, recycles?: number, hasHandoff?: boolean }} [how] the expected reason, and whether
+ *   connections move
  */
 async function endure (t, { events, supervisor }, loads, { reason = 'requests', recycles = RECYCLES, hasHandoff = true } = {}) {
   await events.until('recycled', { count: recycles, where: (/** @type {any} */ line) => line.reason === reason })
@@ -45,10 +47,15 @@ async function endure (t, { events, supervisor }, loads, { reason = 'requests', 
   checkRecycles(t, events)
 }
 
-/** No recycle cut or lost a connection, every audit adds up, no worker crashed. @param {any} t tap's @param {any} events */
+/**
+ * No recycle cut or lost a connection, every audit adds up, no worker crashed.
+ *
+ * @param {any} t tap's @param {any} events
+ */
 function checkRecycles (t, events) {
   const recycles = events.all('recycled')
-  const isClean = (/** @type {any} */ line) => line.cut === 0 && line.unacked === 0 && !line.lost && sumOfEnds(line) === line.connections
+  const isClean = (/** @type {any} */ line) =>
+    line.cut === 0 && line.unacked === 0 && !line.lost && sumOfEnds(line) === line.connections
   t.same(recycles.filter((/** @type {any} */ line) => !isClean(line)), [], `${recycles.length} recycles cut nothing, and their audits add up`)
   t.same(events.all('worker.crash'), [], 'no worker crashed')
 }
@@ -62,7 +69,9 @@ function checkRecycles (t, events) {
  */
 async function surviveRecycles (t, app, { options, load, ...how } = {}) {
   const fleet = await startApp(t, app, options)
-  await endure(t, fleet, [new Load({ port: fleet.port, connections: CONNECTIONS, ...load })], { hasHandoff: options?.handoff !== false, ...how })
+  await endure(t, fleet, [new Load({ port: fleet.port, connections: CONNECTIONS, ...load })], {
+    hasHandoff: options?.handoff !== false, ...how
+  })
   return fleet
 }
 

@@ -17,7 +17,8 @@ t.test('bench:drops --quick counts the drops of each peer; recycle drops nothing
   t.ok(peakFleetMiB > peakWorkerMiB && peakWorkerMiB > 40)
   t.match(said, 'goal met:    keep-alive: recycle: dropped 0 (goal ≤ 0)')
   const other = figures('keep-alive', 'blog-post')
-  t.ok(other.void || (other.recycles >= 1 && other.dropped === Object.values(other.errors).reduce((sum, count) => sum + count, 0)), JSON.stringify(other))
+  t.ok(other.void || (other.recycles >= 1 && other.dropped === Object.values(other.errors)
+    .reduce((sum, count) => sum + count, 0)), JSON.stringify(other))
 })
 
 t.test('a run in which no worker was recycled is void', async t => {

@@ -73,7 +73,9 @@ t.test('gc: sum counts every round of the raw generator, which counts drops', t 
 })
 
 t.test('drops: compare puts direct clients and those of nginx side by side, and leaves out missing figures', t => {
-  const figures = (/** @type {number} */ dropped, /** @type {number} */ recycles) => ({ requests: 1000, dropped, recycles, badGateway: dropped - 1, otherErrors: 1 })
+  const figures = (/** @type {number} */ dropped, /** @type {number} */ recycles) => ({
+    requests: 1000, dropped, recycles, badGateway: dropped - 1, otherErrors: 1
+  })
   const read = reading({
     drops: [fileOf(20, 'keep-alive', { recycle: [figures(0, 3), figures(0, 4)], pm2: [figures(1200, 7)] }, [])],
     proxy: [fileOf(20, 'behind nginx, rolling reloads', { 'recycle-reload': [figures(0, 9)], 'pm2-reload': [figures(40, 9)] }, [])]

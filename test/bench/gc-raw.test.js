@@ -19,7 +19,8 @@ t.test('the raw generator counts drops and holds a rate; its results are saved i
 
 t.test('at a fixed rate each round has a rate of its own, the same for all profiles', { skip: longAlone('10', 'npm run test:bench') }, async t => {
   const { results } = await quickBench(t, 'gc', ['--generator', 'raw', '--load', 'rate', '--rate', '0', '--rounds', '2', '--requests', '50'])
-  const [plain, huge] = results.groups[0].subjects.map((/** @type {any} */ subject) => subject.rounds.map((/** @type {any} */ round) => round.rate))
+  const [plain, huge] = results.groups[0].subjects.map((/** @type {any} */ subject) =>
+    subject.rounds.map((/** @type {any} */ round) => round.rate))
   t.equal(plain.length, 2)
   t.same(huge, plain)
   t.ok(plain.every((/** @type {number} */ rate) => rate > 0) && new Set(plain).size > 1, `found anew: ${plain}`)

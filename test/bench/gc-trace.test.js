@@ -7,7 +7,8 @@ const t = require('tap')
 
 const TRACE = path.join(__dirname, '..', '..', 'bench', 'support', 'gc-trace.js')
 
-// A thread opens a file just after standard output was closed, and keeps it for a moment, as the C library does at times.
+// A thread opens a file just after standard output was closed, and keeps it for a moment, as the C library does at
+// times.
 const MEANWHILE = `
   const fs = require('node:fs')
   const { Worker, isMainThread, workerData } = require('node:worker_threads')

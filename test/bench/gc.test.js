@@ -20,7 +20,9 @@ t.test('bench:gc --quick loads by autocannon, counts collections, faults and rec
   t.match(results, { bench: 'gc', settings: { generator: 'autocannon' } })
   const all = profiles.map(profile => figures(group, profile))
   const [plain, huge] = all
-  for (const { generator, requests, unanswered, dropped, cut, crashes, recycles, rps, p50, p999, max, rssPeakMiB, rssMeanMiB } of all) {
+  for (const {
+    generator, requests, unanswered, dropped, cut, crashes, recycles, rps, p50, p999, max, rssPeakMiB, rssMeanMiB
+  } of all) {
     t.same({ generator, requests, unanswered, dropped, cut, crashes, recycles }, { generator: 'autocannon', requests: 300, unanswered: 0, dropped: undefined, cut: 0, crashes: 0, recycles: 0 })
     t.ok(rps > 0 && max >= p999 && p999 >= p50 && p50 > 0)
     t.ok(rssPeakMiB >= rssMeanMiB && rssMeanMiB > 40)

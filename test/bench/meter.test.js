@@ -15,7 +15,8 @@ t.test('bench:meter --quick measures every reader, and its cost for the worker',
   }
   for (const { name } of worker.subjects) {
     const { faultP50, faultP99, faultMax, mapP50, mapMax, readings } = figures(worker.name, name)
-    t.ok(faultP50 > 0 && faultP99 >= faultP50 && faultMax >= faultP99 && mapMax >= mapP50 && mapP50 > 0 && readings > 0, name)
+    t.ok(faultP50 > 0 && faultP99 >= faultP50 && faultMax >= faultP99 && mapMax >= mapP50 && mapP50 > 0 &&
+      readings > 0, name)
   }
   t.match(said, /goal (met: {3}|missed:) 2 workers of 50 MB: statm, as the guard: µs per worker/)
 })
@@ -29,7 +30,8 @@ t.test('a fleet that does not fit into memory is left out, with a message', asyn
 t.test('the longest turn of the event loop is found', { skip: !fs.existsSync('/proc/thread-self/schedstat') && 'there is no /proc' }, async t => {
   const hold = new Hold()
   await new Promise(setImmediate)
-  const ranMs = () => Number(fs.readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ', 1)[0]) / 1e6 // of this thread: a wait for a CPU counts as no part of a turn
+  // Of this thread: a wait for a CPU counts as no part of a turn
+  const ranMs = () => Number(fs.readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ', 1)[0]) / 1e6
   const before = ranMs()
   while (ranMs() - before < 60);
   await new Promise(setImmediate)

@@ -10,7 +10,9 @@ t.test('bench:overhead --quick measures its subjects by both kinds of connection
   for (const [group, subjects] of Object.entries({ 'keep-alive': [...beside, 'recycle, idle', 'recycle, 1 a second'], 'a connection per request': [...beside, 'recycle, idle'] })) {
     t.match(said, `${group}, beside cluster, `)
     for (const subject of subjects) {
-      const { requests, dropped, errors, sockets, rps, seconds, p50, p99, max, cpuUs, primaryMiB } = figures(group, subject)
+      const { requests, dropped, errors, sockets, rps, seconds, p50, p99, max, cpuUs, primaryMiB } = figures(
+        group, subject
+      )
       t.equal(dropped, 0, `${group} / ${subject}: ${JSON.stringify(errors)}`)
       t.ok(requests > 0 && Math.abs(rps * seconds - requests) < 0.01 * requests + 1, 'requests, time and rate agree')
       t.equal(sockets, group === 'keep-alive' ? 10 : requests, 'as many sockets as clients, or as requests')

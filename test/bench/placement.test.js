@@ -16,8 +16,11 @@ t.test('bench:placement-model --quick simulates each load by each way to place c
 })
 
 t.test('a simulation can be made again, and by load the busy connections of one worker do not wait for each other', async t => {
-  const run = (/** @type {number} */ seed, /** @type {import('../../bench/support/synthetic-fleet').Policy} */ policy) =>
-    simulate({ seed, policy, kind: { connections: 100, share: 0.6, costMs: 2, busy: 4 }, workers: 5, cpus: 2, seconds: 10 })
+  const run =
+    (/** @type {number} */ seed, /** @type {import('../../bench/support/synthetic-fleet').Policy} */ policy) =>
+      simulate({
+        seed, policy, kind: { connections: 100, share: 0.6, costMs: 2, busy: 4 }, workers: 5, cpus: 2, seconds: 10
+      })
   t.same(run(7, 'load'), run(7, 'load'))
   t.not(run(8, 'load').p99, run(7, 'load').p99)
   t.ok(run(7, 'load').p99 < 0.1 * run(7, 'round robin').p99)

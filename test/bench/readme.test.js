@@ -50,7 +50,8 @@ t.test('every command of the page is a script of package.json', t => {
 })
 
 t.test('a bench without results is listed as such', t => {
-  const page = make(t.testdir({ 'overhead-node18.json': JSON.stringify({ node: 'v18.0.0', results: {} }) })) // of an older format
+  // Of an older format
+  const page = make(t.testdir({ 'overhead-node18.json': JSON.stringify({ node: 'v18.0.0', results: {} }) }))
   t.match(page, 'No results yet: `npm run bench:overhead`.')
   t.match(page, '- overhead: not measured yet')
   t.notMatch(page, /\{\{|undefined|NaN/)

@@ -20,10 +20,11 @@ function tryBench (t, flags) {
   const out = path.join(t.testdir(), 'results', 'try.json')
   /** @type {string[]} */
   const calls = []
-  const subject = (/** @type {string} */ name, /** @type {number} */ rps) => async (/** @type {{ round: number }} */ { round }) => {
-    calls.push(`${name}${round}`)
-    return { rps: rps * (round + 1), dropped: 1 }
-  }
+  const subject = (/** @type {string} */ name, /** @type {number} */ rps) =>
+    async (/** @type {{ round: number }} */ { round }) => {
+      calls.push(`${name}${round}`)
+      return { rps: rps * (round + 1), dropped: 1 }
+    }
   const bench = new Bench({ name: 'try', options: { connections: '50', pin: false }, quick: { connections: '4' } }, ['--out', out, ...flags])
   const groups = [{ name: 'g', beside: ['a', 'b'], subjects: { a: subject('a', 100), b: subject('b', 200), c: subject('c', 150) } }]
   return { bench, calls, out, run: () => quietly(t, () => bench.run({ groups, columns, goals: [{ subject: 'c', key: 'rps', ratioAtLeast: 0.7 }, { subject: 'c', key: 'dropped', atMost: 0 }] })) }
@@ -117,7 +118,9 @@ t.test('goals of missing figures are left out', t => {
   t.same(judge({ groups, goals, columns: [{ key: 'mib', title: 'MiB' }] }), [{ text: 'g: b: MiB 9 more (goal ≤ 8 more)', isMet: false }])
   const beside = [{ subject: 'a', key: 'mib', ratioAtMost: 0.8, beside: 'b' }, { subject: 'a', key: 'mib', ratioAtMost: 1, beside: 'none' }]
   t.same(judge({ groups, goals: beside, columns: [{ key: 'mib', title: 'MiB' }] }), [{ text: 'g: a: MiB 0.816× beside b (goal ≤ 0.8×)', isMet: false }])
-  const elsewhere = { ...groups[0], subjects: groups[0].subjects.map(subject => ({ ...subject, rounds: [{ mib: 1 }] })) }
+  const elsewhere = {
+    ...groups[0], subjects: groups[0].subjects.map(subject => ({ ...subject, rounds: [{ mib: 1 }] }))
+  }
   t.same(judge({ groups: [...groups, elsewhere], goals: goals.slice(0, 1), columns: [{ key: 'mib', title: 'MiB' }] }).length, 1, 'results of another machine are not compared')
   t.same(judge({ groups, goals: [{ key: 'mib', atMost: 90 }], columns: [] }), [{ text: 'in all 2 measurements: mib 89 (goal ≤ 90)', isMet: true }])
   t.same(judge({ groups, goals: [{ key: 'dropped', atMost: 0 }], columns: [] }), [], 'a missing count is not 0')

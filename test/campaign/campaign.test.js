@@ -13,7 +13,8 @@ t.setTimeout(120_000)
 lacking('g++') // by which the clock is shifted
 
 t.test('faults under load at random moments cost no request beyond those that they kill, and break no invariant', async t => {
-  const { tries, requests, refused, skipped } = await campaign({ seconds: SECONDS, seed: SEED, where: ({ isSlow }) => !isSlow })
+  const { tries, requests, refused, skipped } =
+    await campaign({ seconds: SECONDS, seed: SEED, where: ({ isSlow }) => !isSlow })
   for (const { fault, variant, survived, beyond, violations } of tries) {
     t.same(violations, [], `${fault} (${variant})`)
     t.ok(survived && beyond === 0, `${fault} is survived`)

@@ -16,7 +16,9 @@ class Cgroups {
 
   /** @param {number} memoryBytes */
   constructor (memoryBytes) {
-    this.memory = new MemoryCgroup({ teardown: (/** @type {() => unknown} */ end) => this.#teardowns.push(end) }, memoryBytes)
+    this.memory = new MemoryCgroup(
+      { teardown: (/** @type {() => unknown} */ end) => this.#teardowns.push(end) }, memoryBytes
+    )
     const isFirst = fs.existsSync(PIDS_V1)
     /** Where processes are counted. */
     this.folder = isFirst ? path.join(PIDS_V1, `recycle-${process.pid}-${made++}`) : this.memory.folder
@@ -38,7 +40,11 @@ class Cgroups {
     return fs.existsSync(path.join(this.folder, 'pids.max'))
   }
 
-  /** fork(2) and the start of a thread fail with EAGAIN once there are so many more than now. @param {number | null} more null: no limit */
+  /**
+   * fork(2) and the start of a thread fail with EAGAIN once there are so many more than now.
+   *
+   * @param {number | null} more null: no limit
+   */
   limitProcesses (more) {
     fs.writeFileSync(path.join(this.folder, 'pids.max'), more === null ? 'max' : String(Number(this.#read('pids.current')) + more))
   }

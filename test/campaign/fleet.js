@@ -1,6 +1,9 @@
 'use strict'
 
-/** A fleet of a campaign, started by the command line: its workers, its journal, and the processes that the kernel lists for it. */
+/**
+ * A fleet of a campaign, started by the command line: its workers, its journal, and the processes that the kernel lists
+ * for it.
+ */
 
 const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -65,7 +68,8 @@ class CampaignFleet {
     this.folder = folder
     this.hasDisk = hasDisk
     this.teardowns = teardowns
-    this.timer = setInterval(() => this.processes.push({ t: Date.now(), living: this.#children(false), zombies: this.zombies() }), LOOK_MS)
+    this.timer = setInterval(() =>
+      this.processes.push({ t: Date.now(), living: this.#children(false), zombies: this.zombies() }), LOOK_MS)
   }
 
   /** @param {string} variant @returns {Promise<CampaignFleet>} when all its workers are ready */
@@ -80,7 +84,9 @@ class CampaignFleet {
     const teardowns = []
     const socket = path.join(folder, 'control')
     const all = [...COMMON, ...args, '--journal', journal.path, '--control', socket, path.join(FIXTURES, 'victim.js')]
-    const cli = await startCli({ teardown: (/** @type {() => unknown} */ end) => teardowns.push(end) }, all, { cwd: folder, env: { DEEDS: folder, ...place.env }, under: () => place.under })
+    const cli = await startCli({ teardown: (/** @type {() => unknown} */ end) => teardowns.push(end) }, all, {
+      cwd: folder, env: { DEEDS: folder, ...place.env }, under: () => place.under
+    })
     await cli.events.until('worker.ready', { count: WORKERS })
     return new CampaignFleet(cli, { control: await connect(socket), place, journal, folder, hasDisk, teardowns })
   }
@@ -136,7 +142,11 @@ class CampaignFleet {
     return isThere
   }
 
-  /** Another fleet of this one's name, on another port. @returns {Promise<{ code: number | null, said: string }>} when it has ended */
+  /**
+   * Another fleet of this one's name, on another port.
+   *
+   * @returns {Promise<{ code: number | null, said: string }>} when it has ended
+   */
   async startSecond () {
     const env = { PORT: String(await freePort()), DEEDS: this.folder }
     const { code, stderr } = await runToEnd([process.execPath, BIN, '-w', '1', '--control', path.join(this.folder, 'control'), path.join(FIXTURES, 'victim.js')], { env })
@@ -214,7 +224,11 @@ class CampaignFleet {
     return false
   }
 
-  /** Stops it, where it is alive, and waits for its last process. @returns {Promise<{ journal: string, left: number[], code: number | null }>} */
+  /**
+   * Stops it, where it is alive, and waits for its last process.
+   *
+   * @returns {Promise<{ journal: string, left: number[], code: number | null }>}
+   */
   async end () {
     this.signal(this.pid, 'SIGTERM')
     await becomesTrue(() => livingOfGroup(this.group).length === 0, 20_000)

@@ -1,10 +1,11 @@
 'use strict'
 
 /**
- * Bad input, by fast-check: nothing may throw what is not a RecycleError, hang, or say more than one sentence. Each target reads what
- * comes from outside: a user, a file, a socket, the kernel, a worker.
+ * Bad input, by fast-check: nothing may throw what is not a RecycleError, hang, or say more than one sentence. Each
+ * target reads what comes from outside: a user, a file, a socket, the kernel, a worker.
  *
- * @typedef {{ name: string, fuzz: (property: { numRuns: number, seed: number }, folder: string) => Promise<void> }} Target
+ * @typedef {{ name: string, fuzz: (property: { numRuns: number, seed: number }, folder: string) => Promise<void> }}
+ *   Target
  */
 
 const assert = require('node:assert')
@@ -31,12 +32,15 @@ const { renderPage } = require('../../lib/report/page')
 const { formatReport } = require('../../lib/report/table')
 const { main } = require('../../lib/cli/program')
 
-const COMMANDS = ['run', 'drill', 'stop', 'reload', 'recycle', 'scale', 'upgrade', 'gc', 'heapdump', 'leak', 'cpuprofile', 'top', 'tail', 'help'] // they would act, or wait
+// They would act, or wait
+const COMMANDS = ['run', 'drill', 'stop', 'reload', 'recycle', 'scale', 'upgrade', 'gc', 'heapdump', 'leak', 'cpuprofile', 'top', 'tail', 'help']
 const EVENTS = ['fleet.start', 'fleet.memory', 'worker.spawn', 'worker.ready', 'worker.sample', 'worker.condemn', 'worker.drain', 'worker.retire', 'worker.crash', 'recycled', 'scaled', 'stopped', 'collected', 'heapdump', 'worker.memory', 'client.start', 'client.second', 'client.drop', 'client.end', 'fleet.stop']
 const FIELDS = ['v', 't', 'slot', 'pid', 'oldPid', 'reason', 'options', 'budget', 'rssBytes', 'cut', 'cuts', 'moved', 'connections', 'inFlight', 'drainMs', 'readyMs', 'app', 'url', 'error', 'method', 'path', 'localPort', 'requests', 'routes', 'gc', 'latency', 'lost', 'file']
 
 const word = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('', '0', '-1', '1e999', 'auto', 'none', 'NaN', '512MiB', '30s', '__proto__', 'constructor', '\u0000', '</script>', '%s', '../..', '🂡'.repeat(50)))
-const number = fc.oneof(fc.integer(), fc.double(), fc.maxSafeInteger(), fc.constantFrom(0, -0, NaN, Infinity, 2 ** 53, 1e300))
+const number = fc.oneof(
+  fc.integer(), fc.double(), fc.maxSafeInteger(), fc.constantFrom(0, -0, NaN, Infinity, 2 ** 53, 1e300)
+)
 const value = fc.oneof(word, number, fc.boolean(), fc.constant(null), fc.jsonValue({ maxDepth: 3 }))
 
 /** @param {unknown} error */
@@ -54,7 +58,12 @@ function orRefused (act) {
   }
 }
 
-/** Runs the command line here, and gives what it says. @param {string[]} args @returns {Promise<string[]>} lines on stderr */
+/**
+ * Runs the command line here, and gives what it says.
+ *
+ * @param {string[]} args
+ * @returns {Promise<string[]>} lines on stderr
+ */
 async function commandLine (args) {
   const { stdout, stderr } = process
   const { write: out } = stdout
@@ -94,7 +103,9 @@ const TARGETS = [
   {
     name: 'options and config file',
     fuzz: async runs => {
-      const values = fc.dictionary(fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...OPTIONS.map(({ name }) => name)) }, { weight: 1, arbitrary: word }), value, { maxKeys: 6 })
+      const values = fc.dictionary(fc.oneof(
+        { weight: 9, arbitrary: fc.constantFrom(...OPTIONS.map(({ name }) => name)) }, { weight: 1, arbitrary: word }
+      ), value, { maxKeys: 6 })
       fc.assert(fc.property(values, fc.boolean(), (values, isFile) => {
         orRefused(() => resolveOptions(isFile ? {} : values, { parallelism: 2, file: isFile ? { name: 'recycle.config.json', values } : null }))
       }), runs)
@@ -135,9 +146,12 @@ const TARGETS = [
     name: 'journal reader',
     fuzz: async (runs, folder) => {
       const file = path.join(folder, 'journal')
-      const line = fc.record({ v: fc.oneof(fc.constant(1), value), t: number, event: fc.oneof(fc.constantFrom(...EVENTS), value) }, { requiredKeys: [] }).map(line => JSON.stringify(line))
+      const line = fc.record({
+        v: fc.oneof(fc.constant(1), value), t: number, event: fc.oneof(fc.constantFrom(...EVENTS), value)
+      }, { requiredKeys: [] }).map(line => JSON.stringify(line))
       const text = fc.array(fc.oneof(word, line), { maxLength: 20 }).map(lines => Buffer.from(lines.join('\n')))
-      const bytes = fc.oneof(text, fc.uint8Array({ maxLength: 300 }).map(Buffer.from), fc.uint8Array({ maxLength: 100 }).map(bytes => Buffer.from([0x1f, 0x8b, ...bytes])))
+      const bytes = fc.oneof(text, fc.uint8Array({ maxLength: 300 })
+        .map(Buffer.from), fc.uint8Array({ maxLength: 100 }).map(bytes => Buffer.from([0x1f, 0x8b, ...bytes])))
       await fc.assert(fc.asyncProperty(bytes, async bytes => {
         fs.writeFileSync(file, bytes)
         try {
@@ -152,7 +166,8 @@ const TARGETS = [
     name: 'report and its page',
     fuzz: async runs => {
       const fields = fc.dictionary(fc.constantFrom(...FIELDS), value, { maxKeys: 12 })
-      const lines = fc.array(fc.tuple(fc.constantFrom(...EVENTS), fc.integer({ min: 0, max: 100_000 }), fields).map(([event, t, fields]) => ({ t, ...fields, v: 1, event })), { maxLength: 12 })
+      const lines = fc.array(fc.tuple(fc.constantFrom(...EVENTS), fc.integer({ min: 0, max: 100_000 }), fields)
+        .map(([event, t, fields]) => ({ t, ...fields, v: 1, event })), { maxLength: 12 })
       fc.assert(fc.property(lines, lines => {
         const figures = new Figures()
         for (const line of lines) figures.add(JSON.parse(JSON.stringify(line)))
@@ -209,10 +224,11 @@ const TARGETS = [
       const line = fc.oneof(word, fc.tuple(fc.constantFrom('GET', 'POST', 'HEAD', 'PUT', 'TRACE', 'x'), fc.oneof(fc.constantFrom('/', '/metrics', '/healthz', '/readyz', '/status', '/events', '/%', '//', '/metrics?x=', '*'), fc.webPath(), word), fc.constantFrom('HTTP/1.1', 'HTTP/1.0', 'HTTP/9', '')).map(parts => parts.join(' ')))
       const header = fc.oneof(fc.constantFrom('Host: localhost', 'Host: 127.0.0.1', 'Host: evil.example', 'Connection: close', 'Content-Length: 5', 'Transfer-Encoding: chunked', 'Expect: 100-continue', 'Upgrade: websocket'), word)
       try {
-        await fc.assert(fc.asyncProperty(line, fc.array(header, { maxLength: 6 }), word, async (line, headers, body) => {
-          const said = await exchange(port, `${line}\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
-          for (const [, status] of said.matchAll(/^HTTP\/1\.1 (\d+)/gm)) assert(Number(status) < 500 || status === '501' || status === '505', said)
-        }), runs)
+        await fc.assert(fc.asyncProperty(line, fc.array(header, { maxLength: 6 }), word,
+          async (line, headers, body) => {
+            const said = await exchange(port, `${line}\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
+            for (const [, status] of said.matchAll(/^HTTP\/1\.1 (\d+)/gm)) assert(Number(status) < 500 || status === '501' || status === '505', said)
+          }), runs)
         assert.match(await exchange(port, 'GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n'), /^HTTP\/1\.1 200 .*\r\n\r\nwell$/s, 'it answers as before')
       } finally {
         server.close()
@@ -222,7 +238,12 @@ const TARGETS = [
   }
 ]
 
-/** The heads of the requests that a server finds in these bytes. @param {http.Server} server @param {Buffer} bytes @returns {Promise<import('../../lib/core/request-replay').Head[]>} */
+/**
+ * The heads of the requests that a server finds in these bytes.
+ *
+ * @param {http.Server} server @param {Buffer} bytes
+ * @returns {Promise<import('../../lib/core/request-replay').Head[]>}
+ */
 async function received (server, bytes) {
   /** @type {any[]} */
   const heads = []

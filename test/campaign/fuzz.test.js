@@ -1,6 +1,9 @@
 'use strict'
 
-/** Bad input of every kind, some hundreds each; `npm run fuzz` tries 100,000 each, and FUZZ_RUNS so many. FUZZ_SEED makes other input. */
+/**
+ * Bad input of every kind, some hundreds each; `npm run fuzz` tries 100,000 each, and FUZZ_RUNS so many. FUZZ_SEED
+ * makes other input.
+ */
 
 const t = require('tap')
 const { TARGETS } = require('./fuzz')

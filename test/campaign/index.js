@@ -1,11 +1,12 @@
 'use strict'
 
 /**
- * npm run campaign [-- --seconds 120] [--seed 1] [--only <words of a fault's name>] [--evidence <folder>] [--out <file>] [--add]:
- * faults under load, at random moments, for so long. It prints a table of faults, and writes bench/results/campaign.json and a page
- * beside it; --add adds to what is there. The same seed makes the same choices; what the machine does meanwhile it cannot repeat. The exit code is 1 if a fault was
- * not survived, or cost a request that it had not killed itself; the folder gets the journal, the faults and the requests of each fleet to
- * which that happened. `--kills n` and `--moves n` kill workers, and move WebSockets, in place of that; `--deploys n` deploys
+ * npm run campaign [-- --seconds 120] [--seed 1] [--only <words of a fault's name>] [--evidence <folder>] [--out
+ * <file>] [--add]: faults under load, at random moments, for so long. It prints a table of faults, and writes
+ * bench/results/campaign.json and a page beside it; --add adds to what is there. The same seed makes the same choices;
+ * what the machine does meanwhile it cannot repeat. The exit code is 1 if a fault was not survived, or cost a request
+ * that it had not killed itself; the folder gets the journal, the faults and the requests of each fleet to which that
+ * happened. `--kills n` and `--moves n` kill workers, and move WebSockets, in place of that; `--deploys n` deploys
  * equal and bad code n times each, with a canary (`--only` one of the kinds, `--seconds` of each comparison).
  */
 
@@ -35,10 +36,17 @@ function byFault (tries) {
 
 /** The rows of both, one a fault. @param {Rows} earlier @param {Rows} rows @returns {Rows} */
 function sum (earlier, rows) {
-  const of = (/** @type {Rows} */ rows, /** @type {string} */ name) => rows.find(({ fault }) => fault === name) ?? { tries: 0, survived: 0, killed: 0, beyond: 0 }
+  const of = (/** @type {Rows} */ rows, /** @type {string} */ name) =>
+    rows.find(({ fault }) => fault === name) ?? { tries: 0, survived: 0, killed: 0, beyond: 0 }
   return [...new Set([...earlier, ...rows].map(({ fault }) => fault))].map(fault => {
     const [a, b] = [of(earlier, fault), of(rows, fault)]
-    return { fault, tries: a.tries + b.tries, survived: a.survived + b.survived, killed: a.killed + b.killed, beyond: a.beyond + b.beyond }
+    return {
+      fault,
+      tries: a.tries + b.tries,
+      survived: a.survived + b.survived,
+      killed: a.killed + b.killed,
+      beyond: a.beyond + b.beyond
+    }
   })
 }
 
@@ -46,7 +54,8 @@ function sum (earlier, rows) {
 function table (rows) {
   const width = Math.max(...rows.map(({ fault }) => fault.length), 5)
   const row = (/** @type {any[]} */ [fault, ...figures]) => `${fault.padEnd(width)}${figures.map(figure => String(figure).padStart(12)).join('')}`
-  const total = (/** @type {'tries' | 'survived' | 'killed' | 'beyond'} */ key) => rows.reduce((sum, row) => sum + row[key], 0)
+  const total = (/** @type {'tries' | 'survived' | 'killed' | 'beyond'} */ key) =>
+    rows.reduce((sum, row) => sum + row[key], 0)
   return [
     row(['fault', 'tries', 'survived', 'killed', 'beyond']),
     ...rows.map(({ fault, tries, survived, killed, beyond }) => row([fault, tries, survived, killed, beyond])),
@@ -113,7 +122,9 @@ async function studyMany ({ seconds, isMold, only }) {
 
 async function main () {
   exitOnBadFlag('campaign')
-  const { seconds, seed, kills, moves, deploys, leaks, mold, only, evidence, add, out } = readFlags(FLAGS, {}, process.argv.slice(2))
+  const { seconds, seed, kills, moves, deploys, leaks, mold, only, evidence, add, out } = readFlags(
+    FLAGS, {}, process.argv.slice(2)
+  )
   if (Number(kills) > 0) return killMany({ kills: Number(kills), seed: Number(seed), evidence })
   if (Number(moves) > 0) return moveMany({ moves: Number(moves), seed: Number(seed) })
   if (Number(leaks) > 0) return studyMany({ seconds: Number(leaks), isMold: mold, only })
@@ -134,10 +145,14 @@ async function main () {
   const run = { seed: Number(seed), seconds: Math.round((Date.now() - began) / 1000), requests, node: process.version }
   console.log(`${requests} requests in ${run.seconds} s, seed ${seed}`)
   const earlier = add && fs.existsSync(out) ? JSON.parse(fs.readFileSync(out, 'utf8')) : { runs: [], faults: [] }
-  const results = { v: 1, runs: [...earlier.runs, run], faults: sum(earlier.faults, rows), skipped, notes: earlier.notes ?? [] }
+  const results = {
+    v: 1, runs: [...earlier.runs, run], faults: sum(earlier.faults, rows), skipped, notes: earlier.notes ?? []
+  }
   file.save(results)
   fs.writeFileSync(out.replace(/(\.json)?$/, '.md'), campaignPage(results))
-  process.exitCode = rows.some(({ tries, survived, beyond }) => survived < tries || beyond > 0) || refused.length > 0 ? 1 : 0
+  process.exitCode = rows.some(({ tries, survived, beyond }) => survived < tries || beyond > 0) || refused.length > 0
+    ? 1
+    : 0
 }
 
 main()

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * What must hold of a fleet whatever goes wrong, checked over its journal, the records of its clients, and the processes that the
- * kernel lists. It has its own reading of the journal, by docs/journal.md, and uses nothing of lib/.
+ * What must hold of a fleet whatever goes wrong, checked over its journal, the records of its clients, and the
+ * processes that the kernel lists. It has its own reading of the journal, by docs/journal.md, and uses nothing of lib/.
  *
  * @typedef {import('./lives').Line} Line
  * @typedef {import('./lives').Life} Life
@@ -44,13 +44,15 @@ const RESETS = ['ECONNRESET', 'EPIPE', 'closed', 'ECONNREFUSED']
  * @param {Fault[]} evidence.faults
  * @param {Processes[]} evidence.processes
  * @param {number[]} evidence.left processes of the fleet that are alive after its end
- * @returns {{ violations: Violation[], explained: Fault[] }} `explained`: of each request that a fault has ended, that fault
+ * @returns {{ violations: Violation[], explained: Fault[] }} `explained`: of each request that a fault has ended, that
+ *   fault
  */
 function check ({ journal, requests, faults, processes, left }) {
   const { lines, torn } = readLines(journal)
   /** @type {Violation[]} */
   const violations = []
-  const found = (/** @type {string} */ rule, /** @type {number} */ t, /** @type {string} */ what) => violations.push({ rule, t, what })
+  const found = (/** @type {string} */ rule, /** @type {number} */ t, /** @type {string} */ what) =>
+    violations.push({ rule, t, what })
   const killed = faults.find(({ isFleet }) => isFleet)
   if (torn > (killed ? 1 : 0)) found('journal', 0, `${torn} lines are not of a journal`)
   const lives = livesOf(lines, found)
@@ -65,13 +67,21 @@ function check ({ journal, requests, faults, processes, left }) {
   return { violations, explained }
 }
 
-/** Never fewer that serve than promised, never more than the surge. @param {Line[]} lines @param {(rule: string, t: number, what: string) => void} found */
+/**
+ * Never fewer that serve than promised, never more than the surge.
+ *
+ * @param {Line[]} lines @param {(rule: string, t: number, what: string) => void} found
+ */
 function checkNumbers (lines, found) {
   /** @type {any} */
   let options = null
   let desired = 0
   let most = 0 // while a scale is under way, the workers that are scaled away count too
-  /** Of each slot: its workers that serve, those that start, those that leave, and why it is empty. @type {Map<number, { ready: Set<number>, wasReady: boolean, isFault: boolean }>} */
+  /**
+   * Of each slot: its workers that serve, those that start, those that leave, and why it is empty.
+   *
+   * @type {Map<number, { ready: Set<number>, wasReady: boolean, isFault: boolean }>}
+   */
   const slots = new Map()
   /** @type {Map<number, { slot: number | null, leaves: boolean }>} */
   const living = new Map()
@@ -125,7 +135,8 @@ function checkNumbers (lines, found) {
     }
     if (living.size <= desired) most = desired
     if (options === null) continue
-    const empty = [...slots].filter(([number, { ready, wasReady, isFault }]) => number < desired && wasReady && !isFault && ready.size === 0)
+    const empty = [...slots].filter(([number, { ready, wasReady, isFault }]) =>
+      number < desired && wasReady && !isFault && ready.size === 0)
     if (empty.length > options.maxUnavailable) found('ready', t, `slots ${empty.map(([number]) => number)} have no worker that serves, after ${event}; ${options.maxUnavailable} may be missing`)
     if (outOfRotation > 1) found('ready', t, `${outOfRotation} workers are out of rotation`)
     const scaledAway = [...living.values()].filter(({ leaves }) => leaves).length
@@ -134,7 +145,11 @@ function checkNumbers (lines, found) {
   }
 }
 
-/** Nothing has taken less than no time, or longer than the fleet has lived: whatever the wall clock was set to. @param {Line[]} lines @param {(rule: string, t: number, what: string) => void} found */
+/**
+ * Nothing has taken less than no time, or longer than the fleet has lived: whatever the wall clock was set to.
+ *
+ * @param {Line[]} lines @param {(rule: string, t: number, what: string) => void} found
+ */
 function checkDurations (lines, found) {
   const lived = Number(lines.at(-1)?.t) - Number(lines[0]?.t) + SLACK_MS
   for (const line of lines) {
@@ -145,7 +160,12 @@ function checkDurations (lines, found) {
   }
 }
 
-/** Every connection ends in exactly one account, and a cut has its cause. @param {Line[]} lines @param {Map<number, Life>} lives @param {Fault[]} faults @param {(rule: string, t: number, what: string) => void} found @param {boolean} isKilled */
+/**
+ * Every connection ends in exactly one account, and a cut has its cause.
+ *
+ * @param {Line[]} lines @param {Map<number, Life>} lives @param {Fault[]} faults
+ * @param {(rule: string, t: number, what: string) => void} found @param {boolean} isKilled
+ */
 function checkAccounts (lines, lives, faults, found, isKilled) {
   for (const line of lines.filter(({ event }) => ['recycled', 'scaled', 'stopped'].includes(event))) {
     const { t, oldPid, connections, cut, cuts, lost, unacked, unaccounted } = line
@@ -155,7 +175,8 @@ function checkAccounts (lines, lives, faults, found, isKilled) {
     if (!life) found('account', t, `an account of ${oldPid}, which has not been spawned`)
     else if (++life.accounts > 1) found('account', t, `worker ${oldPid} has two accounts`)
     if (!lost && cuts.length < cut) found('cut', t, `${cut} connections of ${oldPid} were cut, and ${cuts.length} named`)
-    const isExpected = faults.some(({ from, to, pids }) => pids.includes(oldPid) && from <= t && to + NOTICED_MS >= (life?.drainAt ?? t))
+    const isExpected = faults.some(({ from, to, pids }) =>
+      pids.includes(oldPid) && from <= t && to + NOTICED_MS >= (life?.drainAt ?? t))
     if ((cut || unacked || unaccounted || lost) && !isExpected) found('cut', t, `${oldPid}: ${JSON.stringify({ cut, unacked, unaccounted, lost })}, and no fault has hit it`)
   }
   if (isKilled || !lines.some(({ event }) => event === 'fleet.stop')) return
@@ -164,7 +185,12 @@ function checkAccounts (lines, lives, faults, found, isKilled) {
   }
 }
 
-/** No process is unaccounted for, and no zombie stays. @param {Processes[]} processes @param {Line[]} lines @param {Map<number, Life>} lives @param {(rule: string, t: number, what: string) => void} found */
+/**
+ * No process is unaccounted for, and no zombie stays.
+ *
+ * @param {Processes[]} processes @param {Line[]} lines @param {Map<number, Life>} lives
+ * @param {(rule: string, t: number, what: string) => void} found
+ */
 function checkProcesses (processes, lines, lives, found) {
   const others = new Set(lines.filter(({ event }) => event === 'mold.spawn' || event === 'fleet.upgrade').map(({ pid }) => pid))
   /** @type {Map<number, number>} */
@@ -184,11 +210,24 @@ function checkProcesses (processes, lines, lives, found) {
   }
 }
 
-/** Every response is of a worker that lived then; every request that failed was ended by a fault that has hit its worker, or by a cut that the journal has. @returns {Fault[]} @param {Request[]} requests @param {Line[]} lines @param {Map<number, Life>} lives @param {Fault[]} faults @param {(rule: string, t: number, what: string) => void} found */
+/**
+ * Every response is of a worker that lived then; every request that failed was ended by a fault that has hit its
+ * worker, or by a cut that the journal has.
+ *
+ * @returns {Fault[]}
+ * @param {Request[]} requests @param {Line[]} lines @param {Map<number, Life>} lives @param {Fault[]} faults
+ * @param {(rule: string, t: number, what: string) => void} found
+ */
 function checkRequests (requests, lines, lives, faults, found) {
   /** @type {Map<number, number[]>} */
   const cutPorts = new Map()
-  for (const { t, cuts } of lines) for (const { remotePort } of cuts ?? []) if (remotePort) cutPorts.set(remotePort, [...cutPorts.get(remotePort) ?? [], t])
+  for (const { t, cuts } of lines) {
+    for (const { remotePort } of cuts ?? []) {
+      if (remotePort) {
+        cutPorts.set(remotePort, [...cutPorts.get(remotePort) ?? [], t])
+      }
+    }
+  }
   /** @type {Fault[]} */
   const explained = []
   for (const { startedAt, t, port, pid, error } of requests) {
@@ -198,10 +237,13 @@ function checkRequests (requests, lines, lives, faults, found) {
       continue
     }
     const isCut = cutPorts.get(port)?.some(at => at >= startedAt - SLACK_MS && at <= t + NOTICED_MS)
-    // A connection may have moved since its last response: to any worker, if that of the response was leaving, or out of rotation.
+    // A connection may have moved since its last response: to any worker, if that of the response was leaving, or out
+    // of rotation.
     const hasMoved = life?.aside.some(({ from, to }) => from <= t && to >= startedAt - THINK_MS)
-    const isOf = (/** @type {Fault} */ { pids, ports, to }) => pid === null || pids.includes(pid) || ports?.includes(port) || (life && life.drainAt <= to) || hasMoved
-    const fault = faults.find(fault => t >= fault.from - SLACK_MS && startedAt <= fault.to + NOTICED_MS && t <= fault.to + NOTICED_MS &&
+    const isOf = (/** @type {Fault} */ { pids, ports, to }) =>
+      pid === null || pids.includes(pid) || ports?.includes(port) || (life && life.drainAt <= to) || hasMoved
+    const fault = faults.find(fault =>
+      t >= fault.from - SLACK_MS && startedAt <= fault.to + NOTICED_MS && t <= fault.to + NOTICED_MS &&
       RESETS.includes(error) && (fault.isFleet || (fault.pids.length > 0 && isOf(fault))))
     const cause = fault ?? (isCut ? faults.find(({ from, to }) => from <= t && t <= to + NOTICED_MS) : undefined)
     if (cause) explained.push(cause)

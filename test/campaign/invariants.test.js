@@ -7,7 +7,24 @@ const { check } = require('./invariants')
 const { readLines } = require('./lives')
 
 const OPTIONS = { workers: 2, maxSurge: 1, maxUnavailable: 0, standby: 0 }
-const ACCOUNT = { connections: 3, inFlight: 1, finished: 1, aborted: 0, moved: 2, refused: 0, takenBack: 0, replayed: 0, closedByClient: 1, closedAfterResponse: 0, closedIdle: 0, cut: 0, unacked: 0, unaccounted: 0, cuts: [], lost: false }
+const ACCOUNT = {
+  connections: 3,
+  inFlight: 1,
+  finished: 1,
+  aborted: 0,
+  moved: 2,
+  refused: 0,
+  takenBack: 0,
+  replayed: 0,
+  closedByClient: 1,
+  closedAfterResponse: 0,
+  closedIdle: 0,
+  cut: 0,
+  unacked: 0,
+  unaccounted: 0,
+  cuts: [],
+  lost: false
+}
 
 /** A fleet of two: slot 0 is recycled, the worker of slot 1 is killed and replaced, and the fleet stops. */
 const JOURNAL = [
@@ -40,14 +57,21 @@ const REQUESTS = [
   { startedAt: 9200, t: 9205, port: 5002, pid: 13, error: null }
 ]
 const FAULTS = [{ kind: 'SIGKILL of a worker', from: 8990, to: 9100, pids: [11] }]
-const PROCESSES = [500, 5000, 9050, 15_000].map(t => ({ t, living: t < 1100 ? [10, 11] : t < 9000 ? [11, 12] : [12, 13], zombies: t === 9050 ? [11] : [] }))
+const PROCESSES = [500, 5000, 9050, 15_000].map(
+  t => ({ t, living: t < 1100 ? [10, 11] : t < 9000 ? [11, 12] : [12, 13], zombies: t === 9050 ? [11] : [] })
+)
 
-/** @param {{ journal?: any[], requests?: any[], faults?: any[], processes?: any[], left?: number[], text?: string }} [evidence] */
+/**
+ * @param {{ journal?: any[], requests?: any[], faults?: any[], processes?: any[], left?: number[], text?: string }}
+ *   [evidence]
+ */
 const judge = ({ journal = JOURNAL, text = journal.map(line => `${JSON.stringify(line)}\n`).join(''), requests = REQUESTS, faults = FAULTS, processes = PROCESSES, left = [] } = {}) =>
   check({ journal: text, requests, faults, processes, left })
 /** @param {(line: any) => boolean} which @param {any} [change] without one, the line is left out */
-const doctored = (which, change) => JOURNAL.flatMap(line => !which(line) ? [line] : change ? [{ ...line, ...change }] : [])
-const is = (/** @type {string} */ event, /** @type {number} */ pid) => (/** @type {any} */ line) => line.event === event && (line.pid === pid || line.oldPid === pid)
+const doctored = (which, change) =>
+  JOURNAL.flatMap(line => !which(line) ? [line] : change ? [{ ...line, ...change }] : [])
+const is = (/** @type {string} */ event, /** @type {number} */ pid) =>
+  (/** @type {any} */ line) => line.event === event && (line.pid === pid || line.oldPid === pid)
 const rules = (/** @type {any} */ evidence) => [...new Set(judge(evidence).violations.map(({ rule }) => rule))]
 
 t.test('an honest journal has no violation, and the fault explains the request that failed', async t => {
@@ -104,7 +128,9 @@ t.test('it finds a request that no fault explains', async t => {
 })
 
 t.test('it finds processes that the journal does not have', async t => {
-  const looks = (/** @type {any} */ change) => ({ processes: Array.from({ length: 30 }, (_, i) => ({ t: 3000 + 200 * i, living: [11, 12], zombies: [], ...change })) })
+  const looks = (/** @type {any} */ change) => ({
+    processes: Array.from({ length: 30 }, (_, i) => ({ t: 3000 + 200 * i, living: [11, 12], zombies: [], ...change }))
+  })
   t.same(rules(looks({})), [])
   t.same(rules(looks({ living: [11, 12, 50] })), ['process'], 'one too many')
   t.same(rules(looks({ living: [10, 11, 12] })), ['process'], 'one that has exited, by the journal')

@@ -31,7 +31,8 @@ class JournalFile {
   moveFolder () {
     const to = `${this.folder}.${this.#earlier.length}`
     fs.renameSync(this.folder, to)
-    this.#earlier = this.#earlier.map(file => path.dirname(file) === this.folder ? path.join(to, path.basename(file)) : file)
+    this.#earlier = this.#earlier.map(file =>
+      path.dirname(file) === this.folder ? path.join(to, path.basename(file)) : file)
     if (fs.existsSync(path.join(to, 'journal'))) this.#earlier.push(path.join(to, 'journal'))
     return () => { fs.mkdirSync(this.folder) }
   }

@@ -8,7 +8,10 @@
 
 const LEAVES = ['worker.retire', 'worker.crash']
 
-/** @param {string} text NDJSON @returns {{ lines: Line[], torn: number }} `torn`: lines that are not JSON objects with a time and an event */
+/**
+ * @param {string} text NDJSON
+ * @returns {{ lines: Line[], torn: number }} `torn`: lines that are not JSON objects with a time and an event
+ */
 function readLines (text) {
   /** @type {Line[]} */
   const lines = []
@@ -26,20 +29,29 @@ function readLines (text) {
   return { lines, torn }
 }
 
-/** @typedef {{ from: number, drainAt: number, to: number, ends: number, accounts: number, slot: number | null, aside: { from: number, to: number }[] }} Life `aside`: out of rotation */
+/**
+ * @typedef {{ from: number, drainAt: number, to: number, ends: number, accounts: number, slot: number | null,
+ *   aside: { from: number, to: number }[] }} Life `aside`: out of rotation
+ */
 
-/** @param {Line[]} lines @param {(rule: string, t: number, what: string) => void} found @returns {Map<number, Life>} by pid */
+/**
+ * @param {Line[]} lines @param {(rule: string, t: number, what: string) => void} found
+ * @returns {Map<number, Life>} by pid
+ */
 function livesOf (lines, found) {
   /** @type {Map<number, Life>} */
   const lives = new Map()
   let isOver = false
   for (const line of lines) {
     if (line.event === 'fleet.stop') isOver = true
-    if (!line.event.startsWith('worker.') || line.pid === null || ['worker.not-ready', 'worker.children'].includes(line.event)) continue // of a place; of what it leaves behind
+    // Of a place; of what it leaves behind
+    if (!line.event.startsWith('worker.') || line.pid === null || ['worker.not-ready', 'worker.children'].includes(line.event)) continue
     const life = lives.get(line.pid)
     if (line.event === 'worker.spawn') {
       if (life && life.to === Infinity) found('pid', line.t, `worker ${line.pid} is spawned twice`)
-      lives.set(line.pid, { from: line.t, drainAt: Infinity, to: Infinity, ends: 0, accounts: 0, slot: line.slot, aside: [] })
+      lives.set(
+        line.pid, { from: line.t, drainAt: Infinity, to: Infinity, ends: 0, accounts: 0, slot: line.slot, aside: [] }
+      )
     } else if (!life) {
       found('pid', line.t, `${line.event} of ${line.pid}, which has not been spawned`)
     } else if (LEAVES.includes(line.event)) {

@@ -9,7 +9,11 @@
 
 const COLUMNS = /** @type {const} */ (['tries', 'survived', 'killed', 'beyond'])
 
-/** @param {{ runs: Run[], faults: Row[], skipped: { fault: string, why: string }[], notes?: string[] }} results `notes`: what is known of the tries that were not survived @returns {string} Markdown */
+/**
+ * @param {{ runs: Run[], faults: Row[], skipped: { fault: string, why: string }[], notes?: string[] }} results `notes`:
+ *   what is known of the tries that were not survived
+ * @returns {string} Markdown
+ */
 function campaignPage ({ runs, faults, skipped, notes = [] }) {
   const sum = (/** @type {typeof COLUMNS[number]} */ key) => faults.reduce((sum, row) => sum + row[key], 0)
   const total = (/** @type {'seconds' | 'requests'} */ key) => runs.reduce((sum, run) => sum + run[key], 0)
@@ -27,7 +31,8 @@ function campaignPage ({ runs, faults, skipped, notes = [] }) {
     '',
     row(['fault', ...COLUMNS]),
     row(['---', ...COLUMNS.map(() => '--:')]),
-    ...[...faults].sort((a, b) => a.fault < b.fault ? -1 : 1).map(fault => row([fault.fault, ...COLUMNS.map(key => fault[key])])),
+    ...[...faults].sort((a, b) => a.fault < b.fault ? -1 : 1)
+      .map(fault => row([fault.fault, ...COLUMNS.map(key => fault[key])])),
     row(['**all**', ...COLUMNS.map(sum)]),
     '',
     ...notes,

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Where a fleet of a campaign runs: as any process does, in cgroups of its own, as PID 1, or with a wall clock that can be set. The
- * last three are made as containers and machines make them, and cannot be had everywhere.
+ * Where a fleet of a campaign runs: as any process does, in cgroups of its own, as PID 1, or with a wall clock that can
+ * be set. The last three are made as containers and machines make them, and cannot be had everywhere.
  *
  * @typedef {object} Place
  * @property {string[]} under what begins the fleet's command
@@ -72,7 +72,8 @@ function makeClock (folder) {
     journal: text => text.replace(/^\{"v":1,"t":(\d+)/gm, (line, t) => {
       const setting = settings.find(({ since, ms }, i) => {
         const at = Number(t) - ms
-        return at >= since - SLACK_MS && at <= (settings[i + 1]?.since ?? Infinity) + SLACK_MS && at <= Date.now() + SLACK_MS
+        return at >= since - SLACK_MS && at <= (settings[i + 1]?.since ?? Infinity) + SLACK_MS &&
+          at <= Date.now() + SLACK_MS
       })
       return setting ? line.replace(t, String(Number(t) - setting.ms)) : line
     }),

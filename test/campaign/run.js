@@ -20,9 +20,11 @@ const FAR_MS = 500 // between two faults
 const LONGEST_MS = 90_000 // that a fault may take
 
 /**
- * @typedef {{ fault: string, variant: string, from: number, to: number, survived: boolean, killed: number, beyond: number, violations: import('./invariants').Violation[] }} Try
- *   `killed`: requests that the fault itself has ended; `beyond`: others that failed
- * @typedef {{ tries: Try[], requests: number, refused: string[] }} Outcome `refused`: steps that the model of the fleet does not do
+ * @typedef {{ fault: string, variant: string, from: number, to: number, survived: boolean, killed: number,
+ *   beyond: number, violations: import('./invariants').Violation[] }} Try `killed`: requests that the fault itself has
+ *   ended; `beyond`: others that failed
+ * @typedef {{ tries: Try[], requests: number, refused: string[] }} Outcome `refused`: steps that the model of the fleet
+ *   does not do
  * @typedef {{ fault: string, why: string }} Skipped a fault that cannot be done on this machine
  */
 
@@ -32,7 +34,8 @@ const LONGEST_MS = 90_000 // that a fault may take
  * @param {number} how.seed
  * @param {(kind: import('./faults').Kind) => boolean} [how.where]
  * @param {(made: Try) => void} [how.onTry]
- * @param {string} [how.evidence] a folder for the journals and the faults of fleets in which a rule was broken, or that the model refuses
+ * @param {string} [how.evidence] a folder for the journals and the faults of fleets in which a rule was broken, or that
+ *   the model refuses
  * @returns {Promise<Outcome & { skipped: Skipped[] }>}
  */
 async function campaign ({ seconds, seed, where = () => true, onTry = () => {}, evidence = '' }) {
@@ -64,7 +67,11 @@ function isFor ({ place, variants }, variant) {
   return variants?.includes(variant) ?? (place === undefined || place === VARIANTS[variant].place)
 }
 
-/** @param {string} variant @param {{ random: () => number, done: Map<import('./faults').Kind, number>, until: number, evidence: string }} how @returns {Promise<Outcome>} */
+/**
+ * @param {string} variant
+ * @param {{ random: () => number, done: Map<import('./faults').Kind, number>, until: number, evidence: string }} how
+ * @returns {Promise<Outcome>}
+ */
 async function round (variant, { random, done, until, evidence }) {
   const fleet = await CampaignFleet.start(variant)
   const clients = new Clients(fleet.port, random)
@@ -75,7 +82,8 @@ async function round (variant, { random, done, until, evidence }) {
   let isFleetGone = false
   await sleep(FAR_MS)
   while (tries.length < TRIES_A_FLEET && !isFleetGone && (tries.length === 0 || Date.now() < until)) {
-    const kind = pick(kinds => kinds.filter(kind => isFor(kind, variant) && (!kind.needs || kind.needs(fleet))), random, done)
+    const kind = pick(kinds =>
+      kinds.filter(kind => isFor(kind, variant) && (!kind.needs || kind.needs(fleet))), random, done)
     done.set(kind, Number(done.get(kind)) + 1)
     const from = Date.now()
     const late = sleep(LONGEST_MS, null, { ref: false }).then(() => ({ pids: [], isFleet: false, wrong: [`it has not ended within ${LONGEST_MS} ms`] }))
@@ -92,12 +100,16 @@ async function round (variant, { random, done, until, evidence }) {
   await clients.stop()
   clients.isOver = true
   const { journal, left, code } = await fleet.end()
-  const { violations, explained } = check({ journal, requests: clients.requests, faults, processes: fleet.processes, left })
+  const { violations, explained } = check({
+    journal, requests: clients.requests, faults, processes: fleet.processes, left
+  })
   if (!isFleetGone && code !== 0) violations.push({ rule: 'exit', t: Date.now(), what: `the primary has exited with ${code}` })
   attribute(tries, violations, explained.map(fault => faults.indexOf(fault)))
   const isTraced = variant !== 'standby' && variant !== 'forked workers'
   const refused = isTraced ? refusedBy(trace, readLines(journal).lines) : []
-  if (evidence && (refused.length > 0 || tries.some(({ survived }) => !survived))) keep(evidence, { journal, faults, requests: clients.requests, refused })
+  if (evidence && (refused.length > 0 || tries.some(({ survived }) => !survived))) {
+    keep(evidence, { journal, faults, requests: clients.requests, refused })
+  }
   return { tries, requests: clients.requests.length, refused }
 }
 
@@ -118,16 +130,27 @@ function keep (folder, { journal, ...records }) {
   fs.writeFileSync(`${name}.json`, JSON.stringify(records))
 }
 
-/** One of those that have been done least. @param {(kinds: import('./faults').Kind[]) => import('./faults').Kind[]} possible @param {() => number} random @param {Map<import('./faults').Kind, number>} done */
+/**
+ * One of those that have been done least.
+ *
+ * @param {(kinds: import('./faults').Kind[]) => import('./faults').Kind[]} possible @param {() => number} random
+ * @param {Map<import('./faults').Kind, number>} done
+ */
 function pick (possible, random, done) {
   const kinds = possible([...done.keys()])
   const least = Math.min(...kinds.map(kind => Number(done.get(kind))))
   return oneOf(random, kinds.filter(kind => done.get(kind) === least))
 }
 
-/** Each violation belongs to the last try that had begun, and each request that a fault has ended to that fault's. @param {Try[]} tries @param {import('./invariants').Violation[]} violations @param {number[]} explained */
+/**
+ * Each violation belongs to the last try that had begun, and each request that a fault has ended to that fault's.
+ *
+ * @param {Try[]} tries @param {import('./invariants').Violation[]} violations @param {number[]} explained
+ */
 function attribute (tries, violations, explained) {
-  for (const violation of violations) (tries.findLast(({ from }) => from <= violation.t) ?? tries[0]).violations.push(violation)
+  for (const violation of violations) {
+    (tries.findLast(({ from }) => from <= violation.t) ?? tries[0]).violations.push(violation)
+  }
   for (const i of explained) tries[i].killed++
   for (const made of tries) {
     made.beyond = made.violations.filter(({ rule }) => rule === 'drop').length

@@ -22,7 +22,12 @@ function rowsOf (stdout) {
   return Object.fromEntries(stdout.trim().split('\n').slice(1).map(line => line.split(/\s{2,}/)).map(([name, ...rest]) => [name, rest]))
 }
 
-/** A project: a search for config files ends where its package.json is. @param {any} t @param {Record<string, any>} files @returns {string} */
+/**
+ * A project: a search for config files ends where its package.json is.
+ *
+ * @param {any} t @param {Record<string, any>} files
+ * @returns {string}
+ */
 function project (t, files) {
   return fs.realpathSync(t.testdir({ 'package.json': '{}', ...files }))
 }

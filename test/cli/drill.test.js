@@ -32,7 +32,11 @@ function drill (t, args, onStderr = () => {}) {
   return new Promise(resolve => child.once('close', code => resolve({ code, out, err, left: fs.readdirSync(t.testdirName) })))
 }
 
-/** Ends the drill by a signal when its progress matches. @type {(progress: RegExp) => (child: import('node:child_process').ChildProcess, err: string) => void} */
+/**
+ * Ends the drill by a signal when its progress matches.
+ *
+ * @type {(progress: RegExp) => (child: import('node:child_process').ChildProcess, err: string) => void}
+ */
 const endAt = progress => (child, err) => { if (!child.killed && progress.test(err)) child.kill('SIGINT') }
 
 t.test('nothing dropped: progress lines, then the report; exit 0', async t => {

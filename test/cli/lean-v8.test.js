@@ -1,12 +1,17 @@
 'use strict'
 
-require('../support/bare-children') // with tap's loader V8 may enlarge the young generation before the first line of a program runs
+// With tap's loader V8 may enlarge the young generation before the first line of a program runs
+require('../support/bare-children')
 const { execFileSync } = require('node:child_process')
 const t = require('tap')
 
 const FILE = require.resolve('../../lib/cli/lean-v8')
 
-/** What a program in a process of its own prints. @param {string} program in which `lean` is the module @param {string[]} [flags] */
+/**
+ * What a program in a process of its own prints.
+ *
+ * @param {string} program in which `lean` is the module @param {string[]} [flags]
+ */
 function run (program, flags = []) {
   return execFileSync(process.execPath, [...flags, '-e', `const lean = require(${JSON.stringify(FILE)}); ${program}`], { encoding: 'utf8' })
 }

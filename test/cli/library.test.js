@@ -59,7 +59,8 @@ t.test('a fleet in this process', async t => {
   })
 
   await t.test('messages that the app sends by process.send are emitted as `message`', async t => {
-    const heard = on(supervisor, 'message') // Messages of an earlier request, or of being ready, arrive late as well: a message is no faster than a response.
+    // Messages of an earlier request, or of being ready, arrive late as well: a message is no faster than a response.
+    const heard = on(supervisor, 'message')
     const pid = Number((await get(port, '/hello')).body)
     for await (const [said] of heard) {
       if (said.message.asked !== '/hello') continue

@@ -8,7 +8,8 @@ const { get } = require('../support/client')
 const { FIXTURES, startCli, startFleet } = require('../support/fleet')
 const { becomesTrue, childrenOf } = require('../support/processes')
 
-// A process namespace, as of a container, in which the program is PID 1; inside a user namespace if the test is not run by root.
+// A process namespace, as of a container, in which the program is PID 1; inside a user namespace if the test is not run
+// by root.
 const UNSHARE = ['--pid', '--fork', '--mount-proc', '--kill-child', ...process.getuid?.() === 0 ? [] : ['--map-root-user']]
 const { error, status, stderr } = spawnSync('unshare', [...UNSHARE, 'true'])
 const skip = (error || status !== 0) && `process namespaces are not available: ${error?.message ?? String(stderr).trim()}`

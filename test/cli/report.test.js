@@ -11,13 +11,20 @@ const { lacking } = require('../support/program')
 const { fleetStart, recycle, clientStart, clientEnd, drop, tick, cut, line, ndjson } = require('../report/written')
 
 const STOP = line(2100, 'fleet.stop', { recycles: 1, failure: null })
-const CLEAN = [fleetStart(), clientStart(), tick(0, [[1, 10]]), ...recycle(1000), tick(1000, [[2, 10]]), clientEnd(2000, 20, 0), STOP]
+const CLEAN = [
+  fleetStart(), clientStart(), tick(0, [[1, 10]]), ...recycle(1000), tick(1000, [[2, 10]]), clientEnd(2000, 20, 0), STOP
+]
 const DROPPED = [...CLEAN, drop(1100)]
 
 /** @param {string[]} args */
 const report = (...args) => call(['report', ...args])
 
-/** In a process of its own. @param {string[]} args @returns {Promise<{ code: number, stdout: string, stderr: string }>} */
+/**
+ * In a process of its own.
+ *
+ * @param {string[]} args
+ * @returns {Promise<{ code: number, stdout: string, stderr: string }>}
+ */
 function reportAlone (...args) {
   return new Promise(resolve => execFile(process.execPath, [BIN, 'report', ...args], { maxBuffer: 1e8, timeout: 20_000 }, (error, stdout, stderr) =>
     resolve({ code: error ? error.code : 0, stdout, stderr })))

@@ -11,7 +11,9 @@ const WAIT = { slot: 0, pid: 4711, connections: 2, streams: 2, inFlight: 0, drai
 function start (how) {
   let time = 0
   let text = ''
-  const stream = { columns: 200, ...how, hasColors: () => false, write: (/** @type {string} */ more) => { text += more } }
+  const stream = {
+    columns: 200, ...how, hasColors: () => false, write: (/** @type {string} */ more) => { text += more }
+  }
   const steps = openSteps(/** @type {any} */ (stream), 'reload', () => time)
   return {
     /** @param {string} note */

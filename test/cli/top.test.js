@@ -46,7 +46,11 @@ exec sleep 1000
   return { terminal, pid: Number(fs.readFileSync(pidFile, 'utf8')) }
 }
 
-/** The terminal is restored: screen, cursor, line mode, echo. @param {any} t @param {Terminal} terminal @param {number} code */
+/**
+ * The terminal is restored: screen, cursor, line mode, echo.
+ *
+ * @param {any} t @param {Terminal} terminal @param {number} code
+ */
 async function isRestored (t, terminal, code) {
   const screen = await terminal.until(/exit code \d+/)
   t.match(screen, /^before$/m, 'the former screen is back')

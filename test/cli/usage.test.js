@@ -35,7 +35,10 @@ t.test('--version prints the version of the package and exits 0', async t => {
 })
 
 t.test('a wrong call gives one sentence and exit code 2', async t => {
-  /** @type {[string, string[], string[], Record<string, string>?][]} what, the call, what the sentence names, environment */
+  /**
+   * @type {[string, string[], string[], Record<string, string>?][]} what, the call, what the sentence names,
+   *   environment
+   */
   const calls = [
     ['an unknown option', ['--bogus', PLAIN], ['--bogus', '--help']],
     ['an unknown option that resembles one', ['--max-rs', '3', PLAIN], ['--max-rs', '--max-rss']],

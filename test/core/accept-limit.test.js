@@ -3,7 +3,9 @@
 const t = require('tap')
 const { FLOOR, leavesToNew, nextLimit } = require('../../lib/core/accept-limit')
 
-const vessel = (/** @type {number} */ connections, more = {}) => ({ connections, isFull: false, isAtCeiling: false, isResponsive: true, ...more })
+const vessel = (/** @type {number} */ connections, more = {}) => ({
+  connections, isFull: false, isAtCeiling: false, isResponsive: true, ...more
+})
 const full = (/** @type {number} */ connections, more = {}) => vessel(connections, { isFull: true, ...more })
 
 t.test('the limit rises when every worker is at it', async t => {

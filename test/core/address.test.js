@@ -28,7 +28,9 @@ t.test('ports that some workers alone listen on are uneven; paths are not looked
 })
 
 t.test('an app evades a port that it has tried, or for which it takes any that is free; one that takes another one means to', async t => {
-  const worker = (/** @type {string[]} */ asked, /** @type {number[]} */ tried = [], /** @type {string[]} */ known = [PORT]) => ({ asked, tried: new Set(tried), known })
+  const worker = (/** @type {string[]} */ asked, /** @type {number[]} */ tried = [], /** @type {string[]} */ known = [
+    PORT
+  ]) => ({ asked, tried: new Set(tried), known })
   t.equal(isEvading(PORT, worker([FREE], [0])), true)
   t.equal(isEvading(PORT, worker(['null:3001:4:#0'], [3000, 3001])), true)
   t.equal(isEvading(PORT, worker(['null:4000:4:#0'], [4000])), false)

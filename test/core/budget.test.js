@@ -20,19 +20,23 @@ t.test('a budget that was not set is null', async t => {
 
 t.test('jitter only ever lowers a budget, by its share at most', async t => {
   t.match(drawBudget(options({ ...FULL, jitter: 20 }), 5, 0.5), {
-    softBytes: Math.round(0.9 * 100 * 1024 ** 2), hardBytes: Math.round(0.9 * 130 * 1024 ** 2), maxRequests: 900, maxAgeMs: 540_000
+    softBytes: Math.round(0.9 * 100 * 1024 ** 2),
+    hardBytes: Math.round(0.9 * 130 * 1024 ** 2),
+    maxRequests: 900,
+    maxAgeMs: 540_000
   })
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
-  fc.assert(fc.property(random, fc.integer({ min: 0, max: 90 }), fc.integer({ min: 1, max: 1e6 }), (random, jitter, maxRequests) => {
-    const drawn = drawBudget(options({ ...FULL, jitter, maxRequests }), 5, random)
-    const full = drawBudget(options({ ...FULL, jitter: 0, maxRequests }), 5, 0)
-    for (const key of /** @type {const} */ (['softBytes', 'hardBytes', 'maxRequests', 'maxAgeMs'])) {
-      const [value, most] = [(drawn[key]), /** @type {number} */ (full[key])]
-      const least = Math.max(1, Math.floor(most * (1 - jitter / 100)))
-      if (!(Number.isInteger(value) && value <= most && value >= least)) throw new Error(`${key} ${value} is not in ${least} to ${most}`)
-    }
-    if (/** @type {number} */ (drawn.hardBytes) < /** @type {number} */ (drawn.softBytes)) throw new Error('the hard budget is never below the soft one')
-  }))
+  fc.assert(fc.property(random, fc.integer({ min: 0, max: 90 }), fc.integer({ min: 1, max: 1e6 }),
+    (random, jitter, maxRequests) => {
+      const drawn = drawBudget(options({ ...FULL, jitter, maxRequests }), 5, random)
+      const full = drawBudget(options({ ...FULL, jitter: 0, maxRequests }), 5, 0)
+      for (const key of /** @type {const} */ (['softBytes', 'hardBytes', 'maxRequests', 'maxAgeMs'])) {
+        const [value, most] = [(drawn[key]), /** @type {number} */ (full[key])]
+        const least = Math.max(1, Math.floor(most * (1 - jitter / 100)))
+        if (!(Number.isInteger(value) && value <= most && value >= least)) throw new Error(`${key} ${value} is not in ${least} to ${most}`)
+      }
+      if (/** @type {number} */ (drawn.hardBytes) < /** @type {number} */ (drawn.softBytes)) throw new Error('the hard budget is never below the soft one')
+    }))
 })
 
 t.test('a budget of auto is by the number of workers that there are to be', async t => {

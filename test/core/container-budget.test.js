@@ -7,7 +7,8 @@ const { size, autoBudget, workersAtFirst, workersThatFit, whyNoAutoBudget, budge
 
 const MIB = 1024 ** 2
 const container = (/** @type {number} */ mib, /** @type {any} */ more = {}) => ({ limitBytes: mib * MIB, source: 'cgroup v2', quotaCpus: null, ...more })
-const resolve = (/** @type {Record<string, any>} */ given, /** @type {any} */ machine) => resolveOptions(given, { parallelism: 2, ...machine })
+const resolve = (/** @type {Record<string, any>} */ given, /** @type {any} */ machine) =>
+  resolveOptions(given, { parallelism: 2, ...machine })
 
 t.test('--max-rss auto: the limit less the primary and the margin, divided by the workers and one replacement', async t => {
   const options = resolve({ maxRss: 'auto', workers: 4 }, { container: container(1024) })
@@ -18,13 +19,15 @@ t.test('--max-rss auto: the limit less the primary and the margin, divided by th
 
 t.test('whatever the sizes: the workers at their budgets and the replacement fit with the primary, and nothing is left that another MiB could take', async t => {
   const limits = fc.integer({ min: 64, max: 1 << 20 })
-  fc.assert(fc.property(limits, fc.integer({ min: 1, max: 200 }), fc.integer({ min: 0, max: 4 }), fc.integer({ min: 0, max: 4 }), (mib, workers, maxSurge, standby) => {
-    const sizing = size({ parallelism: 2, container: /** @type {any} */ (container(mib)) }, { workers, maxRssBytes: 'auto', maxSurge, standby, fork: 'spawn' })
-    const all = (/** @type {number} */ each) => each * (workers + Math.max(maxSurge, standby)) + sizing.primaryBytes + sizing.marginBytes
-    const budget = autoBudget(sizing, workers)
-    if (budget > 0 && all(budget) > mib * MIB) throw new Error(`${budget} is too much`)
-    if (mib > 200 && all(budget + MIB) <= mib * MIB) throw new Error(`${budget} is too little`)
-  }))
+  fc.assert(fc.property(limits, fc.integer({ min: 1, max: 200 }), fc.integer({ min: 0, max: 4 }),
+    fc.integer({ min: 0, max: 4 }), (mib, workers, maxSurge, standby) => {
+      const sizing = size({ parallelism: 2, container: /** @type {any} */ (container(mib)) }, { workers, maxRssBytes: 'auto', maxSurge, standby, fork: 'spawn' })
+      const all = (/** @type {number} */ each) =>
+        each * (workers + Math.max(maxSurge, standby)) + sizing.primaryBytes + sizing.marginBytes
+      const budget = autoBudget(sizing, workers)
+      if (budget > 0 && all(budget) > mib * MIB) throw new Error(`${budget} is too much`)
+      if (mib > 200 && all(budget + MIB) <= mib * MIB) throw new Error(`${budget} is too little`)
+    }))
 })
 
 t.test('with --fork mold the mold is one more process, and the budget is of PSS, which adds up', async t => {
@@ -46,7 +49,8 @@ t.test('where the memory is not enough for the workers, auto is refused with the
 })
 
 t.test('--workers auto goes by the quota and the CPUs that the process may run on, whichever is less', async t => {
-  const workers = (/** @type {number} */ parallelism, /** @type {number | null} */ quotaCpus) => resolve({}, { parallelism, container: container(64_000, { quotaCpus }) }).workers
+  const workers = (/** @type {number} */ parallelism, /** @type {number | null} */ quotaCpus) =>
+    resolve({}, { parallelism, container: container(64_000, { quotaCpus }) }).workers
   t.equal(workers(8, null), 17)
   t.equal(workers(8, 2), 5)
   t.equal(workers(8, 2.9), 5, 'a part of a CPU does not count')
@@ -65,7 +69,9 @@ t.test('--workers auto is fewer than 2×CPU+1 where the memory is not enough for
   t.same(sizingWarnings(options.sizing, options), [{ warning: 'few-workers', workers: 4, desired: 9, limitBytes: 512 * MIB, source: 'cgroup v2' }])
   t.equal(resolve({}, { parallelism: 4, container: container(512) }).workers, 4, 'without a budget, too')
   t.equal(resolve({}, { parallelism: 4, container: container(100) }).workers, 1, 'one at least')
-  t.same(sizingWarnings(resolve({}, { container: container(4096) }).sizing, resolve({}, { container: container(4096) })), [])
+  t.same(
+    sizingWarnings(resolve({}, { container: container(4096) }).sizing, resolve({}, { container: container(4096) })), []
+  )
 })
 
 t.test('a budget that was given takes no worker away, and one that the memory has no room for is said', async t => {
@@ -94,12 +100,13 @@ t.test('as many workers as get a budget that a fresh one fits in: the issue\'s c
 })
 
 t.test('whatever a fresh worker takes: the number that fits gives each a quarter more, and one more worker would not', async t => {
-  fc.assert(fc.property(fc.integer({ min: 256, max: 1 << 16 }), fc.integer({ min: 40, max: 2000 }), fc.integer({ min: 0, max: 3 }), (mib, freshMib, maxSurge) => {
-    const sizing = size({ parallelism: 2, container: /** @type {any} */ (container(mib)) }, { workers: 'auto', maxRssBytes: 'auto', maxSurge, standby: 0, fork: 'spawn' })
-    const workers = workersThatFit(sizing, freshMib * MIB)
-    if (workers > 1 && autoBudget(sizing, workers) < 1.25 * freshMib * MIB - MIB) throw new Error(`${workers} are too many`)
-    if (autoBudget(sizing, workers + 1) >= 1.25 * freshMib * MIB) throw new Error(`${workers} are too few`)
-  }))
+  fc.assert(fc.property(fc.integer({ min: 256, max: 1 << 16 }), fc.integer({ min: 40, max: 2000 }),
+    fc.integer({ min: 0, max: 3 }), (mib, freshMib, maxSurge) => {
+      const sizing = size({ parallelism: 2, container: /** @type {any} */ (container(mib)) }, { workers: 'auto', maxRssBytes: 'auto', maxSurge, standby: 0, fork: 'spawn' })
+      const workers = workersThatFit(sizing, freshMib * MIB)
+      if (workers > 1 && autoBudget(sizing, workers) < 1.25 * freshMib * MIB - MIB) throw new Error(`${workers} are too many`)
+      if (autoBudget(sizing, workers + 1) >= 1.25 * freshMib * MIB) throw new Error(`${workers} are too few`)
+    }))
 })
 
 t.test('before it is known what a worker takes, as many boot as have 512 MiB each', async t => {

@@ -1,6 +1,8 @@
 'use strict'
 
-/** Simulated hours of a fleet whose workers leak: a sample a second of each, its verdict, and what the plan makes of it. */
+/**
+ * Simulated hours of a fleet whose workers leak: a sample a second of each, its verdict, and what the plan makes of it.
+ */
 
 const t = require('tap')
 const { makeSample } = require('../../lib/core/sample')
@@ -20,8 +22,15 @@ const BUDGET = { metric: /** @type {const} */ ('rss'), softBytes: 512 * MIB, har
 
 t.test(`in ${HOURS} simulated hours of leaking workers every verdict is due, none is missed, and never do fewer serve than there should be`, async t => {
   const random = seeded(33)
-  const model = new FleetModel({ slots: firstSlots(WORKERS), generation: 0, standbys: 0, maxSurge: 1, maxUnavailable: 0 })
-  /** What a worker is like, and what is measured of it. @type {Map<any, { since: number, perSecond: number, window: import('../../lib/core/window').Window, overSince: number | null }>} */
+  const model = new FleetModel({
+    slots: firstSlots(WORKERS), generation: 0, standbys: 0, maxSurge: 1, maxUnavailable: 0
+  })
+  /**
+   * What a worker is like, and what is measured of it.
+   *
+   * @type {Map<any, { since: number, perSecond: number, window: import('../../lib/core/window').Window,
+   *   overSince: number | null }>}
+   */
   const lives = new Map()
   /** When a step that has begun ends. @type {Map<any, number>} */
   const until = new Map()
@@ -36,7 +45,9 @@ t.test(`in ${HOURS} simulated hours of leaking workers every verdict is due, non
       until.delete(worker)
       if (worker.state === 'spawning') {
         model.happenTo('comesUp', worker)
-        lives.set(worker, { since: model.now, perSecond: (0.05 + random()) * MIB, window: openWindow(), overSince: null })
+        lives.set(
+          worker, { since: model.now, perSecond: (0.05 + random()) * MIB, window: openWindow(), overSince: null }
+        )
       } else {
         model.happenTo('drained', worker)
         lives.delete(worker)
@@ -55,7 +66,9 @@ t.test(`in ${HOURS} simulated hours of leaking workers every verdict is due, non
       const isDue = rssBytes > BUDGET.hardBytes || (isOver && life.overSince !== null)
       life.overSince = isOver ? life.overSince ?? model.now : null
       if ((reason !== null) !== isDue) wrong.push(`${reason} at ${rssBytes} after ${ageMs} ms`)
-      if (reason !== null && incumbent.reason === null) Object.assign(incumbent, { reason, condemnedAt: model.now, bytes: rssBytes })
+      if (reason !== null && incumbent.reason === null) {
+        Object.assign(incumbent, { reason, condemnedAt: model.now, bytes: rssBytes })
+      }
       if (incumbent.reason !== null) count.longestOver = Math.max(count.longestOver, model.now - incumbent.condemnedAt)
     }
     model.settle()

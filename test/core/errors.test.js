@@ -59,7 +59,8 @@ t.test('a given value is shown whatever its type, in at most two lines', async t
   }
 })
 
-const sentence = (/** @type {string} */ code, /** @type {Record<string, any>} */ details) => new RecycleError(code, details).message
+const sentence = (/** @type {string} */ code, /** @type {Record<string, any>} */ details) =>
+  new RecycleError(code, details).message
 
 t.test('exit code 2 is for what the user can correct, 1 for a run that failed', async t => {
   const corrected = ['RECYCLE_BAD_OPTION', 'RECYCLE_BAD_USAGE', 'RECYCLE_JOURNAL', 'RECYCLE_CONTROL_TAKEN', 'RECYCLE_NO_FLEET']

@@ -4,7 +4,9 @@ const t = require('tap')
 const { distrust } = require('../../lib/core/folder-trust')
 
 /** @param {any} how */
-const stat = ({ link = false, folder = true, uid = 1, mode = 0o40700 } = {}) => ({ isSymbolicLink: () => link, isDirectory: () => folder, uid, mode })
+const stat = ({ link = false, folder = true, uid = 1, mode = 0o40700 } = {}) => ({
+  isSymbolicLink: () => link, isDirectory: () => folder, uid, mode
+})
 
 t.test('a folder of this user that others cannot write to is safe', async t => {
   t.equal(distrust('/f', stat(), 1), null)

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The forecasts and the plan, replayed over recorded journals of fleets that did not foresee: four workers of one app with
- * the same budget and no jitter, sampled every 500 ms for 70 s, of which a replacement takes two or three to boot.
+ * The forecasts and the plan, replayed over recorded journals of fleets that did not foresee: four workers of one app
+ * with the same budget and no jitter, sampled every 500 ms for 70 s, of which a replacement takes two or three to boot.
  *
  *     leak     every request leaves 24 KB
  *     noisy    and makes garbage beside it: the memory goes up and down by collections
@@ -24,7 +24,11 @@ async function recorded (name) {
   return lines
 }
 
-/** Of each worker that crossed: when its first sample over the budget was taken, and how long it took to boot. @param {Record<string, any>[]} lines */
+/**
+ * Of each worker that crossed: when its first sample over the budget was taken, and how long it took to boot.
+ *
+ * @param {Record<string, any>[]} lines
+ */
 function crossings (lines) {
   /** @type {Map<number, { pid: number, softBytes: number, bootMs: number, crossedAt: number | null }>} */
   const workers = new Map()
@@ -34,7 +38,8 @@ function crossings (lines) {
     else if (worker && event === 'worker.ready') worker.bootMs = readyMs
     else if (worker && event === 'worker.sample' && rssBytes > worker.softBytes) worker.crossedAt ??= t
   }
-  return [...workers.values()].flatMap(({ crossedAt, ...worker }) => crossedAt === null ? [] : [{ ...worker, crossedAt }])
+  return [...workers.values()].flatMap(({ crossedAt, ...worker }) =>
+    crossedAt === null ? [] : [{ ...worker, crossedAt }])
 }
 
 /**
@@ -44,7 +49,9 @@ function crossings (lines) {
  * @param {Map<number, number>} early when a worker's recycle is asked for, by pid; the others' when they cross
  */
 function waitsMs (workers, early) {
-  const asked = workers.map(worker => ({ ...worker, askedAt: Math.min(early.get(worker.pid) ?? Infinity, worker.crossedAt) })).sort((a, b) => a.askedAt - b.askedAt)
+  const asked = workers.map(
+    worker => ({ ...worker, askedAt: Math.min(early.get(worker.pid) ?? Infinity, worker.crossedAt) })
+  ).sort((a, b) => a.askedAt - b.askedAt)
   let freeAt = 0
   let total = 0
   for (const { askedAt, crossedAt, bootMs } of asked) {
@@ -68,7 +75,8 @@ for (const name of ['leak', 'noisy']) {
       if (event !== 'worker.sample' || t >= at) continue
       trends.set(pid, pushReading(trends.get(pid) ?? [], ageMs, rssBytes))
       const aheadMs = timeToCrossing(trends.get(pid), softBytes)
-      if (aheadMs !== null) errors.push(Math.abs(aheadMs - (at - t)) / (at - t + 500)) // a crossing is seen at the sample after it
+      // A crossing is seen at the sample after it
+      if (aheadMs !== null) errors.push(Math.abs(aheadMs - (at - t)) / (at - t + 500))
     }
     t.ok(errors.length >= 80, `${errors.length} forecasts`)
     errors.sort((a, b) => a - b)
@@ -98,14 +106,23 @@ t.test('steady: nothing is condemned early', async t => {
 })
 
 /**
- * A fleet without processes for two hours: nine workers that leak alike, one recycle at a time, with jitter as by default.
+ * A fleet without processes for two hours: nine workers that leak alike, one recycle at a time, with jitter as by
+ * default.
  *
- * @param {{ foresees: boolean, fillMs: number, bootMs: number }} how `fillMs`: from a worker's start until it is at its budget
+ * @param {{ foresees: boolean, fillMs: number, bootMs: number }} how `fillMs`: from a worker's start until it is at its
+ *   budget
  * @returns {{ overMs: number, recycles: number }} how long workers were over their budgets, all in all
  */
 function simulate ({ foresees, fillMs, bootMs }) {
   const random = seeded(51) // the same in each run
-  const start = (/** @type {number} */ readyAt) => ({ readyAt, soft: 1 - 0.1 * random(), rate: (0.9 + 0.2 * random()) / fillMs, bytes: 0, trend: /** @type {any} */ ([]), isDue: false })
+  const start = (/** @type {number} */ readyAt) => ({
+    readyAt,
+    soft: 1 - 0.1 * random(),
+    rate: (0.9 + 0.2 * random()) / fillMs,
+    bytes: 0,
+    trend: /** @type {any} */ ([]),
+    isDue: false
+  })
   const workers = Array.from({ length: 9 }, () => start(0))
   let [overMs, recycles, doneAt, replaced] = [0, 0, Infinity, 0]
   for (let now = 0; now < 7_200_000; now += 1000) {
@@ -124,7 +141,9 @@ function simulate ({ foresees, fillMs, bootMs }) {
       const aheadMs = foresees && !worker.isDue && slot !== replaced ? timeToCrossing(worker.trend, worker.soft) : null
       return aheadMs === null ? [] : [{ slot, crossesAt: now + aheadMs }]
     })
-    for (const { slot, beginAt } of spreadCrossings(crossings, { bootMs, atOnce: 1 })) workers[slot].isDue ||= beginAt <= now
+    for (const { slot, beginAt } of spreadCrossings(crossings, { bootMs, atOnce: 1 })) {
+      workers[slot].isDue ||= beginAt <= now
+    }
     const due = workers.findIndex(({ isDue }, slot) => isDue && !(slot === replaced && doneAt < Infinity))
     if (doneAt === Infinity && due >= 0) [replaced, doneAt] = [due, now + bootMs]
   }

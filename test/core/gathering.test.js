@@ -12,7 +12,12 @@ const FIXED = { ...SHORT, isFlexible: false }
 const SILENT = { ...SHORT, lagMs: Infinity }
 const IDLE = { cpus: 0.05, rate: 0, lagMs: 60, connections: 50, isFlexible: true }
 
-/** Looks each quarter of a second. @param {Gathering} gathering @param {number} from s @param {number} to s @param {typeof SHORT} fleet @returns {number | null} when it changed, in s; null: it did not */
+/**
+ * Looks each quarter of a second.
+ *
+ * @param {Gathering} gathering @param {number} from s @param {number} to s @param {typeof SHORT} fleet
+ * @returns {number | null} when it changed, in s; null: it did not
+ */
 function look (gathering, from, to, fleet) {
   const before = gathering.isOn
   for (let at = from; at < to; at += 0.25) if (gathering.look(fleet, 2, 1000 * at) !== before) return at
@@ -20,7 +25,9 @@ function look (gathering, from, to, fleet) {
 }
 
 t.test('load of short requests is gathered after five seconds, and spread at once where requests are long, an event loop is late for a second, there are many connections, or one cannot move', async t => {
-  for (const [over, at] of /** @type {[typeof SHORT, number][]} */ ([[LONG, 10], [LATE, 11], [SILENT, 10], [MANY, 10], [FIXED, 10]])) {
+  for (const [over, at] of /** @type {[typeof SHORT, number][]} */ ([
+    [LONG, 10], [LATE, 11], [SILENT, 10], [MANY, 10], [FIXED, 10]
+  ])) {
     const gathering = new Gathering()
     t.equal(look(gathering, 0, 10, SHORT), 5)
     t.equal(look(gathering, 10, 20, over), at)
@@ -59,6 +66,7 @@ t.test('of any workers as many are awake as are to be', async t => {
   fc.assert(fc.property(fc.array(worker, { maxLength: 12 }), fc.integer({ min: 1, max: 8 }), (workers, awake) => {
     const resting = restingOf(workers, awake)
     const others = workers.filter(one => !resting.includes(one))
-    return others.length === Math.min(awake, workers.length) && resting.every(({ isResting, busy }) => isResting || others.every(other => !other.isResting && other.busy >= busy))
+    return others.length === Math.min(awake, workers.length) &&
+      resting.every(({ isResting, busy }) => isResting || others.every(other => !other.isResting && other.busy >= busy))
   }))
 })

@@ -5,7 +5,10 @@ const { NO_DELAYS, withLongest } = require('../../lib/core/gc-pauses')
 
 t.test('of two beats the later one counts, with the longest pause of both', async t => {
   const beat = (/** @type {number} */ count, /** @type {number[]} */ [scavengeMs, markSweepMs, loopLagMs]) => ({
-    gc: { scavenges: { count, totalMs: 10 * count, longestMs: scavengeMs }, markSweeps: { count, totalMs: 20 * count, longestMs: markSweepMs } },
+    gc: {
+      scavenges: { count, totalMs: 10 * count, longestMs: scavengeMs },
+      markSweeps: { count, totalMs: 20 * count, longestMs: markSweepMs }
+    },
     loopLagMs,
     requests: count
   })

@@ -3,7 +3,9 @@
 const t = require('tap')
 const { nextLookMs, isNearLimit, startsThatFit } = require('../../lib/core/memory-room')
 
-const memory = (/** @type {number} */ usedBytes, /** @type {number | null} */ freshBytes = 8) => ({ limitBytes: 100, usedBytes, freshBytes })
+const memory = (/** @type {number} */ usedBytes, /** @type {number | null} */ freshBytes = 8) => ({
+  limitBytes: 100, usedBytes, freshBytes
+})
 
 t.test('near the limit the guard looks more often', async t => {
   t.equal(nextLookMs(null, 1000), 1000)
@@ -16,8 +18,9 @@ t.test('near the limit the guard looks more often', async t => {
 })
 
 t.test('the limit is near from 90 % on, and until less than 80 % are used', async t => {
-  t.same([85, 90, 85, 80, 79, 85].reduce((/** @type {boolean[]} */ seen, used) => [...seen, isNearLimit(memory(used), seen.at(-1) ?? false)], []),
-    [false, true, true, true, false, false])
+  t.same([85, 90, 85, 80, 79, 85].reduce((/** @type {boolean[]} */ seen, used) =>
+    [...seen, isNearLimit(memory(used), seen.at(-1) ?? false)], []),
+  [false, true, true, true, false, false])
 })
 
 t.test('replacements fit as long as each has a quarter more than a fresh worker takes', async t => {

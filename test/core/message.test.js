@@ -17,7 +17,8 @@ t.test('a message travels as one of Node\'s internal ones, so that the app never
 })
 
 t.test('a flaw is named: the type, the field, or the handle that came with the message', async t => {
-  const flaw = (/** @type {any} */ type, /** @type {any} */ fields, /** @type {any} */ handle) => flawOf(FROM_WORKER, message(type, fields), handle)
+  const flaw = (/** @type {any} */ type, /** @type {any} */ fields, /** @type {any} */ handle) =>
+    flawOf(FROM_WORKER, message(type, fields), handle)
   t.equal(flaw('adopted', { id: 3 }), null)
   t.equal(flaw('offer', { id: 3, parcel: { key: 'k', leftMs: null } }, SOCKET), null)
   t.equal(flaw('offer', { id: 3, parcel: { key: 'k', leftMs: null } }), null, 'its socket may have ended on the way')
@@ -69,7 +70,19 @@ t.test('a handle is the bare one of a TCP or unix socket that this package has s
 t.test('a beat may have what features add to it, checked as the rest', async t => {
   const pauses = { count: 0, totalMs: 0, longestMs: 0 }
   const beat = {
-    requests: 0, inFlight: 0, connections: 0, lasting: 0, streams: 0, elu: 0, cpuUs: 0, movable: 0, gc: { scavenges: pauses, markSweeps: pauses }, loopLagMs: 0, debugged: false, flexible: true, ceiling: null
+    requests: 0,
+    inFlight: 0,
+    connections: 0,
+    lasting: 0,
+    streams: 0,
+    elu: 0,
+    cpuUs: 0,
+    movable: 0,
+    gc: { scavenges: pauses, markSweeps: pauses },
+    loopLagMs: 0,
+    debugged: false,
+    flexible: true,
+    ceiling: null
   }
   t.equal(flawOf(FROM_WORKER, message('beat', beat)), null)
   t.equal(flawOf(FROM_WORKER, message('beat', { ...beat, handles: 3 })), null)

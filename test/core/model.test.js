@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The state machine of a fleet, explored to its end. `npm run test:model` lets two workers be recycled, and holds the model beside a
- * real fleet (test/integration/model.test.js); in the suite it is one.
+ * The state machine of a fleet, explored to its end. `npm run test:model` lets two workers be recycled, and holds the
+ * model beside a real fleet (test/integration/model.test.js); in the suite it is one.
  */
 
 const t = require('tap')

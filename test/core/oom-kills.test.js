@@ -36,7 +36,9 @@ t.test('a kill that no exit has followed for five seconds was of another process
 
 t.test('a counter that cannot be read, or falls, is no kill', async t => {
   const kills = new OomKills()
-  for (const [counter, now] of /** @type {const} */ ([[null, 0], [5, 1], [null, 2], [3, 3], [3, 4]])) kills.observe(counter, now)
+  for (const [counter, now] of /** @type {const} */ ([[null, 0], [5, 1], [null, 2], [3, 3], [3, 4]])) {
+    kills.observe(counter, now)
+  }
   t.notOk(kills.claim())
   kills.observe(4, 5)
   t.ok(kills.claim())

@@ -8,7 +8,10 @@ const { isOfType, textOf, types, typesOf } = require('../../lib/core/option-type
 const MIB = 1024 ** 2
 const LONGEST_MS = 2 ** 31 - 1
 
-/** @type {[string, import('../../lib/core/option-types').OptionKind, [given: unknown, read: unknown][], refused: unknown[]][]} */
+/**
+ * @type {[string, import('../../lib/core/option-types').OptionKind, [given: unknown, read: unknown][],
+ *   refused: unknown[]][]}
+ */
 const KINDS = [
   ['count', types.count(2, 40), [['2', 2], [40, 40], ['007', 7]], ['1', 41, '2.5', '1e1', ' 3', '-3', '', true, null, [3]]],
   ['workers', types.workers(), [['1', 1], [1024, 1024], ['auto', 'auto'], ['1..1', { min: 1, max: 1 }], ['2..2', { min: 2, max: 2 }], ['1..1024', { min: 1, max: 1024 }], ['3..auto', { min: 3, max: 'auto' }]],
@@ -42,15 +45,19 @@ for (const [name, kind, good, bad] of KINDS) {
   const value = fc.oneof(fc.constantFrom(...good.map(([given]) => given), ...bad), fc.nat(2 * MIB), fc.double({ noNaN: true }), fc.array(alphabet, { maxLength: 8 }).map(parts => parts.join('')))
   t.test(`${name}: an editor that knows the schema accepts what a config file may contain`, async t => {
     const isValid = ajv.compile(kind.schema)
-    fc.assert(fc.property(value, given => kind.read(given) === undefined || !isOfType(kind.schema, given) || isValid(given)), { numRuns: 500, seed: 51 })
+    fc.assert(fc.property(value, given =>
+      kind.read(given) === undefined || !isOfType(kind.schema, given) || isValid(given)), { numRuns: 500, seed: 51 })
     t.ok(good.some(([given]) => isOfType(kind.schema, given) && isValid(given)))
   })
 
-  if (name === 'name' || name === 'boolean') continue // a file has text, or true and false; elsewhere a number may stand for them
+  // A file has text, or true and false; elsewhere a number may stand for them
+  if (name === 'name' || name === 'boolean') continue
   t.test(`${name}: of whole numbers the schema has those, and no other`, async t => {
     const isValid = ajv.compile(kind.schema)
     const known = [...good.map(([given]) => given), ...bad].filter(given => Number.isInteger(given))
-    fc.assert(fc.property(fc.oneof(fc.constantFrom(0, 1, 1024, 1025, MIB - 1, MIB, ...known), fc.integer({ min: -2, max: 120 })), given => isValid(given) === (kind.read(given) !== undefined)), { numRuns: 500, seed: 51 })
+    fc.assert(fc.property(fc.oneof(
+      fc.constantFrom(0, 1, 1024, 1025, MIB - 1, MIB, ...known), fc.integer({ min: -2, max: 120 })
+    ), given => isValid(given) === (kind.read(given) !== undefined)), { numRuns: 500, seed: 51 })
     t.pass()
   })
 }

@@ -4,7 +4,8 @@ const t = require('tap')
 const { plain, plainJson } = require('../../lib/core/plain')
 
 const OBEYED = [...Array.from({ length: 32 }, (_, code) => code), ...Array.from({ length: 33 }, (_, i) => 0x7f + i),
-  0x061c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069].map(code => String.fromCodePoint(code))
+  0x061c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068,
+  0x2069].map(code => String.fromCodePoint(code))
 
 t.test('control characters, and characters that reverse the order of text, are escaped', async t => {
   for (const char of OBEYED) t.equal(plain(`a${char}b`), `a\\u{${char.codePointAt(0)?.toString(16)}}b`)

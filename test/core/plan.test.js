@@ -9,11 +9,33 @@ const DESIRED = { slots: [0, 1], generation: 0, standbys: 0, maxSurge: 1, maxUna
 const worker = (/** @type {any} */ facts = {}) =>
   ({ state: 'ready', generation: 0, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null, ...facts })
 const slot = (/** @type {number} */ slot, /** @type {any} */ facts = {}) =>
-  ({ slot, incumbent: worker(), isLeaving: false, recycle: null, isReplaced: false, isNew: false, bootNotBefore: 0, unservedNotBefore: 0, recycleNotBefore: 0, ...facts })
+  ({
+    slot,
+    incumbent: worker(),
+    isLeaving: false,
+    recycle: null,
+    isReplaced: false,
+    isNew: false,
+    bootNotBefore: 0,
+    unservedNotBefore: 0,
+    recycleNotBefore: 0,
+    ...facts
+  })
 
 /** @param {any[]} slots @param {any} [more] */
-function steps (slots, { standbys = [], standbyNotBefore = 0, bootMs = 0, memory = null, now = 0, workers = 2, wanted = Array.from({ length: workers }, (_, i) => i), ...desired } = {}) {
-  return plan(/** @type {any} */ ({ slots, standbys, standbyNotBefore, bootMs, memory }), { ...DESIRED, slots: wanted, ...desired }, now)
+function steps (slots, {
+  standbys = [],
+  standbyNotBefore = 0,
+  bootMs = 0,
+  memory = null,
+  now = 0,
+  workers = 2,
+  wanted = Array.from({ length: workers }, (_, i) => i),
+  ...desired
+} = {}) {
+  return plan(/** @type {any} */ ({
+    slots, standbys, standbyNotBefore, bootMs, memory
+  }), { ...DESIRED, slots: wanted, ...desired }, now)
 }
 
 t.test('where all is as desired there is nothing to do, now or later', async t => {
@@ -115,7 +137,9 @@ t.test('a standby boots when all serve, and what must not be taken any more is r
   t.same(steps([slot(0), slot(1)], { standbys: [] }).actions, [])
   const desired = { standbys: /** @type {any} */ ([]), maxSurge: 1 }
   const wanting = (/** @type {any[]} */ slots, /** @type {any[]} */ standbys, standbyNotBefore = 0) =>
-    plan(/** @type {any} */ ({ slots, standbys, standbyNotBefore, bootMs: 0, memory: null }), { ...DESIRED, ...desired, standbys: 1 }, 0)
+    plan(/** @type {any} */ ({
+      slots, standbys, standbyNotBefore, bootMs: 0, memory: null
+    }), { ...DESIRED, ...desired, standbys: 1 }, 0)
   t.same(wanting([slot(0), slot(1)], []).actions, [{ type: 'boot-standby' }])
   t.same(wanting([slot(0), slot(1)], [], 700), { actions: [], wakeAt: 700 })
   t.same(wanting([slot(0), slot(1, { incumbent: worker({ state: 'spawning' }) })], []).actions, [], 'the slots go first')
@@ -181,7 +205,9 @@ t.test('a drain first that the limits ask for, memory or not, says nothing of ro
 t.test('workers whose memory has not been seen take room: those that boot, and those that are ready since the last look', async t => {
   const one = { limitBytes: 100, usedBytes: 85, freshBytes: 10 }
   const on = { workers: 3, maxUnavailable: 1, memory: one }
-  const how = (/** @type {any} */ other) => /** @type {any} */ (steps([slot(0, condemned()), slot(1), slot(2, { incumbent: worker(other) })], on).actions[0])?.how
+  const how = (/** @type {any} */ other) => /** @type {any} */ (steps(
+    [slot(0, condemned()), slot(1), slot(2, { incumbent: worker(other) })], on
+  ).actions[0])?.how
   t.equal(how({}), 'surge')
   t.equal(how({ isSampled: false }), 'drain-first')
   t.equal(how({ state: 'spawning' }), undefined)
@@ -226,7 +252,13 @@ t.test('a worker out of rotation comes back where no other one serves', async t 
   t.same(steps([away, slot(1, { incumbent: null, bootNotBefore: 9 })]).actions, [{ type: 'rejoin', slot: 0 }])
 })
 
-const limits = fc.record({ slots: fc.integer({ min: 2, max: 6 }).map(firstSlots), maxBoots: fc.integer({ min: 1, max: 3 }), standbys: fc.integer({ min: 0, max: 2 }), maxSurge: fc.integer({ min: 0, max: 3 }), maxUnavailable: fc.integer({ min: 0, max: 1 }) })
+const limits = fc.record({
+  slots: fc.integer({ min: 2, max: 6 }).map(firstSlots),
+  maxBoots: fc.integer({ min: 1, max: 3 }),
+  standbys: fc.integer({ min: 0, max: 2 }),
+  maxSurge: fc.integer({ min: 0, max: 3 }),
+  maxUnavailable: fc.integer({ min: 0, max: 1 })
+})
   .map(desired => desired.maxSurge === 0 ? { ...desired, maxUnavailable: 1 } : desired)
 const pick = fc.nat(20)
 const event = fc.oneof(

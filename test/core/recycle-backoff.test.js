@@ -10,7 +10,11 @@ const { Rollout } = require('../../lib/primary/workers/rollout')
 
 const HOUR_MS = 3600_000
 
-/** What makes the next recycle of a place wait, by the rule of a reason. @type {Record<string, (place: RecycleBackoff, reason: any, ageMs: number, now: number) => void>} */
+/**
+ * What makes the next recycle of a place wait, by the rule of a reason.
+ *
+ * @type {Record<string, (place: RecycleBackoff, reason: any, ageMs: number, now: number) => void>}
+ */
 const CONDEMN = {
   fresh: (place, _, __, now) => place.begun(true, now),
   soon: (place, reason, ageMs, now) => place.condemned(reason, ageMs, now),

@@ -5,7 +5,9 @@ const fc = require('fast-check')
 const { nextRecycles, fewestWorkers } = require('../../lib/core/recycle-order')
 
 const HOUSE = { workers: 4, ready: 4, surging: 0, maxSurge: 1, maxUnavailable: 0 }
-const candidate = (/** @type {number} */ slot, bytes = 0, notBefore = 0, since = 0) => ({ slot, bytes, notBefore, since })
+const candidate = (/** @type {number} */ slot, bytes = 0, notBefore = 0, since = 0) => ({
+  slot, bytes, notBefore, since
+})
 
 t.test('with no condemned worker there is no turn', async t => {
   t.same(nextRecycles([], HOUSE, 0), [])
@@ -43,8 +45,16 @@ t.test('a slot in backoff waits, and does not delay other slots', async t => {
 })
 
 t.test('whatever the capacity, the limits hold', async t => {
-  const condemned = fc.uniqueArray(fc.record({ slot: fc.nat(20), bytes: fc.nat(), since: fc.nat(20_000), notBefore: fc.nat(10) }), { selector: c => c.slot })
-  const capacity = fc.record({ workers: fc.integer({ min: 1, max: 20 }), ready: fc.nat(20), surging: fc.nat(5), maxSurge: fc.nat(5), maxUnavailable: fc.nat(5) })
+  const condemned = fc.uniqueArray(fc.record({
+    slot: fc.nat(20), bytes: fc.nat(), since: fc.nat(20_000), notBefore: fc.nat(10)
+  }), { selector: c => c.slot })
+  const capacity = fc.record({
+    workers: fc.integer({ min: 1, max: 20 }),
+    ready: fc.nat(20),
+    surging: fc.nat(5),
+    maxSurge: fc.nat(5),
+    maxUnavailable: fc.nat(5)
+  })
   fc.assert(fc.property(condemned, capacity, (condemned, capacity) => {
     const turns = nextRecycles(condemned, capacity, 5)
     const count = (/** @type {string} */ how) => turns.filter(turn => turn.how === how).length
@@ -64,6 +74,7 @@ t.test('a worker that has waited for ten seconds goes before larger ones', async
 })
 
 t.test('a fleet has one worker more than may be missing, but for a single one that drains first', async t => {
-  const fewest = (/** @type {number} */ maxSurge, /** @type {number} */ maxUnavailable) => fewestWorkers({ maxSurge, maxUnavailable })
+  const fewest = (/** @type {number} */ maxSurge, /** @type {number} */ maxUnavailable) =>
+    fewestWorkers({ maxSurge, maxUnavailable })
   t.same([fewest(1, 0), fewest(0, 1), fewest(0, 2), fewest(1, 1), fewest(2, 3)], [1, 1, 3, 2, 4])
 })

@@ -26,11 +26,13 @@ function firstCause (samples, budget) {
     const counts = samples.map(sample => sample.fds ?? 0).slice(Math.max(0, at + 1 - budget.samples), at + 1)
     const causes = {
       'hard-rss': budget.hardBytes !== null && sizes[at] !== null && sizes[at] > budget.hardBytes,
-      rss: budget.softBytes !== null && row.length === budget.samples && row.every(size => size !== null && size > budget.softBytes),
+      rss: budget.softBytes !== null && row.length === budget.samples && row.every(size =>
+        size !== null && size > budget.softBytes),
       requests: budget.maxRequests !== null && requests >= budget.maxRequests,
       age: budget.maxAgeMs !== null && ageMs >= budget.maxAgeMs,
       heap: budget.maxHeap?.share !== undefined && heapUsedBytes > budget.maxHeap.share * heapLimitBytes,
-      fds: budget.maxFds?.most !== undefined && counts.length === budget.samples && counts.every(fds => fds > budget.maxFds.most),
+      fds: budget.maxFds?.most !== undefined && counts.length === budget.samples && counts.every(fds =>
+        fds > budget.maxFds.most),
       lag: budget.maxLagMs !== undefined && lagP99Ms > budget.maxLagMs,
       unhealthy: budget.maxHealthFailures !== undefined && healthFailures >= budget.maxHealthFailures,
       requested: requested === 'requested',
@@ -61,18 +63,23 @@ const anyBudget = fc.record({
   maxHealthFailures: fc.integer({ min: 1, max: 5 })
 }, { requiredKeys: ['metric', 'softBytes', 'hardBytes', 'samples', 'maxRequests', 'maxAgeMs'] })
 
-const rarely = (/** @type {fc.Arbitrary<any>} */ usual, /** @type {fc.Arbitrary<any>} */ rare) => fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: rare })
+const rarely = (/** @type {fc.Arbitrary<any>} */ usual, /** @type {fc.Arbitrary<any>} */ rare) =>
+  fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: rare })
 
 const anyLook = fc.record({
   reading: fc.option(fc.record({
     rssBytes: bytes, pssBytes: maybe(bytes), ussBytes: maybe(bytes), meter: fc.constantFrom('statm', 'smaps_rollup')
   }), { nil: null, freq: 8 }),
   requests: fc.nat(20),
-  heap: rarely(fc.constantFrom(null, { usedBytes: 20, limitBytes: 100 }), fc.constant({ usedBytes: 95, limitBytes: 100 })),
+  heap: rarely(
+    fc.constantFrom(null, { usedBytes: 20, limitBytes: 100 }), fc.constant({ usedBytes: 95, limitBytes: 100 })
+  ),
   lagP99Ms: rarely(fc.constantFrom(null, 5), fc.integer({ min: 5, max: 110 })),
   fds: rarely(fc.constantFrom(null, 4), fc.integer({ min: 20, max: 60 })),
   failures: rarely(fc.constant(0), fc.nat(5)),
-  silentMs: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.integer({ min: 400, max: 1100 }) }),
+  silentMs: fc.oneof(
+    { weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.integer({ min: 400, max: 1100 }) }
+  ),
   requested: fc.oneof({ weight: 20, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom('requested', 'stuck') })
 })
 
@@ -87,7 +94,8 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
   await fc.assert(fc.asyncProperty(fc.array(worker, { minLength: 1, maxLength: 3 }), async workers => {
     /** @type {string[]} */
     const journal = []
-    const record = (/** @type {string} */ event, /** @type {any} */ fields) => journal.push(JSON.stringify({ v: 1, t: Date.now(), event, ...fields }))
+    const record = (/** @type {string} */ event, /** @type {any} */ fields) =>
+      journal.push(JSON.stringify({ v: 1, t: Date.now(), event, ...fields }))
     let at = 0
     const handles = workers.map(({ budget, looks }, slot) => {
       const process = fakeProcess(2 ** 30 + slot)
@@ -99,18 +107,32 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       record('worker.ready', { slot, pid: handle.pid })
       return { handle, looks }
     })
-    const fleet = { slots: new Map(handles.map((_, slot) => [slot, { recycling: new RecycleBackoff() }])), watched: () => handles.map(h => h.handle), rollout: { requested: () => null } }
-    const meter = { probe: (/** @type {number} */ pid) => ({ read: async () => handles[pid - 2 ** 30].looks[at]?.reading ?? null, close () {} }) }
+    const fleet = {
+      slots: new Map(handles.map((_, slot) => [slot, { recycling: new RecycleBackoff() }])),
+      watched: () => handles.map(h => h.handle),
+      rollout: { requested: () => null }
+    }
+    const meter = {
+      probe: (/** @type {number} */ pid) => ({
+        read: async () => handles[pid - 2 ** 30].looks[at]?.reading ?? null, close () {}
+      })
+    }
     const options = { intervalMs: 100, samples: 2, maxHeap: {}, maxFds: null, maxLagMs: 1, memoryByRoute: false, health: '/', heapdumpsPerDay: null, stuckTimeoutMs: 60_000 }
     const running = new RunningFeatures(/** @type {any} */ ({ options, now, onSole () {} }))
     const features = {
       first: () => null,
       probe: (/** @type {WorkerHandle} */ handle) => {
         const probe = running.probe(handle)
-        return { read: async (/** @type {number} */ time) => ({ ...await probe.read(time), fds: handles[Number(handle.slot)].looks[at]?.fds ?? null, fdLimit: 100 }) }
+        return {
+          read: async (/** @type {number} */ time) => ({
+            ...await probe.read(time), fds: handles[Number(handle.slot)].looks[at]?.fds ?? null, fdLimit: 100
+          })
+        }
       }
     }
-    const sampler = new Sampler(/** @type {any} */ ({ options, features, fleet, meter, record, fresh () {}, stopping: new AbortController().signal }))
+    const sampler = new Sampler(/** @type {any} */ ({
+      options, features, fleet, meter, record, fresh () {}, stopping: new AbortController().signal
+    }))
     for (const { handle } of handles) {
       running.connect(handle)
       sampler.watch(handle)

@@ -8,7 +8,8 @@ const MIB = 1024 ** 2
 
 /** @param {Record<string, any>} given @param {Record<string, string>} [env] */
 const resolve = (given, env = {}) => resolveOptions(given, { env, parallelism: 2 })
-const byName = (/** @type {string} */ name) => /** @type {import('../../lib/core/options').Option} */ (OPTIONS.find(o => o.name === name))
+const byName = (/** @type {string} */ name) =>
+  /** @type {import('../../lib/core/options').Option} */ (OPTIONS.find(o => o.name === name))
 
 t.test('what a probe is like is refused without a path to probe, and a worker must be probed before it is given up', async t => {
   t.throws(() => resolve({ healthPeriod: '5s' }), { message: 'healthPeriod was given "5s"; it takes none, unless health is set' })
@@ -27,7 +28,8 @@ t.test('an option given beats the environment, the environment beats the default
 
 t.test('the config file comes after the options given and the environment, and before the default', async t => {
   const file = { name: 'recycle.config.json', values: { samples: 9, handoff: false } }
-  const at = (/** @type {Record<string, any>} */ given, /** @type {Record<string, string>} */ env) => resolveOptions(given, { env, file, parallelism: 2 })
+  const at = (/** @type {Record<string, any>} */ given, /** @type {Record<string, string>} */ env) =>
+    resolveOptions(given, { env, file, parallelism: 2 })
   t.match(at({}, {}), { samples: 9, handoff: false, jitter: 0.1 })
   t.equal(at({}, { RECYCLE_SAMPLES: '7' }).samples, 7)
   t.equal(at({ samples: 3 }, { RECYCLE_SAMPLES: '7' }).samples, 3)
@@ -91,7 +93,9 @@ t.test('the hard budget is 1.25 of the soft one, unless it is given', async t =>
 t.test('without a surge, one worker must be allowed to be missing; all may be only where there is one', async t => {
   const sentence = /^maxSurge was given 0; it takes 0 only with maxUnavailable of at least 1$/
   t.throws(() => resolve({ maxSurge: 0 }), { code: 'RECYCLE_BAD_OPTION', message: sentence })
-  for (const workers of [1, 2]) t.match(resolve({ maxSurge: 0, maxUnavailable: 1, workers }), { maxSurge: 0, maxUnavailable: 1, workers })
+  for (const workers of [1, 2]) {
+    t.match(resolve({ maxSurge: 0, maxUnavailable: 1, workers }), { maxSurge: 0, maxUnavailable: 1, workers })
+  }
   for (const bad of [{ maxSurge: 1, maxUnavailable: 1, workers: 1 }, { maxSurge: 0, maxUnavailable: 2, workers: 2 }]) {
     t.throws(() => resolve(bad), { code: 'RECYCLE_BAD_OPTION', message: /^maxUnavailable was given .*below the number of workers/ })
   }
@@ -99,7 +103,8 @@ t.test('without a surge, one worker must be allowed to be missing; all may be on
 
 t.test('a range of workers: from its least at the start to what the CPUs and the memory have a use for', async t => {
   const GIB = 1024 ** 3
-  const of = (/** @type {any} */ given, /** @type {any} */ machine = {}) => resolveOptions(given, { parallelism: 4, ...machine })
+  const of = (/** @type {any} */ given, /** @type {any} */ machine = {}) =>
+    resolveOptions(given, { parallelism: 4, ...machine })
   t.match(of({ workers: '2..6' }), { workers: 2, autoscale: { min: 2, max: 6, asked: 6 } })
   t.match(of({ workers: '2..auto' }), { workers: 2, autoscale: { min: 2, max: 9, asked: 9 } })
   t.match(of({ workers: '2..64' }), { workers: 2, autoscale: { min: 2, max: 9, asked: 64 } }, '2×CPU+1')

@@ -7,7 +7,8 @@ const { count, integer, duration, ratio, flag, text, orNull, optional, listOf, m
 
 t.test('each shape accepts its own values and no others', async t => {
   const values = [undefined, null, true, 0, -0.5, 0.5, 1, 7, -7, 2 ** 53, NaN, Infinity, '', '7', 'long text', [], [7], {}, { toString: 1 }]
-  const taken = (/** @type {import('../../lib/core/shape').Shape} */ shape) => values.filter(value => shape(value) === null)
+  const taken = (/** @type {import('../../lib/core/shape').Shape} */ shape) =>
+    values.filter(value => shape(value) === null)
   t.strictSame(taken(count), [0, 1, 7])
   t.strictSame(taken(integer), [0, 1, 7, -7])
   t.strictSame(taken(duration), [0, 0.5, 1, 7, 2 ** 53])

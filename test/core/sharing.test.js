@@ -15,7 +15,8 @@ const workerOf = (...loads) => loads.map(load => ({ load }))
 const busyOf = worker => Math.min(1, worker.reduce((sum, { load }) => sum + load, 0))
 
 /** @param {Worker[]} workers */
-const decide = workers => giftsOf(workers.map(worker => ({ busy: busyOf(worker), movable: busyOf(worker), lasting: worker.length })))
+const decide = workers =>
+  giftsOf(workers.map(worker => ({ busy: busyOf(worker), movable: busyOf(worker), lasting: worker.length })))
 
 /** One decision, and all its moves. @param {Worker[]} workers @returns {number[]} how many each has given */
 function round (workers) {
@@ -23,7 +24,8 @@ function round (workers) {
   given.forEach((connections, i) => { workers[i] = workers[i].filter(connection => !connections.includes(connection)) })
   given.forEach((connections, i) => {
     for (const connection of connections) {
-      const others = workers.map((worker, at) => ({ at, busy: busyOf(worker), connections: worker.length })).filter(({ at }) => at !== i)
+      const others = workers.map((worker, at) => ({ at, busy: busyOf(worker), connections: worker.length }))
+        .filter(({ at }) => at !== i)
       const { at } = receiverOf(others, connection.load)
       workers[at] = [...workers[at], connection]
     }
@@ -37,12 +39,17 @@ function settle (workers) {
   throw new Error(`it moves for ever: ${JSON.stringify(workers.map(worker => worker.map(({ load }) => load)))}`)
 }
 
-const load = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.double({ min: 0, max: 0.02, noNaN: true }) }, { weight: 2, arbitrary: fc.double({ min: 0, max: 0.5, noNaN: true }) })
-const fleet = fc.array(fc.array(load, { maxLength: 40 }), { minLength: 2, maxLength: 8 }).map(workers => workers.map(loads => workerOf(...loads)))
+const load = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, {
+  weight: 2, arbitrary: fc.double({ min: 0, max: 0.02, noNaN: true })
+}, { weight: 2, arbitrary: fc.double({ min: 0, max: 0.5, noNaN: true }) })
+const fleet = fc.array(fc.array(load, { maxLength: 40 }), { minLength: 2, maxLength: 8 })
+  .map(workers => workers.map(loads => workerOf(...loads)))
 
 t.test('four busy connections of one worker go to the others but for one, and no quiet ones with them', async t => {
   const quiet = (/** @type {number} */ count) => Array.from({ length: count }, () => 0)
-  const workers = [workerOf(0.24, 0.24, 0.24, 0.24, ...quiet(36)), ...Array.from({ length: 4 }, () => workerOf(...quiet(41)))]
+  const workers = [
+    workerOf(0.24, 0.24, 0.24, 0.24, ...quiet(36)), ...Array.from({ length: 4 }, () => workerOf(...quiet(41)))
+  ]
   t.same(round(workers), [3, 0, 0, 0, 0])
   t.same(workers.map(worker => worker.filter(({ load }) => load > 0).length), [1, 1, 1, 1, 0])
   t.same(round(workers), [0, 0, 0, 0, 0])
@@ -56,7 +63,8 @@ t.test('where one connection makes all the load it stays, and others that make s
 })
 
 t.test('of the connections of a worker those go that fit; where none does, one that makes a little more; and no more than makes it', async t => {
-  const chosen = (/** @type {number[]} */ loads, /** @type {number} */ load, /** @type {number} */ most) => [...choose(workerOf(...loads), { load, most, count: 0 }).keys()].map(({ load }) => load)
+  const chosen = (/** @type {number[]} */ loads, /** @type {number} */ load, /** @type {number} */ most) =>
+    [...choose(workerOf(...loads), { load, most, count: 0 }).keys()].map(({ load }) => load)
   t.same(chosen([0.7, 0.2], 0.79, 0.54), [0.2], 'the first would be most of the difference')
   t.same(chosen([0.46, 0.03, 0.005, 0.005], 0.5, 0.6), [0.46])
   t.same(chosen([0.45, 0.5], 0.11, 0.54), [0.45])
@@ -68,7 +76,8 @@ t.test('what cannot move is not asked for, and small differences move nothing', 
   const gifts = giftsOf([{ busy: 0.9, movable: 0, lasting: 10 }, { busy: 0.1, movable: 0.1, lasting: 10 }])
   t.same(gifts.map(isGift), [false, false])
   t.equal(giftsOf([{ busy: 0.9, movable: 0.2, lasting: 10 }, { busy: 0.1, movable: 0.1, lasting: 10 }])[0].load, 0.2)
-  t.same(giftsOf([{ busy: 0.55, movable: 0.5, lasting: 10 }, { busy: 0.4, movable: 0.4, lasting: 10 }]).map(isGift), [false, false])
+  t.same(giftsOf([{ busy: 0.55, movable: 0.5, lasting: 10 }, { busy: 0.4, movable: 0.4, lasting: 10 }])
+    .map(isGift), [false, false])
   t.same(giftsOf([]), [])
 })
 
@@ -83,7 +92,8 @@ t.test('connections that leave for their number are those that do the least, the
 })
 
 t.test('by number: workers with about as many move none; of others each moves what it has above the mean', async t => {
-  const countsOf = (/** @type {number[]} */ counts) => giftsOf(counts.map(lasting => ({ busy: 0, movable: 0, lasting }))).map(({ count }) => count)
+  const countsOf = (/** @type {number[]} */ counts) =>
+    giftsOf(counts.map(lasting => ({ busy: 0, movable: 0, lasting }))).map(({ count }) => count)
   t.same(countsOf([500]), [0])
   t.same(countsOf([10, 10]), [0, 0])
   t.same(countsOf([1, 0]), [0, 0])
@@ -113,7 +123,8 @@ t.test('a connection without load goes to the least connected worker, one with l
 t.test('workers that rest give all that makes load, and the others are even among themselves, in load and in number', async t => {
   const gifts = giftsOf([
     { busy: 0.5, movable: 0.5, lasting: 25 }, { busy: 0.2, movable: 0.2, lasting: 5 },
-    { busy: 0.3, movable: 0.3, lasting: 10, isResting: true }, { busy: 0.004, movable: 0.004, lasting: 0, isResting: true }, { busy: 0.2, movable: 0, lasting: 2, isResting: true }
+    { busy: 0.3, movable: 0.3, lasting: 10, isResting: true },
+    { busy: 0.004, movable: 0.004, lasting: 0, isResting: true }, { busy: 0.2, movable: 0, lasting: 2, isResting: true }
   ])
   t.same(gifts.map(({ load }) => load), [0, 0, 0.3, 0, 0], 'the mean is that of the load on those that are awake')
   t.same(gifts.map(({ count }) => count), [10, 0, 6, 0, 0])
@@ -146,7 +157,8 @@ t.test('under a steady load the moves end, the busiest worker is never busier th
 
 t.test('a storm of connections on one worker is spread evenly, by so many a decision', async t => {
   fc.assert(fc.property(fc.integer({ min: 2, max: 8 }), fc.integer({ min: 100, max: 5000 }), (count, connections) => {
-    const workers = Array.from({ length: count }, (_, i) => workerOf(...Array.from({ length: i === 0 ? connections : 0 }, () => 0)))
+    const workers = Array.from({ length: count }, (_, i) =>
+      workerOf(...Array.from({ length: i === 0 ? connections : 0 }, () => 0)))
     settle(workers)
     const counts = workers.map(({ length }) => length)
     if (Math.max(...counts) > Math.max(1.15 * connections / count, connections / count + 1)) throw new Error(`uneven: ${counts}`)
@@ -155,7 +167,8 @@ t.test('a storm of connections on one worker is spread evenly, by so many a deci
 })
 
 t.test('what a worker gives, at each bound', async t => {
-  const gift = (/** @type {number} */ busy, /** @type {number} */ movable, /** @type {number} */ least) => giftsOf([{ busy, movable, lasting: 3 }, { busy: least, movable: least, lasting: 1 }])[0]
+  const gift = (/** @type {number} */ busy, /** @type {number} */ movable, /** @type {number} */ least) =>
+    giftsOf([{ busy, movable, lasting: 3 }, { busy: least, movable: least, lasting: 1 }])[0]
   t.equal(gift(0.35, 0.35, 0.15).load, 0, 'so much above the mean is not noticed')
   t.equal(gift(0.37, 0.37, 0.15).count, 0, 'nor is one connection more than the mean')
   t.equal(gift(0.9, 0.003, 0.1).load, 0.003, 'one that does not rest gives little, too')
@@ -164,7 +177,8 @@ t.test('what a worker gives, at each bound', async t => {
 })
 
 t.test('what makes a gift, at each bound', async t => {
-  const chosen = (/** @type {number[]} */ loads, /** @type {any} */ gift) => [...choose(workerOf(...loads), { count: 0, ...gift })].map(([{ load }, isForLoad]) => isForLoad ? load : -load)
+  const chosen = (/** @type {number[]} */ loads, /** @type {any} */ gift) =>
+    [...choose(workerOf(...loads), { count: 0, ...gift })].map(([{ load }, isForLoad]) => isForLoad ? load : -load)
   t.same(chosen([0.5], { load: 0.5, most: 0.5 }), [0.5])
   t.same(chosen([0.9, 0.05], { load: 1, most: 1 }), [0.9], 'nine tenths are enough')
   t.same(chosen([0.45, 0.5], { load: 0.11, most: 0.45 }), [0.45])

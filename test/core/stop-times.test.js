@@ -13,7 +13,9 @@ t.test('without --stop-timeout a stop has the timeouts of a recycle, the delay b
 
 t.test('with --stop-timeout they follow from it, and the other timeouts stay as they are', async t => {
   const drains = { '3s': [900, 600], '5s': [2500, 1000], '10s': [6000, 2000], '30s': [20_000, 5000], '2m': [110_000, 5000] }
-  for (const [stopTimeout, [drainMs, killMs]] of Object.entries(drains)) t.match(timesOf({ stopTimeout }), { drainMs, killMs })
+  for (const [stopTimeout, [drainMs, killMs]] of Object.entries(drains)) {
+    t.match(timesOf({ stopTimeout }), { drainMs, killMs })
+  }
   t.match(timesOf({ stopTimeout: '30s', stopDelay: '5s' }), { beforeMs: 5000, drainMs: 15_000, killMs: 5000, totalMs: 30_000 })
   t.match(resolveOptions({ stopTimeout: '10s' }, { parallelism: 2 }), { drainTimeoutMs: 30_000, killTimeoutMs: 5000 })
 })

@@ -14,12 +14,16 @@ t.test('an event that does not belong to a state gives null', async t => {
 })
 
 /**
- * Both machines together, with the messages on their way between them, and a death of either at any moment. A message is read
- * in its order, also after its sender's death, of which the other one hears behind the last.
+ * Both machines together, with the messages on their way between them, and a death of either at any moment. A message
+ * is read in its order, also after its sender's death, of which the other one hears behind the last.
  */
 t.test('in every order of events and deaths, one primary runs the fleet in the end, and never do both', async t => {
-  /** @typedef {{ old: string, young: string, toOld: string[], toYoung: string[], isOldAlive: boolean, isYoungAlive: boolean, hasFailed: boolean, mayEnd: boolean }} Scene `mayEnd`: the young one
-   *  has not had the sockets, or has failed by itself */
+  /**
+   * `mayEnd`: the young one has not had the sockets, or has failed by itself.
+   *
+   * @typedef {{ old: string, young: string, toOld: string[], toYoung: string[], isOldAlive: boolean,
+   *   isYoungAlive: boolean, hasFailed: boolean, mayEnd: boolean }} Scene
+   */
   const SERVES = { old: ['running', 'starting', 'preparing', 'handing-over'], young: ['leading', 'sole'] }
   /** What each sends when it has entered a state. @type {Record<string, string>} */
   const SAYS = { 'old preparing': 'begin', 'old handing-over': 'go', 'old left': 'left', 'young waiting': 'prepared', 'young leading': 'serving' }
@@ -40,7 +44,8 @@ t.test('in every order of events and deaths, one primary runs the fleet in the e
       if (toOld.length > 0) found.push(step({ ...scene, toOld: toOld.slice(1) }, 'old', toOld[0]))
       else if (!isYoungAlive && old !== 'left') found.push(step(scene, 'old', 'gone'))
       if (isYoungAlive && old === 'leaving') found.push(step(scene, 'old', 'left'))
-      // It is told to stop, or has waited too long: the other one is told to end, or is killed, and its death is waited for.
+      // It is told to stop, or has waited too long: the other one is told to end, or is killed, and its death is waited
+      // for.
       if (isYoungAlive && !hasFailed && (old === 'starting' || old === 'preparing')) found.push({ ...scene, hasFailed: true, toYoung: [...toYoung, 'abort'] })
       if (isYoungAlive && old === 'handing-over') found.push({ ...scene, isYoungAlive: false })
       found.push({ ...scene, isOldAlive: false })
@@ -70,7 +75,8 @@ t.test('in every order of events and deaths, one primary runs the fleet in the e
     const isEnd = living.length === 0 && !(isOldAlive && toOld.length > 0) && !(isYoungAlive && toYoung.length > 0)
     if (isEnd && (isOldAlive || isYoungAlive)) {
       ends++
-      // A successor whose predecessor dies before it has the sockets ends; what is left then is a predecessor that has left.
+      // A successor whose predecessor dies before it has the sockets ends; what is left then is a predecessor that has
+      // left.
       const isExcused = (!isOldAlive && young === 'ended' && scene.mayEnd) || (!isYoungAlive && old === 'left')
       if (runs.old === runs.young && !isExcused) wrong.push(JSON.stringify(scene))
       if ((isOldAlive && !['running', 'left'].includes(old)) || (isYoungAlive && !['sole', 'ended'].includes(young))) wrong.push(`stuck: ${JSON.stringify(scene)}`)

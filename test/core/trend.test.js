@@ -4,7 +4,10 @@ const t = require('tap')
 const fc = require('fast-check')
 const { pushReading, timeToCrossing } = require('../../lib/core/trend')
 
-/** @param {number} count @param {(i: number) => number} bytes @returns {import('../../lib/core/trend').Trend} one reading a second */
+/**
+ * @param {number} count @param {(i: number) => number} bytes
+ * @returns {import('../../lib/core/trend').Trend} one reading a second
+ */
 function trendOf (count, bytes) {
   let trend = /** @type {import('../../lib/core/trend').Trend} */ ([])
   for (let i = 0; i < count; i++) trend = pushReading(trend, 1e6 + 1000 * i, bytes(i))

@@ -20,7 +20,9 @@ t.test('text that is not a size is refused, also if a part of it is one', async 
   for (const text of ['512foo', '512Mx', 'M', '', ' ', '-1M', '+1M', '1,5G', '1e9', '0x10', '1.M', '.5G', '1 2M', 'Infinity', 'NaN', '512P']) {
     t.equal(parseSize(text), undefined, JSON.stringify(text))
   }
-  for (const value of [-1, NaN, Infinity, null, undefined, true, {}]) t.equal(parseSize(/** @type {any} */ (value)), undefined, String(value))
+  for (const value of [-1, NaN, Infinity, null, undefined, true, {}]) {
+    t.equal(parseSize(/** @type {any} */ (value)), undefined, String(value))
+  }
 })
 
 t.test('a size is whole bytes', async t => {
@@ -80,7 +82,8 @@ t.test('times are shown in short', async t => {
 })
 
 t.test('the text shown is within 5 % of the value', async t => {
-  const near = (/** @type {number | undefined} */ read, /** @type {number} */ meant) => read !== undefined && Math.abs(read - meant) <= 0.05 * meant
+  const near = (/** @type {number | undefined} */ read, /** @type {number} */ meant) =>
+    read !== undefined && Math.abs(read - meant) <= 0.05 * meant
   for (const size of [1.25, 1.4, 1.5, 2.5, 12.5].flatMap(n => [n * KIB, n * MIB, n * GIB])) {
     t.ok(near(parseSize(formatSize(size)), size), `${size} bytes are shown as ${formatSize(size)}`)
   }

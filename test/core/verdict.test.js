@@ -10,7 +10,9 @@ const NONE = { metric: 'rss', softBytes: null, hardBytes: null, samples: 2, maxR
 const SOFT = { ...NONE, softBytes: 100, hardBytes: 125 }
 
 /** @param {Record<string, any>} about */
-function sampleOf ({ ageMs = 0, rss = 50, pss = null, uss = null, requests = 0, silentMs = 0, requested = null, ...limited }) {
+function sampleOf ({
+  ageMs = 0, rss = 50, pss = null, uss = null, requests = 0, silentMs = 0, requested = null, ...limited
+}) {
   const reading = rss === null ? null : { rssBytes: rss, pssBytes: pss, ussBytes: uss, meter: 'smaps' }
   return makeSample(reading, { ageMs, requests, silentMs, requested, ...limited })
 }

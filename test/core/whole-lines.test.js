@@ -12,10 +12,12 @@ function cut (chunks) {
 
 t.test('whatever the chunks, what comes out is what went in, and each piece but the last ends with a newline', async t => {
   const byte = fc.oneof(fc.constantFrom(10, 13), fc.nat(255))
-  fc.assert(fc.property(fc.array(fc.array(byte, { maxLength: 20 }).map(bytes => Buffer.from(bytes)), { maxLength: 20 }), chunks => {
-    const pieces = cut(chunks)
-    return Buffer.concat(pieces).equals(Buffer.concat(chunks)) && pieces.slice(0, -1).every(piece => piece.at(-1) === 10)
-  }))
+  fc.assert(fc.property(fc.array(fc.array(byte, { maxLength: 20 }).map(bytes => Buffer.from(bytes)), { maxLength: 20 }),
+    chunks => {
+      const pieces = cut(chunks)
+      return Buffer.concat(pieces).equals(Buffer.concat(chunks)) &&
+      pieces.slice(0, -1).every(piece => piece.at(-1) === 10)
+    }))
   t.pass()
 })
 

@@ -4,7 +4,8 @@ const t = require('tap')
 const { makeSample } = require('../../lib/core/sample')
 const { openWindow, pushSample } = require('../../lib/core/window')
 
-const sampleAt = (/** @type {number} */ at) => makeSample(null, { ageMs: at, requests: 0, silentMs: 0, requested: null })
+const sampleAt = (/** @type {number} */ at) =>
+  makeSample(null, { ageMs: at, requests: 0, silentMs: 0, requested: null })
 
 t.test('a window is empty at first', async t => {
   t.same(openWindow(), { samples: [] })

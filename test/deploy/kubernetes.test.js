@@ -1,6 +1,8 @@
 'use strict'
 
-/** examples/deploy/kubernetes and docker: valid by the schemas of Kubernetes, and their figures agree with the options. */
+/**
+ * examples/deploy/kubernetes and docker: valid by the schemas of Kubernetes, and their figures agree with the options.
+ */
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -28,7 +30,9 @@ t.test('the objects are valid by the schemas', async t => {
   const { Deployment } = await import('kubernetes-models/apps/v1/Deployment')
   const { Service } = await import('kubernetes-models/v1/Service')
   const { PodMonitor } = await import('@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor')
-  for (const [object, Model] of /** @type {const} */ ([[deployment, Deployment], [service, Service], [podMonitor, PodMonitor]])) {
+  for (const [object, Model] of /** @type {const} */ ([
+    [deployment, Deployment], [service, Service], [podMonitor, PodMonitor]
+  ])) {
     t.doesNotThrow(() => new Model(object).validate(), object.kind)
   }
   t.throws(() => new Deployment({ ...deployment, spec: { ...deployment.spec, replicas: 'two' } }).validate(), 'the schemas are strict')
@@ -37,8 +41,11 @@ t.test('the objects are valid by the schemas', async t => {
 
 t.test('the objects fit together', async t => {
   const labels = deployment.spec.template.metadata.labels
-  t.same([deployment.spec.selector.matchLabels, service.spec.selector, podMonitor.spec.selector.matchLabels], [labels, labels, labels])
-  const ports = Object.fromEntries(container.ports.map((/** @type {any} */ { name, containerPort }) => [name, containerPort]))
+  t.same([
+    deployment.spec.selector.matchLabels, service.spec.selector, podMonitor.spec.selector.matchLabels
+  ], [labels, labels, labels])
+  const ports = Object.fromEntries(container.ports.map((/** @type {any} */ { name, containerPort }) =>
+    [name, containerPort]))
   t.ok(service.spec.ports[0].targetPort in ports)
   t.ok(podMonitor.spec.podMetricsEndpoints[0].port in ports)
   for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) t.equal(container[probe].httpGet.port, 'admin', probe)
@@ -62,7 +69,8 @@ for (const file of ['Dockerfile', 'Dockerfile.alpine']) {
   t.test(`in the image of ${file} recycle is PID 1, with a valid command line, and gets SIGTERM; what is published is reached`, async t => {
     const text = fs.readFileSync(path.join(FOLDER, 'docker', file), 'utf8')
     const of = (/** @type {string} */ instruction) => [...text.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, rest]) => rest)
-    const [program, ...args] = [...JSON.parse(of('ENTRYPOINT')[0]), ...JSON.parse(of('CMD')[0])] // the form without a shell
+    // The form without a shell
+    const [program, ...args] = [...JSON.parse(of('ENTRYPOINT')[0]), ...JSON.parse(of('CMD')[0])]
     t.equal(program, 'recycle')
     const { status, stderr } = spawnSync(process.execPath, [BIN, '--print-config', ...args], { encoding: 'utf8' })
     t.same([status, stderr, of('STOPSIGNAL')], [0, '', ['SIGTERM']])

@@ -38,7 +38,8 @@ t.test('wrk, with keep-alive, sees no reload', { skip: lacking('wrk') }, async t
   t.notMatch(printed, /Socket errors|Non-2xx/)
 })
 
-// With HTTP/2 it counts each GOAWAY as a failed request, and opens no further connection; test/apps/grpc.test.js has clients that do.
+// With HTTP/2 it counts each GOAWAY as a failed request, and opens no further connection; test/apps/grpc.test.js has
+// clients that do.
 t.test('h2load, with HTTP/1.1, sees no reload', { skip: lacking('h2load') }, async t => {
   const printed = await reloadUnder(t, 'plain.js', port => ['h2load', '--h1', '-c', '20', '-D', SECONDS, `http://127.0.0.1:${port}/`])
   t.match(printed, /, 0 failed, 0 errored, 0 timeout/)

@@ -1,6 +1,9 @@
 'use strict'
 
-/** What `npm publish` would send: it runs, has no file too many, and its types are right under `tsc --strict`, also in the declarations themselves. */
+/**
+ * What `npm publish` would send: it runs, has no file too many, and its types are right under `tsc --strict`, also in
+ * the declarations themselves.
+ */
 
 const { execFile } = require('node:child_process')
 const fs = require('node:fs')
@@ -16,17 +19,27 @@ const MOST_BYTES = 6 * 1024 ** 2
 
 t.setTimeout(180_000)
 
-/** As `tsc --strict`, of this file and of the declarations in a folder: to check those of Node as well would take most of the time. @param {string} file @param {string} folder */
+/**
+ * As `tsc --strict`, of this file and of the declarations in a folder: to check those of Node as well would take most
+ * of the time.
+ *
+ * @param {string} file @param {string} folder
+ */
 function checkTypes (file, folder) {
   const program = ts.createProgram([file], { strict: true, noEmit: true, module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16, target: ts.ScriptTarget.ES2022, types: ['node'] })
-  const files = program.getSourceFiles().filter(({ fileName }) => fileName === file || fileName.startsWith(folder + path.sep))
-  const diagnostics = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics(), ...files.flatMap(source => [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)])]
+  const files = program.getSourceFiles()
+    .filter(({ fileName }) => fileName === file || fileName.startsWith(folder + path.sep))
+  const diagnostics = [
+    ...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics(),
+    ...files.flatMap(source => [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)])
+  ]
   const host = { getCurrentDirectory: () => path.dirname(file), getCanonicalFileName: (/** @type {string} */ name) => name, getNewLine: () => '\n' }
   return { checked: files.map(({ fileName }) => fileName), wrong: ts.formatDiagnostics(diagnostics, host) }
 }
 
 t.test('the package runs, and its types check', async t => {
-  const folder = t.testdir({ 'package.json': '{"private":true}', node_modules: {} }) // else it would find itself by its name
+  // Else it would find itself by its name
+  const folder = t.testdir({ 'package.json': '{"private":true}', node_modules: {} })
   const source = path.join(folder, 'source') // prepack writes types beside the sources
   await run('git', ['clone', '--quiet', ROOT, source])
   for (const file of ['lib', 'package.json', 'jsconfig.json', 'jsconfig.build.json']) fs.cpSync(path.join(ROOT, file), path.join(source, file), { recursive: true })

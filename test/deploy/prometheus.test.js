@@ -1,6 +1,9 @@
 'use strict'
 
-/** examples/deploy/prometheus and grafana: their queries are PromQL, name series and labels that there are, and alert when they should. */
+/**
+ * examples/deploy/prometheus and grafana: their queries are PromQL, name series and labels that there are, and alert
+ * when they should.
+ */
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -55,14 +58,19 @@ t.test('the queries of the dashboard name what there is, and are PromQL', { skip
 t.test('the panels of the dashboard do not overlap', async t => {
   /** @type {any[]} */
   const panels = dashboard.panels.map((/** @type {any} */ { title, gridPos }) => ({ title, ...gridPos }))
-  const overlap = (/** @type {any} */ a, /** @type {any} */ b) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
+  const overlap = (/** @type {any} */ a, /** @type {any} */ b) =>
+    a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
   t.same(panels.filter((a, i) => a.x + a.w > 24 || panels.some((b, j) => i < j && overlap(a, b))), [])
   t.equal(new Set(dashboard.panels.map((/** @type {any} */ { id }) => id)).size, dashboard.panels.length)
 })
 
 t.test('each alert comes when it should, and not in a fleet that is well', { skip }, async t => {
   const labels = 'job="shop", instance="a:9100"'
-  /** An hour and a half of a fleet of 4: series, with those that are given instead. @param {Record<string, string>} [other] */
+  /**
+   * An hour and a half of a fleet of 4: series, with those that are given instead.
+   *
+   * @param {Record<string, string>} [other]
+   */
   const fleet = (other = {}) => Object.entries({
     [`recycle_slots{${labels}}`]: '4x90',
     [`recycle_workers{${labels}, state="ready"}`]: '4x90',

@@ -12,7 +12,11 @@ const { lacking } = require('../support/program')
 
 const RELOADS = extent({ short: 3, long: 20 })
 
-/** Clients of a proxy with GET and POST, keep-alive and not, while the fleet behind it is reloaded. @param {any} t @param {number} port @param {any} supervisor */
+/**
+ * Clients of a proxy with GET and POST, keep-alive and not, while the fleet behind it is reloaded.
+ *
+ * @param {any} t @param {number} port @param {any} supervisor
+ */
 async function reloadBehind (t, port, supervisor) {
   const loads = [{}, { postBytes: 20_000 }, { path: '/slow?ms=300' }, { keepAlive: false, postBytes: 20_000 }].map(how => new Load({ port, connections: 5, ...how }))
   t.teardown(() => Promise.all(loads.map(load => load.stop())))

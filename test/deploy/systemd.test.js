@@ -51,7 +51,8 @@ t.test('under systemd: start, reload and restart under load, watchdog, stop', { 
       [COMMAND, `${process.execPath} ${BIN}`],
       [/--admin \d+ --journal \S+ \S+/, `-w 2 ${path.join(FIXTURES, 'plain.js')}`],
       [/RECYCLE_CONTROL_DIR=\/run/, `PORT=${port} RECYCLE_CONTROL_DIR=%t`],
-      [/^(?:DynamicUser|LogsDirectory|ProtectHome|NoNewPrivileges|LimitNOFILE)=.*\n/gm, ''], // a user's systemd may not do that here
+      // A user's systemd may not do that here
+      [/^(?:DynamicUser|LogsDirectory|ProtectHome|NoNewPrivileges|LimitNOFILE)=.*\n/gm, ''],
       [/^WorkingDirectory=.*/m, 'WorkingDirectory=/'],
       [/^WatchdogSec=.*/m, 'WatchdogSec=4']
     ]),

@@ -19,13 +19,17 @@ const PASSES_ON = ['', 'drill'] // arguments after the app belong to the app
 const FOREIGN = [
   '--unhandled-rejections', '--max-old-space-size', '--initial-old-space-size', '--min-semi-space-size', '--max-semi-space-size', '--noconcurrent_sweeping', '--no-memory-reducer',
   '--external-memory-accounted-in-global-limit', '--max-heap-size', '--semi-space-growth-factor', '--gc-interval', '--scavenger-max-new-space-capacity-mb',
-  '--nouse-idle-notification', '--require', '--watch', '--import', '--inspect', '--single-threaded', '--v8-pool-size', // V8, Node.js
+  // V8, Node.js
+  '--nouse-idle-notification', '--require', '--watch', '--import', '--inspect', '--single-threaded', '--v8-pool-size',
   '--env-file', '--permission', '--experimental-permission', '--allow-addons', '--allow-fs-write', // Node.js
-  '--max-memory-restart', '--instances', '--max-requests-jitter', '--graceful-timeout', '--preload', '--keep-alive', '--bind', // pm2, gunicorn
+  // pm2, gunicorn
+  '--max-memory-restart', '--instances', '--max-requests-jitter', '--graceful-timeout', '--preload', '--keep-alive', '--bind',
   '--refork-after', '--minUptime', '--spinSleepTime', '--pack', // pitchfork, forever, arethetypeswrong
   '--init', '--read-only', '--tmpfs', '--add-architecture', // docker
-  '--node', '--arch', '--quick', '--million', '--its', '--own', '--seconds', '--calm', '--seed', '--add', '--kills', '--moves', '--leaks', '--deploys', '--mold', '--rounds', // test/matrix.js, the benches, an app, the campaign
-  '--grace', '--only', '--heap', '--descriptors', '--pings', '--storm', '--buffer' // examples/sprites, examples/capacity
+  // test/matrix.js, the benches, an app, the campaign
+  '--node', '--arch', '--quick', '--million', '--its', '--own', '--seconds', '--calm', '--seed', '--add', '--kills', '--moves', '--leaks', '--deploys', '--mold', '--rounds',
+  // examples/sprites, examples/capacity
+  '--grace', '--only', '--heap', '--descriptors', '--pings', '--storm', '--buffer'
 ]
 const CHECKED = new Map([...OPTIONS, ...DRILL_OPTIONS].map(({ flag, kind }) => [flag.split(' ')[0], kind]))
 
@@ -43,7 +47,8 @@ t.test('the help is parsed', async t => {
   const help = await helpOf([])
   commands.set('', flagsIn(help))
   for (const [, name] of help.split('\nCommands:\n')[1].matchAll(/^ {2}(\w+)/gm)) commands.set(name, flagsIn(await helpOf([name])))
-  commands.set('unit', new Map([...commands.get('') ?? [], ...commands.get('unit') ?? []])) // those of recycle itself, which its help leaves out
+  // Those of recycle itself, which its help leaves out
+  commands.set('unit', new Map([...commands.get('') ?? [], ...commands.get('unit') ?? []]))
   t.ok(commands.size >= 13)
   t.match(commands.get(''), new Map([['--max-rss', { takesValue: true }], ['-m', { takesValue: true }], ['--prefix', { takesValue: false }]]))
   t.ok(commands.get('report')?.has('--json'))
@@ -137,5 +142,6 @@ async function helpOf (args) {
 /** @param {string} help @returns {Map<string, Flag>} by name, long and short */
 function flagsIn (help) {
   const lines = [...help.matchAll(/^ {2}(?:(-\w), )?(--[\w-]+)( <[^>]+>)?(?: |$)/gm)]
-  return new Map(lines.flatMap(([, short, long, value]) => [short, long].filter(Boolean).map(name => /** @type {[string, Flag]} */ ([name, { takesValue: value !== undefined }]))))
+  return new Map(lines.flatMap(([, short, long, value]) => [short, long].filter(Boolean)
+    .map(name => /** @type {[string, Flag]} */ ([name, { takesValue: value !== undefined }]))))
 }

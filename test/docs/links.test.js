@@ -37,7 +37,8 @@ t.test('the pages that the README links to are published with it', async t => {
 })
 
 t.test('every file and folder that the documentation names exists', async t => {
-  const named = pages().flatMap(({ name, text }) => inlineCode(text).filter(code => SOURCE.test(code)).map(file => ({ name, file })))
+  const named = pages().flatMap(({ name, text }) =>
+    inlineCode(text).filter(code => SOURCE.test(code)).map(file => ({ name, file })))
   t.ok(named.length > 60)
   t.same([...new Set(named.filter(({ file }) => !fs.existsSync(path.join(ROOT, file))).map(({ name, file }) => `${name}: ${file}`))], [])
 })

@@ -19,7 +19,9 @@ const { SUCCESSION } = require('../../lib/features')
 const { Metrics } = require('../../lib/operate/admin/metrics')
 const { pages, ROOT, page, fences, inlineCode, rows } = require('../support/docs')
 
-const METRICS = new Metrics().render({ workers: [], totals: { workers: 0, moves: {} }, memory: null, memoryByRoute: null })
+const METRICS = new Metrics().render({
+  workers: [], totals: { workers: 0, moves: {} }, memory: null, memoryByRoute: null
+})
 
 t.test('the table of options has every option and no other, with its flags and its default', async t => {
   const table = between(page('docs/options.md').text, 'options')
@@ -62,7 +64,8 @@ t.test('the config file of the docs is valid', async t => {
 
 t.test('the page on the journal has every event that is recorded, and no other', async t => {
   const { text } = page('docs/journal.md')
-  const events = [...new Set([...sources('lib/primary'), ...sources('lib/features')].flatMap(recordedIn)), ...Object.values(SUCCESSION.events), 'fleet.admin', 'journal.gap', 'journal.end', 'fleet.control'] // of lib/operate
+  // Of lib/operate
+  const events = [...new Set([...sources('lib/primary'), ...sources('lib/features')].flatMap(recordedIn)), ...Object.values(SUCCESSION.events), 'fleet.admin', 'journal.gap', 'journal.end', 'fleet.control']
   t.ok(events.length >= 10)
   const shown = new Set(['| event | when | fields |', '| event | fields |'].flatMap(head => tableBelow(text, head)).flatMap(([event]) => event.split(', ')))
   t.same([...shown].sort(), events.map(event => `\`${event}\``).sort())

@@ -5,7 +5,12 @@ const path = require('node:path')
 const t = require('tap')
 const { ROOT } = require('../support/docs')
 
-/** The rows of a table. @param {string} page @param {RegExp} heading of the section @returns {string[][]} the cells of each */
+/**
+ * The rows of a table.
+ *
+ * @param {string} page @param {RegExp} heading of the section
+ * @returns {string[][]} the cells of each
+ */
 function rowsOf (page, heading) {
   const [, section] = fs.readFileSync(path.join(ROOT, 'docs', page), 'utf8').split(heading)
   return section.split(/^## /m)[0].split('\n').filter(row => /^\|/.test(row)).slice(2).map(row => row.split('|').slice(1, -1).map(cell => cell.trim()))

@@ -15,7 +15,8 @@ const LEAKY = path.join(__dirname, '..', '..', 'examples', 'leaky.js')
 const fixture = (/** @type {string} */ name) => path.join(__dirname, '..', 'fixtures', name)
 
 /**
- * A drill of one worker that ends, by its stop under load, after its first recycle, unless it has a duration, or figures that are enough.
+ * A drill of one worker that ends, by its stop under load, after its first recycle, unless it has a duration, or
+ * figures that are enough.
  *
  * @param {any} t
  * @param {Record<string, any>} options of the drill
@@ -62,7 +63,9 @@ t.test('a drill of an app that loses nothing', async t => {
   const figures = []
   const out = path.join(t.testdir(), 'run.ndjson')
   fs.writeFileSync(out, 'of an earlier run\n')
-  const outcome = await run(t, { app: LEAKY, workers: 2, rate: undefined, out, onProgress: now => figures.push(now) }, ({ recycles }) => recycles >= 2)
+  const outcome = await run(t, {
+    app: LEAKY, workers: 2, rate: undefined, out, onProgress: now => figures.push(now)
+  }, ({ recycles }) => recycles >= 2)
   const { requests, dropped, recycles, sockets, file, all } = outcome
   t.match(outcome, { verdict: 'clean', exitCode: 0, dropped: 0, file: out, sentence: /^0 dropped of [\d,]+ requests over \d+ recycles$/ })
   t.ok(recycles >= 2)

@@ -5,7 +5,8 @@ const { forceKills, forceRecycles, nextWorker } = require('../../lib/drill/force
 const { startFleet } = require('../support/fleet')
 
 t.test('the next slot is that of the next worker that serves, and after the last one the first again', async t => {
-  const nextSlot = (/** @type {any} */ workers, /** @type {number | null} */ last) => nextWorker(workers, last)?.slot ?? null
+  const nextSlot = (/** @type {any} */ workers, /** @type {number | null} */ last) =>
+    nextWorker(workers, last)?.slot ?? null
   const ready = (/** @type {(number | null)[]} */ ...slots) => slots.map(slot => ({ slot, state: 'ready' }))
   t.equal(nextSlot(ready(4, 0, 2), null), 0)
   t.equal(nextSlot(ready(4, 0, 2), 0), 2)

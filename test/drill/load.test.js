@@ -5,7 +5,8 @@ const { Load } = require('../../lib/drill/load')
 const { Misbehaving, ACTIONS } = require('./misbehaving')
 
 const TIMES = 12 // each action
-const SILENT = ['silence', 'silenceAfterHead'] // a test of their own: they need a timeout, which a busy machine may exceed
+// A test of their own: they need a timeout, which a busy machine may exceed
+const SILENT = ['silence', 'silenceAfterHead']
 const MIXED = Object.keys(ACTIONS).filter(action => ![...SILENT, 'answer', 'resetDuring'].includes(action))
 
 /** Every action TIMES times, spread among answers. */
@@ -77,7 +78,8 @@ t.test('a reset right after the first bytes of a response is a drop, though Node
   await server.seen(200)
   await load.end()
   t.equal(load.requests, server.books.length)
-  t.same(drops().map(drop => drop.localPort).sort(), server.books.filter(({ error }) => error !== null).map(({ remotePort }) => remotePort).sort())
+  t.same(drops().map(drop => drop.localPort)
+    .sort(), server.books.filter(({ error }) => error !== null).map(({ remotePort }) => remotePort).sort())
   t.ok(drops().every(({ error }) => ['reset', 'closed-during-response'].includes(error)))
 })
 

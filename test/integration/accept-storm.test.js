@@ -14,7 +14,8 @@ const { get } = require('../support/client')
 const app = path.join(FIXTURES, 'keeps.js')
 const SHARING = extent({ short: 5, long: 8 })
 const KILLS = extent({ short: 3, long: 100 })
-const [CLIENTS, THINK_MS, PATH] = extent({ short: [12, 150, '/slower'], long: [20, 10, '/slow'] }) // in the suite as many requests in flight by fewer a second
+// In the suite as many requests in flight by fewer a second
+const [CLIENTS, THINK_MS, PATH] = extent({ short: [12, 150, '/slower'], long: [20, 10, '/slow'] })
 
 /** @param {number[]} counts @param {number} total */
 function areEven (counts, total) {
@@ -72,8 +73,8 @@ function acceptances (file) {
 }
 
 /**
- * Only connections accepted by a killed worker failed. A worker killed between accept() and its note costs one connection
- * without a note.
+ * Only connections accepted by a killed worker failed. A worker killed between accept() and its note costs one
+ * connection without a note.
  *
  * @param {any} t tap's
  * @param {any[]} failures of a Load
@@ -83,18 +84,25 @@ function acceptances (file) {
 function checkFailures (t, failures, noted, killed) {
   const all = acceptances(noted)
   // Client ports are reused later.
-  const isOf = (/** @type {any} */ { localPort, t: at, afterMs }, /** @type {any} */ accepted) => accepted.port === localPort && accepted.at >= at - afterMs && accepted.at <= at
+  const isOf = (/** @type {any} */ { localPort, t: at, afterMs }, /** @type {any} */ accepted) =>
+    accepted.port === localPort && accepted.at >= at - afterMs && accepted.at <= at
   const holders = (/** @type {any} */ failure) => all.filter(accepted => isOf(failure, accepted)).map(({ pid }) => pid)
-  const others = failures.filter(failure => holders(failure).length > 0 && !holders(failure).some(pid => killed.has(pid)))
+  const others = failures.filter(failure =>
+    holders(failure).length > 0 && !holders(failure).some(pid => killed.has(pid)))
   t.same(others, [], 'no connection of a live worker failed')
   const unnoted = failures.filter(failure => holders(failure).length === 0)
   t.ok(unnoted.length <= killed.size, `${unnoted.length} of ${failures.length} failed before they were noted, at ${killed.size} kills`)
   t.same([...new Set(failures.map(({ error }) => error))].filter(error => error !== 'ECONNRESET'), [], 'no client hangs, none is refused')
 }
 
-/** The oldest worker, once it is too old for an early death, which would delay its replacement. @param {any} supervisor */
+/**
+ * The oldest worker, once it is too old for an early death, which would delay its replacement.
+ *
+ * @param {any} supervisor
+ */
 async function mature (supervisor) {
-  const oldest = () => supervisor.status().workers.sort((/** @type {any} */ a, /** @type {any} */ b) => b.ageMs - a.ageMs)[0]
+  const oldest = () =>
+    supervisor.status().workers.sort((/** @type {any} */ a, /** @type {any} */ b) => b.ageMs - a.ageMs)[0]
   await becomesTrue(() => oldest().ageMs > 1500)
   return oldest()
 }

@@ -47,7 +47,9 @@ t.test('a fleet grows with its load and reloads meanwhile, is pinned and given b
 
 /** By its heartbeats. @param {any} supervisor @param {number} count */
 async function everyWorkerServes (supervisor, count) {
-  const workers = () => supervisor.status().workers.map((/** @type {any} */ { slot, state, connections, requests }) => ({ slot, state, connections, requests }))
+  const workers = () => supervisor.status().workers.map(
+    (/** @type {any} */ { slot, state, connections, requests }) => ({ slot, state, connections, requests })
+  )
   const isSo = await becomesTrue(() => workers().filter((/** @type {any} */ { state, connections, requests }) => state === 'ready' && connections > 0 && requests > 0).length === count, 30_000)
   if (!isSo) throw new Error(`${count} workers do not serve: ${JSON.stringify(workers())}`)
 }

@@ -21,7 +21,10 @@ const LOST = loadAddon().addon ? { status: 502 } : { error: 'ECONNRESET' }
 /** @param {any} events @param {string} event @param {number} pid @param {string} [of] */
 const lineOf = (events, event, pid, of = 'pid') => events.until(event, { where: (/** @type {any} */ line) => line[of] === pid })
 
-/** @param {number} port @param {number} count clients @returns {Promise<{ pid: number, agent: http.Agent }[]>} each with the worker that its connection is with */
+/**
+ * @param {number} port @param {number} count clients
+ * @returns {Promise<{ pid: number, agent: http.Agent }[]>} each with the worker that its connection is with
+ */
 async function clients (port, count) {
   return Promise.all(Array.from({ length: count }, async () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
@@ -37,7 +40,8 @@ for (const [how, options, route, stack] of /** @type {const} */ ([
   t.test(`a worker that ${route === '/held' ? 'waits' : 'computes'} for half a minute is replaced within the limit, and said is where; no other client sees anything of it: ${how}`, async t => {
     const { port, supervisor, events } = await startFleet(t, 'blocked.js', { ...OPTIONS, ...options })
     let all = await clients(port, 8)
-    while (all.every(({ pid }) => pid === all[0].pid)) all = await clients(port, 8) // on a busy machine one worker may accept them all
+    // On a busy machine one worker may accept them all
+    while (all.every(({ pid }) => pid === all[0].pid)) all = await clients(port, 8)
     const [{ pid, agent }] = all
     const others = all.slice(1).filter(client => client.pid !== pid || LOST.status)
     t.ok(others.some(client => client.pid !== pid))
@@ -114,7 +118,8 @@ for (const [how, what, options, from, killedFor] of /** @type {const} */ ([
     const retire = await lineOf(events, 'worker.retire', pid)
     const took = retire.t - (from === 'drain' ? drain.t : began)
     t.equal(retire.killedFor, killedFor)
-    t.ok(took >= (from === 'drain' ? 1950 : 1450) && took < 3000 + SLACK_MS, `${took} ms`) // it may have been heard before the block
+    // It may have been heard before the block
+    t.ok(took >= (from === 'drain' ? 1950 : 1450) && took < 3000 + SLACK_MS, `${took} ms`)
     t.match(events.all('worker.blocked'), [{ pid, request: 'GET /held', stack: HELD }])
     await done
   })
@@ -162,7 +167,8 @@ t.test('a worker with an open inspector is never blocked', async t => {
   const { requests } = await events.until('worker.sample', { where: line => line.pid === pid && line.t - line.silentMs > now + 100 })
   t.match(await get(port, '/inspect', { agent }), { status: 200 })
   t.match(await get(port, '/', { agent }), { status: 200 })
-  await events.until('worker.sample', { where: line => line.pid === pid && line.requests === requests + 2 }) // a heartbeat since the inspector is open
+  // A heartbeat since the inspector is open
+  await events.until('worker.sample', { where: line => line.pid === pid && line.requests === requests + 2 })
   get(port, '/spin', { agent })
   const { t: began } = events.lines.at(-1) ?? {}
   await events.until('worker.sample', { where: line => line.pid === pid && line.t > began + 3000 })

@@ -25,16 +25,25 @@ const CODE = {
 /** @param {keyof typeof CODE} name */
 const source = name => `require('node:http').createServer((request, response) => { ${CODE[name]} }).listen(process.env.PORT)`
 
-/** Some 350 requests a second in all: on a busy machine, too, each code has more than three times as many as a verdict needs. */
+/**
+ * Some 350 requests a second in all: on a busy machine, too, each code has more than three times as many as a verdict
+ * needs.
+ */
 const LOAD = { connections: 80, thinkMs: 450 }
 /** Where nothing is judged. */
 const LITTLE = { connections: 20, thinkMs: 300 }
 
-/** A fleet of an app whose code is in the file, under load. @param {any} t @param {Record<string, any>} [options] @param {typeof LOAD} [how] */
+/**
+ * A fleet of an app whose code is in the file, under load.
+ *
+ * @param {any} t @param {Record<string, any>} [options] @param {typeof LOAD} [how]
+ */
 async function start (t, options = {}, how = LITTLE) {
   const app = path.join(fs.realpathSync(t.testdir({ 'app.js': source('good') })), 'app.js')
   const fleet = await startFleet(t, app, { ...OPTIONS, ...options })
-  return { ...fleet, load: loadOf(t, fleet.port, how), write: (/** @type {string} */ text) => fs.writeFileSync(app, text) }
+  return {
+    ...fleet, load: loadOf(t, fleet.port, how), write: (/** @type {string} */ text) => fs.writeFileSync(app, text)
+  }
 }
 
 /** @param {any} t tap's @param {number} port @param {typeof LOAD} [how] */
@@ -174,7 +183,9 @@ t.test('releases by a link: a worker that is replaced meanwhile, or afterwards, 
   t.equal(meanwhile, file(1))
   t.match(events.all('fleet.rejected'), [{ isReplaced: false }])
   await supervisor.recycle(1)
-  t.match(supervisor.status(), { app: file(1), workers: [{ app: file(1), generation: 0 }, { app: file(1), generation: 0 }] })
+  t.match(
+    supervisor.status(), { app: file(1), workers: [{ app: file(1), generation: 0 }, { app: file(1), generation: 0 }] }
+  )
 
   await supervisor.reload()
   t.match(events.all('fleet.reloaded'), [{ app: file(2) }])
@@ -225,7 +236,9 @@ t.test('--sticky: sessions stay where they are, and those that began in the new 
   const { pid: fresh } = await events.until('worker.ready', { count: 3 })
   t.same((await round(before, 1)).map(({ pid }) => pid), before.map(({ pid }) => pid), 'each in its worker')
   let began = await login(agents)
-  for (let i = 0; i < 50 && !began.some(({ pid }) => pid === fresh); i++) began = await login(Array.from(agents, () => new http.Agent()))
+  for (let i = 0; i < 50 && !began.some(({ pid }) => pid === fresh); i++) {
+    began = await login(Array.from(agents, () => new http.Agent()))
+  }
   t.ok(began.some(({ pid }) => pid === fresh), 'some begin in the new code')
   await supervisor.reload({ abort: true })
   await first

@@ -1,6 +1,8 @@
 'use strict'
 
-/** What an app can send to the primary beside its own messages: no more may come of it than that its worker is replaced. */
+/**
+ * What an app can send to the primary beside its own messages: no more may come of it than that its worker is replaced.
+ */
 
 const fs = require('node:fs')
 const os = require('node:os')

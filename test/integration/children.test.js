@@ -30,7 +30,8 @@ async function startWithChildren (t, { workers = 2, ...options } = {}) {
     fs.rmSync(folder, { recursive: true })
   })
   const fleet = await startFleet(t, 'starts-children.js', { args: [folder], workers, killTimeout: '400ms', replay: 'off', ...options })
-  const has = (/** @type {string} */ name, /** @type {number} */ count) => becomesTrue(() => living(name).length === count)
+  const has = (/** @type {string} */ name, /** @type {number} */ count) =>
+    becomesTrue(() => living(name).length === count)
   t.ok(await has('heeds', workers) && await has('ignores', 2 * workers) && await has('daemons', workers), 'each worker has started four processes')
   return { ...fleet, living, has }
 }

@@ -23,7 +23,8 @@ t.test('a replay of the journal reproduces every decision where workers collect 
   await client.fetch('/garbage?mb=120')
   const { pid } = await events.until('worker.keep')
   const samples = events.all('worker.sample').filter(line => line.pid === pid).length
-  await events.until('worker.sample', { where: line => line.pid === pid, count: samples + 15 }) // the worker may collect again
+  // The worker may collect again
+  await events.until('worker.sample', { where: line => line.pid === pid, count: samples + 15 })
   await client.fetch('/keep?mb=120')
   await events.until('recycled')
   await client.close()

@@ -27,7 +27,10 @@ function cacheHome (t, env = {}) {
 
 /** Every entry below a folder. @param {string} folder */
 function entries (folder) {
-  return fs.existsSync(folder) ? fs.readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile()).map(entry => entry.name) : []
+  return fs.existsSync(folder)
+    ? fs.readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
+      .map(entry => entry.name)
+    : []
 }
 
 t.test('workers use a compile cache of their own, written after boot, since a killed worker cannot write it, and at exit', { skip }, async t => {

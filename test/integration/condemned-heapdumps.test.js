@@ -23,7 +23,9 @@ const RECYCLED = ['worker.spawn', 'worker.ready', 'worker.condemn', 'worker.drai
 t.test('a worker condemned for its memory writes a heap snapshot out of rotation, is recycled, and nothing is dropped', async t => {
   const heapdumpDir = folderFor(t)
   const { port, supervisor, events } = await startFleet(t, 'memory.js', { ...OPTIONS, heapdumpDir, workers: 3 })
-  t.match(supervisor.status().heapdumps, { folder: heapdumpDir, perDay: 1, isDue: true, usedBytes: 0, limitBytes: 4 * 1024 ** 3, latest: null })
+  t.match(supervisor.status().heapdumps, {
+    folder: heapdumpDir, perDay: 1, isDue: true, usedBytes: 0, limitBytes: 4 * 1024 ** 3, latest: null
+  })
   const load = new Load({ port, connections: 8 })
   const client = await RawClient.connect(port)
   await events.allSampled(supervisor)
@@ -58,7 +60,8 @@ t.test('where there is no room, or the folder is not private, the worker is recy
   const pid = pidOf(await client.fetch('/keep?mb=120'))
   await events.until('recycled')
   t.strictSame(events.lifeOf(pid).filter(event => event !== 'fleet.warning'), RECYCLED)
-  const warnings = () => events.all('fleet.warning').filter(({ warning }) => warning === 'heapdump') // not of a worker that is over its budget at its first sample
+  // Not of a worker that is over its budget at its first sample
+  const warnings = () => events.all('fleet.warning').filter(({ warning }) => warning === 'heapdump')
   t.match(warnings(), [{ pid, folder: heapdumpDir, why: /limit of the folder/ }])
   fs.chmodSync(heapdumpDir, 0o777)
   await client.fetch('/keep?mb=120')
@@ -83,7 +86,8 @@ t.test('a worker that cannot leave rotation, or is over its hard budget, is recy
   await raw.close()
   const other = await RawClient.connect(port)
   const large = pidOf(await other.fetch('/keep?mb=600'))
-  t.match(await events.until('recycled', { count: 2 }), { oldPid: large, reason: /rss/, cut: 0 }) // a sample while it allocates may condemn it before
+  // A sample while it allocates may condemn it before
+  t.match(await events.until('recycled', { count: 2 }), { oldPid: large, reason: /rss/, cut: 0 })
   t.same(fs.readdirSync(heapdumpDir), [])
   await other.close()
 })

@@ -67,7 +67,8 @@ t.test('a leak that the kernel ends without recycle goes on with it, and nothing
 t.test('a worker that the kernel kills for want of memory is told from one that is killed otherwise', { skip }, async t => {
   const cgroup = new MemoryCgroup(t, 256 * MIB)
   const { port, events, ask, status } = await startIn(t, cgroup, ['-w', '2', path.join(FIXTURES, 'leaky.js')])
-  const load = new Load({ port, connections: 4, thinkMs: 80 }) // some 50 MB a second: several looks fall between the warning and the limit
+  // Some 50 MB a second: several looks fall between the warning and the limit
+  const load = new Load({ port, connections: 4, thinkMs: 80 })
   const crash = await events.until('worker.crash')
   await load.stop()
   t.match(crash, { signal: 'SIGKILL', oomKilled: true, msg: /^crashed slot \d \(\d+\): killed by the kernel, because memory ran out \(SIGKILL\), \d+ connections/ })
@@ -87,7 +88,9 @@ t.test('where the memory has no room for a replacement, workers drain first, and
   const cgroup = new MemoryCgroup(t)
   const { port, events, child, status } = await startIn(t, cgroup, ['-w', '3', '--max-unavailable', '1', path.join(FIXTURES, 'large.js')])
   const load = new Load({ port, connections: 10 })
-  const knows = async (/** @type {(memory: any) => boolean} */ isSo) => { while (!isSo((await status()).memory ?? {})); }
+  const knows = async (/** @type {(memory: any) => boolean} */ isSo) => {
+    while (!isSo((await status()).memory ?? {}));
+  }
   // A limit that leaves room for the fleet to grow, but not for one more worker.
   cgroup.limit(4096 * MIB)
   await knows(({ limitBytes, freshBytes }) => limitBytes === 4096 * MIB && freshBytes > 60 * MIB)
@@ -135,7 +138,8 @@ t.test('where the memory has no room for a replacement and no worker may be miss
   const { events, status } = await startIn(t, cgroup, ['-w', '1', '--max-age', '4s', path.join(FIXTURES, 'large.js')])
   const tighten = async () => {
     let memory
-    do memory = (await status()).memory ?? {}; while (!(memory.limitBytes === 4096 * MIB && memory.freshBytes > 60 * MIB))
+    do memory = (await status()).memory ?? {}; while (!(memory.limitBytes === 4096 * MIB &&
+      memory.freshBytes > 60 * MIB))
     cgroup.limit(4096 * Math.ceil((memory.usedBytes + 0.6 * memory.freshBytes) / 4096))
   }
   cgroup.limit(4096 * MIB)

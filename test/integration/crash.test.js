@@ -9,7 +9,8 @@ const { RawClient } = require('../support/raw-client')
 const { backoffMs } = require('../../lib/core/backoff')
 const { loadAddon } = require('../../lib/native/addon')
 
-const covered = () => new Promise(resolve => setTimeout(resolve, 300)) // until the primary has a descriptor of each connection, on a busy machine too
+// Until the primary has a descriptor of each connection, on a busy machine too
+const covered = () => new Promise(resolve => setTimeout(resolve, 300))
 
 for (const [what, task, left] of /** @type {const} */ ([
   ['process.exit() in a request', '/exit', { code: 3, signal: null }],
@@ -50,7 +51,8 @@ t.test('a worker that dies soon after it has become ready, again and again, does
   for (let count = 1; count <= 5; count++) {
     crashes.push(await events.until('worker.crash', { count }))
     const answer = await get(port)
-    if (answer.error) t.match(answer.error, 'ECONNRESET', 'of the doomed worker') // this request may have been in flight in the doomed worker
+    // This request may have been in flight in the doomed worker
+    if (answer.error) t.match(answer.error, 'ECONNRESET', 'of the doomed worker')
   }
   t.same(crashes.map(line => line.slot), [0, 0, 0, 0, 0])
   t.same(events.all('fleet.failed'), [])

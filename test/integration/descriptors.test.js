@@ -57,7 +57,8 @@ t.test('a listening socket lost for lack of a descriptor is requested again', as
   for (const client of clients) await client.fetch('/')
   await clients[0].fetch('/hog')
   t.match(await fleet.events.until('fleet.warning', { where: ({ warning }) => warning !== 'failover-descriptors' }), { connections: 20, capacity: 10 })
-  for (const client of clients) await client.close() // the worker is below its limit, but has no descriptor for a connection
+  // The worker is below its limit, but has no descriptor for a connection
+  for (const client of clients) await client.close()
   t.ok(await becomesTrue(() => fleet.connections().every(count => count === 0)))
   const waiting = await RawClient.connect(fleet.port)
   waiting.get('/')

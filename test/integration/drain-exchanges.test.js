@@ -51,7 +51,9 @@ for (const handoff of [true, false]) {
       for (const [i, client] of clients.entries()) client.send(sent[i].map(path => head('GET', path)).join(''))
       await told.until('requested', { count: already + 12 })
       const drain = await beginDrain(fleet)
-      for (const [i, client] of clients.entries()) t.same((await client.received(sent[i].length)).map(r => r.body.toString()), sent[i])
+      for (const [i, client] of clients.entries()) {
+        t.same((await client.received(sent[i].length)).map(r => r.body.toString()), sent[i])
+      }
       for (const client of clients) await checkEnd(t, client, drain, { of: clients.length })
     })
 
@@ -91,7 +93,8 @@ for (const handoff of [true, false]) {
       const bodies = [
         [`Content-Length: ${body.length}`, body.subarray(0, MB), body.subarray(MB)],
         ['Transfer-Encoding: chunked', chunk(body.subarray(0, MB)), Buffer.concat([chunk(body.subarray(MB)), Buffer.from('0\r\n\r\n')])]
-      ].flatMap(([header, first, second]) => [[header, first, second], [header, first.subarray(0, 1000), Buffer.concat([first.subarray(1000), second])]])
+      ].flatMap(([header, first, second]) =>
+        [[header, first, second], [header, first.subarray(0, 1000), Buffer.concat([first.subarray(1000), second])]])
       const clients = await Promise.all(bodies.map(() => RawClient.connect(port)))
       for (const [i, client] of clients.entries()) await afterTold(told, 'post', () => client.send(head('POST', '/', bodies[i][0])).send(bodies[i][1]))
       const drain = await beginDrain(fleet)

@@ -43,7 +43,11 @@ async function startWithStreams (t, options) {
   const all = Array.from({ length: STREAMS })
   const sockets = await Promise.all(all.map(() => openWebSocket(fleet.port)))
   const events = await Promise.all(all.map(() => openEvents(fleet.port)))
-  return { ...fleet, codes: Promise.all(sockets.map(({ closed }) => closed)), ends: Promise.all(events.map(({ ended }) => ended)) }
+  return {
+    ...fleet,
+    codes: Promise.all(sockets.map(({ closed }) => closed)),
+    ends: Promise.all(events.map(({ ended }) => ended))
+  }
 }
 
 for (const way of ['closes its server', 'exits']) {

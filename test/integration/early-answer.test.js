@@ -1,7 +1,8 @@
 'use strict'
 
-// An app may answer a request before it has read its body: 401 to an upload, say. A server that closes then, with bytes of the
-// upload unread, resets the connection, and the client may lose the answer that it has been sent (RFC 9112, 9.6).
+// An app may answer a request before it has read its body: 401 to an upload, say. A server that closes then, with bytes
+// of the upload unread, resets the connection, and the client may lose the answer that it has been sent (RFC 9112,
+// 9.6).
 
 const t = require('tap')
 const { longAlone } = require('../support/campaign')
@@ -25,7 +26,10 @@ async function upload (client) {
   client.resume()
 }
 
-/** @param {{ supervisor: any, events: import('../support/fleet').Events }} fleet @returns {Promise<Record<string, any>>} the account */
+/**
+ * @param {{ supervisor: any, events: import('../support/fleet').Events }} fleet
+ * @returns {Promise<Record<string, any>>} the account
+ */
 async function stopFleet ({ supervisor, events }) {
   supervisor.stop()
   return events.until('stopped')

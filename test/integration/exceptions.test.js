@@ -17,7 +17,8 @@ const { Load } = require('../support/load')
 
 const KINDS = ['/sync', '/timer', '/immediate', '/tick', '/rejection', '/async', '/file', '/emitter', '/proxy', '/value', '/headers', '/twice']
 const TLS = { key: fs.readFileSync(path.join(FIXTURES, 'localhost.key'), 'utf8'), cert: fs.readFileSync(path.join(FIXTURES, 'localhost.crt'), 'utf8') }
-// From Node.js 24 on a listener of the request's body has no store: the exception is survived, and its request waits for the drain.
+// From Node.js 24 on a listener of the request's body has no store: the exception is survived, and its request waits
+// for the drain.
 const BODY = Number(process.versions.node.split('.')[0]) < 24 ? ['/body'] : []
 
 for (const [how, options] of /** @type {const} */ ([['spawned', {}], ['forked', { workers: 1, fork: 'mold' }], ['with a standby', { workers: 1, standby: 1 }]])) {

@@ -15,7 +15,11 @@ const { becomesTrue } = require('../support/processes')
 const COVERED_MS = 300 // by then the primary has a descriptor of each connection, on a busy machine too
 const skip = loadAddon().addon === null && 'the addon is not there'
 
-/** One request of any method. @param {number} port @param {http.Agent} agent @param {string} method @param {string} path @param {string} [body] */
+/**
+ * One request of any method.
+ *
+ * @param {number} port @param {http.Agent} agent @param {string} method @param {string} path @param {string} [body]
+ */
 function ask (port, agent, method, path, body) {
   return new Promise(resolve => {
     const request = http.request({ host: '127.0.0.1', port, agent, method, path }, response => {
@@ -30,7 +34,8 @@ function ask (port, agent, method, path, body) {
 /** The workers' pids and a client that each has had for long enough. */
 async function settled (t, options = {}) {
   const workers = options.workers ?? 2
-  const fleet = await startFleet(t, 'dies.js', { workers, stopLinger: '100ms', schedule: 'shared', ...options }) // no connection moves to even them out
+  // No connection moves to even them out
+  const fleet = await startFleet(t, 'dies.js', { workers, stopLinger: '100ms', schedule: 'shared', ...options })
   const clients = await clientPerWorker(t, fleet.port, workers)
   await delay(COVERED_MS)
   const [[pid, agent]] = clients

@@ -86,7 +86,8 @@ t.test('how a worker ends is reported as it was', async t => {
   const ends = [['/exit', { code: 3, signal: null }], ['/crash', { code: 1, signal: null }], ['/abort', { signal: 'SIGABRT' }], [null, { signal: 'SIGKILL' }]]
   for (const [i, [url, how]] of ends.entries()) {
     const { pid, readyAt } = { ...supervisor.status().workers[0], readyAt: events.all('worker.ready').at(-1).t }
-    await events.until('worker.sample', { where: line => line.pid === pid && line.t - readyAt > 1000 }) // an early death is a failed boot
+    // An early death is a failed boot
+    await events.until('worker.sample', { where: line => line.pid === pid && line.t - readyAt > 1000 })
     if (url) get(port, url).catch(() => {}) // whether an answer comes before the end is left to chance
     else process.kill(pid, 'SIGKILL')
     t.match(await events.until('worker.crash', { count: i + 1 }), { pid, ...how })
@@ -208,7 +209,8 @@ t.test('a primary that is killed leaves neither molds nor workers behind', async
   const pids = [...events.all('worker.ready'), ...events.all('mold.ready')].map(({ pid }) => pid)
   await ask(port)
   process.kill(child.pid, 'SIGKILL')
-  while (pids.some(pid => fs.existsSync(`/proc/${pid}`))) await new Promise(resolve => setTimeout(resolve, 20)) // tap's timeout bounds it
+  // tap's timeout bounds it
+  while (pids.some(pid => fs.existsSync(`/proc/${pid}`))) await new Promise(resolve => setTimeout(resolve, 20))
   t.pass('all of them are gone')
 })
 

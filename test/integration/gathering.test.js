@@ -21,7 +21,10 @@ const resting = supervisor => supervisor.status().workers.filter(({ rests }) => 
 t.test('under short requests workers rest; a stream that cannot move wakes them; no request fails and no client reconnects', { skip }, async t => {
   const { port, supervisor } = await startFleet(t, 'short-requests.js', { workers: WORKERS })
   const running = load({ port, connections: 50, rate: RATE, seconds: 40 })
-  t.ok(await becomesTrue(() => resting(supervisor) === WORKERS - os.availableParallelism(), 20_000), JSON.stringify(supervisor.status().workers.map(({ elu, loopLagMs }) => [elu, loopLagMs])))
+  t.ok(
+    await becomesTrue(() => resting(supervisor) === WORKERS - os.availableParallelism(), 20_000),
+    JSON.stringify(supervisor.status().workers.map(({ elu, loopLagMs }) => [elu, loopLagMs]))
+  )
   const client = http.get({ port, path: '/events', agent: false }, response => response.resume()).on('error', () => {})
   t.teardown(() => client.destroy())
   t.ok(await becomesTrue(() => resting(supervisor) === 0, 5000))
@@ -35,7 +38,8 @@ t.test('where the servers of the workers that do the load have no room for more 
   const { port, supervisor } = await startFleet(t, 'short-requests.js', { workers: WORKERS })
   const running = load({ port, connections: 10 * os.availableParallelism(), rate: RATE, seconds: 40 })
   t.ok(await becomesTrue(() => resting(supervisor) > 0, 20_000))
-  const more = await load({ port, connections: 6 * WORKERS, rate: 100, seconds: 5 }) // it waits for an answer to each request
+  // It waits for an answer to each request
+  const more = await load({ port, connections: 6 * WORKERS, rate: 100, seconds: 5 })
   for (const { dropped, refused } of [more, await running]) t.same({ dropped, refused }, { dropped: 0, refused: 0 })
   t.equal(more.sockets, 6 * WORKERS)
   t.ok(more.max < 5000, `the last of them was accepted before the other load had ended: ${more.max} ms`)

@@ -18,7 +18,11 @@ async function startGarbage (t, path, options) {
   return { ...fleet, load, execArgv, limitMiB: limitBytes / MIB }
 }
 
-/** The last figures of the worker that was condemned for its memory. @param {import('../support/fleet').Events} events */
+/**
+ * The last figures of the worker that was condemned for its memory.
+ *
+ * @param {import('../support/fleet').Events} events
+ */
 async function condemned (events) {
   const condemn = await events.until('worker.condemn', { where: ({ reason }) => /^(hard-)?rss$/.test(reason) })
   const before = events.lines.slice(0, events.lines.indexOf(condemn))
@@ -31,7 +35,10 @@ t.test('by default, old garbage is collected by mark-sweeps', async t => {
   t.ok(gc.markSweeps.totalMs > 0)
   t.ok(gc.scavenges.count > 0 && gc.scavenges.totalMs > 0)
   t.type(loopLagMs, 'number')
-  t.match(supervisor.status().workers[0], { gc: { scavenges: { count: Number, totalMs: Number, longestMs: Number }, markSweeps: { count: Number } }, loopLagMs: Number })
+  t.match(supervisor.status().workers[0], {
+    gc: { scavenges: { count: Number, totalMs: Number, longestMs: Number }, markSweeps: { count: Number } },
+    loopLagMs: Number
+  })
 })
 
 t.test('huge-heap: the worker reaches its budget and is replaced before its first mark-sweep', async t => {

@@ -3,10 +3,10 @@
 /**
  * Workers are killed, or stopped for a while, at random moments of a recycle under load.
  *
- * A worker that is stopped and continued may cost no client anything. A killed worker loses its own connections: each of
- * them fails at once, with a reset, and its client may see that. Every other failure is one of recycle:
- * a connection of another worker, a connection on the way between two workers (three processes hold a copy of it), a
- * connection that fails later, and a client that has to wait.
+ * A worker that is stopped and continued may cost no client anything. A killed worker loses its own connections: each
+ * of them fails at once, with a reset, and its client may see that. Every other failure is one of recycle: a connection
+ * of another worker, a connection on the way between two workers (three processes hold a copy of it), a connection that
+ * fails later, and a client that has to wait.
  *
  * RECYCLE_SEED repeats the random choices of a run.
  */

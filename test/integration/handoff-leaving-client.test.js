@@ -30,7 +30,8 @@ for (const [how, leave] of Object.entries({
     t.equal((await staying.fetch('/')).status, 200)
     t.equal(events.all('worker.crash').length, 0)
     const ends = events.all('recycled').reduce((sums, { moved, closedByClient }) =>
-      ({ moved: sums.moved + moved, closedByClient: sums.closedByClient + closedByClient }), { moved: 0, closedByClient: 0 })
+      ({ moved: sums.moved + moved, closedByClient: sums.closedByClient + closedByClient }),
+    { moved: 0, closedByClient: 0 })
     t.comment(JSON.stringify(ends))
     t.ok(ends.moved > ROUNDS)
     const { totals } = supervisor.status()

@@ -5,7 +5,8 @@ const { extent } = require('../support/campaign')
 const { startTellingFleet, checkAccount } = require('../support/draining')
 const { RawClient } = require('../support/raw-client')
 
-// Clients and primary are one process here, which holds each connection twice for a moment: 20,000 descriptors are enough.
+// Clients and primary are one process here, which holds each connection twice for a moment: 20,000 descriptors are
+// enough.
 const CONNECTIONS = extent({ short: 2000, long: 10_000 })
 const BATCH = 200
 const MB = 1024 * 1024

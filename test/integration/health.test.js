@@ -66,9 +66,12 @@ t.test('a probe is no client\'s: it counts in no figure of the worker, and is no
   await events.until('worker.sample', { where: line => line.requests > 0 })
   const samples = events.all('worker.sample')
   t.ok(samples.every(({ connections, inFlight }) => connections <= 1 && inFlight <= 1), 'one connection: the test\'s')
-  const idle = [0, 1].map(slot => samples.filter(line => line.slot === slot).at(-1)).filter(line => line?.connections === 0)
+  const idle = [0, 1].map(slot => samples.filter(line => line.slot === slot).at(-1))
+    .filter(line => line?.connections === 0)
   t.ok(idle.length >= 1 && idle.every(line => line?.requests === 0), 'a worker without clients has had no request')
-  for (const slot of [0, 1]) t.match(await supervisor.recycle(slot), { cut: 0, closedIdle: 0, closedByClient: 0, unaccounted: 0, lost: false })
+  for (const slot of [0, 1]) {
+    t.match(await supervisor.recycle(slot), { cut: 0, closedIdle: 0, closedByClient: 0, unaccounted: 0, lost: false })
+  }
   const [first, second] = events.all('recycled')
   t.equal(first.connections + second.connections, 1 + (first.moved && second.moved ? 1 : 0), 'the accounts have the test\'s connection alone')
   await seen(port, agent)

@@ -1,6 +1,9 @@
 'use strict'
 
-/** A kernel that does not answer how much memory a worker has, as while a page of it is to come from a file system that does not answer. */
+/**
+ * A kernel that does not answer how much memory a worker has, as while a page of it is to come from a file system that
+ * does not answer.
+ */
 
 const fs = require('node:fs')
 const path = require('node:path')

@@ -19,9 +19,9 @@ const CONNECTIONS = 60
 const STEP_MS = 25
 
 /**
- * What a load balancer does that keeps its connections for a minute: it sends each request on a connection that it has, where it has not heard by then
- * that the app has closed it, and does not send it again. The connections are idle for 4.7 s to 6.2 s, about when Node.js closes them: 5 s, and one more
- * in most versions.
+ * What a load balancer does that keeps its connections for a minute: it sends each request on a connection that it has,
+ * where it has not heard by then that the app has closed it, and does not send it again. The connections are idle for
+ * 4.7 s to 6.2 s, about when Node.js closes them: 5 s, and one more in most versions.
  *
  * @param {any} t tap's
  * @param {number} port
@@ -66,7 +66,8 @@ t.test('with --keep-alive-timeout none is lost, through recycles too', async t =
 })
 
 /**
- * nginx keeps its connections to the app for 60 s, its default, and sends nothing again. Requests that take 2 s each take another one of them.
+ * nginx keeps its connections to the app for 60 s, its default, and sends nothing again. Requests that take 2 s each
+ * take another one of them.
  *
  * @param {any} t tap's
  * @param {number} port

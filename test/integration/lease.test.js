@@ -33,7 +33,10 @@ async function start (t, args, env) {
   }
 }
 
-/** @param {{ what: string, slot: number, pid: number, alive: number[] }[]} lines @returns {string[]} what two processes had at once */
+/**
+ * @param {{ what: string, slot: number, pid: number, alive: number[] }[]} lines
+ * @returns {string[]} what two processes had at once
+ */
 function heldTwice (lines) {
   const holders = new Map()
   return lines.flatMap(({ what, slot, pid, alive }) => {

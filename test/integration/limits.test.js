@@ -1,6 +1,9 @@
 'use strict'
 
-/** Limits beside memory and age: heap, file descriptors, delay of the event loop. Each replaces a worker in time; nothing is dropped. */
+/**
+ * Limits beside memory and age: heap, file descriptors, delay of the event loop. Each replaces a worker in time;
+ * nothing is dropped.
+ */
 
 const { spawn } = require('node:child_process')
 const { once } = require('node:events')

@@ -1,6 +1,9 @@
 'use strict'
 
-/** A worker that ends without an account of its connections: their requests are unknown, and no report calls the recycle clean. */
+/**
+ * A worker that ends without an account of its connections: their requests are unknown, and no report calls the recycle
+ * clean.
+ */
 
 const http = require('node:http')
 const t = require('tap')

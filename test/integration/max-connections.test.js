@@ -1,6 +1,9 @@
 'use strict'
 
-/** Servers with `maxConnections`: a connection above it is for a worker that has room, and waits in the queue where none has. */
+/**
+ * Servers with `maxConnections`: a connection above it is for a worker that has room, and waits in the queue where none
+ * has.
+ */
 
 const t = require('tap')
 const { startFleet } = require('../support/fleet')

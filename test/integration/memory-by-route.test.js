@@ -14,7 +14,8 @@ t.test('of ten routes, the one that leaks is named; no request is dropped', asyn
   const { port, ask, supervisor, events } = await startAdmin(t, 'leaky-route.js', { memoryByRoute: true, nodeOption: ['--max-semi-space-size=1'] })
   t.match(supervisor.status().memoryByRoute, { lack: 'few-samples', routes: [] })
   const load = new Load({ port, path: ROUTES, connections: 20, thinkMs: 30 })
-  const line = await events.until('fleet.leak', { timeoutMs: 60_000 }) // how soon there is evidence depends on the machine
+  // How soon there is evidence depends on the machine
+  const line = await events.until('fleet.leak', { timeoutMs: 60_000 })
   const { failures, requests } = await load.stop()
   t.same(failures, [], `of ${requests}`)
   t.match(line, { route: 'GET /orders' })

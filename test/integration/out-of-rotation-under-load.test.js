@@ -9,7 +9,9 @@ const COLLECTIONS = 6
 
 t.test('plain HTTP/1: collections out of rotation under load, and no client fails, reconnects, or waits for a collection', async t => {
   const { port, supervisor, events, told } = await startFleet(t, 'memory.js', { workers: 3, args: ['--objects=100000'] })
-  const loads = [new Load({ port, connections: 12, thinkMs: 0 }), new Load({ port, connections: 8, thinkMs: 0, postBytes: 16 * 1024 }), new Load({ port, connections: 12 })]
+  const loads = [new Load({
+    port, connections: 12, thinkMs: 0
+  }), new Load({ port, connections: 8, thinkMs: 0, postBytes: 16 * 1024 }), new Load({ port, connections: 12 })]
   t.same(await collectAllAlong(supervisor, loads, COLLECTIONS), [])
   for (const load of loads) {
     const { requests, failures, sockets } = await load.stop()

@@ -1,6 +1,9 @@
 'use strict'
 
-/** A reader of stdout or stderr that is slow, or does not read, does not stop the primary; and each line of a worker arrives whole. */
+/**
+ * A reader of stdout or stderr that is slow, or does not read, does not stop the primary; and each line of a worker
+ * arrives whole.
+ */
 
 const { execFileSync, spawn } = require('node:child_process')
 const { once } = require('node:events')

@@ -1,6 +1,9 @@
 'use strict'
 
-/** The addon, and fleets with it, on platforms that this machine is not: arm64 by qemu, and musl by a program that plays Node.js for the addon. */
+/**
+ * The addon, and fleets with it, on platforms that this machine is not: arm64 by qemu, and musl by a program that plays
+ * Node.js for the addon.
+ */
 
 const { execFileSync } = require('node:child_process')
 const path = require('node:path')
@@ -16,7 +19,8 @@ const { lacking } = require('../support/program')
 
 const ADDON = path.join(__dirname, '..', '..', 'lib', 'native', 'addon')
 const PATIENCE = { timeoutMs: 120_000 }
-const SLOW = ['--ready-timeout', '120s', '--drain-timeout', '60s', '--stuck-timeout', '60s'] // qemu is, by a factor of ten
+// Qemu is, by a factor of ten
+const SLOW = ['--ready-timeout', '120s', '--drain-timeout', '60s', '--stuck-timeout', '60s']
 
 t.test('musl: the addon loads, keeps reads, and forks a copy that ends', { skip: lacking('musl-gcc') || (!ARCHS.includes(process.arch) && 'there is no addon for this machine') }, async t => {
   const host = path.join(t.testdir(), 'host')

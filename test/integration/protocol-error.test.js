@@ -10,7 +10,11 @@ const { becomesTrue } = require('../support/processes')
 const BEAT = { type: 'beat', requests: 1, inFlight: 0, connections: 1, lasting: 0, streams: 0, elu: 0.5, cpuUs: 0, movable: 0, loopLagMs: 1, heap: null, lagP99Ms: null, debugged: false, flexible: true, ceiling: null }
 const GC = { scavenges: { count: 0, totalMs: 0, longestMs: 0 }, markSweeps: { count: 0, totalMs: 0, longestMs: 0 } }
 
-/** Each of these once ended the primary, or corrupted its journal. @type {[path: string, message: Record<string, any>, flaw: RegExp][]} */
+/**
+ * Each of these once ended the primary, or corrupted its journal.
+ *
+ * @type {[path: string, message: Record<string, any>, flaw: RegExp][]}
+ */
 const MESSAGES = [
   ['/', { type: 'beat' }, /^its requests must be/],
   ['/', BEAT, /^its gc must be an object/],
@@ -57,7 +61,10 @@ for (let from = 0; from < MESSAGES.length; from += 6) {
   })
 }
 
-/** @param {number} port @param {string} path @param {Record<string, any>} message @returns {Promise<number>} the worker's pid */
+/**
+ * @param {number} port @param {string} path @param {Record<string, any>} message
+ * @returns {Promise<number>} the worker's pid
+ */
 function send (port, path, message) {
   return new Promise((resolve, reject) => {
     http.request({ host: '127.0.0.1', port, path, method: 'POST', agent: false }, async response => {

@@ -1,6 +1,9 @@
 'use strict'
 
-/** A worker accepts nothing before it is ready, whatever makes it ready; its app listens from its first moment on, and answers 503 until then. */
+/**
+ * A worker accepts nothing before it is ready, whatever makes it ready; its app listens from its first moment on, and
+ * answers 503 until then.
+ */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -11,7 +14,11 @@ const { Load } = require('../support/load')
 
 const HEALTH = { health: '/healthz', healthPeriod: '100ms' }
 
-/** Keep-alive clients, and clients that open a connection for each request. @param {any} t @param {number} port @param {string} [path] */
+/**
+ * Keep-alive clients, and clients that open a connection for each request.
+ *
+ * @param {any} t @param {number} port @param {string} [path]
+ */
 function startLoads (t, port, path) {
   const loads = [true, false].map(keepAlive => new Load({ port, connections: 4, keepAlive, path }))
   t.teardown(() => Promise.all(loads.map(load => load.stop())))

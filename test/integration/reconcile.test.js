@@ -94,7 +94,9 @@ t.test('a listener that throws stops nothing: its error is uncaught, as of any e
 })
 
 t.test('every spawn and every drain of a journal is a step of the plan, made anew from the lines before it', async t => {
-  for (const [options, stricter] of [[{ maxSurge: 2 }, { maxSurge: 1 }], [{ maxSurge: 0, maxUnavailable: 1 }, { maxUnavailable: 0 }], [{ standby: 1 }, { standby: 0 }]]) {
+  for (const [options, stricter] of [[
+    { maxSurge: 2 }, { maxSurge: 1 }
+  ], [{ maxSurge: 0, maxUnavailable: 1 }, { maxUnavailable: 0 }], [{ standby: 1 }, { standby: 0 }]]) {
     const { supervisor, events } = await startFleet(t, 'plain.js', { workers: 2, interval: '50ms', ...options })
     process.kill(supervisor.status().workers[1].pid, 'SIGKILL')
     await events.until('worker.crash')

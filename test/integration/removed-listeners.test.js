@@ -77,7 +77,9 @@ t.test('connections that such an app leaves open move if they are idle, or are c
   const { recycled } = await beginDrain(fleet)
   const line = await recycled
   await upgraded.ended()
-  t.match(line, { connections: 2, moved: 1, cut: 1, lost: false, cuts: [{ upgraded: true, remotePort: upgraded.localPort }] })
+  t.match(
+    line, { connections: 2, moved: 1, cut: 1, lost: false, cuts: [{ upgraded: true, remotePort: upgraded.localPort }] }
+  )
   t.ok(line.drainMs < 1500, `it took ${line.drainMs} ms`)
   t.equal((await answered.fetch('/')).status, 200)
   await answered.close()

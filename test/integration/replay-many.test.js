@@ -1,6 +1,9 @@
 'use strict'
 
-/** Many parked polls, under many recycles and under kills: each is answered once, or was the killed worker's. RECYCLE_SEED repeats a run. */
+/**
+ * Many parked polls, under many recycles and under kills: each is answered once, or was the killed worker's.
+ * RECYCLE_SEED repeats a run.
+ */
 
 const t = require('tap')
 const { setTimeout: after } = require('node:timers/promises')
@@ -111,7 +114,8 @@ t.test(`SIGKILL of a sender or a receiver at a random moment, ${TRIES} times: no
     for (const n of failed) {
       const reports = told.all('parked').filter(({ url }) => url === `/poll?id=${i}-${n}`)
       const wasThere = reports.at(-1)?.pid === killed
-      const wasOnItsWayThere = killed !== sender && reports.at(-1)?.pid === sender // adopted, and its handler not yet called
+      // Adopted, and its handler not yet called
+      const wasOnItsWayThere = killed !== sender && reports.at(-1)?.pid === sender
       t.ok(wasThere || wasOnItsWayThere, `poll ${n} was the killed worker's`)
     }
     await after(20)

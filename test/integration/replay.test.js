@@ -92,11 +92,13 @@ t.test('by default it moves at the drain timeout, in place of being cut; what ca
     t.equal(responses.filter(({ status }) => status >= 200).length, 0)
   }
   t.equal(line.cuts.filter(({ remotePort }) => remotePort === pipelining.localPort).length, 2, 'each pipelined request is named')
-  await told.until('parked', { count: parked + count }) // the old worker may be gone before the new one has handled them
+  // The old worker may be gone before the new one has handled them
+  await told.until('parked', { count: parked + count })
   t.equal(told.all('parked').length, parked + count)
   process.kill(told.all('parked').at(-1).pid, 'SIGUSR2')
   for (const name of Object.keys(moving)) {
-    if (name !== 'head') t.match(said((await clients[name].received(1))[0]), { replayed: 1 }, name) // whose response has a length, and no body
+    // Whose response has a length, and no body
+    if (name !== 'head') t.match(said((await clients[name].received(1))[0]), { replayed: 1 }, name)
   }
   t.same(told.all('parked').filter(({ replayed }) => replayed === 1).map(({ method }) => method).sort(), ['DELETE', 'GET', 'GET', 'HEAD', 'OPTIONS', 'POST'])
   for (const client of [...Object.values(clients), pipelining]) await client.close()

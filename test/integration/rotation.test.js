@@ -10,7 +10,8 @@ const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { formatStatus } = require('../../lib/operate/control-table')
 
-const workerOf = (/** @type {any} */ supervisor, /** @type {number} */ pid) => supervisor.status().workers.find((/** @type {any} */ worker) => worker.pid === pid)
+const workerOf = (/** @type {any} */ supervisor, /** @type {number} */ pid) =>
+  supervisor.status().workers.find((/** @type {any} */ worker) => worker.pid === pid)
 
 t.test('pause() moves the connections away, and resume() brings the worker back; nothing fails', async t => {
   const { port, supervisor, events } = await startFleet(t, 'pauses.js', { workers: 2 })

@@ -14,7 +14,8 @@ const PERIOD_MS = 400
 
 const file = (/** @type {string} */ name) => path.join(FIXTURES, name)
 
-const isOther = (/** @type {string} */ warning) => !['blocked-addon', 'failover-addon'].includes(warning) // features that lack it say so themselves
+// Features that lack it say so themselves
+const isOther = (/** @type {string} */ warning) => !['blocked-addon', 'failover-addon'].includes(warning)
 
 t.test('the service manager is told of start, reload and stop, and workers know nothing of it', { skip }, async t => {
   const { notifySocket, heard } = await startListener(t)

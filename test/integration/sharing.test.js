@@ -10,7 +10,11 @@ const WORKERS = 3
 /** Between a response and the next request: with the 5 ms of each, a connection has half of an event loop. */
 const THINK_MS = 5
 
-/** Clients of a connection each, and which worker answered last. @param {any} t tap's @param {number} port @param {number} count */
+/**
+ * Clients of a connection each, and which worker answered last.
+ *
+ * @param {any} t tap's @param {number} port @param {number} count
+ */
 async function connect (t, port, count) {
   const clients = Array.from({ length: count }, () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })

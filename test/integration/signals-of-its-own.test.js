@@ -1,6 +1,9 @@
 'use strict'
 
-/** A signal that an app gives itself means that it wants to leave: it is replaced, and hears the signal when it has drained. */
+/**
+ * A signal that an app gives itself means that it wants to leave: it is replaced, and hears the signal when it has
+ * drained.
+ */
 
 const path = require('node:path')
 const t = require('tap')

@@ -62,7 +62,8 @@ t.test('after an upgrade the sockets that were passed are still those of the ser
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-'))
   t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }))
   const SOCKET = path.join(folder, 'web')
-  const NEXT = path.join(folder, 'next') // systemd is told of the new main process, and does not start the service anew when the old one ends
+  // Systemd is told of the new main process, and does not start the service anew when the old one ends
+  const NEXT = path.join(folder, 'next')
   execFileSync('mkfifo', [NEXT])
   const other = await freePort()
   const ask = () => new Promise((resolve, reject) => {

@@ -38,7 +38,11 @@ async function noneFailed (t, loads) {
   t.equal(loads[0].sockets, loads[0].clients.length, 'no client ever reconnected')
 }
 
-/** Every recycle took a standby, cut nothing, and its account adds up. @param {any} t @param {Record<string, any>[]} recycles */
+/**
+ * Every recycle took a standby, cut nothing, and its account adds up.
+ *
+ * @param {any} t @param {Record<string, any>[]} recycles
+ */
 function allByStandby (t, recycles) {
   for (const recycled of recycles) {
     t.match(recycled, { how: 'standby', cut: 0, lost: false })
@@ -69,7 +73,8 @@ t.test('a standby waits out of rotation, is called into a slot, and answers its 
   const ready = events.all('worker.ready').find(line => line.pid === standby.pid)
   t.ok(ready && ready.readyMs < waiting.readyMs, 'the standby was called, no worker was booted')
   const next = await events.until('worker.standby', { count: 2 })
-  const at = (/** @type {string} */ event, /** @type {number} */ pid) => events.lines.findIndex(line => line.event === event && line.pid === pid)
+  const at = (/** @type {string} */ event, /** @type {number} */ pid) =>
+    events.lines.findIndex(line => line.event === event && line.pid === pid)
   t.ok(at('worker.retire', worker.pid) < at('worker.spawn', next.pid), 'the next standby boots when the old worker has exited')
 
   process.kill(next.pid, 'SIGKILL')
@@ -129,7 +134,8 @@ t.test('SIGKILL of the only worker: the standby takes the slot, and connections 
     t.match(await events.until('worker.crash', { count: i + 1 }), { slot: 0, pid: worker.pid, signal: 'SIGKILL' })
     t.match(await events.until('worker.ready', { where: line => line.pid === standby.pid }), { slot: 0 })
     const { t: since } = await events.until('worker.standby', { count: i + 2 })
-    await events.until('worker.sample', { where: line => line.slot === 0 && line.t - since > 1000 }) // old enough that its death is not an early one
+    // Old enough that its death is not an early one
+    await events.until('worker.sample', { where: line => line.slot === 0 && line.t - since > 1000 })
   }
   t.same(supervisor.status().workers.map(({ slot, state }) => [slot, state]), [[0, 'ready'], [null, 'standby']])
 })

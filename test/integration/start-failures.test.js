@@ -22,7 +22,11 @@ async function fail (t, source, { args = [], env = {} } = {}) {
   return { last: said.at(-1), said, crashes: events.all('worker.crash').length, spawned: events.all('worker.spawn').length }
 }
 
-/** The same by the library, in this process: its error has the command line's last sentence. @param {any} t tap's @param {string} source @param {Record<string, any>} [options] */
+/**
+ * The same by the library, in this process: its error has the command line's last sentence.
+ *
+ * @param {any} t tap's @param {string} source @param {Record<string, any>} [options]
+ */
 async function reject (t, source, options) {
   const supervisor = supervise({ app: path.join(t.testdir({ 'app.js': source }), 'app.js'), workers: 1, readyTimeout: '10s', ...options })
   const events = new Events()

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * `--sticky` with each other feature, and sessions that count: each response must have the count that its client expects, and no
- * request fail. In the suite these are the crossings that were once wrong; RECYCLE_LONG has all, with more users.
+ * `--sticky` with each other feature, and sessions that count: each response must have the count that its client
+ * expects, and no request fail. In the suite these are the crossings that were once wrong; RECYCLE_LONG has all, with
+ * more users.
  */
 
 const path = require('node:path')
@@ -22,7 +23,8 @@ t.setTimeout(extent({ short: 120_000, long: 1_200_000 }))
 const eachSlot = async (supervisor, act) => { for (const slot of slotsOf(supervisor)) await act(slot) }
 
 /** @param {any} supervisor @returns {number[]} without the standbys */
-const slotsOf = supervisor => supervisor.status().workers.map((/** @type {any} */ { slot }) => slot).filter((/** @type {number | null} */ slot) => slot !== null)
+const slotsOf = supervisor => supervisor.status().workers.map((/** @type {any} */ { slot }) => slot)
+  .filter((/** @type {number | null} */ slot) => slot !== null)
 
 /** @type {Record<string, Disturbance>} */
 const DISTURBANCES = {

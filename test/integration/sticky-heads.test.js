@@ -1,6 +1,9 @@
 'use strict'
 
-/** `--sticky`: a request that moves is the client's to the byte: the worker that has it sees what a process without workers sees. */
+/**
+ * `--sticky`: a request that moves is the client's to the byte: the worker that has it sees what a process without
+ * workers sees.
+ */
 
 const { fork } = require('node:child_process')
 const { once } = require('node:events')
@@ -49,7 +52,10 @@ async function sendApart (client, parts, session) {
   }
 }
 
-/** @param {number} port @param {string[]} parts @param {string} session @returns {Promise<any[]>} what all responses say */
+/**
+ * @param {number} port @param {string[]} parts @param {string} session
+ * @returns {Promise<any[]>} what all responses say
+ */
 async function exchange (port, parts, session) {
   const client = await RawClient.connect(port)
   await sendApart(client, parts, session)

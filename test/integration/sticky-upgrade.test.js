@@ -1,6 +1,9 @@
 'use strict'
 
-/** `--sticky` over an upgrade: the sessions of the old primary's workers, and their state, are the new one's. Each response must have the count that its client expects. */
+/**
+ * `--sticky` over an upgrade: the sessions of the old primary's workers, and their state, are the new one's. Each
+ * response must have the count that its client expects.
+ */
 
 const path = require('node:path')
 const t = require('tap')
@@ -31,7 +34,8 @@ for (const [what, habits, upgrades, args] of /** @type {const} */ ([
     }
     t.same(await users.stop(), [], `${users.requests} requests`)
     for (const { cut, closedIdle, lost } of events.all('recycled')) t.match({ cut, closedIdle, lost }, { cut: 0, closedIdle: 0, lost: false })
-    t.same(events.all('fleet.warning').filter(({ warning }) => warning !== 'sticky-one'), []) // the first user may well send nearly all requests
+    // The first user may well send nearly all requests
+    t.same(events.all('fleet.warning').filter(({ warning }) => warning !== 'sticky-one'), [])
   })
 }
 

@@ -11,7 +11,11 @@ t.setTimeout(90_000)
 /** @param {any} response */
 const said = response => ({ status: response.status, ...JSON.parse(response.body) })
 
-/** Sessions, each begun on a connection of its own. @param {number} port @param {number} count @param {string} [path] */
+/**
+ * Sessions, each begun on a connection of its own.
+ *
+ * @param {number} port @param {number} count @param {string} [path]
+ */
 async function login (port, count, path = '/login') {
   return Promise.all(Array.from({ length: count }, async () => {
     const client = await RawClient.connect(port)

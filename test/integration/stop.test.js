@@ -85,7 +85,8 @@ t.test('a second SIGTERM stops now: requests in flight are cut, and named (Puma:
 })
 
 t.test('stop by SIGTERM or SIGINT in the middle of a recycle under keep-alive load: only connections after the stop are refused', async t => {
-  // worker.condemn and recycled are next to worker.spawn and worker.retire. At worker.retire the other worker is still to be recycled.
+  // worker.condemn and recycled are next to worker.spawn and worker.retire. At worker.retire the other worker is still
+  // to be recycled.
   for (const [i, moment] of ['worker.spawn', 'worker.ready', 'worker.drain', 'worker.retire', ...extent({ short: [], long: ['worker.condemn', 'recycled'] })].entries()) {
     const workers = extent({ short: moment === 'worker.retire' ? 2 : 1, long: 2 })
     const { port, child, events, exited } = await startCli(t, ['-w', String(workers), '-i', '50ms', '--stop-linger', '5s', APP])
@@ -115,7 +116,8 @@ t.test('stop before any worker is ready ends the run', async t => {
 t.test('commands to a stopping fleet are rejected', async t => {
   const { supervisor } = await startFleet(t, 'plain.js', { workers: 1 })
   const stopped = supervisor.stop()
-  for (const verb of [() => supervisor.reload(), () => supervisor.recycle(0), () => supervisor.scale(3), () => supervisor.ready()]) {
+  for (const verb of [() =>
+    supervisor.reload(), () => supervisor.recycle(0), () => supervisor.scale(3), () => supervisor.ready()]) {
     await t.rejects(verb(), { code: 'RECYCLE_STOPPED' })
   }
   await stopped

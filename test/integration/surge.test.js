@@ -64,7 +64,8 @@ t.test('--max-surge 0 --max-unavailable 1 drains first, one at a time, and nothi
   const recycles = events.all('recycled')
   for (const { how, cut, slot, pid, oldPid } of recycles) {
     t.match({ how, cut }, { how: 'drain-first', cut: 0 })
-    const at = (/** @type {string} */ event, /** @type {number} */ which) => events.lines.findIndex(line => line.event === event && line.slot === slot && line.pid === which)
+    const at = (/** @type {string} */ event, /** @type {number} */ which) =>
+      events.lines.findIndex(line => line.event === event && line.slot === slot && line.pid === which)
     t.ok(at('worker.retire', oldPid) < at('worker.spawn', pid), 'the old worker exits before the new one is spawned')
   }
   for (const load of loads) {

@@ -1,6 +1,9 @@
 'use strict'
 
-/** TLS session tickets: any worker with the same options resumes a session; one with other options resumes none of before. */
+/**
+ * TLS session tickets: any worker with the same options resumes a session; one with other options resumes none of
+ * before.
+ */
 
 const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -22,7 +25,12 @@ function certificate (folder, name) {
   return { key: fs.readFileSync(key, 'utf8'), cert: fs.readFileSync(cert, 'utf8') }
 }
 
-/** One request on a connection of its own. @param {number} port @param {Record<string, any>} options @returns {Promise<{ said: any, session: Buffer }>} `said`: null where the handshake fails */
+/**
+ * One request on a connection of its own.
+ *
+ * @param {number} port @param {Record<string, any>} options
+ * @returns {Promise<{ said: any, session: Buffer }>} `said`: null where the handshake fails
+ */
 async function ask (port, options) {
   const socket = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false, ...options })
   /** @type {any} */
@@ -36,10 +44,14 @@ async function ask (port, options) {
   return { said: text === '' ? null : JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)), session }
 }
 
-/** @param {any} t tap's @param {Record<string, any>} options @returns {Promise<{ port: number, supervisor: any, reload: (options: Record<string, any>) => Promise<void> }>} */
+/**
+ * @param {any} t tap's @param {Record<string, any>} options
+ * @returns {Promise<{ port: number, supervisor: any, reload: (options: Record<string, any>) => Promise<void> }>}
+ */
 async function start (t, options) {
   const file = path.join(t.testdir(), 'options.json')
-  const write = (/** @type {Record<string, any>} */ options) => fs.writeFileSync(file, JSON.stringify({ ...PEM, ...options }))
+  const write = (/** @type {Record<string, any>} */ options) =>
+    fs.writeFileSync(file, JSON.stringify({ ...PEM, ...options }))
   write(options)
   process.env.TLS_OPTIONS = file
   t.teardown(() => { delete process.env.TLS_OPTIONS })

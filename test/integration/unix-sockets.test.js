@@ -11,7 +11,11 @@ const { startFleet, FIXTURES } = require('../support/fleet')
 const { compile, lacking: skip } = require('../support/preloaded')
 const { startUpgradable } = require('../support/upgrade')
 
-/** A fleet whose workers delete the file of their socket before they listen. @param {any} t @param {Record<string, string>} env */
+/**
+ * A fleet whose workers delete the file of their socket before they listen.
+ *
+ * @param {any} t @param {Record<string, string>} env
+ */
 async function startUnlinking (t, env) {
   const folder = path.join(shortFolder(t), 'sockets')
   fs.mkdirSync(folder)

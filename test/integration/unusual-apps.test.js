@@ -143,7 +143,9 @@ t.test('connections wait for a sibling that is busy for a while, and none is clo
   const line = await recycled
   t.match(line, { connections: 20, moved: 20 })
   for (const { status } of await late) t.equal(status, 200)
-  for (const { status, reused } of /** @type {any[]} */ (await ask())) t.match({ status, reused }, { status: 200, reused: true })
+  for (const { status, reused } of /** @type {any[]} */ (await ask())) {
+    t.match({ status, reused }, { status: 200, reused: true })
+  }
 })
 
 t.test('an app that removes all SIGTERM listeners is not ended by a signal', async t => {
@@ -171,7 +173,8 @@ for (const atExit of [false, true]) {
     const socketPath = path.join(folder, 'app.sock')
     Object.assign(process.env, { SOCKET: socketPath, UNLINK_AT_EXIT: atExit ? '1' : '' })
     const { supervisor } = await startFleet(t, 'unlinks.js', { workers: 1 })
-    await supervisor.scale(2) // two that boot at a time delete each other's file between listen() and chmod(), as they do without recycle
+    // Two that boot at a time delete each other's file between listen() and chmod(), as they do without recycle
+    await supervisor.scale(2)
     const ask = () => new Promise(resolve => http.get({ socketPath, agent: false }, response => {
       response.setEncoding('utf8').on('data', resolve)
     }).on('error', error => resolve(error)))

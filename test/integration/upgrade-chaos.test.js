@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * One of the two primaries is killed at a random moment of an upgrade under load. The service goes on by the other one; where
- * that cannot be (the new one had not been given the sockets yet, or the old one had left), the workers finish what is in flight
- * and exit. No process is left in the end.
+ * One of the two primaries is killed at a random moment of an upgrade under load. The service goes on by the other one;
+ * where that cannot be (the new one had not been given the sockets yet, or the old one had left), the workers finish
+ * what is in flight and exit. No process is left in the end.
  *
  * RECYCLE_SEED repeats the random choices of a run.
  */
@@ -40,7 +40,9 @@ for (let i = 0; i < TRIES; i++) {
   const delayMs = Math.round(random() ** 2 * 100)
   t.test(`${i}: the ${victim} primary is killed ${delayMs} ms after ${moment}`, async t => {
     const { port, child, events, areGone } = await startUpgradable(t, ['--control', 'none', path.join(FIXTURES, 'misbehaves.js')], { workers: WORKERS })
-    const loads = [new Load({ port, connections: 20, thinkMs: 20 }), new Load({ port, connections: 2, keepAlive: false, thinkMs: 10 })]
+    const loads = [new Load({
+      port, connections: 20, thinkMs: 20
+    }), new Load({ port, connections: 2, keepAlive: false, thinkMs: 10 })]
     t.teardown(() => Promise.all(loads.map(load => load.stop())))
     await loads[0].after(50)
     child.kill('SIGUSR2')
@@ -68,8 +70,10 @@ for (let i = 0; i < TRIES; i++) {
     const isServed = isAlive(survivor)
     const counts = await Promise.all(loads.map(load => load.stop()))
     const failures = counts.flatMap(({ failures }) => failures)
-    // A connection that the killed primary was handing over is closed, and so are idle ones, soon, by its workers: they have no primary.
-    const isTheirs = (/** @type {any} */ { error, t }) => RESETS.includes(error) && t >= killedAt && t <= killedAt + DEATH_MS
+    // A connection that the killed primary was handing over is closed, and so are idle ones, soon, by its workers: they
+    // have no primary.
+    const isTheirs = (/** @type {any} */ { error, t }) =>
+      RESETS.includes(error) && t >= killedAt && t <= killedAt + DEATH_MS
     if (isServed) t.same(failures.filter(failure => !isTheirs(failure)), [], 'no other connection is reset, none is refused, and no client waits')
     t.comment(`${isServed ? 'served on' : 'ended'}; ${failures.length} of ${counts[0].requests + counts[1].requests} failed`)
     kill(survivor, 'SIGTERM')

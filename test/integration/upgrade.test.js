@@ -24,7 +24,9 @@ t.test('under load no request is dropped and no client reconnects, by the comman
   const admin = await freePort()
   const journal = path.join(folder, 'run.ndjson')
   const { port, child, events, primary, primaries, exited, areGone } = await startUpgradable(t, ['--name', 'shop', '--admin', String(admin), '--journal', journal, path.join(folder, 'app.js')], { env: room.env })
-  const loads = [new Load({ port, connections: 20 }), new Load({ port, connections: 5, keepAlive: false }), new Load({ port, connections: 5, postBytes: 100_000 })]
+  const loads = [new Load({
+    port, connections: 20
+  }), new Load({ port, connections: 5, keepAlive: false }), new Load({ port, connections: 5, postBytes: 100_000 })]
   const tail = room.recycle(['tail', '--json', '--name', 'shop'])
   const scrapes = new Load({ port: admin, path: '/readyz', connections: 2, keepAlive: false })
   t.teardown(() => Promise.all([...loads, scrapes].map(load => load.stop())))
@@ -54,7 +56,8 @@ t.test('under load no request is dropped and no client reconnects, by the comman
   t.equal(counts[2].sockets, 5)
   for (const line of events.all('recycled')) t.match(line, { reason: 'upgrade', cut: 0, unacked: 0, unaccounted: 0, closedAfterResponse: 0, closedIdle: 0 })
   t.equal(events.all('recycled').length, 7)
-  t.ok(events.all('recycled').slice(0, 4).every(({ moved }) => moved > 0)) // later a worker of three may have no connection yet
+  // Later a worker of three may have no connection yet
+  t.ok(events.all('recycled').slice(0, 4).every(({ moved }) => moved > 0))
   t.same([...events.all('fleet.warning'), ...events.all('worker.crash')], [])
 
   t.match(await room.recycle(['stop', '--name', 'shop']), { code: 0 })
@@ -195,7 +198,8 @@ t.test('a new primary that is told to stop before its workers serve: the old one
   const { port, child, events, exited, primary, areGone } = await startUpgradable(t, ['--control', 'none', path.join(folder, 'app.js')])
   const load = new Load({ port, connections: 5 })
   t.teardown(() => load.stop())
-  fs.writeFileSync(path.join(folder, 'blocks'), '') // from here on a worker that is to serve does not answer, and is killed
+  // From here on a worker that is to serve does not answer, and is killed
+  fs.writeFileSync(path.join(folder, 'blocks'), '')
   child.kill('SIGUSR2')
   await events.until('fleet.upgraded')
   process.kill(primary(), 'SIGTERM')
@@ -210,7 +214,8 @@ t.test('SIGTERM to the new primary while old workers finish: the old primary doe
   const slow = get(port, '/slow?ms=3000')
   t.ok(await becomesTrue(() => out.length === 1), 'it is in flight')
   child.kill('SIGUSR2')
-  await Promise.all([events.until('worker.drain', { count: 2 }), events.until('fleet.upgraded')]) // each of another primary's log
+  // Each of another primary's log
+  await Promise.all([events.until('worker.drain', { count: 2 }), events.until('fleet.upgraded')])
   kill(primary(), 'SIGTERM')
   t.match(await slow, { status: 200 })
   t.same(await exited, { code: 0, signal: null })

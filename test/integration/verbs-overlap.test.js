@@ -60,7 +60,8 @@ t.test('scale down retires no serving worker before a worker that stays serves',
   })()
   await Promise.all([scaled, asking])
   t.equal(failed, 0, `of ${served + failed}`)
-  const at = (/** @type {string} */ event, /** @type {(line: any) => boolean} */ where) => events.lines.findIndex(line => line.event === event && where(line))
+  const at = (/** @type {string} */ event, /** @type {(line: any) => boolean} */ where) =>
+    events.lines.findIndex(line => line.event === event && where(line))
   t.ok(at('worker.ready', line => line.slot === stays.slot && line.pid !== stays.pid) < at('worker.drain', line => line.pid === leaves.pid))
 })
 

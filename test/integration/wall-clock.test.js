@@ -15,7 +15,8 @@ function isOfThisTest (t, ms, what) {
 }
 
 t.test('set back by days: a slot in backoff is recycled in time, and ages are right', async t => {
-  const { supervisor, events } = await startFleet(t, 'plain.js', { workers: 1, maxFds: 16 }) // each worker has more at once
+  // Each worker has more at once
+  const { supervisor, events } = await startFleet(t, 'plain.js', { workers: 1, maxFds: 16 })
   await events.until('worker.condemn', { count: 3 }) // by now its backoff is a second
   const before = events.all('recycled').length
   setWallClock(t, -DAYS_MS)

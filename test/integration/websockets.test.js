@@ -21,7 +21,10 @@ async function open (t, port, where, headers) {
   return client
 }
 
-/** @param {WebSocketClient} client @param {string} text @returns {Promise<{ count: number, pid: number, url: string, protocol: string, name: string, body: string }>} */
+/**
+ * @param {WebSocketClient} client @param {string} text
+ * @returns {Promise<{ count: number, pid: number, url: string, protocol: string, name: string, body: string }>}
+ */
 async function echo (client, text) {
   client.send(text)
   return answer(client)
@@ -45,7 +48,9 @@ t.test('under a reload no message is lost, doubled or out of order, and none clo
       const body = (i % 5 === 0 ? 'slow' : 'm') + 'x'.repeat(Math.random() * 5000)
       const got = await echo(client, body)
       const expected = { count: ++count, url: `/room${i}?a=b`, protocol: 'y', name: `n${i}`, body }
-      if (Object.entries(expected).some(([key, value]) => got[key] !== value)) t.same({ ...got, pid: 0 }, { ...expected, pid: 0 })
+      if (Object.entries(expected).some(([key, value]) => got[key] !== value)) {
+        t.same({ ...got, pid: 0 }, { ...expected, pid: 0 })
+      }
       if (pids.at(-1) !== got.pid) pids.push(got.pid)
       answers[i]++
       await delay(Math.random() * PAUSE_MS)

@@ -36,7 +36,8 @@ t.test('an incomplete last line is skipped, wherever it ends', async t => {
 
 t.test('blank lines, with LF or CRLF, are skipped', async t => {
   const line = '{"v":1,"event":"worker.sample","text":"of some length, as the lines of a journal are"}\n'
-  const folder = t.testdir({ blank: line + '\n'.repeat(1024 ** 2) + '\r\n'.repeat(1024 ** 2) + line }) // more than is read at once
+  // More than is read at once
+  const folder = t.testdir({ blank: line + '\n'.repeat(1024 ** 2) + '\r\n'.repeat(1024 ** 2) + line })
   let count = 0
   for await (const one of readJournal(path.join(folder, 'blank'))) count += one.v
   t.equal(count, 2)

@@ -1,11 +1,13 @@
 'use strict'
 
 /**
- * npm run mutate [-- --sample 950] [--seed 1] [--only <part of a path>,...] [--own]: what the tests without a fleet notice.
+ * npm run mutate [-- --sample 950] [--seed 1] [--only <part of a path>,...] [--own]: what the tests without a fleet
+ * notice.
  *
- * Each mutant is a small fault in the pure core, a feature's pure part or the ledger. The tests that load its file are run until one fails: that of
- * the same name first, then the quick ones; with --own only those that load it through the fewest others, which is far quicker. Those that no test
- * notices are listed: each is a test that is missing, a line that is not needed, or the same program.
+ * Each mutant is a small fault in the pure core, a feature's pure part or the ledger. The tests that load its file are
+ * run until one fails: that of the same name first, then the quick ones; with --own only those that load it through the
+ * fewest others, which is far quicker. Those that no test notices are listed: each is a test that is missing, a line
+ * that is not needed, or the same program.
  */
 
 const { fork } = require('node:child_process')
@@ -36,7 +38,12 @@ function loadedNow (file) {
   return [...fs.readFileSync(file, 'utf8').matchAll(/require\('(\.[^']+)'\)/g)].map(([, request]) => createRequire(file).resolve(request)).filter(loaded => loaded.endsWith('.js'))
 }
 
-/** What a file loads from this repository, through how many others. @param {string} file @returns {Map<string, number>} */
+/**
+ * What a file loads from this repository, through how many others.
+ *
+ * @param {string} file
+ * @returns {Map<string, number>}
+ */
 function loadedBy (file) {
   const found = new Map()
   let files = [file]
@@ -50,7 +57,10 @@ function loadedBy (file) {
 /** @type {import('node:child_process').ChildProcess | null} */
 let runner = null
 
-/** @param {string} test @param {object | null} mutant @param {number} withinMs @returns {Promise<boolean>} whether it fails; one that does not end has failed, too */
+/**
+ * @param {string} test @param {object | null} mutant @param {number} withinMs
+ * @returns {Promise<boolean>} whether it fails; one that does not end has failed, too
+ */
 async function fails (test, mutant, withinMs) {
   const of = runner?.connected ? runner : fork(RUNNER, { cwd: ROOT, stdio: 'ignore', env: { ...process.env, PLAN_RUNS: '200' } })
   const isFresh = of !== runner
@@ -96,14 +106,16 @@ async function main () {
   const next = seeded(Number(seed))
   const files = TESTED.flatMap(place => filesIn(place, '.js')).filter(file => only.split(',').some((/** @type {string} */ words) => file.includes(words)))
   const mutants = files.flatMap(file => mutantsOf(fs.readFileSync(file, 'utf8')).map(mutant => ({ file, ...mutant })))
-    .map(mutant => ({ mutant, order: next() })).sort((a, b) => a.order - b.order).slice(0, Number(sample)).map(({ mutant }) => mutant)
+    .map(mutant => ({ mutant, order: next() })).sort((a, b) =>
+      a.order - b.order).slice(0, Number(sample)).map(({ mutant }) => mutant)
     .sort((a, b) => a.file < b.file ? -1 : a.file > b.file ? 1 : a.start - b.start)
 
   let killed = 0
   for (const file of new Set(mutants.map(({ file }) => file))) {
     /** @type {Map<string, number>} */
     const using = new Map()
-    const loading = tests.filter(({ loads }) => loads.has(file)).map(({ test, loads }) => ({ test, away: Number(loads.get(file)) }))
+    const loading = tests.filter(({ loads }) => loads.has(file))
+      .map(({ test, loads }) => ({ test, away: Number(loads.get(file)) }))
     const nearest = Math.min(...loading.map(({ away }) => away))
     for (const { test, away } of loading) if (!own || away === nearest) using.set(test, await timeOf(test))
     const name = path.basename(file, '.js')

@@ -41,7 +41,9 @@ function mutantsOf (source) {
   const operator = (/** @type {any} */ node) => {
     const replacement = OPERATORS[node.operator]
     const start = node.left.end + source.slice(node.left.end, node.right.start).indexOf(node.operator)
-    if (replacement && !isString(node.left) && !isString(node.right)) add(node.operator, { start, end: start + node.operator.length, loc: node.loc }, replacement)
+    if (replacement && !isString(node.left) && !isString(node.right)) {
+      add(node.operator, { start, end: start + node.operator.length, loc: node.loc }, replacement)
+    }
   }
   const condition = (/** @type {any} */ node) => {
     if (!node.test) return

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * A process that runs test files against mutants, many in turn: to start Node.js and tap for each would take longer than most tests. It is told
- * { test, mutant }, loads the test and the sources afresh, and answers { fails, isClean }: not clean, it has left
- * handles open, and should not be used again. Nothing is written to a source.
+ * A process that runs test files against mutants, many in turn: to start Node.js and tap for each would take longer
+ * than most tests. It is told { test, mutant }, loads the test and the sources afresh, and answers { fails, isClean }:
+ * not clean, it has left handles open, and should not be used again. Nothing is written to a source.
  */
 
 const { once } = require('node:events')
@@ -50,7 +50,8 @@ async function fails (test) {
   const { test: begin } = root
   root.test = (/** @type {any[]} */ ...args) => {
     const run = args.pop()
-    return begin.call(root, ...args, async (/** @type {any} */ t) => { if (!hasFailed) await run(t) }) // one failure is enough
+    // One failure is enough
+    return begin.call(root, ...args, async (/** @type {any} */ t) => { if (!hasFailed) await run(t) })
   }
   root.resume()
   const ended = once(root, 'end')

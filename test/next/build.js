@@ -1,6 +1,9 @@
 'use strict'
 
-/** Builds the Next.js app beside this file, once: Next.js is installed in node_modules/.cache, since it is too large for a dependency. */
+/**
+ * Builds the Next.js app beside this file, once: Next.js is installed in node_modules/.cache, since it is too large for
+ * a dependency.
+ */
 
 const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * npm run test:next: Next.js's standalone output, spawned and forked, under load; each worker is replaced, nothing is dropped. It is not of
- * the suite, since Next.js takes 340 MB. On all Nodes: npm run test:matrix -- test/next/index.js
+ * npm run test:next: Next.js's standalone output, spawned and forked, under load; each worker is replaced, nothing is
+ * dropped. It is not of the suite, since Next.js takes 340 MB. On all Nodes: npm run test:matrix -- test/next/index.js
  */
 
 const path = require('node:path')
@@ -22,7 +22,8 @@ process.env.HOSTNAME = '127.0.0.1' // where server.js listens; a shell may have 
 for (const [file, options] of Object.entries({ 'server.js': { fork: 'mold' }, 'prepared.js': { fork: 'mold', warm: 100 }, 'server.js ': {} })) {
   t.test(`${file.trim()}, ${JSON.stringify(options)}`, { skip: 'fork' in options && skip }, async t => {
     const { port, supervisor, events } = await startFleet(t, path.join(OUT, file.trim()), { workers: 2, ...options })
-    const loads = PATHS.flatMap(path => [true, false].map(keepAlive => new Load({ port, path, connections: 3, keepAlive })))
+    const loads = PATHS.flatMap(path =>
+      [true, false].map(keepAlive => new Load({ port, path, connections: 3, keepAlive })))
     t.teardown(() => Promise.all(loads.map(load => load.stop())))
     for (const load of loads) await load.after(10)
     for (const slot of [0, 1, 0, 1]) await supervisor.recycle(slot)

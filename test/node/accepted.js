@@ -1,6 +1,8 @@
 'use strict'
 
-/** Tests of Node's own that pass in a plain cluster's worker and not in one of ours, as they should: by name, and why. */
+/**
+ * Tests of Node's own that pass in a plain cluster's worker and not in one of ours, as they should: by name, and why.
+ */
 
 module.exports = {
   'test-http-connect': 'counts the listeners of a socket that the app has been given by CONNECT: one is ours, which counts the connection until it closes',

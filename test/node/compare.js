@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Runs programs that test something as the one worker of a plain cluster, and as the one of recycle, and tells those that end well
- * there and not here. What differs is run a second time, with nothing beside it, since a busy machine fails some: only what differs
- * twice is told.
+ * Runs programs that test something as the one worker of a plain cluster, and as the one of recycle, and tells those
+ * that end well there and not here. What differs is run a second time, with nothing beside it, since a busy machine
+ * fails some: only what differs twice is told.
  *
  * @typedef {{ isOk: boolean, output: string }} Outcome
  *
@@ -83,7 +83,11 @@ function inRecycle ({ file, flags, args = [], cwd }, env) {
   })
 }
 
-/** Both, one after the other, in a folder and with a port of their own. @param {Test} test @param {string} folder @param {number} lane */
+/**
+ * Both, one after the other, in a folder and with a port of their own.
+ *
+ * @param {Test} test @param {string} folder @param {number} lane
+ */
 async function compare (test, folder, lane) {
   const env = { NODE_TEST_DIR: folder, TEST_THREAD_ID: String(lane), NODE_COMMON_PORT: String(FIRST_PORT + 100 * lane) }
   const cluster = await inCluster(test, env)

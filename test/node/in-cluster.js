@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * node in-cluster.js <file> [flags…] [-- args…]: runs a program as the one worker of a plain cluster, and exits as it does. It is also the
- * worker's preload: cluster's channel keeps a worker alive for ever, and a test of Node's ends when nothing is left to do.
+ * node in-cluster.js <file> [flags…] [-- args…]: runs a program as the one worker of a plain cluster, and exits as it
+ * does. It is also the worker's preload: cluster's channel keeps a worker alive for ever, and a test of Node's ends
+ * when nothing is left to do.
  */
 
 const cluster = require('node:cluster')

@@ -1,9 +1,10 @@
 'use strict'
 
 /**
- * npm run test:node -- <folder> [name…]: runs Node's own tests of http, https, http2, net, tls and dgram in a worker, beside the
- * same in a plain cluster's worker, and prints those that pass there and not here. The folder is test/parallel of a checkout of
- * Node of the version that runs; `name` is a part of a file's name. What is different on purpose is in accepted.js.
+ * npm run test:node -- <folder> [name…]: runs Node's own tests of http, https, http2, net, tls and dgram in a worker,
+ * beside the same in a plain cluster's worker, and prints those that pass there and not here. The folder is
+ * test/parallel of a checkout of Node of the version that runs; `name` is a part of a file's name. What is different on
+ * purpose is in accepted.js.
  *
  * Exit code 1 if anything differs.
  */
@@ -21,7 +22,8 @@ const FLAGS = /^\/\/ Flags: (.+)$/m
 
 /** @param {string} folder @param {string[]} names @returns {Test[]} */
 function findTests (folder, names) {
-  const files = fs.readdirSync(folder).filter(name => WANTED.test(name) && (names.length === 0 || names.some(part => name.includes(part))))
+  const files = fs.readdirSync(folder)
+    .filter(name => WANTED.test(name) && (names.length === 0 || names.some(part => name.includes(part))))
   return files.map(name => {
     const file = path.join(folder, name)
     return { file, name: path.parse(name).name, flags: FLAGS.exec(fs.readFileSync(file, 'utf8'))?.[1].trim().split(/\s+/) ?? [] }

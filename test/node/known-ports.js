@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * A preload of both kinds of worker. Many suites read the port of a server in the tick of its `listen(0)`, when a worker of a cluster, whose
- * primary opens the socket, has none yet. With this the port is chosen here, `address()` has it at once, and a client that connects to it waits until
- * the server listens.
+ * A preload of both kinds of worker. Many suites read the port of a server in the tick of its `listen(0)`, when a
+ * worker of a cluster, whose primary opens the socket, has none yet. With this the port is chosen here, `address()` has
+ * it at once, and a client that connects to it waits until the server listens.
  */
 
 const net = require('node:net')

@@ -1,9 +1,10 @@
 'use strict'
 
 /**
- * npm run test:suites -- <folder>…: runs the test files of other projects in a worker, beside the same in a plain cluster's worker, and
- * prints those that pass there and not here. Each folder is a checkout with its dependencies installed (npm install), of a project that tests
- * by mocha or by node:test, such as ws. A file that fails in plain cluster too is counted, and says nothing.
+ * npm run test:suites -- <folder>…: runs the test files of other projects in a worker, beside the same in a plain
+ * cluster's worker, and prints those that pass there and not here. Each folder is a checkout with its dependencies
+ * installed (npm install), of a project that tests by mocha or by node:test, such as ws. A file that fails in plain
+ * cluster too is counted, and says nothing.
  *
  * Exit code 1 if anything differs.
  */
@@ -23,7 +24,9 @@ function findTests (folder) {
   const { name, scripts } = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
   const usesMocha = fs.existsSync(mocha)
   const required = [...(scripts?.test ?? '').matchAll(/(?:--require|-r) (\S+)/g)].flatMap(([, file]) => ['--require', file])
-  const files = FOLDERS.flatMap(sub => fs.existsSync(path.join(folder, sub)) ? fs.readdirSync(path.join(folder, sub), { recursive: true }).map(file => path.join(sub, String(file))) : [])
+  const files = FOLDERS.flatMap(sub => fs.existsSync(path.join(folder, sub))
+    ? fs.readdirSync(path.join(folder, sub), { recursive: true }).map(file => path.join(sub, String(file)))
+    : [])
   const named = files.filter(file => TEST_FILE.test(file))
   // Where no file is named as a test, all of them are, as mocha takes them.
   const tests = named.length > 0 ? named : files.filter(file => path.dirname(file) !== path.join('test', 'support') && /(?<!\.test-d)\.[cm]?[jt]s$/.test(file))

@@ -123,7 +123,9 @@ t.test('the status is that of the supervisor', async t => {
   const { ask, supervisor } = await startAdmin(t, 'plain.js', { workers: 2, interval: '10m', name: 'shop', control: 'none' })
   const { headers, body } = await ask('/status')
   t.equal(headers['content-type'], 'application/json')
-  const still = (/** @type {any} */ status) => ({ ...status, workers: status.workers.map(({ ageMs, elu, ...worker }) => worker) })
+  const still = (/** @type {any} */ status) => ({
+    ...status, workers: status.workers.map(({ ageMs, elu, ...worker }) => worker)
+  })
   t.same(still(JSON.parse(body)), still(JSON.parse(JSON.stringify(supervisor.status()))))
   t.match(JSON.parse(body), { v: 1, name: 'shop', workers: [{ slot: 0, state: 'ready' }, { slot: 1 }], totals: { workers: 2, ready: 2 } })
 })

@@ -15,7 +15,11 @@ const { startAdmin } = require('../support/admin')
 const CONNECTIONS = 64
 const PAGES = 16
 
-/** One exchange, byte by byte; resolves with the bytes received when the server has closed or answered. @param {number} port @param {string} bytes */
+/**
+ * One exchange, byte by byte; resolves with the bytes received when the server has closed or answered.
+ *
+ * @param {number} port @param {string} bytes
+ */
 async function say (port, bytes) {
   const client = await RawClient.connect(port)
   const [response] = await client.send(bytes).received(1)

@@ -13,7 +13,8 @@ const { startAdmin, scrape, scrapeUntil, sumOf } = require('../support/admin')
 
 const REQUESTS = 'recycle_worker_requests_total'
 
-const total = (/** @type {any[]} */ lines, /** @type {string} */ name) => lines.reduce((sum, line) => sum + line[name], 0)
+const total = (/** @type {any[]} */ lines, /** @type {string} */ name) =>
+  lines.reduce((sum, line) => sum + line[name], 0)
 
 t.test('the connections of a worker that crashes in its drain are counted once, by its account', async t => {
   const { port, adminPort, supervisor, events } = await startAdmin(t, 'plain.js', { workers: 1, replay: 'off' })
@@ -80,7 +81,8 @@ t.test('the metrics agree with the journal', async t => {
 
   await t.test('durations', async t => {
     const recycled = events.all('recycled')
-    const isClose = (/** @type {string} */ key, /** @type {number} */ ms) => t.ok(Math.abs(/** @type {number} */ (metrics.get(key)) - ms / 1000) < 1e-6, key)
+    const isClose = (/** @type {string} */ key, /** @type {number} */ ms) =>
+      t.ok(Math.abs(/** @type {number} */ (metrics.get(key)) - ms / 1000) < 1e-6, key)
     t.equal(metrics.get('recycle_drain_duration_seconds_count'), 5)
     isClose('recycle_drain_duration_seconds_sum', total(recycled, 'drainMs'))
     t.equal(metrics.get('recycle_recycle_duration_seconds_count'), 5)

@@ -52,7 +52,8 @@ t.test('the live page', { skip: lacking }, async t => {
     }).observe(globalThis.document.querySelector('.workers tbody'), { subtree: true, childList: true, characterData: true })
   }))
   const until = (page, text, selector) => page.waitForFunction(([text, selector]) =>
-    [...globalThis.document.querySelectorAll(selector)].some(element => element.textContent.includes(text)), [text, selector])
+    [...globalThis.document.querySelectorAll(selector)].some(element => element.textContent.includes(text)),
+  [text, selector])
 
   await t.test('shows the state and the events of the fleet without a reload', async t => {
     const { page, seen } = await open(t, fleet.url)
@@ -91,7 +92,8 @@ t.test('the live page', { skip: lacking }, async t => {
     const requests = () => page.locator('.workers tbody tr').first().locator('td').nth(11).textContent()
     const before = await requests()
     await page.waitForFunction(before => globalThis.document.querySelector('.workers tbody tr').children[11].textContent !== before, before)
-    await page.waitForFunction(() => /^\d+ MiB$/.test(globalThis.document.querySelector('.strip[aria-label="Slot 0"] .key.memory b').textContent)) // the latest
+    // The latest
+    await page.waitForFunction(() => /^\d+ MiB$/.test(globalThis.document.querySelector('.strip[aria-label="Slot 0"] .key.memory b').textContent))
     const mark = page.locator('.strip[aria-label="Slot 1"] .mark').first()
     await mark.hover()
     t.match(await page.textContent('.tip'), /^Recycle #1/)

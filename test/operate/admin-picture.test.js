@@ -43,7 +43,12 @@ t.test('every part has the latest estimate of which route leaks', async t => {
 t.test('news is given out once; a later page gets everything', async t => {
   const picture = pictureOf([fleetStart(), spawn(0, 0, 100), sample(1000, 0, 100, 50e6), sample(2000, 0, 100, 60e6)])
   const first = picture.news(T0 + 2000, STATUS)
-  t.same(first.memory, [{ slot: 0, points: [{ t: T0 + 1000, bytes: 50e6, budget: 100 * 1024 ** 2 }, { t: T0 + 2000, bytes: 60e6, budget: 100 * 1024 ** 2 }] }])
+  t.same(first.memory, [{
+    slot: 0,
+    points: [
+      { t: T0 + 1000, bytes: 50e6, budget: 100 * 1024 ** 2 }, { t: T0 + 2000, bytes: 60e6, budget: 100 * 1024 ** 2 }
+    ]
+  }])
   t.same(picture.news(T0 + 2500, STATUS).memory, [])
   for (const one of [sample(3000, 0, 100, 70e6), ...recycle(4000), line(5000, 'worker.crash', { slot: 1, pid: 7, code: 1, signal: null, inFlight: 2 })]) picture.hear(one)
   const second = picture.news(T0 + 5000, STATUS)
@@ -59,7 +64,9 @@ t.test('news is given out once; a later page gets everything', async t => {
 
 t.test('points are sorted by time, in whatever order they arrive', async t => {
   const lines = recycle(4000)
-  const picture = pictureOf([fleetStart(), spawn(0, 0, 100), sample(1000, 0, 100, 50e6), ...lines.slice(0, -1), sample(4160, 0, 101, 51e6), ...lines.slice(-1)])
+  const picture = pictureOf([fleetStart(), spawn(0, 0, 100), sample(
+    1000, 0, 100, 50e6
+  ), ...lines.slice(0, -1), sample(4160, 0, 101, 51e6), ...lines.slice(-1)])
   const times = picture.whole(T0 + 5000, STATUS).memory[0].points.map(point => point.t - T0)
   t.same(times, [...times].sort((a, b) => a - b))
   t.same(times, [1000, 4050, 4160, 4170], 'the drop is drawn where the drain began')
@@ -68,10 +75,14 @@ t.test('points are sorted by time, in whatever order they arrive', async t => {
 t.test('requests per second count all workers, across a recycle', async t => {
   const picture = pictureOf([fleetStart()])
   picture.look(T0, status([{ pid: 1, requests: 100 }]), 0)
-  picture.look(T0 + 1000, status([{ pid: 1, requests: 150, loopLagMs: 3 }, { pid: 2, requests: 10, loopLagMs: 8 }]), 1000)
+  picture.look(
+    T0 + 1000, status([{ pid: 1, requests: 150, loopLagMs: 3 }, { pid: 2, requests: 10, loopLagMs: 8 }]), 1000
+  )
   picture.hear(line(1500, 'worker.retire', { slot: 0, pid: 1, requests: 170 }))
   picture.look(T0 + 3000, status([{ pid: 2, requests: 30 }]), 2000)
-  t.match(picture.whole(T0 + 3000, STATUS).traffic, [{ t: T0 + 1000, perSecond: 60, lagMs: 8 }, { t: T0 + 3000, perSecond: 20, lagMs: null }])
+  t.match(picture.whole(T0 + 3000, STATUS).traffic, [
+    { t: T0 + 1000, perSecond: 60, lagMs: 8 }, { t: T0 + 3000, perSecond: 20, lagMs: null }
+  ])
 })
 
 t.test('workers over time beside the load, the bounds, and the last change', async t => {

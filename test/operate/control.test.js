@@ -13,7 +13,11 @@ const { shortFolder, rawClient } = require('../support/control')
 const { Load } = require('../support/load')
 const { becomesTrue } = require('../support/processes')
 
-/** A client that is admitted, now or as soon as the end of another connection is noticed. @param {any} t tap's @param {string} file */
+/**
+ * A client that is admitted, now or as soon as the end of another connection is noticed.
+ *
+ * @param {any} t tap's @param {string} file
+ */
 async function welcomed (t, file) {
   for (;;) {
     const client = await rawClient(t, file)
@@ -112,7 +116,8 @@ t.test('a fleet under load', async t => {
     await client.until(line => line.ok)
     t.ok(await becomesTrue(() => supervisor.listenerCount('event') === listeners + 1))
     client.socket.pause()
-    const line = { v: 1, t: Date.now(), event: 'worker.sample', padding: 'x'.repeat(10_000) } // as a fleet of many workers writes them
+    // As a fleet of many workers writes them
+    const line = { v: 1, t: Date.now(), event: 'worker.sample', padding: 'x'.repeat(10_000) }
     let bytes = 0
     for (const deadline = Date.now() + 20_000; supervisor.listenerCount('event') > listeners && Date.now() < deadline;) {
       supervisor.emit('event', line)

@@ -14,7 +14,8 @@ t.test('the exit of a child of Node is left to Node, also where Node has not com
   t.teardown(() => orphans.close())
   const children = [7, 8].map(code => spawn('sh', ['-c', `exit ${code}`]))
   const exits = children.map(child => once(child, 'exit'))
-  while (childrenOf(process.pid).filter(({ state }) => state === 'Z').length < 2); // the event loop stands still: its timers come first then
+  // The event loop stands still: its timers come first then
+  while (childrenOf(process.pid).filter(({ state }) => state === 'Z').length < 2);
   t.ok(children.some(({ pid }) => pid === addon?.exited()))
   t.equal(orphans.watch(), null)
   t.same(await Promise.all(exits), [[7, null], [8, null]])

@@ -7,7 +7,11 @@ const { Output } = require('../../lib/primary/output')
 function unread () {
   /** @type {{ bytes: Buffer, done: (error: any) => void }[]} */
   const waiting = []
-  const descriptor = { mostBytes: 4096, write: (/** @type {Buffer} */ bytes, /** @type {any} */ done) => { waiting.push({ bytes, done }) }, close () {} }
+  const descriptor = {
+    mostBytes: 4096,
+    write: (/** @type {Buffer} */ bytes, /** @type {any} */ done) => { waiting.push({ bytes, done }) },
+    close () {}
+  }
   const output = new Output(descriptor)
   /** @type {Buffer[]} */
   const got = []

@@ -37,10 +37,14 @@ t.test('the same port at another time is another connection', async t => {
 })
 
 t.test('a port cut once explains one drop, and two pipelined requests two drops', async t => {
-  const once = blamed(recycle(AT, { cut: 1, cuts: [cut(7777)] }), drop(1150, { localPort: 7777 }), drop(1151, { localPort: 7777 }))
+  const once = blamed(
+    recycle(AT, { cut: 1, cuts: [cut(7777)] }), drop(1150, { localPort: 7777 }), drop(1151, { localPort: 7777 })
+  )
   t.same(once.drops.map(({ joinedBy }) => joinedBy), ['port', 'time'])
   t.same(once.disagreements, [{ recycle: 1, client: 2, supervisor: 1 }])
-  const pipelined = blamed(recycle(AT, { cut: 1, cuts: [cut(7777), cut(7777)] }), drop(1150, { localPort: 7777 }), drop(1151, { localPort: 7777 }))
+  const pipelined = blamed(recycle(
+    AT, { cut: 1, cuts: [cut(7777), cut(7777)] }
+  ), drop(1150, { localPort: 7777 }), drop(1151, { localPort: 7777 }))
   t.same(pipelined.drops.map(({ joinedBy }) => joinedBy), ['port', 'port'])
   t.same(pipelined.disagreements, [])
 })

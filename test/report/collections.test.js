@@ -14,7 +14,12 @@ function report (lines) {
   return /** @type {any} */ ({ ...figures.summary(), skippedLines: 0 })
 }
 
-/** A sample with the pauses of its worker. @param {number} ms @param {number} pid @param {number[]} scavenges @param {number[]} markSweeps @param {number} [loopLagMs] */
+/**
+ * A sample with the pauses of its worker.
+ *
+ * @param {number} ms @param {number} pid @param {number[]} scavenges @param {number[]} markSweeps
+ * @param {number} [loopLagMs]
+ */
 function paused (ms, pid, scavenges, markSweeps, loopLagMs = 0) {
   const kind = (/** @type {number[]} */ [count, totalMs, longestMs]) => ({ count, totalMs, longestMs })
   return { ...sample(ms, 0, pid, 50e6), gc: { scavenges: kind(scavenges), markSweeps: kind(markSweeps) }, loopLagMs }
@@ -40,15 +45,23 @@ t.test('pauses add up over the workers; the longest is the longest of all', asyn
 })
 
 t.test('a worker older than the journal counts from its first sample on', async t => {
-  const { gc } = report([paused(5000, 7, [1000, 9000, 5], [10, 800, 0]), paused(6000, 7, [1010, 9020, 6], [10, 800, 0])])
-  t.match(gc, { scavenges: { count: 10, totalMs: 20, share: 0.02 }, markSweeps: { count: 0, totalMs: 0, share: 0 }, workersMs: 1000 })
+  const { gc } = report([
+    paused(5000, 7, [1000, 9000, 5], [10, 800, 0]), paused(6000, 7, [1010, 9020, 6], [10, 800, 0])
+  ])
+  t.match(gc, {
+    scavenges: { count: 10, totalMs: 20, share: 0.02 }, markSweeps: { count: 0, totalMs: 0, share: 0 }, workersMs: 1000
+  })
 })
 
 t.test('the share of time is by the ages of workers, so that setting the clock does not change it', async t => {
   const days = 3 * 24 * 3600 * 1000
-  const at = (/** @type {number} */ ageMs, /** @type {number} */ totalMs, stepMs = 0) => ({ ...paused(5000 + ageMs + stepMs, 7, [ageMs / 100, totalMs, 5], [0, 0, 0]), ageMs })
+  const at = (/** @type {number} */ ageMs, /** @type {number} */ totalMs, stepMs = 0) => ({
+    ...paused(5000 + ageMs + stepMs, 7, [ageMs / 100, totalMs, 5], [0, 0, 0]), ageMs
+  })
   for (const stepMs of [-days, 0, days]) {
-    t.match(report([at(1000, 10), at(2000, 30, stepMs), at(3000, 50, stepMs)]).gc, { scavenges: { totalMs: 40, share: 0.02 }, workersMs: 2000 })
+    t.match(report([at(1000, 10), at(2000, 30, stepMs), at(3000, 50, stepMs)]).gc, {
+      scavenges: { totalMs: 40, share: 0.02 }, workersMs: 2000
+    })
   }
 })
 

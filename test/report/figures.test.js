@@ -59,7 +59,9 @@ t.test('workers that the kernel killed because memory ran out are counted, crash
     line(400, 'worker.drain', { slot: 0, pid: 103, reason: 'rss', connections: 1, inFlight: 0 }),
     line(500, 'worker.retire', { slot: 0, pid: 103, ...left, oomKilled: true })
   ])
-  t.match(report, { crashes: 3, oomKills: 2, crashEvents: [{ oomKilled: true }, { oomKilled: false }, { oomKilled: false }] })
+  t.match(
+    report, { crashes: 3, oomKills: 2, crashEvents: [{ oomKilled: true }, { oomKilled: false }, { oomKilled: false }] }
+  )
 })
 
 t.test('latency in steady state is kept apart from latency while recycling', async t => {
@@ -104,7 +106,12 @@ t.test('connections that ended with a worker that gave no account, or crashed, a
     [[crash], '0 cut over 0 recycles; 1 crash with 1 connection, 0 requests in flight: its requests are not known'],
     [[...lost, crash], '0 cut over 1 recycle; 1 crash with 1 connection, 0 requests in flight; 2 connections unaccounted for: their requests are not known']
   ]) t.same(figuresOf(lines).verdict, { ok: false, exitCode: 1, text })
-  t.match(figuresOf([...lost, crash]), { unaccounted: 2, connectionsAtCrashes: 1, recycleEvents: [{ cut: 0, unaccounted: 2 }], crashEvents: [{ connections: 1 }] })
+  t.match(figuresOf([...lost, crash]), {
+    unaccounted: 2,
+    connectionsAtCrashes: 1,
+    recycleEvents: [{ cut: 0, unaccounted: 2 }],
+    crashEvents: [{ connections: 1 }]
+  })
   t.same(figuresOf(recycle(10, { connections: 0, lost: true })).verdict.ok, true, 'it had none')
   t.same(figuresOf([{ ...crash, connections: 0 }]).verdict, { ok: true, exitCode: 0, text: '0 cut over 0 recycles; 1 crash with 0 requests in flight' })
 })
@@ -121,10 +128,13 @@ t.test('a client without drops settles it, where every connection was its own', 
 })
 
 t.test('an older journal has neither field: the rest of a lost account is unknown, and a crash has the figures of its last sample', async t => {
-  const [old] = recycle(10, { lost: true }).slice(-1).map(({ unaccounted, ...fields }) => ({ ...fields, connections: 3, moved: 0, cut: 1 }))
+  const [old] = recycle(10, { lost: true }).slice(-1)
+    .map(({ unaccounted, ...fields }) => ({ ...fields, connections: 3, moved: 0, cut: 1 }))
   t.match(figuresOf([old]), { cut: 1, unaccounted: 2 })
   const crash = line(500, 'worker.crash', { slot: 0, pid: 100, code: 1, signal: null, inFlight: 0 })
-  t.match(figuresOf([{ ...sample(400, 0, 100, 1e6), connections: 4 }, crash]), { connectionsAtCrashes: 4, verdict: { ok: false } })
+  t.match(figuresOf([{ ...sample(400, 0, 100, 1e6), connections: 4 }, crash]), {
+    connectionsAtCrashes: 4, verdict: { ok: false }
+  })
   t.match(figuresOf([crash]), { connectionsAtCrashes: 0, crashEvents: [{ connections: null }] })
 })
 
@@ -140,7 +150,8 @@ t.test('a journal whose clock was set back, or forward, in the middle of a recyc
     for (const [i, event] of report.recycleEvents.entries()) {
       const { beganAt, drainAt, drainedAt, retiredAt, t: end } = event
       const about = JSON.stringify({ beganAt, drainAt, drainedAt, retiredAt, end })
-      t.ok(beganAt <= drainAt && drainAt <= drainedAt && drainedAt <= end && drainAt <= retiredAt && retiredAt <= end, about)
+      t.ok(beganAt <= drainAt && drainAt <= drainedAt && drainedAt <= end && drainAt <= retiredAt &&
+        retiredAt <= end, about)
       t.equal(end - beganAt, expected.recycleEvents[i].t - expected.recycleEvents[i].beganAt, about)
     }
     t.equal(report.clockSetBackMs, stepMs < 0 ? days - (lines[at].t - lines[at - 1].t) : 0)
@@ -227,7 +238,8 @@ t.test('an upgrade in the journal: two primaries write, and what is known of the
 
 t.test('a WebSocket that is closed at the drain timeout is no cut', async t => {
   const cuts = [cut(1), cut(2, { method: null, path: null, upgraded: true })]
-  const { cut: count, streamsCut, recycleEvents: [event], verdict } = figuresOf([fleetStart(), ...recycle(1000, { connections: 10, moved: 8, cut: 2, cuts })])
+  const { cut: count, streamsCut, recycleEvents: [event], verdict } =
+    figuresOf([fleetStart(), ...recycle(1000, { connections: 10, moved: 8, cut: 2, cuts })])
   t.match({ count, streamsCut, text: verdict.text }, { count: 1, streamsCut: 1, text: /^1 cut over 1 recycle/ })
   t.match(event, { cut: 1, streamsCut: 1 })
 })

@@ -1,6 +1,8 @@
 'use strict'
 
-/** No verdict without knowledge: a journal in which something is missing is neither clean nor a failure, but incomplete. */
+/**
+ * No verdict without knowledge: a journal in which something is missing is neither clean nor a failure, but incomplete.
+ */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -14,7 +16,10 @@ const sample = (ms, pid, ageMs) => line(ms, 'worker.sample', { slot: 0, pid, rss
 const drain = ms => line(ms, 'worker.drain', { slot: 0, pid: 100, reason: 'rss', connections: 10, inFlight: 4 })
 const at = ms => new Date(T0 + ms).toISOString()
 
-/** @param {any} t tap's @param {(Record<string, any> | string)[][]} files @param {{ now?: number, isAlive?: () => boolean }} [machine] */
+/**
+ * @param {any} t tap's @param {(Record<string, any> | string)[][]} files
+ * @param {{ now?: number, isAlive?: () => boolean }} [machine]
+ */
 async function reportOf (t, files, { now = T0 + 1e9, isAlive = () => false } = {}) {
   const folder = t.testdir(Object.fromEntries(files.map((lines, i) => [`${i}.ndjson`, lines.map(one => typeof one === 'string' ? one : `${JSON.stringify(one)}\n`).join('')])))
   const { report } = await readReport(files.map((_, i) => path.join(folder, `${i}.ndjson`)), { now, isAlive })

@@ -9,13 +9,14 @@ const { Timeline } = require('../../lib/report/timeline')
 
 t.test('percentiles are those of the sorted list, to three digits', async t => {
   const latency = fc.double({ min: 0.001, max: 1e6, noNaN: true })
-  fc.assert(fc.property(fc.array(latency, { minLength: 1 }), fc.double({ min: 0, max: 1, noNaN: true }), (list, share) => {
-    const histogram = new Histogram()
-    histogram.add(readPairs(list.map(ms => [ms, 1])))
-    const exact = list.sort((a, b) => a - b)[Math.max(0, Math.ceil(share * list.length) - 1)]
-    const [found] = histogram.percentiles([share])
-    return Math.abs(found - exact) <= Math.max(exact * 0.006, 0.0005)
-  }))
+  fc.assert(fc.property(fc.array(latency, { minLength: 1 }), fc.double({ min: 0, max: 1, noNaN: true }),
+    (list, share) => {
+      const histogram = new Histogram()
+      histogram.add(readPairs(list.map(ms => [ms, 1])))
+      const exact = list.sort((a, b) => a - b)[Math.max(0, Math.ceil(share * list.length) - 1)]
+      const [found] = histogram.percentiles([share])
+      return Math.abs(found - exact) <= Math.max(exact * 0.006, 0.0005)
+    }))
 })
 
 t.test('a histogram counts its values and merges exactly', async t => {
@@ -47,12 +48,15 @@ t.test('a hundred thousand spans are still found, in bounded memory', async t =>
 })
 
 t.test('a timeline keeps every sum, and never exceeds its limit of cells', async t => {
-  fc.assert(fc.property(fc.array(fc.integer({ min: -1e9, max: 1e9 })), fc.integer({ min: 2, max: 20 }), (times, capacity) => {
-    const timeline = new Timeline({ widthMs: 10, capacity: () => capacity, empty: () => ({ n: 0 }), merge: (a, b) => { a.n += b.n } })
-    for (const time of times) timeline.at(time).n++
-    const cells = timeline.list()
-    return cells.length <= capacity && cells.reduce((sum, { cell }) => sum + cell.n, 0) === times.length
-  }))
+  fc.assert(fc.property(fc.array(fc.integer({ min: -1e9, max: 1e9 })), fc.integer({ min: 2, max: 20 }),
+    (times, capacity) => {
+      const timeline = new Timeline({
+        widthMs: 10, capacity: () => capacity, empty: () => ({ n: 0 }), merge: (a, b) => { a.n += b.n }
+      })
+      for (const time of times) timeline.at(time).n++
+      const cells = timeline.list()
+      return cells.length <= capacity && cells.reduce((sum, { cell }) => sum + cell.n, 0) === times.length
+    }))
 })
 
 t.test('a bounded list keeps the latest entries, and the marked ones', async t => {

@@ -30,7 +30,8 @@ t.test('the verdict comes first, then recycles, drops, disagreements and latency
 
 t.test('it shows the requests possibly cut by a worker without an account, and the connections of a crash', async t => {
   const report = text([
-    ...recycle(1000, { connections: 3, moved: 0, cut: 1, unaccounted: 2, lost: true }), ...recycle(2000, { connections: 1, moved: 0, cut: 1, lost: true }),
+    ...recycle(1000, { connections: 3, moved: 0, cut: 1, unaccounted: 2, lost: true }),
+    ...recycle(2000, { connections: 1, moved: 0, cut: 1, lost: true }),
     line(5000, 'worker.crash', { slot: 1, pid: 300, code: 1, signal: null, connections: 7, inFlight: 0 })
   ])
   t.match(report, / 0 +1–3\n.* 0 +1\?\n/)
@@ -46,7 +47,8 @@ t.test('a worker that the kernel killed is named, with what to do', async t => {
 
 t.test('it fits 80 columns, whatever the figures are', async t => {
   const huge = 123_456_789
-  const account = Object.fromEntries(Object.entries(ACCOUNT).map(([name, value]) => [name, value === 4 || value === 10 ? huge : value]))
+  const account = Object.fromEntries(Object.entries(ACCOUNT)
+    .map(([name, value]) => [name, value === 4 || value === 10 ? huge : value]))
   const report = text([
     fleetStart({ app: `/srv/${'long/'.repeat(40)}app.js`, node: 'v26.10.0-nightly20260101abcdef', options: { workers: 1024, metric: 'rss' } }),
     clientStart(),

@@ -40,8 +40,8 @@ function sample (ms, slot, pid, rssBytes) {
 }
 
 /**
- * A recycle as the supervisor writes it: the replacement is ready 50 ms after `ms`, then the drain, then 20 ms until the
- * old worker is gone.
+ * A recycle as the supervisor writes it: the replacement is ready 50 ms after `ms`, then the drain, then 20 ms until
+ * the old worker is gone.
  */
 function recycle (ms, { slot = 0, oldPid = 100, pid = 101, drainMs = 100, ...account } = {}) {
   const drainAt = ms + 50
@@ -82,4 +82,6 @@ function ndjson (lines) {
   return lines.map(one => `${JSON.stringify(one)}\n`).join('')
 }
 
-module.exports = { T0, ACCOUNT, line, fleetStart, spawn, sample, recycle, cut, clientStart, tick, drop, clientEnd, ndjson }
+module.exports = {
+  T0, ACCOUNT, line, fleetStart, spawn, sample, recycle, cut, clientStart, tick, drop, clientEnd, ndjson
+}

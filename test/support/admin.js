@@ -14,7 +14,9 @@ async function startAdmin (t, fixture, options = {}) {
   const fleet = await startFleet(t, fixture, { admin: '127.0.0.1:0', ...options })
   const { url } = await fleet.events.until('fleet.admin')
   const adminPort = Number(new URL(url).port)
-  return { ...fleet, url, adminPort, ask: (/** @type {string} */ path, /** @type {any} */ how) => get(adminPort, path, how) }
+  return {
+    ...fleet, url, adminPort, ask: (/** @type {string} */ path, /** @type {any} */ how) => get(adminPort, path, how)
+  }
 }
 
 /** One scrape. @param {number} port @returns {Promise<Map<string, number>>} by name and labels, as in the text */

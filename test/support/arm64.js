@@ -23,10 +23,14 @@ function lackingArm64 () {
 function install () {
   if (fs.existsSync(NODE)) return
   fs.mkdirSync(HOME, { recursive: true })
-  execFileSync('npm', ['install', '--prefix', HOME, '--force', '--no-audit', '--no-fund', PACKAGE], { stdio: 'ignore' }) // it is for another machine
+  // It is for another machine
+  execFileSync('npm', ['install', '--prefix', HOME, '--force', '--no-audit', '--no-fund', PACKAGE], { stdio: 'ignore' })
 }
 
-/** @returns {{ node: string, preload: string }} a program that is called like `node`, also by processes that it starts; a module that has a process of this machine start that one */
+/**
+ * @returns {{ node: string, preload: string }} a program that is called like `node`, also by processes that it starts;
+ *   a module that has a process of this machine start that one
+ */
 function arm64Node () {
   const node = path.join(HOME, 'bin', 'node')
   const preload = path.join(HOME, 'exec-path.js')

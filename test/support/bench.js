@@ -14,7 +14,8 @@ const BENCH = path.join(__dirname, '..', '..', 'bench')
  * @param {any} t tap's
  * @param {string} name of a file in bench/, without .js
  * @param {string[]} [flags]
- * @returns {Promise<{ said: string, results: any, figures: (group: string, subject: string) => Record<string, any> }>} `figures`: of its only round
+ * @returns {Promise<{ said: string, results: any, figures: (group: string, subject: string) => Record<string, any> }>}
+ *   `figures`: of its only round
  * @throws {Error} where it does not exit with 0
  */
 async function quickBench (t, name, flags = []) {
@@ -24,7 +25,9 @@ async function quickBench (t, name, flags = []) {
   return {
     said: stdout,
     results,
-    figures: (group, subject) => results.groups.find((/** @type {any} */ g) => g.name === group).subjects.find((/** @type {any} */ s) => s.name === subject).rounds[0]
+    figures: (group, subject) => results.groups.find((/** @type {any} */ g) => g.name === group).subjects.find(
+      (/** @type {any} */ s) => s.name === subject
+    ).rounds[0]
   }
 }
 

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Test files that run in one process: for small ones, Node.js, tap and the code under test cost more than the test. Each runs alone, too:
- * `node test/core/plan.test.js`.
+ * Test files that run in one process: for small ones, Node.js, tap and the code under test cost more than the test.
+ * Each runs alone, too: `node test/core/plan.test.js`.
  */
 
 const fs = require('node:fs')

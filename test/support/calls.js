@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The command line without a process for each call: one process takes all calls of a test file, one after the other. For calls that end
- * by themselves and start no fleet: help, refusals, and the commands for a running fleet. Real calls are by runToEnd().
+ * The command line without a process for each call: one process takes all calls of a test file, one after the other.
+ * For calls that end by themselves and start no fleet: help, refusals, and the commands for a running fleet. Real calls
+ * are by runToEnd().
  */
 
 require('./bare-children')

@@ -11,7 +11,8 @@ const http = require('node:http')
  * @param {number} port
  * @param {string} [path]
  * @param {{ agent?: http.Agent, headers?: Record<string, string> }} [how] without an agent: a connection of its own
- * @returns {Promise<{ status: number | null, body: string, error: string | null, headers: http.IncomingHttpHeaders, reused: boolean }>}
+ * @returns {Promise<{ status: number | null, body: string, error: string | null, headers: http.IncomingHttpHeaders,
+ *   reused: boolean }>}
  */
 function get (port, path = '/', { agent = undefined, headers = {} } = {}) {
   return new Promise(resolve => {

@@ -29,13 +29,19 @@ function controlRoom (t) {
   return {
     folder,
     env,
-    /** How many clients are connected to the sockets there: each is bound by a name of its own, which is then changed. */
+    /**
+     * How many clients are connected to the sockets there: each is bound by a name of its own, which is then changed.
+     */
     clients: () => fs.readFileSync('/proc/net/unix', 'utf8').split('\n').filter(line => line.includes(' 03 ') && line.includes(`${folder}/`)).length,
     /** `recycle …`, to its end. @param {string[]} args @param {Record<string, string>} [more] */
     recycle: (args, more) => runToEnd([process.execPath, BIN, ...args], { env: { ...env, ...more } }),
     /** As recycle(), by the process of all calls. @param {string[]} args @param {Record<string, string>} [more] */
     call: (args, more) => call(args, { env: { ...env, ...more } }),
-    /** A fleet by the command line, every worker ready. @param {number} workers @param {string[]} args @param {Record<string, string>} [more] */
+    /**
+     * A fleet by the command line, every worker ready.
+     *
+     * @param {number} workers @param {string[]} args @param {Record<string, string>} [more]
+     */
     async start (workers, args, more) {
       const cli = await startCli(t, ['-w', String(workers), '-i', '100ms', '--stop-linger', '100ms', ...args], { env: { ...env, ...more } })
       await cli.events.until('worker.ready', { count: workers })

@@ -1,6 +1,9 @@
 'use strict'
 
-/** Users with sessions that count (test/fixtures/counting-sessions.js): each knows what its session's count must be, and says where it was not. */
+/**
+ * Users with sessions that count (test/fixtures/counting-sessions.js): each knows what its session's count must be, and
+ * says where it was not.
+ */
 
 const { extent } = require('./campaign')
 const { RawClient } = require('./raw-client')
@@ -61,7 +64,9 @@ class CountingUsers {
   /** Resolves when every user has got one more answer. */
   async answered () {
     const before = new Map(this.#answers)
-    while ([...this.#answers].some(([sid, answers]) => answers === before.get(sid)) && this.wrong.length === 0) await new Promise(resolve => setTimeout(resolve, 5))
+    while ([...this.#answers].some(([sid, answers]) => answers === before.get(sid)) && this.wrong.length === 0) {
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
   }
 
   /** Resolves when the last requests are answered. */

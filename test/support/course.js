@@ -5,15 +5,25 @@
 const { plan } = require('../../lib/core/plan')
 const { figure } = require('../../lib/core/sample')
 
-const LATE_MS = 500 // a time of the plan comes so much later in the real fleet, at the most: on a busy machine another step may go before it
+// A time of the plan comes so much later in the real fleet, at the most: on a busy machine another step may go before
+// it
+const LATE_MS = 500
 const READ_MS = 20 // the primary has read the clock for a delay so long before it writes the line, at the most
 const EARLY_MS = 1000 // a worker that dies within this time of being ready counts as one that never was
 const STEP_MS = 2000 // until a step of the model must be in the journal
 
 class Course {
-  /** Steps of the model that the journal has not yet. @type {{ type: string, slot: number | null, worker: any, at: number }[]} */
+  /**
+   * Steps of the model that the journal has not yet.
+   *
+   * @type {{ type: string, slot: number | null, worker: any, at: number }[]}
+   */
   due = []
-  /** `failures`: of its slot when it came up, which it ends if it lives; null: it has ended them. @type {Map<number, { worker: any, slot: number, upAt: number | null, failures?: number | null }>} */
+  /**
+   * `failures`: of its slot when it came up, which it ends if it lives; null: it has ended them.
+   *
+   * @type {Map<number, { worker: any, slot: number, upAt: number | null, failures?: number | null }>}
+   */
   byPid = new Map()
   steps = 0
   /** What the model does not do, or does alone. @type {string[]} */
@@ -21,7 +31,10 @@ class Course {
   /** When the first fact came that no plan knows; Infinity: there is none. */
   openSince = Infinity
 
-  /** @param {import('./fleet-model').FleetModel} model @param {Record<string, any>} options of the fleet, by its journal @param {Map<Record<string, any>, number>} delays recycle-delays.js */
+  /**
+   * @param {import('./fleet-model').FleetModel} model @param {Record<string, any>} options of the fleet, by its journal
+   * @param {Map<Record<string, any>, number>} delays recycle-delays.js
+   */
   constructor (model, options, delays) {
     this.delays = delays
     this.model = model
@@ -66,17 +79,22 @@ class Course {
   get key () {
     const { model } = this
     const workers = this.#workers()
-    return JSON.stringify([model.key, this.openSince, this.due.map(({ type, slot, worker }) => [type, slot, workers.indexOf(worker)]), [...this.byPid].map(([pid, { worker }]) => [pid, workers.indexOf(worker)])])
+    return JSON.stringify([
+      model.key, this.openSince, this.due.map(({ type, slot, worker }) => [type, slot, workers.indexOf(worker)]),
+      [...this.byPid].map(([pid, { worker }]) => [pid, workers.indexOf(worker)])
+    ])
   }
 
   #workers () {
-    return [...this.model.list().flatMap(({ incumbent, successor, leaving }) => [incumbent, successor, ...leaving]), ...this.model.standbys]
+    return [...this.model.list()
+      .flatMap(({ incumbent, successor, leaving }) => [incumbent, successor, ...leaving]), ...this.model.standbys]
   }
 
   #copy () {
     const copy = new Course(this.model.copy(), this.options, this.delays)
     const [before, after] = [this.#workers(), copy.#workers()]
-    const copyOf = (/** @type {any} */ worker) => after[before.indexOf(worker)] ?? worker // one that is gone is in no model
+    // One that is gone is in no model
+    const copyOf = (/** @type {any} */ worker) => after[before.indexOf(worker)] ?? worker
     copy.due = this.due.map(step => ({ ...step, worker: copyOf(step.worker) }))
     copy.byPid = new Map([...this.byPid].map(([pid, known]) => [pid, { ...known, worker: copyOf(known.worker) }]))
     copy.refused = [...this.refused]
@@ -134,7 +152,11 @@ class Course {
     else if (boots.failures > before.failures) Object.assign(boots, before).failed(line.t + LATE_MS)
   }
 
-  /** It has started when it has had a connection, or has lived for a second. One that was given up fails in the model. @param {any} line */
+  /**
+   * It has started when it has had a connection, or has lived for a second. One that was given up fails in the model.
+   *
+   * @param {any} line
+   */
   #ends ({ t, pid, connections, event }) {
     const { slot, upAt = null, worker } = this.byPid.get(pid) ?? {}
     const { boots } = this.model.slots.get(slot ?? -1) ?? {}
@@ -164,9 +186,11 @@ class Course {
       const step = this.#take(line, 'starts', ({ slot }) => slot === line.slot)
       if (!step) return
       this.byPid.set(line.pid, { worker: step.worker, slot: line.slot, upAt: null })
-      if (line.pid === null) this.#happens(line, 'diesEarly') // it could not be started: its crash is the next line about it
+      // It could not be started: its crash is the next line about it
+      if (line.pid === null) this.#happens(line, 'diesEarly')
       const { boots } = this.model.slots.get(line.slot) ?? {}
-      if (boots) for (const time of /** @type {const} */ (['notBefore', 'unservedNotBefore'])) boots[time] = Math.min(boots[time], line.t) // it was over, and not so much later
+      // It was over, and not so much later
+      if (boots) for (const time of /** @type {const} */ (['notBefore', 'unservedNotBefore'])) boots[time] = Math.min(boots[time], line.t)
     },
     'worker.ready': line => {
       this.#happens(line, 'comesUp')

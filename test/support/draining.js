@@ -45,8 +45,12 @@ async function beginDrain ({ supervisor, told }, slot = 0) {
 
 /** No connection was cut or is unaccounted for. @param {any} t tap's @param {Record<string, any>} line `recycled` */
 function checkAccount (t, line) {
-  const { connections, inFlight, finished, moved, closedByClient, closedAfterResponse, closedIdle, cut, unacked, cuts } = line
-  const account = JSON.stringify({ connections, inFlight, finished, moved, closedByClient, closedAfterResponse, closedIdle, cut, unacked })
+  const {
+    connections, inFlight, finished, moved, closedByClient, closedAfterResponse, closedIdle, cut, unacked, cuts
+  } = line
+  const account = JSON.stringify({
+    connections, inFlight, finished, moved, closedByClient, closedAfterResponse, closedIdle, cut, unacked
+  })
   t.equal(cut, 0, `nothing is cut: ${account}`)
   t.same(cuts, [])
   t.equal(unacked, 0)

@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * What happens to a planned fleet: workers come up, die, are condemned and have drained; faults and commands. A test says what, and when.
+ * What happens to a planned fleet: workers come up, die, are condemned and have drained; faults and commands. A test
+ * says what, and when.
  */
 
 const assert = require('node:assert')
@@ -12,18 +13,26 @@ const TASKS = [null, 'relief', 'before-recycle']
 const TASK_STEP = 7 // so many picks in a row have the same task
 
 /** @param {readonly number[]} slots @param {number} by at the lowest free numbers */
-const grown = (slots, by) => [...slots, ...firstSlots(slots.length + by).filter(slot => !slots.includes(slot)).slice(0, by)].sort((a, b) => a - b)
+const grown = (slots, by) =>
+  [...slots, ...firstSlots(slots.length + by).filter(slot => !slots.includes(slot)).slice(0, by)].sort((a, b) => a - b)
 
 class FleetModel extends PlannedFleet {
-  /** The picks by which an event happens to each of those that it can happen to. @param {string} type @returns {number[]} */
+  /**
+   * The picks by which an event happens to each of those that it can happen to.
+   *
+   * @param {string} type
+   * @returns {number[]}
+   */
   picks (type) {
     const upTo = (/** @type {number} */ count, from = 0) => Array.from({ length: count }, (_, i) => from + i)
-    const states = (/** @type {string[]} */ ...states) => this.list().filter(({ incumbent }) => states.includes(incumbent?.state)).length
+    const states = (/** @type {string[]} */ ...states) =>
+      this.list().filter(({ incumbent }) => states.includes(incumbent?.state)).length
     switch (type) {
       case 'comesUp': case 'diesEarly': case 'givenUp': case 'drained': case 'diesLeaving': case 'crash': return upTo(this.#to(type).length)
       case 'condemn': case 'overHard': {
         const ready = this.list().filter(({ incumbent }) => incumbent?.state === 'ready')
-        return TASKS.flatMap((_, task) => upTo(TASK_STEP, task * TASK_STEP).slice(0, ready.length)).filter(pick => ready[pick % ready.length].incumbent.reason === null)
+        return TASKS.flatMap((_, task) => upTo(TASK_STEP, task * TASK_STEP).slice(0, ready.length))
+          .filter(pick => ready[pick % ready.length].incumbent.reason === null)
       }
       case 'look': return upTo(this.list().some(({ incumbent }) => this.#isOld(incumbent)) ? 1 : 0)
       case 'collected': return upTo(2 * Math.min(1, states('out-of-rotation')))
@@ -42,7 +51,9 @@ class FleetModel extends PlannedFleet {
       case 'grow': this.desired = { ...this.desired, slots: grown(this.desired.slots, pick % 4 + 1) }; break
       case 'shrink': { // any but the first
         const { slots } = this.desired
-        if (slots.length > 2) this.desired = { ...this.desired, slots: slots.filter(slot => slot !== slots[1 + pick % (slots.length - 1)]) }
+        if (slots.length > 2) {
+          this.desired = { ...this.desired, slots: slots.filter(slot => slot !== slots[1 + pick % (slots.length - 1)]) }
+        }
         break
       }
       case 'reload':
@@ -101,7 +112,12 @@ class FleetModel extends PlannedFleet {
     for (const { incumbent } of this.list()) if (this.#isOld(incumbent)) Object.assign(incumbent, { reason: 'reload', condemnedAt: this.now })
   }
 
-  /** Lets one event happen to one worker. @param {'comesUp' | 'diesEarly' | 'givenUp' | 'drained' | 'diesLeaving' | 'crash'} type @param {any} worker @returns {boolean} false: it cannot be, in this state */
+  /**
+   * Lets one event happen to one worker.
+   *
+   * @param {'comesUp' | 'diesEarly' | 'givenUp' | 'drained' | 'diesLeaving' | 'crash'} type @param {any} worker
+   * @returns {boolean} false: it cannot be, in this state
+   */
   happenTo (type, worker) {
     const found = this.#to(type).find(other => other.worker === worker)
     found?.happen()
@@ -149,15 +165,25 @@ class FleetModel extends PlannedFleet {
     ]
   }
 
-  /** Those that drain, and those that were given up. @returns {{ worker: any, goes: (end: 'retired' | 'crashed') => void }[]} */
+  /**
+   * Those that drain, and those that were given up.
+   *
+   * @returns {{ worker: any, goes: (end: 'retired' | 'crashed') => void }[]}
+   */
   #leaving () {
     const isDraining = (/** @type {any} */ worker) => worker?.state === 'draining'
     return [
       ...this.list().flatMap(slot => [
-        ...slot.leaving.map((/** @type {any} */ worker) => ({ worker, goes: (/** @type {'retired' | 'crashed'} */ end) => this.#left(slot, worker, end) })),
-        ...[slot.incumbent, slot.successor].filter(isDraining).map(worker => ({ worker, goes: (/** @type {'retired' | 'crashed'} */ end) => this.#failed(slot, worker, end) }))
+        ...slot.leaving.map((/** @type {any} */ worker) => ({
+          worker, goes: (/** @type {'retired' | 'crashed'} */ end) => this.#left(slot, worker, end)
+        })),
+        ...[slot.incumbent, slot.successor].filter(isDraining).map(
+          worker => ({ worker, goes: (/** @type {'retired' | 'crashed'} */ end) => this.#failed(slot, worker, end) })
+        )
       ]),
-      ...this.standbys.filter(isDraining).map(standby => ({ worker: standby, goes: (/** @type {'retired' | 'crashed'} */ end) => this.#standbyGoes(standby, end, false) }))
+      ...this.standbys.filter(isDraining).map(standby => ({
+        worker: standby, goes: (/** @type {'retired' | 'crashed'} */ end) => this.#standbyGoes(standby, end, false)
+      }))
     ]
   }
 
@@ -182,7 +208,8 @@ class FleetModel extends PlannedFleet {
    * @param {Set<string>} [known] states from which it comes to that; those on the way are added
    */
   converge (known = new Set()) {
-    if (this.desired.standbys > 0 || this.desired.maxUnavailable === 0) this.memory = null // else a fleet converges without room, too
+    // Else a fleet converges without room, too
+    if (this.desired.standbys > 0 || this.desired.maxUnavailable === 0) this.memory = null
     /** @type {string[]} */
     const passed = []
     const arrive = () => { for (const key of passed) known.add(key) }

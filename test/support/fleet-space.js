@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Every state that a small fleet can be in: from its first boot, by every order of boots, recycles and one fault. In each state the
- * model's checks of each step hold (fleet-model.js), and what is checked here; and from each state the fleet converges.
+ * Every state that a small fleet can be in: from its first boot, by every order of boots, recycles and one fault. In
+ * each state the model's checks of each step hold (fleet-model.js), and what is checked here; and from each state the
+ * fleet converges.
  */
 
 const assert = require('node:assert')
@@ -14,11 +15,15 @@ const FULL = 17 // the pick of `memory` by which there is no room
 /** What can go wrong once, with what undoes it, if it does not pass by itself. */
 const FAULTS = ['crash', 'diesEarly', 'givenUp', 'diesLeaving', 'overHard', 'memory']
 
-/** @typedef {{ model: FleetModel, condemns: number, fault: string | null, path: string[] }} Scene `path`: how it came to this */
+/**
+ * @typedef {{ model: FleetModel, condemns: number, fault: string | null, path: string[] }} Scene `path`: how it came to
+ *   this
+ */
 
 /**
  * @param {import('../../lib/core/fleet-facts').Desired} desired
- * @param {{ condemns: number, commands?: { type: string, pick: number }[] }} bounds how many workers are condemned, and what commands come, each once
+ * @param {{ condemns: number, commands?: { type: string, pick: number }[] }} bounds how many workers are condemned, and
+ *   what commands come, each once
  * @returns {{ states: number, ends: number, faults: Set<string> }}
  */
 function explore (desired, { condemns, commands = [] }) {
@@ -85,7 +90,8 @@ function checkState ({ model }) {
   assert(awayByChoice.length <= maxUnavailable, `never fewer than promised: slots ${awayByChoice.map(({ slot }) => slot)} are empty by choice`)
   const out = model.list().filter(({ incumbent }) => incumbent?.state === 'out-of-rotation').length
   assert(out <= 1 && (out === 0 || model.serving() > 0), 'one is out of rotation, and only where another serves')
-  const leaving = model.list().filter(slot => !model.staying(slot)).reduce((sum, { incumbent, leaving }) => sum + leaving.length + (incumbent ? 1 : 0), 0)
+  const leaving = model.list().filter(slot => !model.staying(slot))
+    .reduce((sum, { incumbent, leaving }) => sum + leaving.length + (incumbent ? 1 : 0), 0)
   assert(model.living - leaving <= workers + model.room, `never more than the surge: ${model.living} processes`)
   for (const { slot, incumbent, successor, recycle, isNew, boots, hasCrashed } of staying) {
     if (incumbent || successor || isNew || !hasCrashed || boots.notBefore > model.now) continue

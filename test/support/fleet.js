@@ -1,6 +1,8 @@
 'use strict'
 
-/** Real fleets for tests: in this process by the library, or by the command line. Nothing sleeps: tests wait for events. */
+/**
+ * Real fleets for tests: in this process by the library, or by the command line. Nothing sleeps: tests wait for events.
+ */
 
 require('./bare-children')
 const { spawn } = require('node:child_process')
@@ -68,7 +70,11 @@ class Events extends EventEmitter {
   }
 }
 
-/** A free port, out of the range from which the kernel takes those of clients and of `listen(0)`: it stays free. @returns {Promise<number>} */
+/**
+ * A free port, out of the range from which the kernel takes those of clients and of `listen(0)`: it stays free.
+ *
+ * @returns {Promise<number>}
+ */
 async function freePort () {
   const server = net.createServer()
   for (;;) {
@@ -119,7 +125,10 @@ async function startFleet (t, fixture, options = {}, { mayFail = false } = {}) {
  * @param {(port: number) => string[]} [how.under] the program that starts it, with its arguments
  * @param {boolean} [how.mayFail] the primary itself may fail at something
  */
-async function startCli (t, args, { env = {}, cwd, detached = true, node = process.execPath, program, word, under = () => [], mayFail = false } = {}) {
+async function startCli (
+  t, args,
+  { env = {}, cwd, detached = true, node = process.execPath, program, word, under = () => [], mayFail = false } = {}
+) {
   const port = await freePort()
   const [first, ...all] = [...under(port), node, ...program ? [program] : [BIN, ...word ? [word] : [], '--log', 'json', ...args]]
   const child = spawn(first, all, {

@@ -1,6 +1,8 @@
 'use strict'
 
-/** A worker as the primary's parts see it, for tests of one of these: what it says is handled by the part's handlers. */
+/**
+ * A worker as the primary's parts see it, for tests of one of these: what it says is handled by the part's handlers.
+ */
 
 const { EventEmitter } = require('node:events')
 const { FROM_WORKER, FROM_PRIMARY, Handlers } = require('../../lib/core/message')

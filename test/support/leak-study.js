@@ -28,7 +28,11 @@ function allOrdinary (t, { workers, leakStudies }) {
   }
 }
 
-/** As long as the study says that its requests were too few, a longer one: the machine may be busy. @param {any} supervisor @param {number} slot */
+/**
+ * As long as the study says that its requests were too few, a longer one: the machine may be busy.
+ *
+ * @param {any} supervisor @param {number} slot
+ */
 async function study (supervisor, slot) {
   for (let forMs = 5000; ; forMs *= 2) {
     const result = await supervisor.leak(slot, { forMs })

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Apps that leak, each in another way, and some that do not, as CommonJS, ES modules and TypeScript. In a source, what follows `// LEAK` ends a line where a function begins that
- * may be named for the leak, and `/*: type *\/` is an annotation in TypeScript, and nothing otherwise.
+ * Apps that leak, each in another way, and some that do not, as CommonJS, ES modules and TypeScript. In a source, what
+ * follows `// LEAK` ends a line where a function begins that may be named for the leak, and `/*: type *\/` is an
+ * annotation in TypeScript, and nothing otherwise.
  */
 
 const fs = require('node:fs')
@@ -42,7 +43,10 @@ const server = http.createServer((request, response) => {
 server.listen(Number(process.env.PORT))
 `
 
-/** @type {Record<string, { source: string, imports?: [string, string][], files?: Record<string, string>, verdict?: string[] }>} by name; `verdict`: what is right, 'grows' unless told */
+/**
+ * @type {Record<string, { source: string, imports?: [string, string][], files?: Record<string, string>,
+ *   verdict?: string[] }>} by name; `verdict`: what is right, 'grows' unless told
+ */
 const APPS = {
   'a Map by id': {
     source: `

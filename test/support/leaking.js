@@ -1,6 +1,9 @@
 'use strict'
 
-/** Workers on paper, of which it is known what each request keeps: their points, as lib/features/leaks/route-memory.js takes them. */
+/**
+ * Workers on paper, of which it is known what each request keeps: their points, as lib/features/leaks/route-memory.js
+ * takes them.
+ */
 
 const { seeded } = require('./random')
 
@@ -9,7 +12,8 @@ const { seeded } = require('./random')
  * @param {number} how.seed
  * @param {number} [how.routes]
  * @param {Record<number, number>} [how.kept] bytes that a request of a route keeps
- * @param {Record<number, number>} [how.garbage] bytes of a request that become old, and are freed by the next mark-sweep
+ * @param {Record<number, number>} [how.garbage] bytes of a request that become old, and are freed by the next
+ *   mark-sweep
  * @param {Record<number, number>} [how.brief] bytes of a request that are alive for a second
  * @param {number} [how.perSecond] bytes that are kept whatever the requests
  * @param {number} [how.noise] standard deviation of what is alive for a moment
@@ -23,7 +27,23 @@ const { seeded } = require('./random')
  * @param {number} [how.sweepEvery] seconds between mark-sweeps; Infinity: there is none
  * @returns {import('../../lib/features/leaks/route-memory').Point[]}
  */
-function leaking ({ seed, routes = 10, kept = {}, garbage = {}, brief = {}, perSecond = 0, noise = 100e3, walk = 0, jumps = 0, rate = 10, isEven = false, hasProbe = false, workers = 3, seconds = 120, sweepEvery = 30 }) {
+function leaking ({
+  seed,
+  routes = 10,
+  kept = {},
+  garbage = {},
+  brief = {},
+  perSecond = 0,
+  noise = 100e3,
+  walk = 0,
+  jumps = 0,
+  rate = 10,
+  isEven = false,
+  hasProbe = false,
+  workers = 3,
+  seconds = 120,
+  sweepEvery = 30
+}) {
   const next = seeded(seed)
   const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
   const requestsOf = (/** @type {number} */ mean) => Math.max(0, Math.round(mean + Math.sqrt(mean) * normal()))
@@ -48,7 +68,9 @@ function leaking ({ seed, routes = 10, kept = {}, garbage = {}, brief = {}, perS
         markSweeps++
       }
       const requests = Object.fromEntries(counts.map((count, i) => [`GET /${'abcdefghijklmnopqrstuvwxyz'[i]}`, count]))
-      points.push({ pid, upMs: 1000 * second, liveBytes: Math.max(0, Math.round(live + old + moment + drift)), markSweeps, requests })
+      points.push({
+        pid, upMs: 1000 * second, liveBytes: Math.max(0, Math.round(live + old + moment + drift)), markSweeps, requests
+      })
     }
   }
   return points

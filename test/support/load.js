@@ -39,7 +39,8 @@ class Load {
     this.sockets = 0
     this.latencies = []
     this.isStopping = false
-    const agents = Array.from({ length: connections }, () => new this.module.Agent({ keepAlive, maxSockets: 1, ...https }))
+    const agents = Array.from({ length: connections }, () =>
+      new this.module.Agent({ keepAlive, maxSockets: 1, ...https }))
     this.clients = agents.map(agent => this.#client(agent))
   }
 
@@ -82,7 +83,11 @@ class Load {
         request.ended = true
         this.requests++
         this.latencies.push(Date.now() - began)
-        if (error) this.failures.push({ error, t: Date.now(), afterMs: Date.now() - began, localPort, reused: request.reusedSocket })
+        if (error) {
+          this.failures.push({
+            error, t: Date.now(), afterMs: Date.now() - began, localPort, reused: request.reusedSocket
+          })
+        }
         if (error) request.destroy()
         resolve(undefined)
       }

@@ -1,6 +1,9 @@
 'use strict'
 
-/** The metrics as docs/metrics.md has them, which other tests compare with the code; and which of them a PromQL query names. */
+/**
+ * The metrics as docs/metrics.md has them, which other tests compare with the code; and which of them a PromQL query
+ * names.
+ */
 
 const { page, rows } = require('./docs')
 

@@ -40,7 +40,8 @@ async function startMold (t, app, { args = [], execArgv = [], stdio = 'pipe' } =
 
   /** @param {Record<string, string>} [env] */
   function forkOne (env = {}) {
-    const child = control.forkBy(() => fork(MOLD, [], { ...options, stdio: options.stdio.slice(0, 4), env: { ...process.env, ...env } }))
+    const child = control.forkBy(() =>
+      fork(MOLD, [], { ...options, stdio: options.stdio.slice(0, 4), env: { ...process.env, ...env } }))
     children.add(child)
     const output = { out: '', err: '', messages: [] }
     child.stdout?.on('data', data => { output.out += data })

@@ -6,7 +6,8 @@ const http = require('node:http')
 
 /**
  * @param {any} t tap's
- * @returns {Promise<{ url: string, spans: { pid: number, name: string, kind: number, attributes: Record<string, any> }[], metrics: { pid: number, name: string, points: any[] }[] }>}
+ * @returns {Promise<{ url: string, spans: { pid: number, name: string, kind: number, attributes: Record<string,
+ *   any> }[], metrics: { pid: number, name: string, points: any[] }[] }>}
  */
 async function startCollector (t) {
   /** @type {any[]} */
@@ -19,7 +20,9 @@ async function startCollector (t) {
     const { resourceSpans = [], resourceMetrics = [] } = JSON.parse(body)
     for (const { resource, scopeSpans } of resourceSpans) {
       const { 'process.pid': pid } = plain(resource.attributes)
-      for (const span of scopeSpans.flatMap((/** @type {any} */ scope) => scope.spans)) spans.push({ pid: Number(pid), name: span.name, kind: span.kind, attributes: plain(span.attributes) })
+      for (const span of scopeSpans.flatMap((/** @type {any} */ scope) => scope.spans)) {
+        spans.push({ pid: Number(pid), name: span.name, kind: span.kind, attributes: plain(span.attributes) })
+      }
     }
     for (const { resource, scopeMetrics } of resourceMetrics) {
       const { 'process.pid': pid } = plain(resource.attributes)

@@ -14,12 +14,28 @@ const ROUNDS = 400
 const BOOT_MS = 500
 
 /** @param {string} state @param {number} generation @returns {any} */
-const process = (state, generation) => ({ state, generation, reason: null, bytes: 0, isSampled: true, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null, canWait: false, isWaiting: false })
+const process = (state, generation) => ({
+  state,
+  generation,
+  reason: null,
+  bytes: 0,
+  isSampled: true,
+  condemnedAt: 0,
+  task: null,
+  isOverHard: false,
+  crossesAt: null,
+  canWait: false,
+  isWaiting: false
+})
 
 /** Those that models have gone through, as "ready draining". @type {Set<string>} */
 const transitionsSeen = new Set()
 
-/** Through the table of transitions, which throws for any other. @param {any} worker @param {any} state @param {any} [facts] */
+/**
+ * Through the table of transitions, which throws for any other.
+ *
+ * @param {any} worker @param {any} state @param {any} [facts]
+ */
 function become (worker, state, facts) {
   transitionsSeen.add(`${worker.state} ${state}`)
   return Object.assign(worker, { state: transition(worker.state, state) }, facts)
@@ -37,7 +53,11 @@ class PlannedFleet {
   /** @type {any[]} */
   standbys = []
   standbyBoots = new Backoff()
-  /** Hears of each process that is to start, or to leave. @type {(step: { type: 'starts' | 'leaves', slot: number | null, worker: any }) => void} */
+  /**
+   * Hears of each process that is to start, or to leave.
+   *
+   * @type {(step: { type: 'starts' | 'leaves', slot: number | null, worker: any }) => void}
+   */
   onStep = () => {}
 
   /** @param {import('../../lib/core/fleet-facts').Desired} desired */
@@ -107,7 +127,16 @@ class PlannedFleet {
     switch (action.type) {
       case 'boot': {
         assert(slot === undefined || slot.incumbent === null, 'an empty slot')
-        const opened = slot ?? { slot: action.slot, incumbent: null, successor: null, leaving: [], recycle: null, isNew: true, boots: new Backoff(), fresh: new Backoff() }
+        const opened = slot ?? {
+          slot: action.slot,
+          incumbent: null,
+          successor: null,
+          leaving: [],
+          recycle: null,
+          isNew: true,
+          boots: new Backoff(),
+          fresh: new Backoff()
+        }
         if (!slot) this.slots = new Map([...this.slots, [action.slot, opened]].sort(([a], [b]) => a - b))
         opened.incumbent = this.obtain(action.slot)
         if (opened.isNew && isServed) assert(this.beside() <= Math.max(this.desired.maxBoots ?? 1, this.room), 'new slots boot within the surge, or as many as may boot')
@@ -193,12 +222,19 @@ class PlannedFleet {
   /** A model of the same state, apart from this one. */
   copy () {
     const copy = /** @type {this} */ (new /** @type {any} */ (this.constructor)(this.desired))
-    const backoff = (/** @type {any} */ { failures, notBefore, unservedNotBefore }) => Object.assign(new Backoff(), { failures, notBefore, unservedNotBefore })
+    const backoff = (/** @type {any} */ { failures, notBefore, unservedNotBefore }) =>
+      Object.assign(new Backoff(), { failures, notBefore, unservedNotBefore })
     const clone = (/** @type {any} */ worker) => worker && { ...worker }
     copy.now = this.now
     copy.memory = this.memory
     copy.slots = new Map(this.list().map(slot => [slot.slot, {
-      ...slot, incumbent: clone(slot.incumbent), successor: clone(slot.successor), leaving: slot.leaving.map(clone), recycle: clone(slot.recycle), boots: backoff(slot.boots), fresh: backoff(slot.fresh)
+      ...slot,
+      incumbent: clone(slot.incumbent),
+      successor: clone(slot.successor),
+      leaving: slot.leaving.map(clone),
+      recycle: clone(slot.recycle),
+      boots: backoff(slot.boots),
+      fresh: backoff(slot.fresh)
     }]))
     copy.standbys = this.standbys.map(clone)
     copy.standbyBoots = backoff(this.standbyBoots)
@@ -220,13 +256,15 @@ class PlannedFleet {
 
   /** Processes that are alive. */
   get living () {
-    return this.list().reduce((sum, { incumbent, successor, leaving }) => sum + (incumbent ? 1 : 0) + (successor ? 1 : 0) + leaving.length, this.standbys.length)
+    return this.list().reduce((sum, { incumbent, successor, leaving }) =>
+      sum + (incumbent ? 1 : 0) + (successor ? 1 : 0) + leaving.length, this.standbys.length)
   }
 
   isAsDesired () {
     const { slots, generation, standbys } = this.desired
     return this.slots.size === slots.length && this.serving(this.staying) === slots.length &&
-      this.list().every(({ incumbent, successor, leaving, recycle }) => incumbent.reason === null && incumbent.generation === generation && successor === null && leaving.length === 0 && recycle === null) &&
+      this.list().every(({ incumbent, successor, leaving, recycle }) => incumbent.reason === null &&
+        incumbent.generation === generation && successor === null && leaving.length === 0 && recycle === null) &&
       this.standbys.length === standbys && this.standbys.every(standby => standby.state === 'standby' && standby.generation === generation)
   }
 }

@@ -30,15 +30,19 @@ const PACKAGES = {
   zsh: 'zsh'
 }
 
-/** The first of these programs that is not here, and its package; null: all are. @param {...keyof typeof PACKAGES} programs */
+/**
+ * The first of these programs that is not here, and its package; null: all are.
+ *
+ * @param {...keyof typeof PACKAGES} programs
+ */
 function absent (...programs) {
   const missing = programs.find(program => !pathOf(program))
   return missing ? `there is no ${missing} (Debian: ${PACKAGES[missing]})` : null
 }
 
 /**
- * Why a test that uses these programs is skipped; false: it need not be. In CI, where CI=true, its file fails besides: there a
- * program that is missing is a fault of the machine.
+ * Why a test that uses these programs is skipped; false: it need not be. In CI, where CI=true, its file fails besides:
+ * there a program that is missing is a fault of the machine.
  *
  * @param {...keyof typeof PACKAGES} programs
  * @returns {string | false}

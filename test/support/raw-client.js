@@ -53,7 +53,8 @@ class RawClient extends EventEmitter {
   }
 
   /**
-   * @param {number | import('node:net').NetConnectOpts | import('node:tls').ConnectionOptions} where a port of 127.0.0.1, or more
+   * @param {number | import('node:net').NetConnectOpts | import('node:tls').ConnectionOptions} where a port of
+   *   127.0.0.1, or more
    * @param {{ secure?: boolean }} [how]
    * @returns {Promise<RawClient>} when it is connected
    */
@@ -89,7 +90,12 @@ class RawClient extends EventEmitter {
     throw new Error(`the connection of port ${this.localPort} ended (${this.error ?? 'FIN'}) after ${this.responses.length} of ${count} responses`)
   }
 
-  /** The next response that has not come yet. @param {string} path @param {string[]} headers @returns {Promise<Response>} */
+  /**
+   * The next response that has not come yet.
+   *
+   * @param {string} path @param {string[]} headers
+   * @returns {Promise<Response>}
+   */
   async fetch (path, ...headers) {
     const count = this.responses.length + 1
     this.get(path, ...headers)

@@ -17,7 +17,8 @@ const KINDS = {
 }
 
 /**
- * Repeated recycles under load from four kinds of clients, in the suite from all at the same time. No request fails, and every account adds up.
+ * Repeated recycles under load from four kinds of clients, in the suite from all at the same time. No request fails,
+ * and every account adds up.
  *
  * @param {any} t tap's
  * @param {boolean} handoff
@@ -26,7 +27,9 @@ function recycleUnderLoad (t, handoff) {
   for (const kinds of extent({ short: [Object.keys(KINDS)], long: Object.keys(KINDS).map(kind => [kind]) })) {
     t.test(`recycling drops nothing: ${kinds.join(', ')}, ${handoff ? 'with' : 'without'} hand-off`, async (/** @type {any} */ t) => {
       const { port, supervisor, events } = await startFleet(t, 'plain.js', { workers: 3, handoff })
-      const loads = kinds.map(kind => ({ kind, how: KINDS[kind], load: new Load({ port, connections: CONNECTIONS, thinkMs: THINK_MS, ...KINDS[kind] }) }))
+      const loads = kinds.map(kind => ({
+        kind, how: KINDS[kind], load: new Load({ port, connections: CONNECTIONS, thinkMs: THINK_MS, ...KINDS[kind] })
+      }))
       for (let i = 0; i < RECYCLES; i++) {
         await Promise.all(loads.map(({ load }) => load.after(25)))
         await supervisor.recycle(i % 3)

@@ -2,9 +2,9 @@
 
 /**
  * Replays the plan over a journal: from the lines alone the facts of the fleet are found again, and each spawn, each
- * drain and each early condemnation of the journal must be a step that lib/core/plan.js gives for them. What the journal does
- * not tell is a worker's backoff for being over budget from the start, so that no wait is checked here; and its times are some ms
- * after those that the plan was made with.
+ * drain and each early condemnation of the journal must be a step that lib/core/plan.js gives for them. What the
+ * journal does not tell is a worker's backoff for being over budget from the start, so that no wait is checked here;
+ * and its times are some ms after those that the plan was made with.
  */
 
 const { plan } = require('../../lib/core/plan')
@@ -16,8 +16,8 @@ const LATE_MS = 100
 
 /**
  * @param {Record<string, any>[]} lines of one fleet, without a stop
- * @param {(worker: { slot: number, pid: number, t: number }) => void} [onForeseen] hears of each worker that the plan condemns before it
- *   crosses its budget, in a journal of before there were such
+ * @param {(worker: { slot: number, pid: number, t: number }) => void} [onForeseen] hears of each worker that the plan
+ *   condemns before it crosses its budget, in a journal of before there were such
  * @returns {string[]} the steps that were not planned
  */
 function unplanned (lines, onForeseen) {
@@ -33,10 +33,12 @@ function unplanned (lines, onForeseen) {
   let desired = {}
   /** @type {any} */
   let memory = null
-  const placeOf = (/** @type {any} */ worker) => [...slots.values()].find(slot => slot.incumbent === worker || slot.successor === worker || slot.leaving.has(worker))
+  const placeOf = (/** @type {any} */ worker) =>
+    [...slots.values()].find(slot => slot.incumbent === worker || slot.successor === worker || slot.leaving.has(worker))
   const facts = () => ({
-    slots: [...slots.values()].sort((a, b) => a.slot - b.slot).map(({ slot, incumbent, successor, leaving, recycle, isNew }) =>
-      ({ slot, incumbent, isLeaving: leaving.size > 0 || successor !== null, recycle: recycle?.how ?? null, isReplaced: recycle?.how === 'surge' && successor === null, isNew, bootNotBefore: 0, unservedNotBefore: 0, recycleNotBefore: 0 })),
+    slots: [...slots.values()].sort((a, b) => a.slot - b.slot)
+      .map(({ slot, incumbent, successor, leaving, recycle, isNew }) =>
+        ({ slot, incumbent, isLeaving: leaving.size > 0 || successor !== null, recycle: recycle?.how ?? null, isReplaced: recycle?.how === 'surge' && successor === null, isNew, bootNotBefore: 0, unservedNotBefore: 0, recycleNotBefore: 0 })),
     standbys: [...standbys.values()],
     standbyNotBefore: 0,
     bootMs: Math.max(0, ...[...workers.values()].map(({ bootMs }) => bootMs)),
@@ -65,20 +67,30 @@ function unplanned (lines, onForeseen) {
     if (!action) found.push(`${JSON.stringify(line)} with ${JSON.stringify(facts())}, desired ${JSON.stringify(desired)}`)
     return action
   }
-  /** The same for a step that was begun at a time before its line: later samples were not known then. @param {any} line @param {number} t @param {(action: any) => boolean} isIt */
+  /**
+   * The same for a step that was begun at a time before its line: later samples were not known then.
+   *
+   * @param {any} line @param {number} t @param {(action: any) => boolean} isIt
+   */
   const expectAt = (line, t, isIt) => {
-    const later = [...workers.values()].filter(({ sampledAt }) => sampledAt >= t).map(worker => ({ worker, bytes: worker.bytes }))
+    const later = [...workers.values()].filter(({ sampledAt }) => sampledAt >= t)
+      .map(worker => ({ worker, bytes: worker.bytes }))
     for (const { worker } of later) worker.bytes = worker.bytesBefore
     const action = expect(line, isIt)
     for (const { worker, bytes } of later) worker.bytes = bytes
     return action
   }
   const open = (/** @type {number} */ number) => {
-    const slot = slots.get(number) ?? { slot: number, incumbent: null, successor: null, leaving: new Set(), recycle: null, isNew: true }
+    const slot = slots.get(number) ??
+      { slot: number, incumbent: null, successor: null, leaving: new Set(), recycle: null, isNew: true }
     slots.set(number, slot)
     return slot
   }
-  /** A standby may have been called into an empty slot, which is in no line before it is ready there. @returns {() => void} undoes it */
+  /**
+   * A standby may have been called into an empty slot, which is in no line before it is ready there.
+   *
+   * @returns {() => void} undoes it
+   */
   const call = () => {
     const slot = slots.get(steps().flatMap(action => action.type === 'boot' ? [action.slot] : [])[0])
     const standby = [...standbys.values()].find(({ state }) => state === 'standby')
@@ -170,7 +182,8 @@ function unplanned (lines, onForeseen) {
       const { pid, reason } = line
       const worker = workers.get(pid)
       const slot = placeOf(worker)
-      if (slot?.incumbent === worker && reason !== 'not-ready') { // one that was given up keeps its place until it is gone
+      // One that was given up keeps its place until it is gone
+      if (slot?.incumbent === worker && reason !== 'not-ready') {
         if (reason === 'scale') {
           expect(line, action => action.type === 'scale-away' && action.slot === slot.slot)
           slot.isNew = true
@@ -196,7 +209,9 @@ function unplanned (lines, onForeseen) {
     if (slot.incumbent === worker) slot.incumbent = null
     if (slot.successor === worker) slot.successor = null
     slot.leaving.delete(worker)
-    if (!desired.slots.includes(slot.slot) && slot.incumbent === null && slot.leaving.size === 0) slots.delete(slot.slot)
+    if (!desired.slots.includes(slot.slot) && slot.incumbent === null && slot.leaving.size === 0) {
+      slots.delete(slot.slot)
+    }
   }
   on['worker.retire'] = on['worker.crash'] = gone
   for (const line of lines) {

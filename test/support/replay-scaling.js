@@ -6,7 +6,10 @@ const { decide, pushLoad, NO_HISTORY } = require('../../lib/features/elastic/dec
 
 /** @typedef {{ to: number, reason: string, busy: number }} Resize */
 
-/** @param {Record<string, any>[]} lines of one primary @returns {Resize[]} what lib/features/elastic/decide.js decides by `fleet.load` */
+/**
+ * @param {Record<string, any>[]} lines of one primary
+ * @returns {Resize[]} what lib/features/elastic/decide.js decides by `fleet.load`
+ */
 function replayScaling (lines) {
   let history = NO_HISTORY
   /** @type {any} */

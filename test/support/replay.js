@@ -22,7 +22,8 @@ function replay (lines) {
     if (line.event === 'worker.spawn') workers.set(line.pid, { budget: line.budget, window: null, isCondemned: false })
     if (line.event === 'worker.budget') worker.budget = line.budget
     if (line.event === 'worker.standby' || line.event === 'worker.ready') worker.window = openWindow()
-    if (line.event === 'worker.condemn' && line.reason === 'forecast') worker.isCondemned = true // of the plan: see replay-plan.js
+    // Of the plan: see replay-plan.js
+    if (line.event === 'worker.condemn' && line.reason === 'forecast') worker.isCondemned = true
     if (line.event === 'worker.keep') Object.assign(worker, { window: openWindow(), isCondemned: false })
     if (line.event !== 'worker.sample' || worker.isCondemned) continue
     worker.window = pushSample(worker.window, /** @type {any} */ (line), worker.budget.samples)
@@ -33,7 +34,12 @@ function replay (lines) {
   return decisions
 }
 
-/** The decisions in the journal: each with the sample that it was decided at, the worker's last. @param {Record<string, any>[]} lines @returns {Decision[]} */
+/**
+ * The decisions in the journal: each with the sample that it was decided at, the worker's last.
+ *
+ * @param {Record<string, any>[]} lines
+ * @returns {Decision[]}
+ */
 function decided (lines) {
   const latest = new Map()
   /** @type {Decision[]} */

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * A fleet under a given load, second by second, without processes: which workers serve, what a rule decides by what it sees, and what
- * the clients have of it.
+ * A fleet under a given load, second by second, without processes: which workers serve, what a rule decides by what it
+ * sees, and what the clients have of it.
  */
 
 const fs = require('node:fs')
@@ -13,7 +13,8 @@ const { decide, pushLoad, NO_HISTORY } = require('../../lib/features/elastic/dec
 const TARGET = 0.8
 
 /**
- * @typedef {(look: import('../../lib/features/elastic/decide').Load) => number | null} Rule what there are to be; null: as many as there are
+ * @typedef {(look: import('../../lib/features/elastic/decide').Load) => number | null} Rule what there are to be; null:
+ *   as many as there are
  *
  * @typedef {object} Outcome
  * @property {number} changes of the number
@@ -26,7 +27,8 @@ const TARGET = 0.8
 /**
  * @param {number[]} load one number a second: how many workers it keeps busy
  * @param {Rule} rule
- * @param {{ workers: number, bootMs: number, fitting?: number | null, noise?: () => number }} how `noise`: added to what is seen of the load
+ * @param {{ workers: number, bootMs: number, fitting?: number | null, noise?: () => number }} how `noise`: added to
+ *   what is seen of the load
  * @returns {Outcome}
  */
 function run (load, rule, { workers, bootMs, fitting = null, noise = () => 0 }) {
@@ -39,7 +41,15 @@ function run (load, rule, { workers, bootMs, fitting = null, noise = () => 0 }) 
     if (demand > TARGET * serving) outcome.overTarget++
     if (demand >= serving) outcome.saturated++
     const busy = Math.max(0, Math.min(serving, demand + noise()))
-    const to = rule({ atMs, workers: upAt.length, serving, busy: Math.round(1000 * busy) / 1000, requestsPerSecond: Math.round(100 * busy), bootMs, fitting })
+    const to = rule({
+      atMs,
+      workers: upAt.length,
+      serving,
+      busy: Math.round(1000 * busy) / 1000,
+      requestsPerSecond: Math.round(100 * busy),
+      bootMs,
+      fitting
+    })
     outcome.mean += upAt.length / load.length
     if (to === null || to === upAt.length) return
     outcome.changes++
@@ -61,9 +71,9 @@ function recycles (bounds) {
 }
 
 /**
- * That of Watt 3.67 (@platformatic/runtime, worker-scaler.js and scaling-algorithm.js), by its defaults: one more where the mean of 10 s is above 0.8,
- * one fewer where the mean of a minute is below 0.2, looked at once a minute; 20 s between two changes; a worker's first 30 s
- * do not count.
+ * That of Watt 3.67 (@platformatic/runtime, worker-scaler.js and scaling-algorithm.js), by its defaults: one more where
+ * the mean of 10 s is above 0.8, one fewer where the mean of a minute is below 0.2, looked at once a minute; 20 s
+ * between two changes; a worker's first 30 s do not count.
  *
  * @param {{ min: number, max: number }} bounds
  * @returns {Rule}
@@ -96,7 +106,11 @@ function watts ({ min, max }) {
   }
 }
 
-/** The load of a real fleet, whose journal is in test/fixtures: of each second, how many workers were busy. @param {string} name */
+/**
+ * The load of a real fleet, whose journal is in test/fixtures: of each second, how many workers were busy.
+ *
+ * @param {string} name
+ */
 function recorded (name) {
   const text = gunzipSync(fs.readFileSync(path.join(__dirname, '..', 'fixtures', 'journals', `${name}.ndjson.gz`))).toString()
   /** @type {Map<number, Map<number, number>>} */

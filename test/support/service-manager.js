@@ -14,7 +14,10 @@ const { lacking } = require('./program')
 
 const ACTIVATE = 'systemd-socket-activate'
 const PASSED_ON = ['PORT', 'PORT_2', 'SOCKET', 'RECYCLE_CONTROL', 'NOTIFY_SOCKET', 'WATCHDOG_USEC', 'TMPDIR', 'XDG_RUNTIME_DIR', 'NEXT']
-/** A program that keeps the sockets, and starts the service anew when it has ended, as systemd does; with NEXT, a FIFO, when a line comes from it. */
+/**
+ * A program that keeps the sockets, and starts the service anew when it has ended, as systemd does; with NEXT, a FIFO,
+ * when a line comes from it.
+ */
 const KEEPER = 'while :; do sh -c \'LISTEN_PID=$$ exec "$@"\' service "$@" || exit; [ -z "$NEXT" ] || read -r _ <"$NEXT"; done'
 
 /** Why tests with it are skipped; false: it is there. */

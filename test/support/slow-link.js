@@ -1,6 +1,9 @@
 'use strict'
 
-/** A way to a server that takes as long in either direction as that of a load balancer in another zone: what one side does, the other one sees late. */
+/**
+ * A way to a server that takes as long in either direction as that of a load balancer in another zone: what one side
+ * does, the other one sees late.
+ */
 
 const net = require('node:net')
 

@@ -1,6 +1,9 @@
 'use strict'
 
-/** Clients of examples/sprites: each joins, polls for ever, and throws sprites; it repeats what got no answer, as the page does. */
+/**
+ * Clients of examples/sprites: each joins, polls for ever, and throws sprites; it repeats what got no answer, as the
+ * page does.
+ */
 
 const http = require('node:http')
 const { setTimeout: delay } = require('node:timers/promises')
@@ -74,7 +77,11 @@ class Player {
     }
   }
 
-  /** Until it is answered. @param {http.Agent} agent @param {string} method @param {string} path @param {unknown} [json] */
+  /**
+   * Until it is answered.
+   *
+   * @param {http.Agent} agent @param {string} method @param {string} path @param {unknown} [json]
+   */
   async #request (agent, method, path, json) {
     for (;;) {
       try {

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Many connections at once, or over some time, from several processes: each connects, sends one request, and stays. Started as a
- * program, this file is one of those processes.
+ * Many connections at once, or over some time, from several processes: each connects, sends one request, and stays.
+ * Started as a program, this file is one of those processes.
  */
 
 require('./bare-children')
@@ -45,7 +45,8 @@ class Storm extends EventEmitter {
   /** @returns {Counts} so far */
   counts () {
     const reports = this.#reports.filter(Boolean)
-    const sum = (/** @type {'connected' | 'answered'} */ key) => reports.reduce((total, report) => total + report[key], 0)
+    const sum = (/** @type {'connected' | 'answered'} */ key) =>
+      reports.reduce((total, report) => total + report[key], 0)
     return { connected: sum('connected'), answered: sum('answered'), failures: reports.flatMap(report => report.failures) }
   }
 
@@ -104,7 +105,9 @@ function blow (port, connections, overMs) {
   const began = performance.now()
   let opened = 0
   const more = () => {
-    const due = overMs ? Math.min(connections, Math.ceil(connections * (performance.now() - began) / overMs)) : connections
+    const due = overMs
+      ? Math.min(connections, Math.ceil(connections * (performance.now() - began) / overMs))
+      : connections
     for (; opened < due; opened++) open()
     if (opened < connections) setTimeout(more, 5)
   }

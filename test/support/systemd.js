@@ -1,6 +1,8 @@
 'use strict'
 
-/** A systemd of the test's own, as of a user, in namespaces of processes and mounts: it runs units as the system's does. */
+/**
+ * A systemd of the test's own, as of a user, in namespaces of processes and mounts: it runs units as the system's does.
+ */
 
 require('./bare-children')
 const { spawn, spawnSync } = require('node:child_process')
@@ -17,7 +19,8 @@ const MANAGER = '/lib/systemd/systemd'
 const CGROUPS = '/sys/fs/cgroup'
 const RUNTIME = '/run/user/0'
 const NAMESPACES = ['--mount', '--pid', '--fork', '--mount-proc', '--kill-child']
-// /run is empty there, but for what a systemd that has booted the machine would have made. bare-children.js sets the variable.
+// /run is empty there, but for what a systemd that has booted the machine would have made. bare-children.js sets the
+// variable.
 const BEGIN = `set -e
 unset RECYCLE_CONTROL
 mount --make-rprivate /
@@ -39,7 +42,8 @@ function lackingSystemd () {
 /**
  * @param {any} t tap's
  * @param {Record<string, string>} units their text, by file name
- * @returns {Promise<(...args: string[]) => Promise<string>>} runs systemctl there: resolves with what it prints, rejects where it fails
+ * @returns {Promise<(...args: string[]) => Promise<string>>} runs systemctl there: resolves with what it prints,
+ *   rejects where it fails
  */
 async function startSystemd (t, units) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-'))

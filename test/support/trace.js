@@ -1,12 +1,13 @@
 'use strict'
 
 /**
- * Whether the model of a fleet accepts the journal of a real one: what workers do by themselves (they come up, die, have drained, are
- * condemned) and what is commanded happens to the model too, and every process that the primary starts or lets go must be one that the
- * model starts or lets go, and the other way round. test/support/replay-plan.js judges single steps; here the model goes its own way.
+ * Whether the model of a fleet accepts the journal of a real one: what workers do by themselves (they come up, die,
+ * have drained, are condemned) and what is commanded happens to the model too, and every process that the primary
+ * starts or lets go must be one that the model starts or lets go, and the other way round. test/support/replay-plan.js
+ * judges single steps; here the model goes its own way.
  *
- * The journal does not say when the primary has made its plans: what comes in one turn of its loop has one plan. So there are several
- * courses that the model may have taken, and the journal is accepted if one of them leads to its end.
+ * The journal does not say when the primary has made its plans: what comes in one turn of its loop has one plan. So
+ * there are several courses that the model may have taken, and the journal is accepted if one of them leads to its end.
  */
 
 const assert = require('node:assert')
@@ -18,8 +19,10 @@ const TURN_MS = 300 // a plan comes so much later than a fact, at the most, on a
 const MOST_COURSES = 64
 
 /**
- * @param {Record<string, any>[]} lines of one primary, without standbys, from its start; the stop and what follows is left out
- * @returns {{ steps: number, refused: string[] }} `refused`: what the model does not do, or does alone, by the course with the fewest
+ * @param {Record<string, any>[]} lines of one primary, without standbys, from its start; the stop and what follows is
+ *   left out
+ * @returns {{ steps: number, refused: string[] }} `refused`: what the model does not do, or does alone, by the course
+ *   with the fewest
  */
 function trace (lines) {
   const started = lines.find(({ event }) => event === 'fleet.start')
@@ -31,7 +34,8 @@ function trace (lines) {
     if (line.event === 'fleet.stopping') break
     for (const course of courses) course.follow(line)
     const next = lines[i + 1]
-    courses = likely(courses.flatMap(course => course.planned({ canWait: next !== undefined && next.t - course.openSince <= TURN_MS })))
+    courses = likely(courses.flatMap(course =>
+      course.planned({ canWait: next !== undefined && next.t - course.openSince <= TURN_MS })))
   }
   const { steps, refused } = courses[0]
   return { steps, refused }

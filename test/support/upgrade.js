@@ -18,7 +18,8 @@ async function startUpgradable (t, args, { workers = 2, ...how } = {}) {
   /** The pids of all primaries so far, oldest first. */
   const primaries = () => [child.pid, ...events.all('fleet.upgrade').map(({ pid }) => pid).filter(pid => pid !== null)]
   const living = () => primaries().flatMap(pid => livingOfGroup(pid))
-  t.teardown(() => { for (const pid of primaries()) kill(-pid, 'SIGKILL') }) // before startCli's, which waits for the end of all output
+  // Before startCli's, which waits for the end of all output
+  t.teardown(() => { for (const pid of primaries()) kill(-pid, 'SIGKILL') })
   await events.until('worker.ready', { count: workers })
   return {
     ...cli,

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Sets the wall clock of this process, and with it of the primary that runs in it, as an administrator or NTP sets that of
- * a machine: from here on Date has another time. Monotonic clocks and timers are unchanged.
+ * Sets the wall clock of this process, and with it of the primary that runs in it, as an administrator or NTP sets that
+ * of a machine: from here on Date has another time. Monotonic clocks and timers are unchanged.
  *
  * @param {any} t tap's
  * @param {number} byMs

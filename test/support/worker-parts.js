@@ -31,12 +31,20 @@ function fakeChannel () {
         receive[type] = ({ id, ...fields }) => handler(fields, (/** @type {any} */ answer) => channel.send('answer', { id, ...answer }))
       }
     },
-    send (/** @type {string} */ type, /** @type {any} */ fields, /** @type {any} */ handle, /** @type {(error: Error) => void} */ failed = () => {}) {
+    send (
+      /** @type {string} */ type, /** @type {any} */ fields, /** @type {any} */ handle,
+      /** @type {(error: Error) => void} */ failed = () => {}
+    ) {
       if (channel.isUp) sent.push({ type, ...fields, ...(handle && { handle }) })
       else process.nextTick(failed, new Error('the primary has exited'))
     }
   }
-  return { channel: /** @type {any} */ (channel), receive, sent, all: (/** @type {string} */ type) => sent.filter(message => message.type === type) }
+  return {
+    channel: /** @type {any} */ (channel),
+    receive,
+    sent,
+    all: (/** @type {string} */ type) => sent.filter(message => message.type === type)
+  }
 }
 
 /**
@@ -123,7 +131,12 @@ async function workerParts (t, listener = (request, response) => response.end(re
   }
 }
 
-/** Resolves with what a client has received once it contains `end`. @param {net.Socket} client @param {string} end @returns {Promise<string>} */
+/**
+ * Resolves with what a client has received once it contains `end`.
+ *
+ * @param {net.Socket} client @param {string} end
+ * @returns {Promise<string>}
+ */
 async function received (client, end) {
   let text = ''
   while (!text.includes(end)) text += String((await once(client, 'data'))[0])

@@ -24,10 +24,13 @@ t.test('in a fleet they reach the preload, also from another copy of the package
   const sent = []
   const socket = {}
   const connection = { isPinned: false }
-  const { connect, assign } = offerApi(/** @type {any} */ ({ of: (/** @type {any} */ of) => of === socket ? connection : undefined }))
+  const { connect, assign } =
+    offerApi(/** @type {any} */ ({ of: (/** @type {any} */ of) => of === socket ? connection : undefined }))
   worker.requestRecycle('before it is a worker')
   t.same(sent, [])
-  connect(/** @type {any} */ ({ send: (/** @type {string} */ type, /** @type {any} */ fields) => sent.push([type, fields]) }))
+  connect(
+    /** @type {any} */ ({ send: (/** @type {string} */ type, /** @type {any} */ fields) => sent.push([type, fields]) })
+  )
   for (const id of ['../../lib/worker', '../../lib/worker/api']) delete require.cache[require.resolve(id)]
   const copy = require('../../lib/worker')
   t.not(copy, worker)

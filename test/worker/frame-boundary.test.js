@@ -8,8 +8,15 @@ const [CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG] = [0, 1, 2, 8, 9, 10]
 
 /** A client's frame. @param {{ opcode: number, isFinal?: boolean, length: number }} frame @returns {Buffer} */
 function frame ({ opcode, isFinal = true, length }) {
-  const size = length < 126 ? [length] : length < 65_536 ? [126, length >> 8, length & 255] : [127, 0, 0, 0, 0, 0, length >> 16, (length >> 8) & 255, length & 255]
-  return Buffer.concat([Buffer.from([(isFinal ? 0x80 : 0) | opcode, size[0] | 0x80, ...size.slice(1), 1, 2, 3, 4]), Buffer.alloc(length, 0x81)])
+  const size = length < 126
+    ? [length]
+    : length < 65_536
+      ? [126, length >> 8, length & 255]
+      : [127, 0, 0, 0, 0, 0, length >> 16, (length >> 8) & 255, length & 255]
+  return Buffer.concat([
+    Buffer.from([(isFinal ? 0x80 : 0) | opcode, size[0] | 0x80, ...size.slice(1), 1, 2, 3, 4]),
+    Buffer.alloc(length, 0x81)
+  ])
 }
 
 /** @param {Buffer[]} chunks */
@@ -22,22 +29,25 @@ function read (chunks) {
 t.test('however the bytes come, whole frames are counted, and what has come of the next one is kept', async t => {
   const length = fc.oneof(fc.nat(10), fc.nat(300), fc.constantFrom(125, 126, 127, 65_535, 65_536, 70_000))
   const one = fc.record({ opcode: fc.constantFrom(TEXT, BINARY, PING, PONG), length })
-  fc.assert(fc.property(fc.array(one, { maxLength: 6 }), one, fc.nat(80_000), fc.array(fc.nat(5000), { maxLength: 20 }), (whole, next, cut, sizes) => {
-    const last = frame(next)
-    const part = last.subarray(0, cut % last.length)
-    let bytes = Buffer.concat([...whole.map(frame), part])
-    const chunks = []
-    for (const size of sizes) {
-      chunks.push(bytes.subarray(0, size))
-      bytes = bytes.subarray(size)
-    }
-    const boundary = read([...chunks, bytes])
-    return boundary.frames === whole.length && boundary.rest !== null && boundary.rest.equals(part)
-  }), { numRuns: 200 })
+  fc.assert(fc.property(fc.array(one, { maxLength: 6 }), one, fc.nat(80_000),
+    fc.array(fc.nat(5000), { maxLength: 20 }), (whole, next, cut, sizes) => {
+      const last = frame(next)
+      const part = last.subarray(0, cut % last.length)
+      let bytes = Buffer.concat([...whole.map(frame), part])
+      const chunks = []
+      for (const size of sizes) {
+        chunks.push(bytes.subarray(0, size))
+        bytes = bytes.subarray(size)
+      }
+      const boundary = read([...chunks, bytes])
+      return boundary.frames === whole.length && boundary.rest !== null && boundary.rest.equals(part)
+    }), { numRuns: 200 })
 })
 
 t.test('between the fragments of a message there is no boundary, also behind a ping', async t => {
-  const [first, ping, second, last] = [{ opcode: TEXT, isFinal: false, length: 5 }, { opcode: PING, length: 3 }, { opcode: CONTINUATION, isFinal: false, length: 200 }, { opcode: CONTINUATION, length: 0 }].map(frame)
+  const [first, ping, second, last] = [{ opcode: TEXT, isFinal: false, length: 5 }, {
+    opcode: PING, length: 3
+  }, { opcode: CONTINUATION, isFinal: false, length: 200 }, { opcode: CONTINUATION, length: 0 }].map(frame)
   t.equal(read([first]).rest, null)
   t.match(read([first, ping]), { rest: null, frames: 1 })
   t.equal(read([first, ping, second]).rest, null)

@@ -13,7 +13,15 @@ const { message } = require('../../lib/core/message')
 
 const WORKER = path.join(__dirname, '..', '..', 'lib', 'worker')
 const APP = path.join(__dirname, '..', 'fixtures', 'plain.js')
-const SETTINGS = { compileCache: null, collectsFirst: false, beatMs: 200, drainTimeoutMs: 5000, stopLingerMs: 1000, killTimeoutMs: 1000, features: {} }
+const SETTINGS = {
+  compileCache: null,
+  collectsFirst: false,
+  beatMs: 200,
+  drainTimeoutMs: 5000,
+  stopLingerMs: 1000,
+  killTimeoutMs: 1000,
+  features: {}
+}
 
 /** @param {any} t tap's */
 async function startWorker (t) {
@@ -22,7 +30,8 @@ async function startWorker (t) {
   const handle = /** @type {any} */ (net)._createServerHandle('127.0.0.1', 0, 4)
   /** @type {any[]} */
   const got = []
-  const send = (/** @type {string} */ type, /** @type {any} */ fields, /** @type {any} */ socket) => worker.process.send?.(/** @type {any} */ (message(type, fields)), socket)
+  const send = (/** @type {string} */ type, /** @type {any} */ fields, /** @type {any} */ socket) =>
+    worker.process.send?.(/** @type {any} */ (message(type, fields)), socket)
   worker.process.on('internalMessage', (/** @type {any} */ received, /** @type {any} */ socket) => {
     if (received.cmd !== 'NODE_RECYCLE') return
     got.push({ ...received, socket, at: performance.now() })

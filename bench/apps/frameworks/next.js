@@ -1,6 +1,7 @@
 'use strict'
 
-// The Next.js app of test/next, built by `next build`: a page that is rendered for each request, and a route. In a thread (Watt) no process may change its folder.
+// The Next.js app of test/next, built by `next build`: a page that is rendered for each request, and a route. In a
+// thread (Watt) no process may change its folder.
 const http = require('node:http')
 const path = require('node:path')
 const { isMainThread } = require('node:worker_threads')

@@ -1,6 +1,9 @@
 'use strict'
 
-/** The supervisors that give an app more workers when the load grows, each with its defaults and at most so many workers. */
+/**
+ * The supervisors that give an app more workers when the load grows, each with its defaults and at most so many
+ * workers.
+ */
 
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')

@@ -1,6 +1,7 @@
 'use strict'
 
-// pm2 in cluster mode with pm2-autoscale, which runs here as it does in pm2's own process for modules: `node pm2.js <app> <max> <modules>`.
+// pm2 in cluster mode with pm2-autoscale, which runs here as it does in pm2's own process for modules:
+// `node pm2.js <app> <max> <modules>`.
 const fs = require('node:fs')
 const { createRequire } = require('node:module')
 const path = require('node:path')

@@ -1,5 +1,5 @@
-// The long poll of a browser window, and what it throws. A sprite that has left waits here until the server has taken it; one that
-// arrives is acknowledged by the next poll. All of it is in sessionStorage, so a reload loses nothing.
+// The long poll of a browser window, and what it throws. A sprite that has left waits here until the server has taken
+// it; one that arrives is acknowledged by the next poll. All of it is in sessionStorage, so a reload loses nothing.
 
 const RETRY_MS = 500
 const KEY = 'sprites'
@@ -28,11 +28,17 @@ export class Connection {
     this.on = on
     const saved = JSON.parse(sessionStorage.getItem(KEY) ?? '{}')
     this.restored = saved.page
-    if (saved.id) [this.id, this.name, this.#number, this.#ack, this.outgoing] = [saved.id, saved.name, saved.number, saved.ack, saved.outgoing]
+    if (saved.id) {
+      [this.id, this.name, this.#number, this.#ack, this.outgoing] = [
+        saved.id, saved.name, saved.number, saved.ack, saved.outgoing
+      ]
+    }
   }
 
   save () {
-    sessionStorage.setItem(KEY, JSON.stringify({ id: this.id, name: this.name, number: this.#number, ack: this.#ack, outgoing: this.outgoing, page: this.on.save() }))
+    sessionStorage.setItem(KEY, JSON.stringify({
+      id: this.id, name: this.name, number: this.#number, ack: this.#ack, outgoing: this.outgoing, page: this.on.save()
+    }))
   }
 
   async run () {
@@ -68,7 +74,8 @@ export class Connection {
 
   async #poll () {
     const response = await fetch(`/poll?id=${this.id}&ack=${this.#ack}&stitch=${this.#stitch}`)
-    if (response.status === 410 || response.status === 409) { // the hub has forgotten it, or a copy of this tab has its place
+    // The hub has forgotten it, or a copy of this tab has its place
+    if (response.status === 410 || response.status === 409) {
       this.id = ''
       return
     }

@@ -4,7 +4,19 @@ import { Connection } from './connection.js'
 import { Sprite } from './sprite.js'
 
 /** Each with its hue, in degrees. */
-const COLOURS = { Crimson: 350, Coral: 14, Amber: 38, Jade: 145, Teal: 175, Azure: 203, Cobalt: 224, Indigo: 250, Violet: 275, Orchid: 300, Rose: 328 }
+const COLOURS = {
+  Crimson: 350,
+  Coral: 14,
+  Amber: 38,
+  Jade: 145,
+  Teal: 175,
+  Azure: 203,
+  Cobalt: 224,
+  Indigo: 250,
+  Violet: 275,
+  Orchid: 300,
+  Rose: 328
+}
 const ANIMALS = ['Badger', 'Crane', 'Dolphin', 'Falcon', 'Fox', 'Gecko', 'Heron', 'Lynx', 'Marten', 'Otter', 'Owl', 'Panda', 'Raven', 'Wombat']
 const FIRST_SPRITES = 3
 const LONGEST_FRAME_S = 0.1

@@ -4,7 +4,9 @@ const SVG = 'http://www.w3.org/2000/svg'
 const RADIUS = 32
 /** Of the speed, per second. */
 const FRICTION = 2
-/** How far the hardest throw goes, in windows: off an edge from nearly everywhere, and not through the next one as well. */
+/**
+ * How far the hardest throw goes, in windows: off an edge from nearly everywhere, and not through the next one as well.
+ */
 const REACH = 0.9
 const SLOWEST_IN = 220 // px/s at which a sprite comes in
 /** Of a throw: the pointer's movement in this time counts. */
@@ -15,7 +17,8 @@ export class Sprite {
   isHeld = false
 
   /**
-   * @param {{ key: string, hue: number, x: number, y: number, vx?: number, vy?: number, trips?: number }} about in px and px/s
+   * @param {{ key: string, hue: number, x: number, y: number, vx?: number, vy?: number, trips?: number }} about in px
+   *   and px/s
    * @param {HTMLElement} desktop
    */
   constructor ({ key, hue, x, y, vx = 0, vy = 0, trips = 0 }, desktop) {
@@ -94,7 +97,9 @@ export class Sprite {
     const follow = event => {
       this.x = event.clientX
       this.y = event.clientY
-      path = [...path.filter(({ t }) => event.timeStamp - t <= FLICK_MS), { t: event.timeStamp, x: event.clientX, y: event.clientY }]
+      path = [...path.filter(({ t }) => event.timeStamp - t <= FLICK_MS), {
+        t: event.timeStamp, x: event.clientX, y: event.clientY
+      }]
       this.show()
     }
     this.element.addEventListener('pointerdown', event => {

@@ -52,7 +52,8 @@ class FleetView {
   /** The selected row; if its worker is gone, the row of the worker in the same slot. @returns {Row | undefined} */
   get selected () {
     const { pid, slot } = this.#selected ?? {}
-    return this.rows.find(({ worker }) => worker.pid === pid) ?? this.rows.find(({ worker }) => worker.slot === slot) ?? this.rows[0]
+    return this.rows.find(({ worker }) => worker.pid === pid) ?? this.rows.find(({ worker }) => worker.slot === slot) ??
+      this.rows[0]
   }
 
   /** Moves the selection. @param {number} by rows, positive for down */
@@ -72,7 +73,8 @@ class FleetView {
   /** @param {Worker[]} workers @param {number} now */
   #count (workers, now) {
     const before = this.seenAt
-    const served = workers.reduce((sum, { pid, requests }) => sum + Math.max(0, requests - (this.#requests.get(pid) ?? 0)), 0)
+    const served = workers.reduce((sum, { pid, requests }) =>
+      sum + Math.max(0, requests - (this.#requests.get(pid) ?? 0)), 0)
     this.requestsPerSecond = before === null ? 0 : served / (now - before) * 1000
     this.#requests = new Map(workers.map(({ pid, requests }) => [pid, requests]))
     this.seenAt = now

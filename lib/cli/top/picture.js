@@ -26,7 +26,8 @@ function picture (fleet, { columns, rows, colors, now, message }) {
   const room = Math.max(1, rows - HEAD - 2 - EVENTS)
   const from = windowOf(fleet, room)
   const shown = fleet.rows.slice(from, from + room)
-  const rss = workers.reduce((/** @type {number} */ sum, /** @type {{ rssBytes: number | null }} */ { rssBytes }) => sum + (rssBytes ?? 0), 0)
+  const rss = workers.reduce((/** @type {number} */ sum, /** @type {{ rssBytes: number | null }} */ { rssBytes }) =>
+    sum + (rssBytes ?? 0), 0)
   const shared = sayMoves({ load: totals.moves?.load, number: totals.moves?.number })
   const facts = [
     `${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(status)}`,
@@ -52,7 +53,11 @@ function picture (fleet, { columns, rows, colors, now, message }) {
     .concat(message ? `${keys}   ${plain(message)}` : keys)
 }
 
-/** The index of the first row to show, such that the selected row is visible. @param {import('./fleet-view').FleetView} fleet @param {number} room */
+/**
+ * The index of the first row to show, such that the selected row is visible.
+ *
+ * @param {import('./fleet-view').FleetView} fleet @param {number} room
+ */
 function windowOf ({ rows, selected }, room) {
   const at = rows.findIndex(row => row === selected)
   return Math.max(0, Math.min(at - Math.floor(room / 2), rows.length - room))

@@ -14,7 +14,9 @@ const { onExit } = require('signal-exit')
  * @typedef {typeof import('slice-ansi', { with: { 'resolution-mode': 'import' } }).default} Slice
  */
 
-/** Emits `key` with its name (`up`, `q`, `ctrl-c`), and `resize` when the screen must be drawn again: also on SIGCONT. */
+/**
+ * Emits `key` with its name (`up`, `q`, `ctrl-c`), and `resize` when the screen must be drawn again: also on SIGCONT.
+ */
 class Screen extends EventEmitter {
   /** @type {(() => void)[]} */
   #undo = []

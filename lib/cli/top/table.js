@@ -46,7 +46,8 @@ function formatRows (rows, { width, colors, selected }) {
   const paint = painter(colors)
   const lay = (/** @type {number} */ sparkWidth) => layOut(
     [...BEFORE, { title: 'last min'.padEnd(sparkWidth), left: true }, ...BEHIND],
-    rows.map(row => [...BEFORE.map(({ cell }) => cell(row)), historyOf(row, sparkWidth), ...BEHIND.map(({ cell }) => cell(row))]),
+    rows.map(row =>
+      [...BEFORE.map(({ cell }) => cell(row)), historyOf(row, sparkWidth), ...BEHIND.map(({ cell }) => cell(row))]),
     width - 2
   )
   const spare = width - 2 - lay(SPARKLINE_WIDTH.min)[0].length - (REASON_WIDTH - 'last'.length)
@@ -57,7 +58,11 @@ function formatRows (rows, { width, colors, selected }) {
     : `  ${painted(line, rows[i].worker, paint)}`)]
 }
 
-/** The sparkline in the colour of how near the budget is. @param {string} line @param {Worker} worker @param {(style: any, text: string) => string} paint */
+/**
+ * The sparkline in the colour of how near the budget is.
+ *
+ * @param {string} line @param {Worker} worker @param {(style: any, text: string) => string} paint
+ */
 function painted (line, worker, paint) {
   return worker.budgetBytes === null ? line : line.replace(/[▁-█]+/g, text => paint(colorOf(worker), text))
 }

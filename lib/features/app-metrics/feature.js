@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The metrics that the app has in prom-client, added up over the workers, and served by the admin port beside recycle's own. A scrape
- * of the app itself gets those of one worker, which begin anew at each recycle.
+ * The metrics that the app has in prom-client, added up over the workers, and served by the admin port beside recycle's
+ * own. A scrape of the app itself gets those of one worker, which begin anew at each recycle.
  */
 
 /** @typedef {{ appMetrics: boolean }} Options */

@@ -1,11 +1,17 @@
 'use strict'
 
-/** In the primary: asks each worker for its app's metrics at each scrape, and adds them up with those of the workers that are gone. */
+/**
+ * In the primary: asks each worker for its app's metrics at each scrape, and adds them up with those of the workers
+ * that are gone.
+ */
 
 const { setInterval, setTimeout } = require('node:timers')
 const { parseMetrics, lasting, sumOf } = require('./sum')
 
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./sum').Metric} Metric */
+/**
+ * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {import('./sum').Metric} Metric
+ */
 
 const ANSWER_MS = 500 // of a worker whose event loop is blocked the latest ones are served
 const MOST_APART = 20
@@ -31,7 +37,8 @@ class AppMetrics {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    handle.once('entered', () => { if (!handle.isGone) this.#workers.set(handle, { metrics: null, isAsked: false }) }) // it may be read late
+    // It may be read late
+    handle.once('entered', () => { if (!handle.isGone) this.#workers.set(handle, { metrics: null, isAsked: false }) })
     handle.hear({ 'app-metrics': ({ json }) => this.#hear(handle, json) })
     handle.once('exit', () => this.#lose(handle))
   }
@@ -48,7 +55,8 @@ class AppMetrics {
   async bequeath () {
     if (this.#workers.size > 0) await this.#ask()
     try {
-      return JSON.stringify(await sumOf([this.#inherited, ...this.#gone, ...this.#latest.map(lasting)]).getMetricsAsJSON())
+      return JSON.stringify(await sumOf([this.#inherited, ...this.#gone, ...this.#latest.map(lasting)])
+        .getMetricsAsJSON())
     } catch (error) {
       this.#tell(/** @type {Error} */ (error).message)
       return null

@@ -1,6 +1,9 @@
 'use strict'
 
-/** In a worker: finds the app's prom-client among the modules that it has loaded, and says what is in it. The app needs no change. */
+/**
+ * In a worker: finds the app's prom-client among the modules that it has loaded, and says what is in it. The app needs
+ * no change.
+ */
 
 const path = require('node:path')
 
@@ -25,7 +28,8 @@ function tellMetrics ({ channel }, { longest }) {
   }
 
   channel.on({
-    'app-metrics-asked': () => { tell().catch(() => channel.send('app-metrics', { json: null })) } // a collect() of the app's has thrown
+    // A collect() of the app's has thrown
+    'app-metrics-asked': () => { tell().catch(() => channel.send('app-metrics', { json: null })) }
   })
   return {
     drained: () => tell().catch(() => {}),

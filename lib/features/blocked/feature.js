@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * `--stuck-timeout`: a worker whose event loop has been blocked for so long is replaced. When its replacement is ready, or at once where it
- * leaves already, it is killed, since it cannot do what it is told. One whose loop is free again by then drains as any other.
+ * `--stuck-timeout`: a worker whose event loop has been blocked for so long is replaced. When its replacement is ready,
+ * or at once where it leaves already, it is killed, since it cannot do what it is told. One whose loop is free again by
+ * then drains as any other.
  */
 
 const { sayPlace, sayRequests } = require('./sentence')
@@ -54,7 +55,9 @@ module.exports = Object.freeze({
     'blocked-addon': ({ why }) => sayNoStack(why),
     stopped: (line, { worker, time }) => `${worker(line)} has been ${line.by === 'signal' ? 'stopped (SIGSTOP)' : 'held by a debugger'} for ${time(line.forMs)}: its clients wait, and it is not replaced for that; kill -CONT ${line.pid}, or recycle recycle ${line.slot}`
   },
-  settings: () => ({ mostFrames: MOST_FRAMES, longestFrame: LONGEST_FRAME, mostRequests: MOST_REQUESTS, longest: LONGEST }),
+  settings: () => ({
+    mostFrames: MOST_FRAMES, longestFrame: LONGEST_FRAME, mostRequests: MOST_REQUESTS, longest: LONGEST
+  }),
   primary: () => kernel => new (require('./primary').BlockedLoops)(kernel),
   worker: () => require('./worker').tellWhereBlocked,
   ofWorker: known => ({ blockedMs: known?.forMs ?? 0 }),

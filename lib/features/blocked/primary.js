@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * In the primary: looks at how long each worker has been silent, has one that is blocked replaced, and killed once it leaves. The kernel's own rule for
- * one that leaves, which does not ask why it is silent, is in lib/primary/workers/retirement.js.
+ * In the primary: looks at how long each worker has been silent, has one that is blocked replaced, and killed once it
+ * leaves. The kernel's own rule for one that leaves, which does not ask why it is silent, is in
+ * lib/primary/workers/retirement.js.
  */
 
 const { setTimeout: delay } = require('node:timers/promises')
@@ -54,8 +55,14 @@ class BlockedLoops {
     if (this.missing !== null && !this.#isTold) this.kernel.record('fleet.warning', { warning: 'blocked-addon', why: this.missing })
     this.#isTold = true
     handle.known.blocked = { forMs: 0 }
-    this.#workers.set(handle, { silence: new Silence(), toldAt: null, isStopTold: false, isKilled: false, telling: null, onWhere () {} })
-    this.#timer ??= setInterval(() => { for (const worker of this.#workers.keys()) this.#look(worker) }, Math.min(LOOK_MS, this.limitMs / 10)).unref()
+    this.#workers.set(
+      handle, { silence: new Silence(), toldAt: null, isStopTold: false, isKilled: false, telling: null, onWhere () {} }
+    )
+    this.#timer ??= setInterval(() => {
+      for (const worker of this.#workers.keys()) {
+        this.#look(worker)
+      }
+    }, Math.min(LOOK_MS, this.limitMs / 10)).unref()
     handle.hear({ where: where => this.#workers.get(handle)?.onWhere(where) })
     handle.on('leaving', () => setImmediate(() => this.#look(handle))) // it is in the journal that it drains
     handle.once('exit', () => {
@@ -68,7 +75,9 @@ class BlockedLoops {
 
   /** Resolves when it is in the journal where its event loop is blocked, if it is. @param {WorkerHandle} handle */
   async beforeKill (handle) {
-    if (this.#blockedMs(handle) >= this.silentMs) await Promise.race([this.#tell(handle), delay(KILL_MS, undefined, { ref: false })])
+    if (this.#blockedMs(handle) >= this.silentMs) {
+      await Promise.race([this.#tell(handle), delay(KILL_MS, undefined, { ref: false })])
+    }
   }
 
   describe () {
@@ -99,7 +108,8 @@ class BlockedLoops {
   /** @param {WorkerHandle} handle @returns {number} 0 also for one that is held */
   #blockedMs (handle) {
     const watched = this.#workers.get(handle)
-    if (!watched || !handle.hasEntered || handle.state === 'out-of-rotation') return 0 // a collection or a heap snapshot blocks it, and has a limit of its own
+    // A collection or a heap snapshot blocks it, and has a limit of its own
+    if (!watched || !handle.hasEntered || handle.state === 'out-of-rotation') return 0
     const at = this.kernel.now()
     const isSilent = at - handle.heardAt >= this.silentMs
     const by = !isSilent ? null : handle.latest.debugged ? 'debugger' : this.stoppedBy(handle.pid)

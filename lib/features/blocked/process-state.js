@@ -7,7 +7,8 @@ const fs = require('node:fs')
  *
  * @param {number} pid
  * @param {(pid: number) => string} [read]
- * @returns {'signal' | 'debugger' | null} stopped by a signal, or held by gdb, strace and the like; null also where there is no /proc
+ * @returns {'signal' | 'debugger' | null} stopped by a signal, or held by gdb, strace and the like; null also where
+ *   there is no /proc
  */
 function stoppedBy (pid, read = statusOf) {
   const status = read(pid)

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * For how long the event loop of a worker has been blocked, by when it was heard last. While it cannot run for another reason (a signal or a
- * debugger has stopped it), its silence says nothing.
+ * For how long the event loop of a worker has been blocked, by when it was heard last. While it cannot run for another
+ * reason (a signal or a debugger has stopped it), its silence says nothing.
  */
 
 class Silence {
@@ -22,7 +22,10 @@ class Silence {
     } else {
       this.#stoppedSince = null
     }
-    return { blockedMs: Math.max(0, at - Math.max(heardAt, this.#sparedAt)), stoppedMs: this.#stoppedSince === null ? 0 : at - this.#stoppedSince }
+    return {
+      blockedMs: Math.max(0, at - Math.max(heardAt, this.#sparedAt)),
+      stoppedMs: this.#stoppedSince === null ? 0 : at - this.#stoppedSince
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * In a worker: says where its event loop is blocked. The primary asks by SIGURG, which a process that does not listen for it ignores; the addon has
- * tell() called from within whatever JavaScript runs. Native code (execSync, pbkdf2Sync) says nothing.
+ * In a worker: says where its event loop is blocked. The primary asks by SIGURG, which a process that does not listen
+ * for it ignores; the addon has tell() called from within whatever JavaScript runs. Native code (execSync, pbkdf2Sync)
+ * says nothing.
  */
 
 const { constants: { signals } } = require('node:os')
@@ -10,7 +11,10 @@ const { loadInterrupt } = require('./interrupt')
 
 const { captureStackTrace } = Error // the app may replace it
 
-/** @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings @returns {import('../interface').WorkerPart} */
+/**
+ * @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings
+ * @returns {import('../interface').WorkerPart}
+ */
 function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests, longest }) {
   const { channel, tracker } = kernel
   const nameOf = (/** @type {Exchange} */ { head: { method, url } }) => `${method} ${url.split('?', 1)[0]}`.slice(0, longest)
@@ -21,7 +25,8 @@ function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests, lon
     channel.sendAside('where', {
       stack: stackOf(tell, mostFrames).map(frame => frame.slice(0, longestFrame)),
       request: current && nameOf(current),
-      serial: [...tracker.connections].find(({ exchanges }) => current && exchanges.includes(current))?.copy?.serial ?? null,
+      serial: [...tracker.connections].find(({ exchanges }) =>
+        current && exchanges.includes(current))?.copy?.serial ?? null,
       requests: countLatest(exchanges.sort((a, b) => b.since - a.since).map(nameOf), mostRequests)
     })
   }
@@ -31,7 +36,10 @@ function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests, lon
 
 /** @typedef {import('../../worker/connections/connection').Exchange} Exchange */
 
-/** @param {Function} below its callers are wanted @param {number} most @returns {string[]} frames as Node.js words them, by the source maps if it uses those */
+/**
+ * @param {Function} below its callers are wanted @param {number} most
+ * @returns {string[]} frames as Node.js words them, by the source maps if it uses those
+ */
 function stackOf (below, most) {
   const { stackTraceLimit, prepareStackTrace } = Error
   /** @type {{ stack?: unknown }} */

@@ -3,7 +3,13 @@
 /**
  * One comparison of new code with that before, from its first worker to the verdict:
  *
- *     warm-up ──times to the response of the old workers──▶ compared, and judged once a second ──the time is over──▶ judged for good
+ *     warm-up
+ *       │ times to the response of the old workers
+ *       ▼
+ *     compared, and judged once a second
+ *       │ the time is over
+ *       ▼
+ *     judged for good
  */
 
 const { Observed } = require('./observed')
@@ -13,8 +19,8 @@ const { judge } = require('./verdict')
 
 /**
  * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('./verdict').Verdict & { isFinal: boolean, isGood?: boolean, sentence?: string }} Verdict `isFinal`: its time was over;
- *   `isGood`, `sentence`: what no figure has decided
+ * @typedef {import('./verdict').Verdict & { isFinal: boolean, isGood?: boolean, sentence?: string }} Verdict `isFinal`:
+ *   its time was over; `isGood`, `sentence`: what no figure has decided
  */
 
 const LOOK_MS = 1000
@@ -75,9 +81,12 @@ class Bake {
   /** Plain data for status(). */
   describe () {
     const { state, generation, before, leftMs, terms, verdict } = this
-    const rss = (/** @type {boolean} */ isFresh) => mean(this.#observed.workers(isFresh).map(handle => this.kernel.sampleOf(handle)?.rssBytes ?? null))
+    const rss = (/** @type {boolean} */ isFresh) =>
+      mean(this.#observed.workers(isFresh).map(handle => this.kernel.sampleOf(handle)?.rssBytes ?? null))
     const { requests = { old: 0, fresh: 0 }, figures = [] } = verdict ?? {}
-    return { state, generation, before, leftMs, ...terms, requests, rssBytes: { old: rss(false), fresh: rss(true) }, figures }
+    return {
+      state, generation, before, leftMs, ...terms, requests, rssBytes: { old: rss(false), fresh: rss(true) }, figures
+    }
   }
 
   /** @param {'go' | 'back'} decided by a command */

@@ -5,7 +5,8 @@
  *
  * @typedef {import('./sums').Sums} Sums
  * @typedef {import('./times').Thresholds} Thresholds
- * @typedef {'errors' | 'refusals' | 'slowMedian' | 'slowTail'} Kind 5xx; 4xx; slower than the threshold of the median, and of the tail
+ * @typedef {'errors' | 'refusals' | 'slowMedian' | 'slowTail'} Kind 5xx; 4xx; slower than the threshold of the median,
+ *   and of the tail
  * @typedef {Record<Kind, number>} OfKinds
  *
  * @typedef {object} Counts cumulative; JSON
@@ -19,7 +20,8 @@
  * @property {number} busyMs in which the event loop was active; the caller sets it
  * @property {Memory} memory
  *
- * @typedef {object} Memory how live memory grows with the requests: k bytes over n requests, a group from one collection to the next
+ * @typedef {object} Memory how live memory grows with the requests: k bytes over n requests, a group from one
+ *   collection to the next
  * @property {Sums} ramps from a collection to the next scavenge, so that what a mark-sweep frees is no part of it
  * @property {Sums} sweeps from a mark-sweep to the next one
  * @property {Point | null} last
@@ -101,12 +103,17 @@ function countResponse (counts, connection, { status, ms }, thresholds) {
 function countCollection (memory, point, isSweep) {
   const { last, lastSweep } = memory
   if (!isSweep && last) addGroup(memory.ramps, point.liveBytes - last.liveBytes, point.requests - last.requests)
-  if (isSweep && lastSweep) addGroup(memory.sweeps, point.liveBytes - lastSweep.liveBytes, point.requests - lastSweep.requests)
+  if (isSweep && lastSweep) {
+    addGroup(memory.sweeps, point.liveBytes - lastSweep.liveBytes, point.requests - lastSweep.requests)
+  }
   memory.last = point
   if (isSweep) memory.lastSweep = point
 }
 
-/** @param {Memory} later @param {Memory} earlier of the same process @returns {Memory} what came between, such as in the second half of a bake */
+/**
+ * @param {Memory} later @param {Memory} earlier of the same process
+ * @returns {Memory} what came between, such as in the second half of a bake
+ */
 function memorySince (later, earlier) {
   return { ...later, ramps: sumsSince(later.ramps, earlier.ramps), sweeps: sumsSince(later.sweeps, earlier.sweeps) }
 }
@@ -127,7 +134,12 @@ function poolCounts (all) {
   }
   pooled.times = poolTimes(all.map(({ times }) => times))
   const { last = null, lastSweep = null } = all.at(-1)?.memory ?? {}
-  pooled.memory = { ramps: poolSums(all.map(({ memory }) => memory.ramps)), sweeps: poolSums(all.map(({ memory }) => memory.sweeps)), last, lastSweep }
+  pooled.memory = {
+    ramps: poolSums(all.map(({ memory }) => memory.ramps)),
+    sweeps: poolSums(all.map(({ memory }) => memory.sweeps)),
+    last,
+    lastSweep
+  }
   return pooled
 }
 
@@ -136,4 +148,6 @@ function sumsOf ({ requests, connections, squares, of, ofSquares, ofProducts }, 
   return { groups: connections, n: requests, nn: squares, k: of[kind], kk: ofSquares[kind], kn: ofProducts[kind] }
 }
 
-module.exports = { KINDS, newCounts, newConnection, countResponse, countCollection, memorySince, blockBetween, poolCounts, sumsOf }
+module.exports = {
+  KINDS, newCounts, newConnection, countResponse, countCollection, memorySince, blockBetween, poolCounts, sumsOf
+}

@@ -1,18 +1,20 @@
 'use strict'
 
 /**
- * `recycle reload --canary`: a few workers of the new code join the fleet, and are compared with the others on the same traffic. Where they are
- * worse, they leave, and the others serve on; else the reload goes on.
+ * `recycle reload --canary`: a few workers of the new code join the fleet, and are compared with the others on the same
+ * traffic. Where they are worse, they leave, and the others serve on; else the reload goes on.
  */
 
 /**
  * @typedef {object} Options
- * @property {import('../../core/limit').Limit | null} canary workers of the new code; null: a reload replaces all at once
+ * @property {import('../../core/limit').Limit | null} canary workers of the new code; null: a reload replaces all at
+ *   once
  * @property {number} bakeMs
  * @property {'go' | 'back'} undecided
  *
  * @typedef {object} Reload
- * @property {number | string} [canary] workers of the new code that are tried first, or a percentage of the workers; 0: none. By default as the option
+ * @property {number | string} [canary] workers of the new code that are tried first, or a percentage of the workers; 0:
+ *   none. By default as the option
  * @property {number | string} [bake] how long
  * @property {'go' | 'back'} [undecided] what becomes of code of which too little is known
  * @property {boolean} [promote] ends the trial under way: all workers are to run the new code
@@ -112,5 +114,13 @@ function countsOf ({ count, duration, number, record, mapOf, orNull }) {
   const point = orNull(record({ requests: count, liveBytes: count }))
   const memory = record({ ramps: sums, sweeps: sums, last: point, lastSweep: point })
   const kinds = { of: ofKinds, ofSquares: ofKinds, ofProducts: ofKinds }
-  return record({ requests: count, connections: count, squares: count, ...kinds, times: mapOf(count, MOST_BUCKETS), busyMs: duration, memory })
+  return record({
+    requests: count,
+    connections: count,
+    squares: count,
+    ...kinds,
+    times: mapOf(count, MOST_BUCKETS),
+    busyMs: duration,
+    memory
+  })
 }

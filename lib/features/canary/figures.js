@@ -12,7 +12,8 @@
  *
  * @typedef {object} Finding
  * @property {number} chance how likely so large a difference is in equal code; 1: it is none, or it is not known
- * @property {string | null} why it decides nothing, whatever the chance: "it is …"; null: it decides, if the chance is small
+ * @property {string | null} why it decides nothing, whatever the chance: "it is …"; null: it decides, if the chance is
+ *   small
  */
 
 const { findGrowth, growthOf } = require('./growth')
@@ -22,8 +23,8 @@ const { binomialTail } = require('./tails')
 const { poolTimes, quantileOf } = require('./times')
 
 /**
- * By how much a share must be larger: `least` as a difference, and `times`. A 4xx is most often by what a client asks for, so it takes more
- * of them, and `stricter` times less chance. Times to the response differ among equal workers.
+ * By how much a share must be larger: `least` as a difference, and `times`. A 4xx is most often by what a client asks
+ * for, so it takes more of them, and `stricter` times less chance. Times to the response differ among equal workers.
  *
  * @type {Record<Kind, { least: number, times: number, stricter: number, text: string }>}
  */
@@ -39,11 +40,14 @@ const LEAST_EVENTS = 3
 function findShare (kind) {
   const { stricter, text } = MARGINS[kind]
   const missed = { none: null, pooled: `not ${text}`, one: `not ${text} than in one of the old workers` }
-  return (fresh, old) => ({ chance: Math.min(1, stricter * chanceOf(kind, fresh, old)), why: missed[within(kind, fresh, old, MARGINS[kind])] })
+  return (fresh, old) => ({
+    chance: Math.min(1, stricter * chanceOf(kind, fresh, old)), why: missed[within(kind, fresh, old, MARGINS[kind])]
+  })
 }
 
 /**
- * Given how many there were in all, by the share of the work that the new code had: of the requests, or of the workers where this is larger.
+ * Given how many there were in all, by the share of the work that the new code had: of the requests, or of the workers
+ * where this is larger.
  *
  * @param {'crashes' | 'exceptions'} key @returns {Find}
  */
@@ -77,7 +81,8 @@ function quantile (share) {
 /**
  * In the order in which they are shown, and in which the first that is worse decides.
  *
- * @type {readonly { name: Figure['name'], unit: Figure['unit'], isLate?: true, value: Value, slow?: Value, find: Find }[]}
+ * @type {readonly { name: Figure['name'], unit: Figure['unit'], isLate?: true, value: Value, slow?: Value,
+ *   find: Find }[]}
  */
 const FIGURES = [
   { name: 'crashes', unit: 'count', value: total(({ crashes }) => crashes), find: findEvents('crashes') },

@@ -1,10 +1,11 @@
 'use strict'
 
 /**
- * Whether a request of the new code keeps more memory, in the second half of the bake. What a mark-sweep leaves is no garbage: where the
- * old workers have had enough of them, the growth from one to the next is compared. Else that from scavenge to scavenge is, and two
- * mark-sweeps of the new code must show half of it: a scavenge also leaves garbage that has become old. By growths, because errors of
- * levels add up. Caches of new workers fill: so it must not grow much slower than in the first half.
+ * Whether a request of the new code keeps more memory, in the second half of the bake. What a mark-sweep leaves is no
+ * garbage: where the old workers have had enough of them, the growth from one to the next is compared. Else that from
+ * scavenge to scavenge is, and two mark-sweeps of the new code must show half of it: a scavenge also leaves garbage
+ * that has become old. By growths, because errors of levels add up. Caches of new workers fill: so it must not grow
+ * much slower than in the first half.
  *
  * @typedef {import('./sums').Sums} Sums
  * @typedef {import('./counts').Memory} Memory
@@ -37,7 +38,8 @@ function findGrowth (fresh, old) {
   }
   return {
     chance: isSwept ? sweepTail(swept, sweptOld) : Math.max(...each.map(other => rampTail(ramps, other))),
-    why: kept < LEAST_BYTES || swept.k < LEAST_KEPT || (!isSwept && kept < (ratioOf(ramps) - Math.max(...each.map(ratioOf))) / 2)
+    why: kept < LEAST_BYTES || swept.k < LEAST_KEPT ||
+      (!isSwept && kept < (ratioOf(ramps) - Math.max(...each.map(ratioOf))) / 2)
       ? `not ${LEAST_BYTES} bytes a request and 1 MiB more after mark-sweeps`
       : isSlowing('sweeps', swept) ?? isSlowing('ramps', ramps) ?? false ? 'growing more slowly than before, as caches do' : null
   }
@@ -48,7 +50,11 @@ function secondHalf ({ memory, half }) {
   return half ? memorySince(memory, half) : memory
 }
 
-/** What the new code has kept, beside how much the growths of the old workers differ. @param {Sums} ours @param {Sums} others */
+/**
+ * What the new code has kept, beside how much the growths of the old workers differ.
+ *
+ * @param {Sums} ours @param {Sums} others
+ */
 function sweepTail (ours, others) {
   const more = ours.k - (ratioOf(others) + LEAST_BYTES) * ours.n
   const square = varianceOf(others) * others.n ** 2 / others.groups
@@ -64,7 +70,10 @@ function rampTail (ours, other) {
   return mine + theirs > 0 ? studentTail(more / Math.sqrt(mine + theirs), freedom) : more > 0 ? 0 : 1
 }
 
-/** @param {readonly Window[]} windows @returns {number | null} bytes a request, after mark-sweeps where there are two; null: not known */
+/**
+ * @param {readonly Window[]} windows
+ * @returns {number | null} bytes a request, after mark-sweeps where there are two; null: not known
+ */
 function growthOf (windows) {
   const memories = windows.map(secondHalf)
   const swept = poolSums(memories.map(({ sweeps }) => sweeps))

@@ -1,6 +1,10 @@
 'use strict'
 
-/** What the options take, and the arguments of a reload of the same names. @param {typeof import('../../core/option-types').types} types */
+/**
+ * What the options take, and the arguments of a reload of the same names.
+ *
+ * @param {typeof import('../../core/option-types').types} types
+ */
 const kinds = types => ({ canary: types.countOrPercent(0, 1024, 'the workers'), bake: types.time(10_000, '10s'), undecided: types.oneOf('go', 'back') })
 
 module.exports = { kinds }

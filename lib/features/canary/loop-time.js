@@ -1,9 +1,10 @@
 'use strict'
 
 /**
- * Whether the event loop works longer for a request in the new code. A worker also works without requests (timers, its own reports),
- * which weighs more where it has fewer of them. So what the old workers need is taken as a time for each stretch and a time for each
- * request, and the new ones are compared with what old ones would need for the same requests in the same stretch.
+ * Whether the event loop works longer for a request in the new code. A worker also works without requests (timers, its
+ * own reports), which weighs more where it has fewer of them. So what the old workers need is taken as a time for each
+ * stretch and a time for each request, and the new ones are compared with what old ones would need for the same
+ * requests in the same stretch.
  *
  * @typedef {import('./verdict').Window} Window
  */
@@ -21,7 +22,8 @@ function findLoopTime (fresh, old) {
   const idleMs = idleOf(old)
   const own = compared(fresh, old, idleMs)
   if (own.groups < LEAST_BLOCKS) return { chance: 1, why: `known of ${own.groups} stretches of time alone; ${LEAST_BLOCKS} are needed` }
-  const others = old.filter(({ requests }) => requests >= LEAST_OF_ONE).map(window => ratioOf(compared([window], old, idleMs)))
+  const others = old.filter(({ requests }) => requests >= LEAST_OF_ONE)
+    .map(window => ratioOf(compared([window], old, idleMs)))
   const isBeyond = others.every(other => ratioOf(own) >= TIMES_OF_EACH * other)
   const more = ratioOf(own) - TIMES
   return {
@@ -31,9 +33,11 @@ function findLoopTime (fresh, old) {
 }
 
 /**
- * By least squares, and two standard errors more: where all old workers have as many requests as one another, little is known of it.
+ * By least squares, and two standard errors more: where all old workers have as many requests as one another, little is
+ * known of it.
  *
- * @param {readonly Window[]} old @returns {number} ms that a worker's event loop works in a stretch without requests, at most
+ * @param {readonly Window[]} old
+ * @returns {number} ms that a worker's event loop works in a stretch without requests, at most
  */
 function idleOf (old) {
   const sums = noSums()
@@ -47,7 +51,10 @@ function idleOf (old) {
   return Math.min(k / groups, Math.max(0, (k - slope * n) / groups + 2 * error))
 }
 
-/** @param {readonly Window[]} old @param {number} idleMs @returns {number[]} ms a request, of the old workers together, by stretch; NaN: there was none */
+/**
+ * @param {readonly Window[]} old @param {number} idleMs
+ * @returns {number[]} ms a request, of the old workers together, by stretch; NaN: there was none
+ */
 function costsOf (old, idleMs) {
   return Array.from({ length: lengthOf(old) }, (_, at) => {
     const busyMs = old.reduce((sum, { blocks }) => sum + (blocks[at] ? blocks[at].busyMs - idleMs : 0), 0)
@@ -56,8 +63,8 @@ function costsOf (old, idleMs) {
 }
 
 /**
- * What is needed is the larger of two: with the time without requests, which is more for a worker with fewer requests than the old ones;
- * and all of the time by the request, which is more for a worker with more of them.
+ * What is needed is the larger of two: with the time without requests, which is more for a worker with fewer requests
+ * than the old ones; and all of the time by the request, which is more for a worker with more of them.
  *
  * @param {readonly Window[]} windows @param {readonly Window[]} old @param {number} idleMs
  * @returns {import('./sums').Sums} by stretch: ms of the event loop, over those that old workers would need

@@ -71,7 +71,8 @@ class Observed {
 
   /** @returns {{ old: Window[], fresh: Window[] }} of the code before, and of the new code */
   get sides () {
-    const of = (/** @type {boolean} */ isFresh) => this.#slots.filter(slot => slot.isFresh === isFresh).map(({ window }) => window)
+    const of = (/** @type {boolean} */ isFresh) =>
+      this.#slots.filter(slot => slot.isFresh === isFresh).map(({ window }) => window)
     return { old: of(false), fresh: of(true) }
   }
 

@@ -38,7 +38,10 @@ class Canary {
     this.#bake?.crashed(handle, isGone)
   }
 
-  /** @param {import('./feature').Reload} how @returns {Promise<string | undefined> | null} null: all at once; else what came of it, in a sentence */
+  /**
+   * @param {import('./feature').Reload} how
+   * @returns {Promise<string | undefined> | null} null: all at once; else what came of it, in a sentence
+   */
   reload (how) {
     if (how.promote || how.abort) {
       const others = Object.entries(how).filter(([name, value]) => !['promote', how.promote ? '' : 'abort'].includes(name) && value !== undefined && value !== false)
@@ -62,7 +65,11 @@ class Canary {
     return this.#current?.bake
   }
 
-  /** The code may be newer than what has been compared. @param {Promise<unknown>} running @param {import('./feature').Reload} how */
+  /**
+   * The code may be newer than what has been compared.
+   *
+   * @param {Promise<unknown>} running @param {import('./feature').Reload} how
+   */
   async #after (running, how) {
     await running.catch(() => {})
     return this.kernel.reload(how)

@@ -5,7 +5,11 @@
 const { count, formatSize, formatTime, grouped } = require('../../core/units')
 const { sentenceOf, titleOf, valueOf } = require('./verdict-sentence')
 
-/** @typedef {Record<string, any>} Status as primary.js describes it @typedef {import('./verdict').Figure} Figure @typedef {'old' | 'fresh'} Side */
+/**
+ * @typedef {Record<string, any>} Status as primary.js describes it
+ * @typedef {import('./verdict').Figure} Figure
+ * @typedef {'old' | 'fresh'} Side
+ */
 
 /** @type {Record<string, string>} */
 const STATES = {
@@ -33,13 +37,14 @@ function sayVerdict ({ isGood, verdict, why, bakeMs }) {
 
 /**
  * @param {Status | null | undefined} status
- * @returns {(Record<'errors' | 'p50' | 'p99' | 'rssBytes', number | null> & { labels: { generation: string, code: 'before' | 'new' }, requests: number })[]}
- *   the code before, and the new one; none: none is compared
+ * @returns {(Record<'errors' | 'p50' | 'p99' | 'rssBytes', number | null> & { labels: { generation: string,
+ *   code: 'before' | 'new' }, requests: number })[]} the code before, and the new one; none: none is compared
  */
 function sides (status) {
   if (!status || status.leftMs === null) return []
   const { generation, before, requests, rssBytes, figures } = status
-  const of = (/** @type {string} */ name, /** @type {Side} */ side) => figures.find((/** @type {Figure} */ figure) => figure.name === name)?.[side] ?? null
+  const of = (/** @type {string} */ name, /** @type {Side} */ side) =>
+    figures.find((/** @type {Figure} */ figure) => figure.name === name)?.[side] ?? null
   const sideOf = (/** @type {Side} */ side) => ({ requests: requests[side], errors: of('errors', side), p50: of('p50', side), p99: of('p99', side), rssBytes: rssBytes[side] })
   return [
     { labels: { generation: String(before), code: 'before' }, ...sideOf('old') },
@@ -57,7 +62,10 @@ function sayCount (requests) {
   return count(requests, 'request')
 }
 
-/** @param {Status | null | undefined} status @returns {import('..').Live | null} null: the latest reload was good, or there was none */
+/**
+ * @param {Status | null | undefined} status
+ * @returns {import('..').Live | null} null: the latest reload was good, or there was none
+ */
 function compared (status) {
   if (!status || status.state === 'promoted') return null
   const { generation, why, isReplaced, requests, rssBytes, figures } = status
@@ -83,7 +91,10 @@ function rowsOf (figures) {
   return figures.map(figure => ({ label: titleOf(figure.name), old: valueOf(figure, 'old'), fresh: valueOf(figure, 'fresh'), isWorse: figure.isWorse }))
 }
 
-/** @param {Status} status @param {(style: 'red' | 'yellow' | 'green' | 'dim' | 'bold', text: string) => string} paint @returns {string[]} */
+/**
+ * @param {Status} status @param {(style: 'red' | 'yellow' | 'green' | 'dim' | 'bold', text: string) => string} paint
+ * @returns {string[]}
+ */
 function linesOf (status, paint) {
   const about = compared(status)
   if (about === null) return [paint('dim', `the latest reload (generation ${status.generation}): ${status.why}`)]

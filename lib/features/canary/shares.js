@@ -1,9 +1,10 @@
 'use strict'
 
 /**
- * Whether the share of responses of a kind is larger in the new code. Responses fail together: those of one connection, because its client repeats itself, and
- * those of the same seconds, because a backend was away. So the design effect is estimated both ways (how much larger the variance is than that of independent
- * responses), and as many responses fewer are believed. The larger probability counts.
+ * Whether the share of responses of a kind is larger in the new code. Responses fail together: those of one connection,
+ * because its client repeats itself, and those of the same seconds, because a backend was away. So the design effect is
+ * estimated both ways (how much larger the variance is than that of independent responses), and as many responses fewer
+ * are believed. The larger probability counts.
  *
  * @typedef {import('./counts').Kind} Kind
  * @typedef {import('./sums').Sums} Sums
@@ -21,7 +22,11 @@ const LEAST_FREEDOM = 5 // or two connections to new code that always fails woul
 const NEARLY_ALL = 0.9 // of the responses: this is the code, however few connections it has
 const LEAST_OF_ONE = 100 // requests of an old worker, below which it is not looked at by itself
 
-/** How likely so large a difference is in equal code; 1: it is none. @param {Kind} kind @param {readonly Window[]} fresh @param {readonly Window[]} old */
+/**
+ * How likely so large a difference is in equal code; 1: it is none.
+ *
+ * @param {Kind} kind @param {readonly Window[]} fresh @param {readonly Window[]} old
+ */
 function chanceOf (kind, fresh, old) {
   const [ours, theirs] = [fresh, old].map(windows => poolSums(windows.map(window => sumsOf(window, kind))))
   if (!(ratioOf(ours) > ratioOf(theirs))) return 1
@@ -33,14 +38,17 @@ function chanceOf (kind, fresh, old) {
 function byConnection (ours, theirs) {
   const rest = 1 - ratioOf(poolSums([ours, theirs]))
   const [mine, other] = [designOf(ours, rest), designOf(theirs, rest)]
-  const of = ({ k, n, groups } = ours, own = mine) => ({ k, n, groups, design: groups < FEW ? Math.max(mine, other) : own })
+  const of = ({ k, n, groups } = ours, own = mine) => ({
+    k, n, groups, design: groups < FEW ? Math.max(mine, other) : own
+  })
   return tailOf(of(), of(theirs, other))
 }
 
 /**
  * Within each stretch of time, so that what happened to all workers alike is no difference.
  *
- * @param {Kind} kind @param {readonly Window[]} fresh @param {readonly Window[]} old @param {Sums} ours @param {Sums} theirs
+ * @param {Kind} kind @param {readonly Window[]} fresh @param {readonly Window[]} old @param {Sums} ours
+ * @param {Sums} theirs
  */
 function byTime (kind, fresh, old, ours, theirs) {
   const [mine, other] = [fresh, old].map(windows => blocksOf(kind, windows))
@@ -63,9 +71,14 @@ function byTime (kind, fresh, old, ours, theirs) {
   )
 }
 
-/** @param {Kind} kind @param {readonly Window[]} windows @returns {{ k: number, n: number }[]} of all workers together, by stretch */
+/**
+ * @param {Kind} kind @param {readonly Window[]} windows
+ * @returns {{ k: number, n: number }[]} of all workers together, by stretch
+ */
 function blocksOf (kind, windows) {
-  const pooled = Array.from({ length: Math.max(0, ...windows.map(({ blocks }) => blocks.length)) }, () => ({ k: 0, n: 0 }))
+  const pooled = Array.from(
+    { length: Math.max(0, ...windows.map(({ blocks }) => blocks.length)) }, () => ({ k: 0, n: 0 })
+  )
   for (const { blocks } of windows) {
     blocks.forEach((block, at) => {
       pooled[at].k += block[kind]
@@ -76,7 +89,8 @@ function blocksOf (kind, windows) {
 }
 
 /**
- * By the share of both codes that is not of the kind, so that twice as many responses of the kind are never less evidence.
+ * By the share of both codes that is not of the kind, so that twice as many responses of the kind are never less
+ * evidence.
  *
  * @param {Sums} sums @param {number} rest 1 less the share of both
  * @returns {number} 1 or more; 1, too, where one group cannot tell
@@ -93,12 +107,14 @@ function tailOf (ours, theirs) {
   const freedom = Math.max(LEAST_FREEDOM, Math.min(ours.groups, theirs.groups) - 1)
   const normal = studentTail((ours.k / ours.n - theirs.k / theirs.n) / Math.sqrt(mine + other), freedom)
   if (pooled > RARE) return normal
-  return Math.max(normal, binomialTail(ours.k / ours.design, (ours.k + theirs.k) / ours.design, ours.n / (ours.n + theirs.n)))
+  return Math.max(
+    normal, binomialTail(ours.k / ours.design, (ours.k + theirs.k) / ours.design, ours.n / (ours.n + theirs.n))
+  )
 }
 
 /**
- * Whether the share is larger by the margin, also beside each old worker that has enough requests: workers of equal code differ, too. Of
- * each the standard error is taken off, because the worst of several is so partly by chance.
+ * Whether the share is larger by the margin, also beside each old worker that has enough requests: workers of equal
+ * code differ, too. Of each the standard error is taken off, because the worst of several is so partly by chance.
  *
  * @param {Kind} kind @param {readonly Window[]} fresh @param {readonly Window[]} old
  * @param {{ least: number, times: number }} margin `least`: difference of the shares

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * A ratio Σk / Σn over groups of what belongs together, such as the failed requests (k) and all requests (n) of each connection, and how far it may be off.
- * Requests of one connection are alike (its client repeats itself), so the groups are what is independent, not the requests. Six sums are kept, not the groups.
+ * A ratio Σk / Σn over groups of what belongs together, such as the failed requests (k) and all requests (n) of each
+ * connection, and how far it may be off. Requests of one connection are alike (its client repeats itself), so the
+ * groups are what is independent, not the requests. Six sums are kept, not the groups.
  *
  * @typedef {object} Sums
  * @property {number} groups
@@ -47,7 +48,11 @@ function ratioOf ({ k, n }) {
   return k / n
 }
 
-/** @param {Sums} sums @returns {number} the variance of the ratio, by how much groups differ (a ratio estimator); NaN: fewer than two groups */
+/**
+ * @param {Sums} sums
+ * @returns {number} the variance of the ratio, by how much groups differ (a ratio estimator); NaN: fewer than two
+ *   groups
+ */
 function varianceOf ({ groups, n, nn, k, kk, kn }) {
   const ratio = k / n
   return groups < 2 ? NaN : Math.max(0, kk - 2 * ratio * kn + ratio * ratio * nn) / (n * n) * groups / (groups - 1)

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Has the workers of both codes collect their garbage at the same moments of a comparison, out of rotation: what is left then is no
- * garbage, and V8 by itself collects the old space of a worker too seldom to compare in minutes.
+ * Has the workers of both codes collect their garbage at the same moments of a comparison, out of rotation: what is
+ * left then is no garbage, and V8 by itself collects the old space of a worker too seldom to compare in minutes.
  */
 
 /** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */

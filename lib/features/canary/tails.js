@@ -1,6 +1,9 @@
 'use strict'
 
-/** Tails of distributions: how likely a value, or a larger one, is by chance. Precise also far out, where 1 less the rest would be 0. */
+/**
+ * Tails of distributions: how likely a value, or a larger one, is by chance. Precise also far out, where 1 less the
+ * rest would be 0.
+ */
 
 const MOST_STEPS = 100_000
 const SMALL = 1e-15
@@ -43,7 +46,9 @@ function betaShare (x, a, b) {
   if (x <= 0) return 0
   if (x >= 1) return 1
   const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x))
-  return x < (a + 1) / (a + b + 2) ? Math.min(1, front * fraction(x, a, b) / a) : Math.max(0, 1 - front * fraction(1 - x, b, a) / b)
+  return x < (a + 1) / (a + b + 2)
+    ? Math.min(1, front * fraction(x, a, b) / a)
+    : Math.max(0, 1 - front * fraction(1 - x, b, a) / b)
 }
 
 /** @param {number} x @param {number} a @param {number} b */
@@ -71,7 +76,8 @@ function logGamma (x) {
   let shift = 0
   for (; x < 10; x++) shift += Math.log(x)
   const square = 1 / (x * x)
-  return (x - 0.5) * Math.log(x) - x + 0.5 * Math.log(2 * Math.PI) + (1 / 12 - (1 / 360 - (1 / 1260 - square / 1680) * square) * square) / x - shift
+  return (x - 0.5) * Math.log(x) - x + 0.5 * Math.log(2 * Math.PI) +
+    (1 / 12 - (1 / 360 - (1 / 1260 - square / 1680) * square) * square) / x - shift
 }
 
 module.exports = { studentTail, binomialTail }

@@ -35,11 +35,12 @@ function termsOf (how, options, size) {
 
 /** @param {Record<string, any>} how */
 function read (how) {
-  return Object.fromEntries(Object.entries(KINDS).filter(([name]) => how[name] !== undefined).map(([name, { read, accepts, instead }]) => {
-    const value = read(how[name])
-    if (value === undefined) throw new RecycleError('RECYCLE_BAD_OPTION', { option: `--${name}`, given: how[name], accepts: instead?.(how[name]) ?? accepts })
-    return [name, value]
-  }))
+  return Object.fromEntries(Object.entries(KINDS).filter(([name]) => how[name] !== undefined)
+    .map(([name, { read, accepts, instead }]) => {
+      const value = read(how[name])
+      if (value === undefined) throw new RecycleError('RECYCLE_BAD_OPTION', { option: `--${name}`, given: how[name], accepts: instead?.(how[name]) ?? accepts })
+      return [name, value]
+    }))
 }
 
 module.exports = { termsOf }

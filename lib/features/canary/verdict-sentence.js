@@ -4,7 +4,11 @@ const { grouped, formatSize } = require('../../core/units')
 
 /** @typedef {import('./verdict').Verdict} Verdict @typedef {import('./verdict').Figure} Figure */
 
-/** What a figure is called, and the word between its value and the requests. @type {Record<Figure['name'], [title: string, word: 'of' | 'over']>} */
+/**
+ * What a figure is called, and the word between its value and the requests.
+ *
+ * @type {Record<Figure['name'], [title: string, word: 'of' | 'over']>}
+ */
 const TITLES = {
   crashes: ['crashes', 'over'],
   exceptions: ['uncaught exceptions', 'over'],
@@ -27,7 +31,10 @@ function sentenceOf ({ verdict, decidedBy, requests, leastRequests, figures }) {
     `against ${valueOf(figure, 'old')} ${word} ${grouped(requests.old)} of the old workers`
 }
 
-/** @param {Figure} figure @param {'old' | 'fresh'} side @returns {string} with its unit, as it is shown; "–": not known */
+/**
+ * @param {Figure} figure @param {'old' | 'fresh'} side
+ * @returns {string} with its unit, as it is shown; "–": not known
+ */
 function valueOf (figure, side) {
   const { unit, [side]: value } = figure
   if (value === null) return '–'

@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Whether new code is worse than the old one, by what the workers of both counted over the same stretch of time, under the same traffic.
+ * Whether new code is worse than the old one, by what the workers of both counted over the same stretch of time, under
+ * the same traffic.
  *
  * @typedef {import('./counts').Counts & WorkerFacts} Window what a worker has counted since the warm-up; JSON
  *
@@ -9,8 +10,10 @@
  * @property {number} slot
  * @property {number} crashes
  * @property {number} exceptions uncaught ones
- * @property {import('./counts').Memory | null} half `memory` of the Counts, as it was in the middle of the bake; null: that is to come
- * @property {import('./counts').Block[]} blocks stretches of time, all of one length, whole ones only: the n-th of each worker is of the same seconds
+ * @property {import('./counts').Memory | null} half `memory` of the Counts, as it was in the middle of the bake; null:
+ *   that is to come
+ * @property {import('./counts').Block[]} blocks stretches of time, all of one length, whole ones only: the n-th of each
+ *   worker is of the same seconds
  *
  * @typedef {object} Verdict JSON
  * @property {'good' | 'bad' | 'undecided' | 'going-on'} verdict
@@ -28,8 +31,8 @@
  * @property {'count' | 'share' | 'ms' | 'ms a request' | 'bytes a request'} unit
  * @property {number | null} old null: not known
  * @property {number | null} fresh
- * @property {{ old: number | null, fresh: number | null } | null} slow of p50 and p99: the share of responses that are slower than the old
- *   workers' p50, p99 (new code: and 5 %)
+ * @property {{ old: number | null, fresh: number | null } | null} slow of p50 and p99: the share of responses that are
+ *   slower than the old workers' p50, p99 (new code: and 5 %)
  * @property {boolean} isWorse
  * @property {number} p how likely so large a difference is in equal code, at most; 1: it is none, or it cannot be told
  * @property {string | null} why it is not worse; null: it is
@@ -52,7 +55,8 @@ const MOST_LOOKS = 3600 // once a second for an hour
  * @returns {Verdict}
  */
 function judge ({ isFinal, alpha = ALPHA, leastRequests = LEAST_REQUESTS, ...bake }) {
-  const [old, fresh] = [bake.old, bake.fresh].map(windows => [...windows].sort((a, b) => a.slot - b.slot)) // sums of fractions depend on the order
+  // Sums of fractions depend on the order
+  const [old, fresh] = [bake.old, bake.fresh].map(windows => [...windows].sort((a, b) => a.slot - b.slot))
   const limit = (isFinal ? (1 - EARLY_SHARE) * alpha : EARLY_SHARE * alpha / MOST_LOOKS) / FIGURES.length
   const figures = FIGURES.map(({ name, unit, isLate, value, slow, find }) => {
     const { chance, why } = isLate && !isFinal ? { chance: 1, why: 'known at the end of the bake' } : find(fresh, old)
@@ -68,7 +72,8 @@ function judge ({ isFinal, alpha = ALPHA, leastRequests = LEAST_REQUESTS, ...bak
       why: isWorse ? null : `it is ${why ?? 'within what chance alone makes'}`
     }
   })
-  const [oldRequests, freshRequests] = [old, fresh].map(windows => windows.reduce((sum, { requests }) => sum + requests, 0))
+  const [oldRequests, freshRequests] = [old, fresh].map(windows =>
+    windows.reduce((sum, { requests }) => sum + requests, 0))
   const decidedBy = figures.find(({ isWorse }) => isWorse)?.name ?? null
   const isEnough = Math.min(oldRequests, freshRequests) >= leastRequests
   return {

@@ -1,16 +1,17 @@
 'use strict'
 
 /**
- * How many workers a fleet with `--workers <min>..<max>` is to have, by its load. The load is counted in workers: the sum of
- * their event-loop utilisations says how many event loops are kept busy.
+ * How many workers a fleet with `--workers <min>..<max>` is to have, by its load. The load is counted in workers: the
+ * sum of their event-loop utilisations says how many event loops are kept busy.
  *
- *     more    busy for 3 s above 0.8 of all workers      as many as bring that to 0.65; twice as many where all are saturated
+ *     more    busy for 3 s above 0.8 of all workers      as many as bring that to 0.65; twice as many where all are
+ *                                                        saturated
  *     fewer   never above 0.5 of one worker fewer,       one at a time
  *             for two minutes, or ten boot times
  *
- * Workers that boot are counted as workers, so that an app that boots slowly does not get more of them meanwhile. The gap
- * between 0.5 and 0.8 keeps the number steady. Pure; a journal has all inputs (`fleet.load`), and test/features/elastic/decide.test.js decides
- * by them again.
+ * Workers that boot are counted as workers, so that an app that boots slowly does not get more of them meanwhile. The
+ * gap between 0.5 and 0.8 keeps the number steady. Pure; a journal has all inputs (`fleet.load`), and
+ * test/features/elastic/decide.test.js decides by them again.
  *
  * @typedef {object} Load one look at the fleet
  * @property {number} atMs by any clock that only goes forward
@@ -29,8 +30,8 @@
  *
  * @typedef {object} Decision
  * @property {number} workers
- * @property {'busy' | 'idle' | 'bounds' | 'no-room'} reason `bounds`: the number was outside of them; `no-room`: more are needed, and the
- *   memory has no room for one
+ * @property {'busy' | 'idle' | 'bounds' | 'no-room'} reason `bounds`: the number was outside of them; `no-room`: more
+ *   are needed, and the memory has no room for one
  * @property {number} busy what it was decided by
  */
 
@@ -51,7 +52,8 @@ const NO_HISTORY = Object.freeze({ recent: [], steps: [], changedAt: -Infinity, 
 /** @param {History} history @param {Load} load a later one than all before @returns {History} */
 function pushLoad (history, load) {
   const { atMs, workers, serving, busy } = load
-  if (atMs - (history.recent.at(-1)?.atMs ?? atMs) > BUSY_MS) history = NO_HISTORY // this process slept, or did not run the fleet
+  // This process slept, or did not run the fleet
+  if (atMs - (history.recent.at(-1)?.atMs ?? atMs) > BUSY_MS) history = NO_HISTORY
   const isChanged = history.recent.at(-1)?.workers !== workers
   const changedAt = isChanged ? atMs : history.changedAt
   const settledAt = (isChanged ? null : history.settledAt) ?? (serving >= workers ? atMs : null)
@@ -60,8 +62,12 @@ function pushLoad (history, load) {
   const recent = [...history.recent.slice(Math.max(0, from)), load]
   const last = history.steps.at(-1)
   const steps = last && atMs - last.fromMs < STEP_MS
-    ? [...history.steps.slice(0, -1), { ...last, busy: (last.busy * last.looks + busy) / (last.looks + 1), looks: last.looks + 1 }]
-    : [...history.steps.filter(({ fromMs }) => fromMs > atMs - LONGEST_IDLE_MS - 2 * STEP_MS), { fromMs: atMs, busy, looks: 1 }]
+    ? [...history.steps.slice(0, -1), {
+        ...last, busy: (last.busy * last.looks + busy) / (last.looks + 1), looks: last.looks + 1
+      }]
+    : [...history.steps.filter(({ fromMs }) => fromMs > atMs - LONGEST_IDLE_MS - 2 * STEP_MS), {
+        fromMs: atMs, busy, looks: 1
+      }]
   return { recent, steps, changedAt, settledAt }
 }
 
@@ -104,9 +110,11 @@ function fewerFor ({ steps, changedAt }, { atMs, workers, bootMs }, min) {
 }
 
 /**
- * Which slots leave first: those whose worker does the least. The first slot stays: an app may do there what one worker alone is to do.
+ * Which slots leave first: those whose worker does the least. The first slot stays: an app may do there what one worker
+ * alone is to do.
  *
- * @param {readonly { slot: number, busy: number, connections: number }[]} slots with what their workers do; 0 where none serves
+ * @param {readonly { slot: number, busy: number, connections: number }[]} slots with what their workers do; 0 where
+ *   none serves
  * @returns {number[]} their numbers
  */
 function leastLoaded (slots) {

@@ -3,7 +3,8 @@
 /**
  * `--workers <min>..<max>`: as many workers as the load needs.
  *
- * @typedef {{ autoscale: Readonly<import('../../core/container-budget').Bounds> | null }} Options of that option; null: the fleet keeps its size
+ * @typedef {{ autoscale: Readonly<import('../../core/container-budget').Bounds> | null }} Options of that option; null:
+ *   the fleet keeps its size
  */
 
 /** @param {Record<string, any>} line */
@@ -55,8 +56,8 @@ module.exports = Object.freeze({
 })
 
 /**
- * Never more than 2×CPU+1, as more event loops than that are of no use to the CPUs, nor more than the memory is enough for, unless `min`
- * asks for them.
+ * Never more than 2×CPU+1, as more event loops than that are of no use to the CPUs, nor more than the memory is enough
+ * for, unless `min` asks for them.
  *
  * @param {{ min: number, max: number | 'auto' }} range
  * @param {import('../../core/container-budget').Sizing} sizing

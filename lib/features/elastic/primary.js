@@ -1,6 +1,8 @@
 'use strict'
 
-/** In the primary: looks at the last heartbeats every second, and decides by decide.js how many workers there are to be. */
+/**
+ * In the primary: looks at the last heartbeats every second, and decides by decide.js how many workers there are to be.
+ */
 
 const { startsThatFit } = require('../../core/memory-room')
 const { NO_HISTORY, pushLoad, decide, leastLoaded } = require('./decide')
@@ -89,7 +91,9 @@ class Sizing {
   /** @param {number} slot @param {number} at */
   #loadOf (slot, at) {
     const incumbent = this.fleet.slots.get(slot)?.incumbent ?? null
-    return incumbent?.isServing ? { slot, busy: busyOf(incumbent, at), connections: incumbent.connections } : { slot, busy: 0, connections: 0 }
+    return incumbent?.isServing
+      ? { slot, busy: busyOf(incumbent, at), connections: incumbent.connections }
+      : { slot, busy: 0, connections: 0 }
   }
 
   /** Once, until the number changes. @param {number} busy */
@@ -100,7 +104,11 @@ class Sizing {
   }
 }
 
-/** Of its event loop, 0 to 1; one that is silent is held by what it does. @param {WorkerHandle} handle @param {number} at */
+/**
+ * Of its event loop, 0 to 1; one that is silent is held by what it does.
+ *
+ * @param {WorkerHandle} handle @param {number} at
+ */
 function busyOf ({ latest, heardAt }, at) {
   return at - heardAt > SILENT_MS && !latest.debugged ? 1 : latest.elu
 }

@@ -66,17 +66,27 @@ class Scaling {
     }
   }
 
-  /** @returns {{ t: number, wanted: number, ready: number, busy: number, requestsPerSecond: number }[]} means; t in ms since the epoch */
+  /**
+   * @returns {{ t: number, wanted: number, ready: number, busy: number, requestsPerSecond: number }[]} means; t in ms
+   *   since the epoch
+   */
   series () {
     return this.#timeline.list().map(({ t, cell: { looks, wanted, ready, busy, requestsPerSecond } }) =>
-      ({ t, wanted: wanted / looks, ready: ready / looks, busy: busy / looks, requestsPerSecond: requestsPerSecond / looks }))
+      ({
+        t,
+        wanted: wanted / looks,
+        ready: ready / looks,
+        busy: busy / looks,
+        requestsPerSecond: requestsPerSecond / looks
+      }))
   }
 
   /** @param {Record<string, any>} line */
   #look (line) {
     const t = asNumber(line.t)
     if (t === null) return
-    const [workers, serving, busy, requestsPerSecond] = [line.workers, line.serving, line.busy, line.requestsPerSecond].map(asCount)
+    const [workers, serving, busy, requestsPerSecond] =
+      [line.workers, line.serving, line.busy, line.requestsPerSecond].map(asCount)
     this.#looks++
     this.#workers += workers
     this.#fewest = Math.min(this.#fewest, workers)
@@ -93,8 +103,13 @@ class Scaling {
   }
 }
 
-/** @param {NonNullable<ReturnType<Scaling['summary']>>} summary @param {import('..').ReportTools} tools @returns {string[]} */
-function linesOf ({ min, max, fewest, most, mean, changes, overTargetMs }, { paint, wrap, count, clip, plain, shown, time }) {
+/**
+ * @param {NonNullable<ReturnType<Scaling['summary']>>} summary @param {import('..').ReportTools} tools
+ * @returns {string[]}
+ */
+function linesOf (
+  { min, max, fewest, most, mean, changes, overTargetMs }, { paint, wrap, count, clip, plain, shown, time }
+) {
   const reasons = Object.entries(changes).map(([reason, count]) => `${count} ${clip(plain(reason), 12)}`).join(', ')
   return wrap(`${fewest} to ${count(most, 'worker')} of ${shown(min)}..${shown(max)}, ${mean} on average; changes: ${reasons || 'none'}; busy for more than ${HIGH} of the time: ${time(overTargetMs)}`).map(line => paint('dim', line))
 }

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * `--on-exception drain`: an exception that the app does not catch costs the request whose code has thrown it. The worker answers that with 500,
- * leaves the rotation, and is replaced as in any recycle; Node.js would end it, with all that it has in flight.
+ * `--on-exception drain`: an exception that the app does not catch costs the request whose code has thrown it. The
+ * worker answers that with 500, leaves the rotation, and is replaced as in any recycle; Node.js would end it, with all
+ * that it has in flight.
  */
 
 const { LONGEST } = require('./bounds')
@@ -20,7 +21,11 @@ module.exports = Object.freeze({
   isOn: options => options.onException === 'drain',
   fromWorker: ({ kind, text, flag, orNull }) => ({
     uncaught: kind('its app has not caught an exception; `request`: the one whose code threw it, as far as is known, and whether that got 500', {
-      name: text(LONGEST.name), message: text(LONGEST.message), stack: text(LONGEST.stack), request: orNull(text(LONGEST.request)), isAnswered: flag
+      name: text(LONGEST.name),
+      message: text(LONGEST.message),
+      stack: text(LONGEST.stack),
+      request: orNull(text(LONGEST.request)),
+      isAnswered: flag
     }),
     fatal: kind('before it serves: what Node.js prints of an exception that ends it; of equal ones the primary prints one', { trace: text(LONGEST.trace) })
   }),

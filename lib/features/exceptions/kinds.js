@@ -1,11 +1,12 @@
 'use strict'
 
 /**
- * Exceptions by kind: those of the same name that were thrown at the same place are one. An app can throw without end what was never thrown
- * before: those beyond the first 200 kinds are one, `others`.
+ * Exceptions by kind: those of the same name that were thrown at the same place are one. An app can throw without end
+ * what was never thrown before: those beyond the first 200 kinds are one, `others`.
  *
  * @typedef {{ name: string, message: string, stack: string, request: string | null }} Thrown
- * @typedef {{ name: string, message: string, request: string | null, count: number }} Kind the message and request of its first
+ * @typedef {{ name: string, message: string, request: string | null, count: number }} Kind the message and request of
+ *   its first
  */
 
 const MOST_KINDS = 200
@@ -27,7 +28,10 @@ class Kinds {
     return [...this.#kinds.values(), this.#others]
   }
 
-  /** @param {Thrown} thrown @param {number} [seen] so many of its kind, at least, with this one @returns {Kind} its kind, as counted so far */
+  /**
+   * @param {Thrown} thrown @param {number} [seen] so many of its kind, at least, with this one
+   * @returns {Kind} its kind, as counted so far
+   */
   add (thrown, seen = 0) {
     const kind = this.#kindOf(thrown)
     kind.count = Math.max(kind.count + 1, seen)
@@ -47,7 +51,8 @@ class Kinds {
 
   /** @param {number} most @returns {Kind[]} the most frequent ones */
   list (most) {
-    return this.#all.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count).slice(0, most).map(kind => ({ ...kind }))
+    return this.#all.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count).slice(0, most)
+      .map(kind => ({ ...kind }))
   }
 }
 

@@ -38,12 +38,14 @@ class Exceptions {
     const at = this.kernel.now()
     if (seen <= OFTEN || at - (this.#toldAt.get(kind) ?? 0) >= AGAIN_MS) {
       this.#toldAt.set(kind, at)
-      const what = kind.name === name ? { name, message } : { name: kind.name, message: `${name}: ${message}`.slice(0, LONGEST.message) } // one of the others
+      // One of the others
+      const what = kind.name === name ? { name, message } : { name: kind.name, message: `${name}: ${message}`.slice(0, LONGEST.message) }
       this.kernel.record('worker.exception', { slot: handle.slot, pid: handle.pid, ...what, stack, request, isAnswered, seen })
     }
     this.kernel.crashed(handle, `${name}: ${message}`, request)
     if (!handle.isServing) return // it leaves already
-    if (!this.kernel.hasSessions()) this.kernel.wish(handle, 'exceptions', `its app has not caught ${name}`) // sessions stay until it drains
+    // Sessions stay until it drains
+    if (!this.kernel.hasSessions()) this.kernel.wish(handle, 'exceptions', `its app has not caught ${name}`)
     this.kernel.replace(handle, 'exception')
   }
 

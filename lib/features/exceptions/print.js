@@ -1,6 +1,9 @@
 'use strict'
 
-/** An exception in words, whatever the app has thrown: a Proxy, or an object whose getters throw, too. Neither function throws. */
+/**
+ * An exception in words, whatever the app has thrown: a Proxy, or an object whose getters throw, too. Neither function
+ * throws.
+ */
 
 const fs = require('node:fs')
 const { fileURLToPath } = require('node:url')
@@ -10,7 +13,12 @@ const { LONGEST } = require('./bounds')
 const FRAME = /^\s+at (?:.*\()?((?:file:\/\/)?\/.*?):(\d+):(\d+)\)?$/m
 const LONGEST_LINE = 200
 
-/** As Node.js prints one that ends a process: the line of the source, the stack, and the version. @param {unknown} thrown @returns {string} */
+/**
+ * As Node.js prints one that ends a process: the line of the source, the stack, and the version.
+ *
+ * @param {unknown} thrown
+ * @returns {string}
+ */
 function print (thrown) {
   return `${isError(thrown) ? placeOf(textOf(thrown, 'stack')) : 'Uncaught:\n'}${shown(thrown)}\n\nNode.js ${process.version}\n`
 }
@@ -31,7 +39,10 @@ function isError (thrown) {
   }
 }
 
-/** @param {Error} error @param {'name' | 'message' | 'stack'} field @returns {string} '' where it throws: Node.js makes the stack when it is first read */
+/**
+ * @param {Error} error @param {'name' | 'message' | 'stack'} field
+ * @returns {string} '' where it throws: Node.js makes the stack when it is first read
+ */
 function textOf (error, field) {
   try {
     return String(error[field])

@@ -1,6 +1,9 @@
 'use strict'
 
-/** In the report: exceptions that workers have survived, the most frequent first. Of a frequent kind the journal has some lines, each with the count. */
+/**
+ * In the report: exceptions that workers have survived, the most frequent first. Of a frequent kind the journal has
+ * some lines, each with the count.
+ */
 
 const { asCount } = require('../../report/journal-field')
 const { LONGEST } = require('./bounds')
@@ -26,7 +29,10 @@ class Exceptions {
   }
 }
 
-/** @param {{ count: number, kinds: import('./kinds').Kind[] }} summary @param {import('..').ReportTools} tools @returns {string[]} */
+/**
+ * @param {{ count: number, kinds: import('./kinds').Kind[] }} summary @param {import('..').ReportTools} tools
+ * @returns {string[]}
+ */
 function linesOf ({ kinds }, { paint, width, layOut, short, clip, plain }) {
   const rows = kinds.map(({ name, message, request, count }) => [short(count), clip(plain(request ?? '–'), 20), plain(`${name}: ${message}`)])
   const left = width - 6 - Math.max('request'.length, ...rows.map(([, request]) => request.length)) - Math.max('count'.length, ...rows.map(([count]) => count.length))

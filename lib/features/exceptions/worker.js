@@ -1,9 +1,10 @@
 'use strict'
 
 /**
- * In a worker: an exception that the app does not catch is answered for, and the worker goes on until it has been replaced. Whose code threw
- * it is told by an AsyncLocalStorage that each request enters; where the handler throws as it is called, Node may have left that context when
- * it tells. An app that listens for `uncaughtException` keeps the exception. A worker that does not serve yet ends, as by Node.
+ * In a worker: an exception that the app does not catch is answered for, and the worker goes on until it has been
+ * replaced. Whose code threw it is told by an AsyncLocalStorage that each request enters; where the handler throws as
+ * it is called, Node may have left that context when it tells. An app that listens for `uncaughtException` keeps the
+ * exception. A worker that does not serve yet ends, as by Node.
  */
 
 const { AsyncLocalStorage } = require('node:async_hooks')
@@ -17,8 +18,8 @@ const BODY = 'Internal Server Error\n'
 
 /**
  * @typedef {import('../../worker/connections/connection').Exchange} Exchange
- * @typedef {{ exchange: Exchange | null, method: string, url: string }} Current small, for a timer or promise of the app's may keep it for ever; without
- *   the exchange when that has ended
+ * @typedef {{ exchange: Exchange | null, method: string, url: string }} Current small, for a timer or promise of the
+ *   app's may keep it for ever; without the exchange when that has ended
  */
 
 /** @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart} */
@@ -29,7 +30,10 @@ function surviveExceptions (kernel) {
   const isOfItsOwnMode = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].some(flag => flag.startsWith('--unhandled-rejections'))
   /** Of the request whose handler may be running, in this turn. @type {Current | null} */
   let starting = null
-  /** Exceptions that have left functions of process.nextTick() behind: these run after the handler of a request that comes next, and before forget(). */
+  /**
+   * Exceptions that have left functions of process.nextTick() behind: these run after the handler of a request that
+   * comes next, and before forget().
+   */
   let interrupted = 0
   const forget = () => { starting = null }
   const settled = Promise.resolve() // queueMicrotask() makes an AsyncResource for each call
@@ -59,7 +63,11 @@ function surviveExceptions (kernel) {
     if (current?.exchange) tracker.witness?.threw(current.exchange.connection)
   }
 
-  /** Node does the same, but prints it here: the workers of a fleet that cannot start all throw the same. @param {unknown} thrown */
+  /**
+   * Node does the same, but prints it here: the workers of a fleet that cannot start all throw the same.
+   *
+   * @param {unknown} thrown
+   */
   function die (thrown) {
     const trace = print(thrown)
     if (channel.isUp && trace.length <= LONGEST.trace) channel.send('fatal', { trace })
@@ -79,7 +87,9 @@ function surviveExceptions (kernel) {
 /** @param {Exchange} exchange @returns {boolean} it got 500: nothing had been answered */
 function answer ({ response }) {
   try {
-    if (!(response instanceof ServerResponse) || response.headersSent || response.writableEnded || response.destroyed) return false
+    if (!(response instanceof ServerResponse) || response.headersSent || response.writableEnded || response.destroyed) {
+      return false
+    }
     for (const header of response.getHeaderNames()) response.removeHeader(header)
     writeHead.call(response, 500, { 'content-type': 'text/plain', 'content-length': Buffer.byteLength(BODY), connection: 'close' })
     Reflect.apply(end, response, [BODY])

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Connections outlive their worker: the primary has a descriptor of each one that lasts, and when a worker dies, whatever the cause, gives them to
- * its siblings, with a request that it had not begun to answer where that may be handled twice. A request that may not is answered with 502.
+ * Connections outlive their worker: the primary has a descriptor of each one that lasts, and when a worker dies,
+ * whatever the cause, gives them to its siblings, with a request that it had not begun to answer where that may be
+ * handled twice. A request that may not is answered with 502.
  */
 
 /** @typedef {{ failover: boolean }} Options */

@@ -1,6 +1,9 @@
 'use strict'
 
-/** In the primary: the descriptors of one worker's connections, by their rows. They are numbers in an array: no handle, and nothing of the event loop. */
+/**
+ * In the primary: the descriptors of one worker's connections, by their rows. They are numbers in an array: no handle,
+ * and nothing of the event loop.
+ */
 
 const fs = require('node:fs')
 const { Descriptor } = require('../../native/descriptor')
@@ -25,7 +28,11 @@ class Holdings {
   #serials = new Float64Array(0)
   /** The index of its server. */
   #servers = new Uint8Array(0)
-  /** Those of which there is a handle, which cannot give its descriptor away, by their rows. @type {Map<number, Socket>} */
+  /**
+   * Those of which there is a handle, which cannot give its descriptor away, by their rows.
+   *
+   * @type {Map<number, Socket>}
+   */
   #handles = new Map()
   /** @type {{ key: string, idleMs: number | null | undefined }[]} */
   #known = []
@@ -38,7 +45,10 @@ class Holdings {
     this.socket = socket
   }
 
-  /** @param {Pick<import('../../native/addon').Addon, 'receive'>} addon @returns {Generator<{ text: string, descriptors: number[] }>} */
+  /**
+   * @param {Pick<import('../../native/addon').Addon, 'receive'>} addon
+   * @returns {Generator<{ text: string, descriptors: number[] }>}
+   */
   * packets (addon) {
     try {
       for (let packet; (packet = addon.receive(this.socket.fd));) yield packet
@@ -74,7 +84,11 @@ class Holdings {
     this.#close(row)
   }
 
-  /** There is another descriptor of it on the way, and it may come back. @param {import('../../worker/connections/parcel').Copy} copy */
+  /**
+   * There is another descriptor of it on the way, and it may come back.
+   *
+   * @param {import('../../worker/connections/parcel').Copy} copy
+   */
   lend ({ row, serial }) {
     if (this.#serials[row] !== serial) return
     this.#serials[row] = serial - 1 // of an earlier connection, perhaps
@@ -134,7 +148,11 @@ class Holdings {
     }
   }
 
-  /** What was read of its request in flight, behind the prefix; null: nothing is. @param {import('./row').Row} row @param {import('./row').Bytes} counted */
+  /**
+   * What was read of its request in flight, behind the prefix; null: nothing is.
+   *
+   * @param {import('./row').Row} row @param {import('./row').Bytes} counted
+   */
   keptOf (row, counted) {
     const places = placesOf(row, counted, this.#spill)
     const parts = places?.flatMap(({ offset, length }) => this.readAt(offset, length) ?? []) ?? []

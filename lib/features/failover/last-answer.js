@@ -8,7 +8,10 @@ const net = require('node:net')
 const REASONS = { 502: 'Bad Gateway', 500: 'Internal Server Error' }
 const LINGER_MS = 2000 // for a client that sends its request's body first
 
-/** @param {any} handle Node's, of a connection whose request has had no answer @param {keyof typeof REASONS} status 500: the app's code has thrown for it */
+/**
+ * @param {any} handle Node's, of a connection whose request has had no answer
+ * @param {keyof typeof REASONS} status 500: the app's code has thrown for it
+ */
 function answerLast (handle, status) {
   const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle, allowHalfOpen: true }))
   const over = setTimeout(() => socket.destroy(), LINGER_MS)

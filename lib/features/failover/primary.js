@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * In the primary: has a descriptor of each connection that lasts, and decides what becomes of them when a worker has died. It reads nothing of
- * them, and is told nothing: what the dead worker was doing with each is in its memory, and must agree with what the kernel has counted.
+ * In the primary: has a descriptor of each connection that lasts, and decides what becomes of them when a worker has
+ * died. It reads nothing of them, and is told nothing: what the dead worker was doing with each is in its memory, and
+ * must agree with what the kernel has counted.
  */
 
 const fs = require('node:fs')
@@ -50,10 +51,14 @@ class Failover {
   /** @param {WorkerHandle} handle */
   connect (handle) {
     handle.once('entered', () => this.#open(handle))
-    handle.on('offers', ({ parcel: { copy } }, socket) => { if (copy && socket) this.#lend(handle, copy) }) // before the ledger sends it back, perhaps
+    // Before the ledger sends it back, perhaps
+    handle.on('offers', ({ parcel: { copy } }, socket) => { if (copy && socket) this.#lend(handle, copy) })
   }
 
-  /** @param {WorkerHandle} handle @param {import('../../worker/connections/parcel').Copy} copy of a connection that the ledger has */
+  /**
+   * @param {WorkerHandle} handle
+   * @param {import('../../worker/connections/parcel').Copy} copy of a connection that the ledger has
+   */
   #lend (handle, copy) {
     const holdings = this.#holdings.get(handle)
     if (!holdings) return
@@ -69,7 +74,12 @@ class Failover {
     handle.give('duplicates', theirs)
   }
 
-  /** What a worker sends waits where it is, also when that worker has died: so it is looked for rarely, while little comes. @param {number} afterMs */
+  /**
+   * What a worker sends waits where it is, also when that worker has died: so it is looked for rarely, while little
+   * comes.
+   *
+   * @param {number} afterMs
+   */
   #look (afterMs) {
     setTimeout(() => {
       let hasCome = false
@@ -109,7 +119,8 @@ class Failover {
   /**
    * A worker reads this connection from here on.
    *
-   * @param {WorkerHandle} handle @param {import('../../worker/connections/parcel').Copy} copy @param {any} socket @param {string} key
+   * @param {WorkerHandle} handle @param {import('../../worker/connections/parcel').Copy} copy @param {any} socket
+   * @param {string} key
    */
   kept (handle, copy, socket, key) {
     const holdings = this.#holdings.get(handle)
@@ -138,7 +149,8 @@ class Failover {
     })
     const isBlocked = ['no-account', 'blocked'].includes(String(handle.process.killedFor))
     const latest = isBlocked ? latestOf(all.flatMap(({ request }) => request ?? [])) : null
-    const blocks = (/** @type {typeof all[0]} */ { row, request }) => handle.blockedBy === null ? request === latest : row.serial === handle.blockedBy
+    const blocks = (/** @type {typeof all[0]} */ { row, request }) =>
+      handle.blockedBy === null ? request === latest : row.serial === handle.blockedBy
     for (const held of all) this.#settle(handle, held, isBlocked && blocks(held), outcome)
     holdings.close()
     for (const name of /** @type {const} */ (['moved', 'replayed', 'answered', 'cut'])) this.totals[name] += outcome[name]
@@ -168,15 +180,19 @@ class Failover {
     }
     const handle = handleOf(socket)
     if (!handle) return
-    const hasLeft = fate === 'unanswered' && bytes?.state === ENDED_BY_CLIENT // or it waits with its half closed, as few do
+    // Or it waits with its half closed, as few do
+    const hasLeft = fate === 'unanswered' && bytes?.state === ENDED_BY_CLIENT
     outcome[hasLeft ? 'ended' : fate === 'unanswered' ? 'answered' : 'cut']++
-    if (!hasLeft && outcome.cuts.length < MOST_NAMED) outcome.cuts.push(nameCut(request, peerOf(socket).port, row.deaths))
+    if (!hasLeft && outcome.cuts.length < MOST_NAMED) {
+      outcome.cuts.push(nameCut(request, peerOf(socket).port, row.deaths))
+    }
     if (fate === 'unanswered') answerLast(handle, row.hasThrown ? 500 : 502)
     else socket.close()
   }
 
   /**
-   * All that was read is there, and another worker may have it: a part of a head, or a request that may be handled twice.
+   * All that was read is there, and another worker may have it: a part of a head, or a request that may be handled
+   * twice.
    *
    * @param {Row} row @param {Bytes} bytes @param {Request} request
    */
@@ -187,12 +203,18 @@ class Failover {
     return replay === 'safe' && deaths === 0 && !hasThrown && isAlone && isReplaySafe(head)
   }
 
-  /** @param {Request} request @param {import('./holdings').Socket} socket @returns {string | null} its worker-to-be is that of its session */
+  /**
+   * @param {Request} request @param {import('./holdings').Socket} socket
+   * @returns {string | null} its worker-to-be is that of its session
+   */
   #sessionOf ({ head }, socket) {
     if (head === null) return null
     const { url, headers } = head
-    const byName = Object.fromEntries(headers.flatMap((name, i) => i % 2 === 0 ? [[name.toLowerCase(), headers[i + 1]]] : []))
-    return this.kernel.sessionOf({ url, headers: byName, socket: { get remoteAddress () { return peerOf(socket).address } } })
+    const byName = Object.fromEntries(headers.flatMap((name, i) =>
+      i % 2 === 0 ? [[name.toLowerCase(), headers[i + 1]]] : []))
+    return this.kernel.sessionOf({
+      url, headers: byName, socket: { get remoteAddress () { return peerOf(socket).address } }
+    })
   }
 
   describe () {
@@ -208,7 +230,10 @@ class Failover {
  * @property {number} ageMs
  */
 
-/** @param {Holdings} holdings @param {import('./row').Row} row @param {import('./row').Bytes} counted @returns {Request | null} null: nothing is kept */
+/**
+ * @param {Holdings} holdings @param {import('./row').Row} row @param {import('./row').Bytes} counted
+ * @returns {Request | null} null: nothing is kept
+ */
 function requestOf (holdings, row, counted) {
   const kept = holdings.keptOf(row, counted)
   if (!kept) return null
@@ -225,7 +250,8 @@ function requestOf (holdings, row, counted) {
 
 /** Of a worker that was blocked: most likely by this one. @param {Request[]} requests */
 function latestOf (requests) {
-  return requests.reduce((/** @type {Request | null} */ latest, request) => latest === null || request.ageMs < latest.ageMs ? request : latest, null)
+  return requests.reduce((/** @type {Request | null} */ latest, request) =>
+    latest === null || request.ageMs < latest.ageMs ? request : latest, null)
 }
 
 /** @param {any} socket a Descriptor, or a handle @returns {any} a handle of Node's; null: it is closed */
@@ -240,7 +266,10 @@ function peerOf (socket) {
   return peer
 }
 
-/** @param {Request | null} request @param {number | null} [remotePort] @param {number} [deaths] @returns {import('../../core/account').Cut} */
+/**
+ * @param {Request | null} request @param {number | null} [remotePort] @param {number} [deaths]
+ * @returns {import('../../core/account').Cut}
+ */
 function nameCut (request, remotePort = null, deaths = 0) {
   return {
     method: request?.head ? request.head.method.slice(0, 100) : null,

@@ -1,13 +1,16 @@
 'use strict'
 
 /**
- * What a worker notes of a connection in memory that the primary can read when the worker is dead, and what follows from that. Pure.
+ * What a worker notes of a connection in memory that the primary can read when the worker is dead, and what follows
+ * from that. Pure.
  *
- * A row has two states of its connection, the latest and the one before, or the one that follows: each is written whole while the other one
- * holds, so that a process that dies in between leaves one that is true. Whether one is true the kernel tells, which has counted the same bytes.
+ * A row has two states of its connection, the latest and the one before, or the one that follows: each is written whole
+ * while the other one holds, so that a process that dies in between leaves one that is true. Whether one is true the
+ * kernel tells, which has counted the same bytes.
  *
  * @typedef {object} State as of a moment between two requests
- * @property {number} read bytes that the worker had read, counted as the kernel does; NaN: it was not between two requests; CLOSES: the worker closes it then
+ * @property {number} read bytes that the worker had read, counted as the kernel does; NaN: it was not between two
+ *   requests; CLOSES: the worker closes it then
  * @property {number} written
  *
  * @typedef {object} Row
@@ -16,8 +19,8 @@
  * @property {boolean} hasThrown the app's code has, for its request
  * @property {State} latest
  * @property {State} other
- * @property {number} kept how many of the bytes are kept that were read since then, or fewer, if it died as it read; negative: more were read. In the
- *   memory with AT_END, where the last of them end a head
+ * @property {number} kept how many of the bytes are kept that were read since then, or fewer, if it died as it read;
+ *   negative: more were read. In the memory with AT_END, where the last of them end a head
  * @property {number} place where they are, in the file; 0: there is none
  *
  * @typedef {{ serial: number, at: number }} Spill `serial`: of the row whose connection was being read, or 0
@@ -42,12 +45,18 @@ const PLACES = Object.freeze([
   { from: MOST_ROWS * ROW_BYTES + 1024 * 2 ** 16, bytes: 16_384, count: 2 ** 11 }
 ])
 const PREFIX_BYTES = 8 // of each place: when the first of it came, ms since 1970
-/** What a place had no room for, behind the serial of its row and how much of the same is in the place: see lib/native/addon/reads.c. */
+/**
+ * What a place had no room for, behind the serial of its row and how much of the same is in the place: see
+ * lib/native/addon/reads.c.
+ */
 const SPILL = Object.freeze({ from: PLACES[1].from + PLACES[1].bytes * PLACES[1].count, bytes: PLACES[1].bytes })
 const SPILL_PREFIX_BYTES = 16
 const MEMORY_BYTES = SPILL.from + SPILL.bytes
 
-/** Of a row, in numbers of eight bytes; `LATEST` is 0 or 1, with twice `deaths`, and THREW. KEPT and PLACE are written by lib/native/addon/reads.c. */
+/**
+ * Of a row, in numbers of eight bytes; `LATEST` is 0 or 1, with twice `deaths`, and THREW. KEPT and PLACE are written
+ * by lib/native/addon/reads.c.
+ */
 const SERIAL = 0
 const LATEST = 1
 const THREW = 1024
@@ -72,7 +81,10 @@ function readRow (view, at) {
   return { serial: number(SERIAL), deaths, hasThrown: flags >= THREW, latest: mine, other, kept, place: number(PLACE) }
 }
 
-/** @param {[read: number, written: number, unread: number, state: number]} counted @returns {Bytes} the end of the client's half counts as a byte there */
+/**
+ * @param {[read: number, written: number, unread: number, state: number]} counted
+ * @returns {Bytes} the end of the client's half counts as a byte there
+ */
 function bytesOf ([read, written, , state]) {
   return { read: state === ENDED_BY_CLIENT ? read - 1 : read, written, state }
 }
@@ -87,7 +99,8 @@ function fateOf (row, bytes, isWholeRequest) {
   const { latest, other } = row
   if (bytes.state !== ESTABLISHED && bytes.state !== ENDED_BY_CLIENT) return 'ended'
   if ([latest, other].some(({ read, written }) => read === CLOSES && written === bytes.written)) return 'ended'
-  const isIdle = [latest, other].some(({ read, written }) => read === bytes.read && written === bytes.written) || isAnsweredAtOnce(row, bytes, isWholeRequest)
+  const isIdle = [latest, other].some(({ read, written }) => read === bytes.read && written === bytes.written) ||
+    isAnsweredAtOnce(row, bytes, isWholeRequest)
   if (isIdle) return bytes.state === ENDED_BY_CLIENT ? 'ended' : 'idle'
   return [latest, other].some(({ read, written }) => written === bytes.written && !(read > bytes.read)) ? 'unanswered' : 'begun'
 }
@@ -103,7 +116,11 @@ function isAnsweredAtOnce (row, bytes, isWholeRequest) {
   return other.written > latest.written && other.written === bytes.written
 }
 
-/** How many bytes are kept of a request in flight. The kernel's count is the later one. @param {Row} row @param {Bytes} bytes */
+/**
+ * How many bytes are kept of a request in flight. The kernel's count is the later one.
+ *
+ * @param {Row} row @param {Bytes} bytes
+ */
 function keptOf ({ kept, latest }, bytes) {
   return kept >= 0 && bytes.read > latest.read + kept ? bytes.read - latest.read : Math.abs(kept)
 }
@@ -127,7 +144,8 @@ function placesOf (row, bytes, spill) {
   const inSpill = spill.serial === serial && kept > spill.at ? kept - spill.at : 0
   const inPlace = kept - inSpill
   const end = PLACES[place < PLACES[1].from ? 0 : 1].bytes
-  const isSane = [place, inPlace, inSpill].every(Number.isSafeInteger) && inPlace > 0 && PREFIX_BYTES + inPlace <= end &&
+  const isSane = [place, inPlace, inSpill].every(Number.isSafeInteger) && inPlace > 0 &&
+    PREFIX_BYTES + inPlace <= end &&
     place >= PLACES[0].from && place + end <= SPILL.from && SPILL_PREFIX_BYTES + inSpill <= SPILL.bytes
   if (!isSane) return null
   const first = { offset: place, length: PREFIX_BYTES + inPlace }
@@ -136,7 +154,8 @@ function placesOf (row, bytes, spill) {
 
 /**
  * @param {string} text as a client sent it, in latin1
- * @returns {{ head: import('../../core/request-replay').Head, length: number } | null} `length`: of the head; null: it is not whole, or none
+ * @returns {{ head: import('../../core/request-replay').Head, length: number } | null} `length`: of the head; null: it
+ *   is not whole, or none
  */
 function parseHead (text) {
   const end = text.indexOf(HEAD_END)

@@ -1,6 +1,8 @@
 'use strict'
 
-/** In a worker: its rows, in memory that the primary can read when this process is dead. It is mapped as it is needed. */
+/**
+ * In a worker: its rows, in memory that the primary can read when this process is dead. It is mapped as it is needed.
+ */
 
 const { ROW_BYTES, MOST_ROWS, PLACES, SPILL, MEMORY_BYTES, SERIAL, LATEST, THREW, STATES, KEPT, AT_END, CLOSES } = require('./row')
 
@@ -31,7 +33,9 @@ class Table {
     const row = this.#freeRows.pop() ?? this.#nextRow
     if (row === this.#nextRow) {
       if (row === MOST_ROWS) return null
-      if (row % ROWS_OF_CHUNK === 0) this.#rows.push(new Float64Array(this.addon.map(this.fd, row * ROW_BYTES, CHUNK_BYTES)))
+      if (row % ROWS_OF_CHUNK === 0) {
+        this.#rows.push(new Float64Array(this.addon.map(this.fd, row * ROW_BYTES, CHUNK_BYTES)))
+      }
       this.#nextRow++
     }
     return new Note(this.addon, fd, row, ++this.#lastSerial, this.#rows[Math.floor(row / ROWS_OF_CHUNK)])
@@ -42,13 +46,20 @@ class Table {
     this.#freeRows.push(row)
   }
 
-  /** To be called from time to time: what idle connections have kept is free. @returns {number} how much memory has been touched */
+  /**
+   * To be called from time to time: what idle connections have kept is free.
+   *
+   * @returns {number} how much memory has been touched
+   */
   sweep () {
     return this.#nextRow * ROW_BYTES + this.addon.sweepReads()
   }
 }
 
-/** One connection's row. Counts of bytes are as the kernel has them, which are those of its handle and what passed before that had it. */
+/**
+ * One connection's row. Counts of bytes are as the kernel has them, which are those of its handle and what passed
+ * before that had it.
+ */
 class Note {
   #view
   #at
@@ -58,7 +69,10 @@ class Note {
   /** Whether a part of the next request had been read was not known at the end of the last one. */
   isUncertain = false
 
-  /** @param {import('../../native/addon').Addon} addon @param {number} fd @param {number} row @param {number} serial @param {Float64Array} view */
+  /**
+   * @param {import('../../native/addon').Addon} addon @param {number} fd @param {number} row @param {number} serial
+   * @param {Float64Array} view
+   */
   constructor (addon, fd, row, serial, view) {
     this.addon = addon
     this.fd = fd
@@ -68,7 +82,10 @@ class Note {
     this.#at = (row % ROWS_OF_CHUNK) * NUMBERS_OF_ROW
   }
 
-  /** @param {number} read @param {number} written @param {{ bytes?: Buffer, deaths?: number }} [request] `bytes`: read since, of a request in flight */
+  /**
+   * @param {number} read @param {number} written
+   * @param {{ bytes?: Buffer, deaths?: number }} [request] `bytes`: read since, of a request in flight
+   */
   begin (read, written, { bytes = NOTHING, deaths = 0 } = {}) {
     for (const state of STATES) this.#write(state, read, written)
     this.#view[this.#at + LATEST] = 2 * deaths
@@ -76,12 +93,20 @@ class Note {
     this.#view[this.#at + SERIAL] = this.serial
   }
 
-  /** After one more write it will be between two requests, or closed. @param {number} read @param {number} written @param {boolean} isLast */
+  /**
+   * After one more write it will be between two requests, or closed.
+   *
+   * @param {number} read @param {number} written @param {boolean} isLast
+   */
   announce (read, written, isLast) {
     this.#write(STATES[1 - this.#latest], isLast ? CLOSES : read, written)
   }
 
-  /** The connection is between two requests, or about to be closed. @param {number} read NaN: it is neither @param {number} written @param {boolean} isLast */
+  /**
+   * The connection is between two requests, or about to be closed.
+   *
+   * @param {number} read NaN: it is neither @param {number} written @param {boolean} isLast
+   */
   rest (read, written, isLast) {
     this.announce(read, written, isLast)
     this.#latest = 1 - this.#latest

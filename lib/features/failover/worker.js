@@ -1,10 +1,12 @@
 'use strict'
 
 /**
- * In a worker: gives the primary a descriptor of each connection that lasts, and notes in shared memory what has been read from it and written to
- * it. When this process has died, that is enough to know what it was doing with each connection; nothing else is ever told.
+ * In a worker: gives the primary a descriptor of each connection that lasts, and notes in shared memory what has been
+ * read from it and written to it. When this process has died, that is enough to know what it was doing with each
+ * connection; nothing else is ever told.
  *
- * A descriptor in another process keeps a connection open, so the client would not hear that it is closed here: it is shut first.
+ * A descriptor in another process keeps a connection open, so the client would not hear that it is closed here: it is
+ * shut first.
  */
 
 const fs = require('node:fs')
@@ -17,7 +19,10 @@ const { MEMORY, MOST_DESCRIPTORS, MOST_ENDED, TICK_MS, encode } = require('./pac
 const { Table } = require('./table')
 const { watchLastWrites } = require('./write-ahead')
 
-/** @typedef {import('../../worker/connections/connection').Connection} Connection @typedef {NonNullable<ReturnType<Table['take']>>} Note */
+/**
+ * @typedef {import('../../worker/connections/connection').Connection} Connection
+ * @typedef {NonNullable<ReturnType<Table['take']>>} Note
+ */
 
 const OOM_SCORE_ADJ = 100 // a worker goes before the primary, which has most to lose
 
@@ -61,14 +66,21 @@ class Duplicates {
     connection.copy = note
   }
 
-  /** A response is about to be handed to the kernel to its end. @param {any} socket @param {any} response @param {number} bytes of it */
+  /**
+   * A response is about to be handed to the kernel to its end.
+   *
+   * @param {any} socket @param {any} response @param {number} bytes of it
+   */
   ending (socket, response, bytes) {
     const connection = this.tracker.of(socket)
     const note = /** @type {Note | null | undefined} */ (connection?.copy)
     const { _handle: handle } = socket
     if (!connection || !note || !handle || connection.exchanges.length === 0) return
     const isLast = connection.exchanges.length === 1
-    note.announce(isLast ? readOf(note, socket, handle) : NaN, note.writtenBefore + handle.bytesWritten + bytes, response._last === true)
+    note.announce(
+      isLast ? readOf(note, socket, handle) : NaN, note.writtenBefore + handle.bytesWritten + bytes,
+      response._last === true
+    )
   }
 
   /** @param {Connection} connection @param {any} response */
@@ -76,7 +88,9 @@ class Duplicates {
     const note = /** @type {Note | null} */ (copy)
     const { _handle: handle } = /** @type {any} */ (socket)
     if (note === null || !handle) return
-    note.rest(exchanges.length === 0 ? readOf(note, socket, handle) : NaN, note.writtenBefore + handle.bytesWritten, response._last === true)
+    note.rest(exchanges.length === 0
+      ? readOf(note, socket, handle)
+      : NaN, note.writtenBefore + handle.bytesWritten, response._last === true)
   }
 
   /** @param {Connection} connection */
@@ -92,7 +106,11 @@ class Duplicates {
     this.#end(connection)
   }
 
-  /** The protocol of the connection is the app's from here on, and no sibling can go on with it. @param {Connection} connection */
+  /**
+   * The protocol of the connection is the app's from here on, and no sibling can go on with it.
+   *
+   * @param {Connection} connection
+   */
   upgraded (connection) {
     if (connection.copy) this.#end(connection)
   }
@@ -117,7 +135,8 @@ class Duplicates {
     const fresh = this.#takeFresh()
     while (this.#ended.length > 0) {
       const ended = this.#ended.slice(0, 2 * MOST_ENDED)
-      if (!this.#pass({ ended }, [this.table.fd])) break // a packet without a descriptor would run together with the next one
+      // A packet without a descriptor would run together with the next one
+      if (!this.#pass({ ended }, [this.table.fd])) break
       this.#ended.splice(0, ended.length)
       for (let i = 0; i < ended.length; i += 2) this.table.free(ended[i])
     }
@@ -127,7 +146,9 @@ class Duplicates {
         const begun = some.flatMap(({ copy }) => copy ? [copy.row, copy.serial] : [])
         const { keepAliveTimeout, keepAliveTimeoutBuffer = 1000 } = /** @type {any} */ (server)
         const idleMs = keepAliveTimeout > 0 ? keepAliveTimeout + keepAliveTimeoutBuffer : null
-        const isPassed = this.#pass({ key, idleMs, begun }, some.map(({ socket }) => /** @type {any} */ (socket)._handle.fd))
+        const isPassed = this.#pass(
+          { key, idleMs, begun }, some.map(({ socket }) => /** @type {any} */ (socket)._handle.fd)
+        )
         if (isPassed) continue
         for (const connection of some) this.#giveUp(connection)
         this.#lookedUntil = Math.min(this.#lookedUntil, ...some.map(({ since }) => since))
@@ -189,7 +210,9 @@ class Duplicates {
       note.begin(isResting && socket.writableLength === 0 ? read : NaN, written)
     } else {
       const bytes = exchanges.length === 1 && isResting ? toWire(exchange.head) : undefined
-      note.begin(bytes ? read - bytes.length : NaN, note.writtenBefore + exchange.written, { bytes, deaths: connection.deaths })
+      note.begin(
+        bytes ? read - bytes.length : NaN, note.writtenBefore + exchange.written, { bytes, deaths: connection.deaths }
+      )
     }
     return note
   }
@@ -205,14 +228,21 @@ class Duplicates {
   }
 }
 
-/** @param {Note} note @param {any} socket @param {any} handle @returns {number} NaN: a part of the next request has been read, or of this one has not */
+/**
+ * @param {Note} note @param {any} socket @param {any} handle
+ * @returns {number} NaN: a part of the next request has been read, or of this one has not
+ */
 function readOf (note, socket, handle) {
   const isBetween = isBetweenMessages(socket) ?? note.isAtEndOfHead
   note.isUncertain = !isBetween
   return isBetween && socket.readableLength === 0 ? note.readBefore + handle.bytesRead : NaN
 }
 
-/** The parser is to tell when the next request begins. Of one without a body the bytes that are kept tell it, for less. @param {Connection} connection */
+/**
+ * The parser is to tell when the next request begins. Of one without a body the bytes that are kept tell it, for less.
+ *
+ * @param {Connection} connection
+ */
 function isWatchedClosely ({ copy, exchanges }) {
   if (copy === null || /** @type {Note} */ (copy).isUncertain) return true
   const { method } = exchanges[exchanges.length - 1].head

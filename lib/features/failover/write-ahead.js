@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Tells of the last write of each response just before it, with the bytes that it has: a process that dies between the write and `finish` leaves a
- * connection that is idle, and nothing else could tell it from one whose response was cut.
+ * Tells of the last write of each response just before it, with the bytes that it has: a process that dies between the
+ * write and `finish` leaves a connection that is idle, and nothing else could tell it from one whose response was cut.
  */
 
 const http = require('node:http')
@@ -19,7 +19,9 @@ function watchLastWrites (onLast) {
   if (typeof write !== 'function') return // that of the next Node.js, perhaps
   /** The response whose end() is running: most are written within. @type {any} */
   let ending = null
-  response.end = /** @this {any} */ function (/** @type {any} */ chunk, /** @type {any} */ encoding, /** @type {any} */ callback) {
+  response.end = /** @this {any} */ function (
+    /** @type {any} */ chunk, /** @type {any} */ encoding, /** @type {any} */ callback
+  ) {
     const before = ending
     ending = this
     try {
@@ -30,7 +32,9 @@ function watchLastWrites (onLast) {
   }
   /** @this {any} @param {boolean} isMany @param {any} data @param {any} encoding @param {any} callback */
   socket._writeGeneric = function (isMany, data, encoding, callback) {
-    if (ending !== null && this._httpMessage === ending) onLast(this, ending, isMany ? sumOf(data) : lengthOf(data, encoding))
+    if (ending !== null && this._httpMessage === ending) {
+      onLast(this, ending, isMany ? sumOf(data) : lengthOf(data, encoding))
+    }
     return write.call(this, isMany, data, encoding, callback)
   }
 }

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * What the app has opened before it is forked. A copy shares each such file, socket or watch with the mold and with its siblings:
- * two of them that write to one database connection, or read from it, break it. So they are found, and named.
+ * What the app has opened before it is forked. A copy shares each such file, socket or watch with the mold and with its
+ * siblings: two of them that write to one database connection, or read from it, break it. So they are found, and named.
  */
 
 const fs = require('node:fs')
@@ -41,7 +41,10 @@ function listDescriptors () {
   })
 }
 
-/** @param {string} target as /proc/self/fd tells it @param {Map<string, string>} sockets by inode, filled when first needed */
+/**
+ * @param {string} target as /proc/self/fd tells it
+ * @param {Map<string, string>} sockets by inode, filled when first needed
+ */
 function describe (target, sockets) {
   const [, kind, inode] = /^(socket|pipe):\[(\d+)\]$/.exec(target) ?? []
   if (kind === 'pipe') return 'a pipe'
@@ -65,7 +68,8 @@ function readSockets (sockets) {
       sockets.set(rest[5], what)
     }
   }
-  for (const row of rows('unix')) sockets.set(row[6], row[7] ? `the Unix socket ${row[7].replace(/@+$/, '')}` : 'a Unix socket') // Node 20 pads
+  // Node 20 pads
+  for (const row of rows('unix')) sockets.set(row[6], row[7] ? `the Unix socket ${row[7].replace(/@+$/, '')}` : 'a Unix socket')
 }
 
 /** @param {string} file of /proc/self/net @returns {string[][]} */
@@ -77,7 +81,9 @@ function rows (file) {
   }
 }
 
-/** @param {string} hex as /proc/net has it: each word of the address in the machine's order, which is little-endian here */
+/**
+ * @param {string} hex as /proc/net has it: each word of the address in the machine's order, which is little-endian here
+ */
 function address (hex) {
   const [host, port] = hex.split(':')
   const bytes = (host.match(/.{8}/g) ?? []).flatMap(word => [...Buffer.from(word, 'hex')].reverse())

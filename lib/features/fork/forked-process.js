@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The primary's end of a mold, and of each process that it forks: to Node, and so to cluster, such a process is a ChildProcess like
- * any other. What uv_spawn does there with descriptors, pid and exit status is done here by the mold: see mold.js.
+ * The primary's end of a mold, and of each process that it forks: to Node, and so to cluster, such a process is a
+ * ChildProcess like any other. What uv_spawn does there with descriptors, pid and exit status is done here by the mold:
+ * see mold.js.
  */
 
 const { ChildProcess } = require('node:child_process')
@@ -33,8 +34,9 @@ const ANSWER = record({
 })
 
 /**
- * A mold as its primary sees it; the process itself is started by the caller, with `inherited` among its descriptors. Emits
- * `frozen`, when it has loaded the app, or `refused` with the reason; `silent`, where it does not say that a process has ended.
+ * A mold as its primary sees it; the process itself is started by the caller, with `inherited` among its descriptors.
+ * Emits `frozen`, when it has loaded the app, or `refused` with the reason; `silent`, where it does not say that a
+ * process has ended.
  */
 class MoldControl extends EventEmitter {
   /** @type {Map<number, Handle>} forked or being forked, by number */
@@ -66,8 +68,8 @@ class MoldControl extends EventEmitter {
   }
 
   /**
-   * Runs a function that starts one process by child_process or cluster: that one is forked from the mold. Its pid comes with
-   * the event `forked` (or is undefined for good, where `error` comes).
+   * Runs a function that starts one process by child_process or cluster: that one is forked from the mold. Its pid
+   * comes with the event `forked` (or is undefined for good, where `error` comes).
    *
    * @template T
    * @param {() => T} start
@@ -99,7 +101,9 @@ class MoldControl extends EventEmitter {
     } catch {} // it has just ended by itself: the socket's close follows
   }
 
-  /** @param {Handle} handle @param {Record<string, string>} env @param {number[]} descriptors @param {number[]} places */
+  /**
+   * @param {Handle} handle @param {Record<string, string>} env @param {number[]} descriptors @param {number[]} places
+   */
   order (handle, env, descriptors, places) {
     if (!this.isUp) throw Object.assign(new Error('the mold is gone'), { errno: -os.constants.errno.ESRCH })
     const number = ++this.#lastNumber
@@ -114,7 +118,8 @@ class MoldControl extends EventEmitter {
     if (this.#rest.length > LONGEST) lines.push(this.#rest)
     for (const line of lines) {
       const answer = answerOf(line)
-      if (answer !== null && (answer.forked === undefined || (this.#handles.has(answer.forked) && answer.pid > 1))) this.#hear(answer)
+      if (answer !== null && (answer.forked === undefined ||
+        (this.#handles.has(answer.forked) && answer.pid > 1))) this.#hear(answer)
       else return this.#distrust(line)
     }
   }
@@ -126,8 +131,8 @@ class MoldControl extends EventEmitter {
   }
 
   /**
-   * @param {{ held?: true, frozen?: true, refused?: string, forked?: number, pid?: number, failed?: number, errno?: number, ended?: number,
-   *   code?: number, signal?: string | null }} answer
+   * @param {{ held?: true, frozen?: true, refused?: string, forked?: number, pid?: number, failed?: number,
+   *   errno?: number, ended?: number, code?: number, signal?: string | null }} answer
    */
   #hear ({ held, frozen, refused, forked, pid = 0, failed, errno = 0, ended, code = 0, signal = null }) {
     if (held) {
@@ -160,7 +165,9 @@ class Handle {
   #signal = null
   #hasEnded = false
 
-  /** @param {MoldControl} control @param {any} child @param {any} options of its spawn(), which goes on filling them in */
+  /**
+   * @param {MoldControl} control @param {any} child @param {any} options of its spawn(), which goes on filling them in
+   */
   constructor (control, child, options) {
     this.options = options
     this.control = control
@@ -171,7 +178,8 @@ class Handle {
 
   /** @returns {number} 0 or an errno */
   spawn () {
-    const { stdio, envPairs } = /** @type {{ stdio: { type: string, handle?: any, fd?: number }[], envPairs: string[] }} */ (this.options)
+    const { stdio, envPairs } =
+      /** @type {{ stdio: { type: string, handle?: any, fd?: number }[], envPairs: string[] }} */ (this.options)
     /** @type {number[]} */
     const descriptors = []
     /** @type {number[]} */
@@ -244,9 +252,10 @@ class Handle {
 }
 
 /**
- * Node never frees a Process that was not spawned: its close() does nothing, and it would keep the ChildProcess, its listeners, and so the
- * worker. One whose program could not be executed can be closed. (A spawn that fails before libuv forks would be cheaper. But from libuv
- * 1.52 on, it takes the handle off the loop's list, and the close that follows does so again: the list is destroyed.)
+ * Node never frees a Process that was not spawned: its close() does nothing, and it would keep the ChildProcess, its
+ * listeners, and so the worker. One whose program could not be executed can be closed. (A spawn that fails before libuv
+ * forks would be cheaper. But from libuv 1.52 on, it takes the handle off the loop's list, and the close that follows
+ * does so again: the list is destroyed.)
  *
  * @param {any} process
  */

@@ -1,6 +1,9 @@
 'use strict'
 
-/** A mold as the primary sees it: a process that loads the app and stands still, and from then on forks what it is asked for. */
+/**
+ * A mold as the primary sees it: a process that loads the app and stands still, and from then on forks what it is asked
+ * for.
+ */
 
 const { EventEmitter } = require('node:events')
 const { MoldControl } = require('./forked-process')
@@ -13,7 +16,10 @@ class MoldProcess extends EventEmitter {
   why = null
   isFrozen = false
 
-  /** @param {number} generation @param {import('../interface').PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
+  /**
+   * @param {number} generation @param {import('../interface').PrimaryKernel} kernel
+   * @param {import('../../native/addon').Addon} addon
+   */
   constructor (generation, { options: { readyTimeoutMs, warm, forkUnsafe }, now, startOriginal }, addon) {
     super()
     this.generation = generation
@@ -48,13 +54,14 @@ class MoldProcess extends EventEmitter {
     })
     /** @type {Promise<void>} */
     this.gone = new Promise(resolve => {
-      const gone = (/** @type {number | null} */ code, /** @type {string | null} */ signal, /** @type {string} */ how) => {
-        clearTimeout(deadline)
-        this.why ??= `its mold ${how}`
-        control.socket.destroy()
-        this.emit('exit', { code, signal })
-        resolve()
-      }
+      const gone =
+        (/** @type {number | null} */ code, /** @type {string | null} */ signal, /** @type {string} */ how) => {
+          clearTimeout(deadline)
+          this.why ??= `its mold ${how}`
+          control.socket.destroy()
+          this.emit('exit', { code, signal })
+          resolve()
+        }
       this.worker.once('exit', (code, signal) => gone(code, signal, signal ? `was killed by ${signal}` : `exited with code ${code}`))
       this.worker.once('error', error => { if (this.pid === null) gone(null, null, `could not be started (${error.message})`) })
     })
@@ -78,7 +85,12 @@ class MoldProcess extends EventEmitter {
     this.control.retire()
   }
 
-  /** Why a process could not be forked; the mold's own end may be noticed later. @param {Error} error @returns {Promise<string>} */
+  /**
+   * Why a process could not be forked; the mold's own end may be noticed later.
+   *
+   * @param {Error} error
+   * @returns {Promise<string>}
+   */
   async failure (error) {
     if (this.control.isUp) return error.message
     await this.gone

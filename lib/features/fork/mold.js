@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * A process that has loaded the app and from then on only forks. It stands still in one system call: no timer of the app's
- * fires in it, nothing is read, no page of it changes. What wakes it up is an order of the primary's, or a copy's end.
+ * A process that has loaded the app and from then on only forks. It stands still in one system call: no timer of the
+ * app's fires in it, nothing is read, no page of it changes. What wakes it up is an order of the primary's, or a copy's
+ * end.
  *
  *     primary                          mold                              copy
  *        │◀─────────────────────────────┤  { held: true }, { frozen: true } or { refused }
@@ -12,8 +13,8 @@
  *        │◀───────────────────── the channel, stdout, stderr ────────────▶│
  *        │◀─────────────────────────────┤  { ended: 7, code, signal } ◀───┘
  *
- * In a copy the channel to the primary is the mold's own, with another socket under the same descriptor: what the app and
- * cluster have made of `process.send` before the fork goes on working, and Node has no part in it.
+ * In a copy the channel to the primary is the mold's own, with another socket under the same descriptor: what the app
+ * and cluster have made of `process.send` before the fork goes on working, and Node has no part in it.
  */
 
 const fs = require('node:fs')
@@ -56,18 +57,20 @@ class Mold {
   }
 
   /**
-   * Stands still, when the immediates that are due have run. Resolves in each copy, once it is one of its own. To be called with
-   * nothing under way: nothing in the thread pool or on the channel.
+   * Stands still, when the immediates that are due have run. Resolves in each copy, once it is one of its own. To be
+   * called with nothing under way: nothing in the thread pool or on the channel.
    */
   async freeze () {
-    // From Node 22 on, root certificates are loaded in a thread: TLS in a copy that is made meanwhile would wait for it for ever.
+    // From Node 22 on, root certificates are loaded in a thread: TLS in a copy that is made meanwhile would wait for it
+    // for ever.
     tls.createSecureContext()
     let turns = 0
     do await new Promise(resolve => setImmediate(resolve))
     while (this.timers.hasImmediates && ++turns < MOST_TURNS)
     this.tell({ frozen: true })
     const env = this.#serve()
-    if (process.listenerCount('SIGUSR1') === 0) this.addon.ignore(os.constants.signals.SIGUSR1) // it starts the inspector, by a thread that is missing
+    // It starts the inspector, by a thread that is missing
+    if (process.listenerCount('SIGUSR1') === 0) this.addon.ignore(os.constants.signals.SIGUSR1)
     takeIdentity(env)
     reseed()
     this.timers.restart()
@@ -81,7 +84,8 @@ class Mold {
     let isRetiring = false
     for (;;) {
       const event = this.addon.wait(this.control)
-      if (event === undefined) return this.addon.exit(0) // the primary has gone; its workers finish without it, and so without us
+      // The primary has gone; its workers finish without it, and so without us
+      if (event === undefined) return this.addon.exit(0)
       if ('pid' in event) {
         const { pid, code, signal } = event
         const ended = copies.get(pid)
@@ -99,7 +103,10 @@ class Mold {
     }
   }
 
-  /** @param {number} number @param {number[]} descriptors @param {number[]} places @returns {number | null} 0 in the copy; null: it failed */
+  /**
+   * @param {number} number @param {number[]} descriptors @param {number[]} places
+   * @returns {number | null} 0 in the copy; null: it failed
+   */
   #fork (number, descriptors, places) {
     let pid = null
     let answer

@@ -1,14 +1,16 @@
 'use strict'
 
 /**
- * The molds of a fleet, one a generation: each loads the app and then only forks. The old one ends with its last copy, once the
- * next stands still.
+ * The molds of a fleet, one a generation: each loads the app and then only forks. The old one ends with its last copy,
+ * once the next stands still.
  *
  *     fork(generation) ─▶ loading ──frozen──▶ forks what has been asked for meanwhile, and what is asked for later
- *                            └── ends, refuses or takes too long: what has been asked for cannot be started; the next call tries anew
+ *                            └── ends, refuses or takes too long: what has been asked for cannot be started; the
+ *                                next call tries anew
  *
- * One that does not fork in time, or does not tell that a copy has ended, hangs, and is ended as well. A generation whose copies do not
- * start, one after the other and none before, is spawned; what ends a copy that has started says nothing of forking.
+ * One that does not fork in time, or does not tell that a copy has ended, hangs, and is ended as well. A generation
+ * whose copies do not start, one after the other and none before, is spawned; what ends a copy that has started says
+ * nothing of forking.
  */
 
 const { RecycleError } = require('../../core/errors')
@@ -37,7 +39,8 @@ class Molds {
   /**
    * @param {number} generation
    * @param {() => Worker} start runs cluster.fork() once
-   * @returns {{ worker: Worker, forkedBy?: MoldProcess }} its process begins when it has been forked, or has begun where none is forked
+   * @returns {{ worker: Worker, forkedBy?: MoldProcess }} its process begins when it has been forked, or has begun
+   *   where none is forked
    */
   fork (generation, start) {
     if (generation > this.#generation) [this.#generation, this.#failures] = [generation, 0]
@@ -50,7 +53,8 @@ class Molds {
 
   /** @param {number} generation @returns {boolean} it can be forked without loading the app again */
   has (generation) {
-    return !this.#isGivenUp(generation) && [...this.#all].some(mold => mold.generation === generation && mold.isFrozen && mold.why === null)
+    return !this.#isGivenUp(generation) &&
+      [...this.#all].some(mold => mold.generation === generation && mold.isFrozen && mold.why === null)
   }
 
   /** No other generation is forked from here on. @param {number} generation */
@@ -61,7 +65,11 @@ class Molds {
     for (const mold of this.#all) if (mold.generation !== generation) mold.retire()
   }
 
-  /** A worker has died that had not started; see lifecycle.js. @param {import('../../primary/workers/process').WorkerProcess} process */
+  /**
+   * A worker has died that had not started; see lifecycle.js.
+   *
+   * @param {import('../../primary/workers/process').WorkerProcess} process
+   */
   failed ({ forkedBy, pid }) {
     if (forkedBy?.generation !== this.#generation || pid === null || ++this.#failures !== MOST_FAILURES) return
     this.#giveUp(`${MOST_FAILURES} forked workers in a row did not start`)
@@ -90,7 +98,10 @@ class Molds {
     for (const mold of this.#all) mold.retire()
   }
 
-  /** @param {number} timeoutMs those that have not ended by then are killed @returns {Promise<void>} resolves when none is left */
+  /**
+   * @param {number} timeoutMs those that have not ended by then are killed
+   * @returns {Promise<void>} resolves when none is left
+   */
   async ended (timeoutMs) {
     const deadline = setTimeout(() => { for (const mold of this.#all) mold.end('it did not end with the fleet') }, timeoutMs)
     await Promise.all([...this.#all].map(({ gone }) => gone))
@@ -113,7 +124,9 @@ class Molds {
     this.#all.add(mold)
     mold.on('frozen', readyMs => {
       this.kernel.record('mold.ready', { pid: mold.pid, generation, readyMs })
-      for (const other of this.#all) if (other !== mold && other.generation <= generation && other.generation !== this.kept) other.retire()
+      for (const other of this.#all) {
+        if (other !== mold && other.generation <= generation && other.generation !== this.kept) other.retire()
+      }
     })
     mold.on('refused', why => this.#refused(why))
     mold.on('exit', ({ code, signal }) => {

@@ -1,6 +1,9 @@
 'use strict'
 
-/** What the app has to do in a copy by itself: its own generator's seed, a connection, a file. In the order it was given. */
+/**
+ * What the app has to do in a copy by itself: its own generator's seed, a connection, a file. In the order it was
+ * given.
+ */
 
 /** @type {(() => unknown)[]} */
 const callbacks = []

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The process of which workers are copies (`--fork mold`): it loads the app up to its first `listen()`, warms it up, and stands
- * still. What follows the fork, in each copy, is what a spawned worker does before it loads the app: see enter.js.
+ * The process of which workers are copies (`--fork mold`): it loads the app up to its first `listen()`, warms it up,
+ * and stands still. What follows the fork, in each copy, is what a spawned worker does before it loads the app: see
+ * enter.js.
  */
 
 const { setImmediate, setTimeout } = require('node:timers')
@@ -17,7 +18,10 @@ const POLL_MS = 5
 const MOST_NAMED = 5
 const SURVIVALS = 2 // of young objects, until they are old: a copy's first collections do not touch them
 
-/** @param {import('../interface').OriginalKernel} kernel @param {Record<string, any>} settings `warm`: requests; `isUnsafe`: whatever the app has opened */
+/**
+ * @param {import('../interface').OriginalKernel} kernel
+ * @param {Record<string, any>} settings `warm`: requests; `isUnsafe`: whatever the app has opened
+ */
 function becomeMold ({ prepare, warmUpApp, flushCompileCache, exposeGc }, { warm, isUnsafe }) {
   const addon = /** @type {import('../../native/addon').Addon} */ (loadAddon().addon)
   const mold = new Mold(addon, CONTROL)
@@ -47,7 +51,8 @@ function becomeMold ({ prepare, warmUpApp, flushCompileCache, exposeGc }, { warm
       return refuse(`the app cannot be warmed up: ${String(error instanceof Error ? error.message : error)}`)
     }
     flushCompileCache()
-    while (addon.activeRequests() > 0) await new Promise(resolve => setTimeout(resolve, POLL_MS)) // threads of the pool are at work
+    // Threads of the pool are at work
+    while (addon.activeRequests() > 0) await new Promise(resolve => setTimeout(resolve, POLL_MS))
     const shared = new Set(openedSince(before).map(({ what }) => what))
     if (threads.count > 0) shared.add('a thread (worker_threads or module hooks)')
     if (shared.size > 0 && !isUnsafe) return refuse(unsafe([...shared]))

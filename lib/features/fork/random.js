@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Random numbers, of which every copy would give the same. What comes from OpenSSL does not repeat, since it looks at the pid;
- * what was drawn ahead does, and so does Math.random, whose state only V8 can reach. So the mold has a Math.random of its own
- * before the app is loaded (an app may keep a reference to it), and a copy seeds that anew.
+ * Random numbers, of which every copy would give the same. What comes from OpenSSL does not repeat, since it looks at
+ * the pid; what was drawn ahead does, and so does Math.random, whose state only V8 can reach. So the mold has a
+ * Math.random of its own before the app is loaded (an app may keep a reference to it), and a copy seeds that anew.
  */
 
 const crypto = require('node:crypto')

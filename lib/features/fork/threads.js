@@ -2,7 +2,10 @@
 
 const { createHook } = require('node:async_hooks')
 
-/** The threads (worker_threads) that the app has started: a copy has none of them, and would wait for their answers for ever. */
+/**
+ * The threads (worker_threads) that the app has started: a copy has none of them, and would wait for their answers for
+ * ever.
+ */
 class LiveThreads {
   /** Node's handles of them. @type {Set<any>} */
   #handles = new Set()
@@ -17,7 +20,8 @@ class LiveThreads {
 
   /** How many there are now. */
   get count () {
-    for (const handle of this.#handles) if (handle.messagePort === undefined) this.#handles.delete(handle) // it has been joined
+    // It has been joined
+    for (const handle of this.#handles) if (handle.messagePort === undefined) this.#handles.delete(handle)
     return this.#handles.size
   }
 

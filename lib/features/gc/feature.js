@@ -1,14 +1,17 @@
 'use strict'
 
 /**
- * When a worker collects its garbage: on request (`recycle gc`), in place of a recycle (`--on-budget collect`), and as late as V8's flags have it (`--gc`,
- * `--heap`). The collection itself is the kernel's, and so are the pauses that each worker measures.
+ * When a worker collects its garbage: on request (`recycle gc`), in place of a recycle (`--on-budget collect`), and as
+ * late as V8's flags have it (`--gc`, `--heap`). The collection itself is the kernel's, and so are the pauses that each
+ * worker measures.
  *
- * @typedef {{ gc: 'default' | 'huge-heap' | 'no-mark-sweep', heap: 'default' | 'auto', onBudget: 'recycle' | 'collect' }} Options
+ * @typedef {{ gc: 'default' | 'huge-heap' | 'no-mark-sweep', heap: 'default' | 'auto', onBudget: 'recycle'
+ *   | 'collect' }} Options
  *
  * @typedef {object} Commands
- * @property {(slot: number) => Promise<Record<string, any>>} gc has a worker collect its garbage out of rotation, so that no request waits for it; resolves
- *   with the journal's `collected` line. Throws RECYCLE_NO_SLOT, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+ * @property {(slot: number) => Promise<Record<string, any>>} gc has a worker collect its garbage out of rotation, so
+ *   that no request waits for it; resolves with the journal's `collected` line. Throws RECYCLE_NO_SLOT,
+ *   RECYCLE_NOT_DONE, RECYCLE_STOPPED
  */
 
 /** @type {Readonly<import('..').Feature>} */
@@ -25,7 +28,8 @@ module.exports = Object.freeze({
   v8 (options, nodeMajor) {
     const { gc, heap, maxRssBytes } = options
     if (heap === 'auto') return { flags: [require('./heap-limit').oldSpaceFlag(options)], collectsFirst: false }
-    const collectsFirst = gc !== 'default' && nodeMajor >= 22 && nodeMajor < 24 // as its limits follow a mark-sweep; see profiles.js
+    // As its limits follow a mark-sweep; see profiles.js
+    const collectsFirst = gc !== 'default' && nodeMajor >= 22 && nodeMajor < 24
     return { flags: require('./profiles').gcFlags(gc, { maxRssBytes, nodeMajor }), collectsFirst }
   },
   commands: ({ slots }) => ({ gc: { target: slots } }),

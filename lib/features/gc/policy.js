@@ -1,12 +1,12 @@
 'use strict'
 
 /**
- * `--on-budget collect`: whether a worker over budget should try a collection, and whether the collection was enough. Both
- * decisions use only what the journal records: `worker.condemn` and `collected`.
+ * `--on-budget collect`: whether a worker over budget should try a collection, and whether the collection was enough.
+ * Both decisions use only what the journal records: `worker.condemn` and `collected`.
  *
- * Memory left after a full collection is live. It must be well below the budget, else the worker is over it again at once.
- * A worker that exceeds the budget again soon after a collection makes garbage too fast to collect out of rotation.
- * Together the two rules bound how often a worker collects.
+ * Memory left after a full collection is live. It must be well below the budget, else the worker is over it again at
+ * once. A worker that exceeds the budget again soon after a collection makes garbage too fast to collect out of
+ * rotation. Together the two rules bound how often a worker collects.
  */
 
 /** The largest share of the soft budget that may be left. */

@@ -17,7 +17,11 @@ const TASK = { type: 'collect', timeoutMs: 60_000 }
 /** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class GarbageCollection {
-  /** Condemned workers whose collection is under way, or was not enough. @type {WeakMap<WorkerHandle, 'under way' | 'over'>} */
+  /**
+   * Condemned workers whose collection is under way, or was not enough.
+   *
+   * @type {WeakMap<WorkerHandle, 'under way' | 'over'>}
+   */
   #tried = new WeakMap()
   /** When a worker last collected, ms, by kernel.now(). @type {WeakMap<WorkerHandle, number>} */
   #collectedAt = new WeakMap()
@@ -63,7 +67,9 @@ class GarbageCollection {
       this.#tried.set(handle, 'under way')
       try {
         await this.kernel.outOfRotation.take(handle, TASK, async done => {
-          const { isEnough } = await this.#weigh(handle, done, /** @type {string} */ (handle.condemnation.reason), began)
+          const { isEnough } = await this.#weigh(
+            handle, done, /** @type {string} */ (handle.condemnation.reason), began
+          )
           if (isEnough) this.kernel.keep(handle)
         })
       } finally {
@@ -74,7 +80,11 @@ class GarbageCollection {
     }
   }
 
-  /** @param {number} slot @returns {Promise<Record<string, any>>} the journal's `collected` @throws {RecycleError} RECYCLE_NOT_DONE */
+  /**
+   * @param {number} slot
+   * @returns {Promise<Record<string, any>>} the journal's `collected`
+   * @throws {RecycleError} RECYCLE_NOT_DONE
+   */
   async #request (slot) {
     const began = this.kernel.now()
     /** @type {Record<string, any>} */
@@ -85,7 +95,10 @@ class GarbageCollection {
     return line
   }
 
-  /** @param {WorkerHandle} handle @param {import('../../primary/workers/channel').Answer} done @param {string} reason @param {number} began */
+  /**
+   * @param {WorkerHandle} handle @param {import('../../primary/workers/channel').Answer} done @param {string} reason
+   * @param {number} began
+   */
   async #weigh (handle, { before, after, moved, emptyMs, pauseMs }, reason, began) {
     const reading = await this.kernel.read(handle, { inFull: true })
     this.#collectedAt.set(handle, this.kernel.now())

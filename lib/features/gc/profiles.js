@@ -5,12 +5,12 @@
  *
  * Observed on Node 20, 22, 24 and 26:
  * - The first mark-sweep begins when the old generation is within one semi-space of its limit.
- * - The limit starts at a few MiB, whatever `--max-old-space-size` is. `--initial-old-space-size` sets it, up to half of
- *   the largest old space.
+ * - The limit starts at a few MiB, whatever `--max-old-space-size` is. `--initial-old-space-size` sets it, up to half
+ *   of the largest old space.
  * - The new space grows only as objects survive, unless it starts at its full size.
- * - V8 12 (Node 22) lowers the first limit with each scavenge that leaves little alive, down to the heap's size: a heap of
- *   600 MB was marked well below a limit of 1.6 GB. It keeps limits that follow a mark-sweep, so there a worker collects
- *   once while its heap is almost empty (8 ms).
+ * - V8 12 (Node 22) lowers the first limit with each scavenge that leaves little alive, down to the heap's size: a heap
+ *   of 600 MB was marked well below a limit of 1.6 GB. It keeps limits that follow a mark-sweep, so there a worker
+ *   collects once while its heap is almost empty (8 ms).
  * - Up to Node 22, memory outside the heap has a limit that no flag sets. From 24 on it can be counted with the heap's.
  */
 

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * `--health`: what a probe found, and when the next is due. Period, timeout, failure threshold and initial delay are those of
- * a probe in Kubernetes. A worker that boots is probed more often, so that it becomes ready soon after it can.
+ * `--health`: what a probe found, and when the next is due. Period, timeout, failure threshold and initial delay are
+ * those of a probe in Kubernetes. A worker that boots is probed more often, so that it becomes ready soon after it can.
  *
  * @typedef {object} Found by one probe
  * @property {number | null} status of the response; null: there was none
@@ -28,7 +28,10 @@ function countFailures (failures, found) {
   return isHealthy(found) ? 0 : failures + 1
 }
 
-/** @param {boolean} isUp it has passed a probe @param {number} periodMs @returns {number} ms from the begin of a probe to that of the next */
+/**
+ * @param {boolean} isUp it has passed a probe @param {number} periodMs
+ * @returns {number} ms from the begin of a probe to that of the next
+ */
 function nextProbeMs (isUp, periodMs) {
   return isUp ? periodMs : Math.min(BOOT_PERIOD_MS, periodMs)
 }

@@ -1,6 +1,9 @@
 'use strict'
 
-/** `--health`: each worker is probed. One that boots becomes ready by the first probe that it passes; one that fails them is replaced, or rotated out. */
+/**
+ * `--health`: each worker is probed. One that boots becomes ready by the first probe that it passes; one that fails
+ * them is replaced, or rotated out.
+ */
 
 /**
  * @typedef {object} Options
@@ -44,7 +47,9 @@ module.exports = Object.freeze({
     reason: 'unhealthy',
     backoff: 'soon',
     budget: ({ healthAction, healthFailureThreshold }) => ({ maxHealthFailures: healthAction === 'replace' ? healthFailureThreshold : null }),
-    of: ({ healthFailures }, { maxHealthFailures = null }) => ({ figure: healthFailures, most: maxHealthFailures === null ? null : maxHealthFailures - 1 }),
+    of: ({ healthFailures }, { maxHealthFailures = null }) => ({
+      figure: healthFailures, most: maxHealthFailures === null ? null : maxHealthFailures - 1
+    }),
     isOverBy: 'latest',
     sentence: ({ figure }, { count }) => `${count(figure, 'failed probe')} in a row (unhealthy)`
   },

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * `--health`: probes each worker by itself, from when it listens until it leaves. A new worker becomes ready with the first probe
- * that it passes; from then on failures in a row are a figure of its samples, and the verdict judges it.
+ * `--health`: probes each worker by itself, from when it listens until it leaves. A new worker becomes ready with the
+ * first probe that it passes; from then on failures in a row are a figure of its samples, and the verdict judges it.
  */
 
 const { countFailures, failureOf, isHealthy, nextProbeMs } = require('./check')
@@ -65,7 +65,11 @@ class HealthChecks {
       const began = now()
       cancel = new AbortController()
       await this.#probe(handle, cancel)
-      if (!OVER.includes(handle.state)) timer = setTimeout(step, Math.max(0, nextProbeMs(knownOf(handle).isPassed, options.healthPeriodMs) - (now() - began)))
+      if (!OVER.includes(handle.state)) {
+        timer = setTimeout(
+          step, Math.max(0, nextProbeMs(knownOf(handle).isPassed, options.healthPeriodMs) - (now() - began))
+        )
+      }
     }
     handle.readiness.judge('health', `GET ${options.health} has not been answered yet`)
     timer = setTimeout(step, options.healthInitialDelayMs)
@@ -80,7 +84,9 @@ class HealthChecks {
   /** @param {WorkerHandle} handle @param {AbortController} cancel */
   async #probe (handle, cancel) {
     if (!PROBED.includes(handle.state) || handle.latest.debugged) return
-    const { options: { health: path, healthTimeoutMs: timeoutMs, healthFailureThreshold: most, healthAction }, now, record } = this.kernel
+    const {
+      options: { health: path, healthTimeoutMs: timeoutMs, healthFailureThreshold: most, healthAction }, now, record
+    } = this.kernel
     const began = now()
     const pair = await this.open().catch(error => this.#tell(error))
     if (pair === null) return

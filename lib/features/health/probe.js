@@ -13,7 +13,10 @@ const tls = require('node:tls')
 
 const MOST_BYTES = 10_240 // of the body that are read, as in Kubernetes
 
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('./check').Found} Found */
+/**
+ * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {import('./check').Found} Found
+ */
 
 /**
  * @param {WorkerHandle} handle

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Two ends of one connection: one for this process, and one for a worker. No other user of the machine can reach either: the kernel
- * makes both at once, or, without the addon, the one listens for the other in a folder that is this user's alone.
+ * Two ends of one connection: one for this process, and one for a worker. No other user of the machine can reach
+ * either: the kernel makes both at once, or, without the addon, the one listens for the other in a folder that is this
+ * user's alone.
  */
 
 const { once } = require('node:events')
@@ -33,7 +34,8 @@ async function connectPair () {
   const server = net.createServer({ pauseOnConnect: true })
   try {
     const file = path.join(folder, 'probe')
-    if (Buffer.byteLength(file) > LONGEST_NAME) throw new Error(`${os.tmpdir()} is too long a name for a folder of sockets`) // it would be cut, and the rest is another folder
+    // It would be cut, and the rest is another folder
+    if (Buffer.byteLength(file) > LONGEST_NAME) throw new Error(`${os.tmpdir()} is too long a name for a folder of sockets`)
     await once(server.listen(file), 'listening')
     const near = net.connect(file).on('error', error => server.emit('error', error))
     const [far] = await once(server, 'connection')

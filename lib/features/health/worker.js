@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * `--health`: serves a connection of the primary's, by which it probes this worker alone. The app's first HTTP server gets it as
- * if it had accepted it from a client on its own machine. It is no client's: the tracker does not know it, so that it is in no count of connections or
- * requests, is not moved, and no drain waits for it.
+ * `--health`: serves a connection of the primary's, by which it probes this worker alone. The app's first HTTP server
+ * gets it as if it had accepted it from a client on its own machine. It is no client's: the tracker does not know it,
+ * so that it is in no count of connections or requests, is not moved, and no drain waits for it.
  */
 
 const http = require('node:http')
@@ -38,7 +38,8 @@ function offerProbe ({ channel, state, acceptors, tracker }) {
 }
 
 /**
- * It is a unix socket, which has no addresses: an app that asks for them is told what a TCP connection from 127.0.0.1 has.
+ * It is a unix socket, which has no addresses: an app that asks for them is told what a TCP connection from 127.0.0.1
+ * has.
  *
  * @param {any} connection a handle
  * @param {any} listening the one that accepts

@@ -14,7 +14,10 @@ function addHeapdump (program, tools) {
     .action((slot, given) => dump(command, slot, given, tools))
 }
 
-/** @param {import('commander').Command} command @param {string} slot @param {{ out?: string, then?: 'recycle' }} given @param {Tools} tools */
+/**
+ * @param {import('commander').Command} command @param {string} slot @param {{ out?: string, then?: 'recycle' }} given
+ * @param {Tools} tools
+ */
 async function dump (command, slot, { out, then }, { withFleet, complain, print, hasLost, losses }) {
   const path = require('node:path')
   const { formatSize, formatTime } = require('../../core/units')

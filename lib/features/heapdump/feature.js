@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Heap snapshots of a worker, out of rotation: at any time (`recycle heapdump <slot>`), and with `--on-condemn heapdump` of a worker that is condemned
- * for its memory, before it is recycled.
+ * Heap snapshots of a worker, out of rotation: at any time (`recycle heapdump <slot>`), and with
+ * `--on-condemn heapdump` of a worker that is condemned for its memory, before it is recycled.
  */
 
 /**
@@ -12,9 +12,10 @@
  * @property {number} heapdumpLimitBytes
  *
  * @typedef {object} Commands
- * @property {(slot: number, how?: { file?: string, then?: 'recycle' }) => Promise<Record<string, any>>} heapdump writes a heap snapshot of a worker, out of
- *   rotation; resolves with the journal's `heapdump` line, with `then` its `recycled` beside. `file`: a new one; by default in the working directory,
- *   named by slot, pid and time. `then`: the worker is replaced afterwards. Throws RECYCLE_NO_SLOT, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+ * @property {(slot: number, how?: { file?: string, then?: 'recycle' }) => Promise<Record<string, any>>} heapdump writes
+ *   a heap snapshot of a worker, out of rotation; resolves with the journal's `heapdump` line, with `then` its
+ *   `recycled` beside. `file`: a new one; by default in the working directory, named by slot, pid and time. `then`: the
+ *   worker is replaced afterwards. Throws RECYCLE_NO_SLOT, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
  */
 
 const LONGEST_PATH = 8192
@@ -58,7 +59,10 @@ module.exports = Object.freeze({
   }
 })
 
-/** @param {typeof import('../../core/option-types').types} types @returns {import('../../core/option-types').OptionKind} */
+/**
+ * @param {typeof import('../../core/option-types').types} types
+ * @returns {import('../../core/option-types').OptionKind}
+ */
 function perDay (types) {
   return {
     accepts: 'heapdump, or heapdump:n with a number of snapshots a day from 1 to 1000',

@@ -37,7 +37,9 @@ class HeapdumpFolder {
     return this
   }
 
-  /** @returns {{ usedBytes: number, freeBytes: number }} size of the snapshots in it; what is free in its file system */
+  /**
+   * @returns {{ usedBytes: number, freeBytes: number }} size of the snapshots in it; what is free in its file system
+   */
   usage () {
     const names = fs.readdirSync(this.path).filter(name => name.endsWith(EXTENSION))
     const sizes = names.map(name => fs.lstatSync(path.join(this.path, name), { throwIfNoEntry: false })?.size ?? 0)

@@ -1,11 +1,13 @@
 'use strict'
 
 /**
- * Has a worker write a heap snapshot, out of rotation: when asked, and with `--on-condemn heapdump` when it is condemned for its memory:
+ * Has a worker write a heap snapshot, out of rotation: when asked, and with `--on-condemn heapdump` when it is
+ * condemned for its memory:
  *
  *     condemned for memory ─▶ out of rotation, snapshot ─▶ recycled as usual
  *
- * Where that snapshot is not written, for whatever reason, the recycle goes on. The files are this user's alone, since they hold what the app holds.
+ * Where that snapshot is not written, for whatever reason, the recycle goes on. The files are this user's alone, since
+ * they hold what the app holds.
  */
 
 const fs = require('node:fs')
@@ -22,7 +24,11 @@ const { isQuotaLeft, lackOfRoom } = require('./quota')
 const DUMP_MS = 10 * 60_000
 
 class Heapdumps {
-  /** Condemned workers whose snapshot is under way, or over: written or not. @type {WeakMap<WorkerHandle, 'under way' | 'over'>} */
+  /**
+   * Condemned workers whose snapshot is under way, or over: written or not.
+   *
+   * @type {WeakMap<WorkerHandle, 'under way' | 'over'>}
+   */
   #tried = new WeakMap()
   /** When the snapshots were begun, ms, by kernel.now(). @type {number[]} */
   #takenAt = []
@@ -80,7 +86,14 @@ class Heapdumps {
   describe () {
     if (this.#folder === null) return null
     const { heapdumpsPerDay: perDay, heapdumpLimitBytes: limitBytes } = this.kernel.options
-    return { folder: this.#folder.path, perDay, isDue: this.#isDue, usedBytes: this.#usedBytes, limitBytes, latest: this.#latest }
+    return {
+      folder: this.#folder.path,
+      perDay,
+      isDue: this.#isDue,
+      usedBytes: this.#usedBytes,
+      limitBytes,
+      latest: this.#latest
+    }
   }
 
   get #isDue () {
@@ -93,7 +106,9 @@ class Heapdumps {
     try {
       const file = this.kernel.createFile(Number(handle.slot), 'heapsnapshot', { folder: folder.path })
       const line = await this.#dump(file, /** @type {string} */ (handle.reason), async task => {
-        const outcome = await this.kernel.outOfRotation.take(handle, { ...task, refusal: () => this.#whyNotNow(handle) })
+        const outcome = await this.kernel.outOfRotation.take(
+          handle, { ...task, refusal: () => this.#whyNotNow(handle) }
+        )
         if (outcome.why !== null) throw new RecycleError('RECYCLE_NOT_DONE', { slot: handle.slot, what: 'the heap snapshot', why: outcome.why })
         return { ...outcome, handle }
       })
@@ -108,7 +123,8 @@ class Heapdumps {
   /**
    * @param {string} file absolute, there already and empty
    * @param {string} reason
-   * @param {(task: import('../../primary/recycling/out-of-rotation').Task) => Promise<Answer & { handle: WorkerHandle }>} take
+   * @param {(task: import('../../primary/recycling/out-of-rotation').Task) => Promise<Answer
+   *   & { handle: WorkerHandle }>} take
    * @returns {Promise<Record<string, any>>} the journal's `heapdump`
    */
   async #dump (file, reason, take) {

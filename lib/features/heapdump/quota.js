@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * `--on-condemn heapdump`: whether a heap snapshot of a condemned worker may be written. How large it becomes is not known
- * before; it is expected to be as large as the worker's memory, which holds except for heaps of very many small objects.
+ * `--on-condemn heapdump`: whether a heap snapshot of a condemned worker may be written. How large it becomes is not
+ * known before; it is expected to be as large as the worker's memory, which holds except for heaps of very many small
+ * objects.
  */
 
 const DAY_MS = 24 * 3600 * 1000

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * `--keep-alive-timeout`: how long the app's servers keep idle connections, unless the app says it itself. Without the option a proxy that keeps its
- * connections to the app for longer than the app does is warned of: now and then a request of its comes just when the app closes the connection.
+ * `--keep-alive-timeout`: how long the app's servers keep idle connections, unless the app says it itself. Without the
+ * option a proxy that keeps its connections to the app for longer than the app does is warned of: now and then a
+ * request of its comes just when the app closes the connection.
  */
 
 const { sayShort } = require('./sentence')

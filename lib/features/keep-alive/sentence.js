@@ -1,6 +1,9 @@
 'use strict'
 
-/** @typedef {{ header: string, idleMs: number, timeoutMs: number }} Short a proxy's request, and how long its server keeps idle connections */
+/**
+ * @typedef {{ header: string, idleMs: number, timeoutMs: number }} Short a proxy's request, and how long its server
+ *   keeps idle connections
+ */
 
 /** @param {Short} short */
 function sayShort ({ header, idleMs, timeoutMs }) {

@@ -1,19 +1,23 @@
 'use strict'
 
 /**
- * In a worker: gives each HTTP server the timeout, at its first connection, when the app has had its say. What the app sets later holds, as it is the
- * server's own property.
+ * In a worker: gives each HTTP server the timeout, at its first connection, when the app has had its say. What the app
+ * sets later holds, as it is the server's own property.
  */
 
 const http = require('node:http')
 
 const NODES = new http.Server() // has Node's defaults
 const SHORT_MS = 5000 // Node's default before 26
-const IDLE_MS = 0.9 * SHORT_MS // a proxy that gives up in time, after 4 s say, sends nothing on a connection that has been idle for longer
+// A proxy that gives up in time, after 4 s say, sends nothing on a connection that has been idle for longer
+const IDLE_MS = 0.9 * SHORT_MS
 const HEADERS = ['X-Forwarded-For', 'Via', 'Forwarded']
 const MARGIN_MS = 1000
 
-/** @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings @returns {import('../interface').WorkerPart} */
+/**
+ * @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings
+ * @returns {import('../interface').WorkerPart}
+ */
 function keepAlive ({ channel, tracker }, { timeoutMs }) {
   if (timeoutMs !== null) {
     const seen = new WeakSet()
@@ -25,11 +29,16 @@ function keepAlive ({ channel, tracker }, { timeoutMs }) {
     tracker.on('request', look)
   }
 
-  /** Runs for every request. @param {Connection} connection @param {{ since: number }} exchange @param {http.IncomingMessage} request */
+  /**
+   * Runs for every request.
+   *
+   * @param {Connection} connection @param {{ since: number }} exchange @param {http.IncomingMessage} request
+   */
   function look ({ idleSince, acceptor }, { since }, request) {
     if (idleSince === null || since - idleSince < IDLE_MS) return
     const { keepAliveTimeout } = /** @type {http.Server} */ (acceptor.server)
-    const header = keepAliveTimeout === SHORT_MS && HEADERS.find(name => request.headers[name.toLowerCase()] !== undefined)
+    const header = keepAliveTimeout === SHORT_MS &&
+      HEADERS.find(name => request.headers[name.toLowerCase()] !== undefined)
     if (!header) return
     tracker.removeListener('request', look)
     channel.send('proxy-idle', { header, idleMs: since - idleSince, timeoutMs: keepAliveTimeout })
@@ -40,8 +49,8 @@ function keepAlive ({ channel, tracker }, { timeoutMs }) {
 /** @typedef {import('../../worker/connections/connection').Connection} Connection */
 
 /**
- * A server that is not Node's HTTP server has no such timeout. The time for a head does not count while a connection is idle between two requests; but
- * a proxy opens connections ahead of its requests, and these it closes.
+ * A server that is not Node's HTTP server has no such timeout. The time for a head does not count while a connection is
+ * idle between two requests; but a proxy opens connections ahead of its requests, and these it closes.
  *
  * @param {any} server
  * @param {number} timeoutMs
@@ -50,7 +59,9 @@ function extend (server, timeoutMs) {
   if (server.keepAliveTimeout !== NODES.keepAliveTimeout) return
   server.keepAliveTimeout = timeoutMs
   if (server.headersTimeout !== NODES.headersTimeout) return
-  server.headersTimeout = Math.max(server.headersTimeout, Math.min(timeoutMs + MARGIN_MS, server.requestTimeout || Infinity))
+  server.headersTimeout = Math.max(
+    server.headersTimeout, Math.min(timeoutMs + MARGIN_MS, server.requestTimeout || Infinity)
+  )
 }
 
 module.exports = { keepAlive, extend }

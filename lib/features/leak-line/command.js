@@ -22,8 +22,14 @@ function addLeak (program, tools) {
     .action((slot, given) => study(command, slot, given, tools))
 }
 
-/** @param {import('commander').Command} command @param {string | undefined} slot @param {Given} given @param {Tools} tools */
-async function study (command, slot, { for: time, all = false, json = false, html, save }, { withFleet, complain, print, hasLost, losses, createNew }) {
+/**
+ * @param {import('commander').Command} command @param {string | undefined} slot @param {Given} given
+ * @param {Tools} tools
+ */
+async function study (
+  command, slot, { for: time, all = false, json = false, html, save },
+  { withFleet, complain, print, hasLost, losses, createNew }
+) {
   const fs = require('node:fs')
   const { RecycleError } = require('../../core/errors')
   const { formatTime, parseTime, withUnit } = require('../../core/units')
@@ -56,7 +62,8 @@ function largest ({ workers }) {
   const serving = workers.filter((/** @type {any} */ { slot, state }) => slot !== null && state === 'ready')
   const { RecycleError } = require('../../core/errors')
   if (serving.length === 0) throw new RecycleError('RECYCLE_VERB_FAILED', { why: 'no worker serves at the moment' })
-  return serving.reduce((/** @type {any} */ most, /** @type {any} */ worker) => worker.rssBytes > most.rssBytes ? worker : most).slot
+  return serving.reduce((/** @type {any} */ most, /** @type {any} */ worker) =>
+    worker.rssBytes > most.rssBytes ? worker : most).slot
 }
 
 module.exports = { addLeak }

@@ -1,15 +1,19 @@
 'use strict'
 
-/** `recycle leak` and `--leak-report`: which function leaks, from the allocations of a worker that is profiled for a minute. */
+/**
+ * `recycle leak` and `--leak-report`: which function leaks, from the allocations of a worker that is profiled for a
+ * minute.
+ */
 
 /**
  * @typedef {{ leakReport: boolean }} Options
  *
  * @typedef {object} Commands
- * @property {(slot: number, how?: { forMs?: number, isWhole?: boolean, signal?: AbortSignal }) => Promise<Record<string, any>>} leak replaces
- *   the worker of a slot by one that is profiled for `forMs` (60,000; 2,000 to 3,600,000), and that one by an ordinary worker; resolves with
- *   the journal's `leak.end` line, with `readings`, `growth` and `recycled` beside. `isWhole`: functions of packages and of Node.js are named,
- *   too. `signal` ends it: what was read so far is the result. Throws RECYCLE_BAD_OPTION, RECYCLE_NO_SLOT, RECYCLE_NOT_READY,
+ * @property {(slot: number, how?: { forMs?: number, isWhole?: boolean, signal?: AbortSignal }) =>
+ *   Promise<Record<string, any>>} leak replaces the worker of a slot by one that is profiled for `forMs` (60,000; 2,000
+ *   to 3,600,000), and that one by an ordinary worker; resolves with the journal's `leak.end` line, with `readings`,
+ *   `growth` and `recycled` beside. `isWhole`: functions of packages and of Node.js are named, too. `signal` ends it:
+ *   what was read so far is the result. Throws RECYCLE_BAD_OPTION, RECYCLE_NO_SLOT, RECYCLE_NOT_READY,
  *   RECYCLE_NOT_DONE, RECYCLE_STOPPED
  */
 
@@ -25,7 +29,12 @@ const feature = {
   isOn: () => true, // for the command
   fromWorker: ({ kind, count, orNull, text }) => ({
     'leak-reading': kind('what a worker under study has in memory after a collection; `growth`: what has grown since its first reading, as JSON', {
-      requests: count, rssBytes: count, heapTotalBytes: count, heapUsedBytes: count, externalBytes: count, growth: orNull(text(MOST_CHARS))
+      requests: count,
+      rssBytes: count,
+      heapTotalBytes: count,
+      heapUsedBytes: count,
+      externalBytes: count,
+      growth: orNull(text(MOST_CHARS))
     })
   }),
   fromPrimary: ({ kind, count, flag }) => ({

@@ -1,10 +1,11 @@
 'use strict'
 
 /**
- * Frames of a stack, and which of them a leak is said to be at: the innermost one of the app's own code. What a package or Node.js
- * allocates counts for the function of the app that has called it.
+ * Frames of a stack, and which of them a leak is said to be at: the innermost one of the app's own code. What a package
+ * or Node.js allocates counts for the function of the app that has called it.
  *
- * @typedef {'app' | 'package' | 'node' | 'generated'} Kind generated: code that a compiler has added, which no source has
+ * @typedef {'app' | 'package' | 'node' | 'generated'} Kind generated: code that a compiler has added, which no source
+ *   has
  *
  * @typedef {object} Frame
  * @property {string} name of the function; '': it has none
@@ -30,7 +31,8 @@ function fileOf (url) {
 
 /**
  * @param {string} file
- * @param {{ app: string, own: string }} at `app`: the file of the app, which may lie in a package itself; `own`: the folder of recycle's code
+ * @param {{ app: string, own: string }} at `app`: the file of the app, which may lie in a package itself; `own`: the
+ *   folder of recycle's code
  * @returns {Kind}
  */
 function kindOf (file, { app, own }) {
@@ -49,8 +51,8 @@ function packageOf (file) {
 /**
  * @param {readonly Frame[]} stack from the outermost frame inwards
  * @param {boolean} [isWhole] nothing is folded
- * @returns {{ at: number, callers: number[], by: number | null } | null} indexes: the frame that is named, up to two above it, and the package's or Node.js's
- *   that has allocated for it; null: no frame is known
+ * @returns {{ at: number, callers: number[], by: number | null } | null} indexes: the frame that is named, up to two
+ *   above it, and the package's or Node.js's that has allocated for it; null: no frame is known
  */
 function fold (stack, isWhole = false) {
   const known = stack.flatMap(({ kind }, i) => kind === 'generated' ? [] : [i])

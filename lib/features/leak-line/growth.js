@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * What has grown between two readings or more: the samples that have come, less those that have gone, by the function that has allocated them.
- * What was allocated and freed meanwhile is in neither reading.
+ * What has grown between two readings or more: the samples that have come, less those that have gone, by the function
+ * that has allocated them. What was allocated and freed meanwhile is in neither reading.
  *
  * @typedef {import('./frames').Frame} Frame
  * @typedef {import('./interval').Estimate} Estimate
@@ -11,9 +11,11 @@
  * @typedef {import('./samples').Stacks} Stacks
  * @typedef {{ came: Weights, gone: Weights }} Change
  *
- * @typedef {Estimate & { at: Frame, callers: Frame[], by: Frame | null, halves: Estimate[] }} Row `callers`, `by`: of the stack that has grown most; see
- *   frames.js; `halves`: of the first and the second half of the time, where there was a reading in between
- * @typedef {Frame & { bytes: number, children: Branch[] }} Branch `bytes`: the growth that this function has allocated itself
+ * @typedef {Estimate & { at: Frame, callers: Frame[], by: Frame | null, halves: Estimate[] }} Row `callers`, `by`: of
+ *   the stack that has grown most; see frames.js; `halves`: of the first and the second half of the time, where there
+ *   was a reading in between
+ * @typedef {Frame & { bytes: number, children: Branch[] }} Branch `bytes`: the growth that this function has allocated
+ *   itself
  * @typedef {{ total: Estimate, halves: Estimate[], rows: Row[], tree: Branch[] }} Growth
  */
 
@@ -24,7 +26,10 @@ const MOST_ROWS = 25
 const LEAST_IN_HALF = 40 // requests
 const LEAST_SHARE = 1 / 500 // of the growth, to be in the tree
 
-/** @param {Reading} before @param {Reading} after @param {number} intervalBytes @returns {Map<number, Change>} by the node of its stack */
+/**
+ * @param {Reading} before @param {Reading} after @param {number} intervalBytes
+ * @returns {Map<number, Change>} by the node of its stack
+ */
 function compare (before, after, intervalBytes) {
   /** @type {Map<number, Change>} */
   const changes = new Map()
@@ -58,24 +63,28 @@ function sumOf (changes, intervalBytes) {
  * @param {readonly Reading[]} readings two or more, in the order of time
  * @param {readonly number[]} requests of the worker so far, at each
  * @param {Stacks} stacks
- * @param {{ intervalBytes: number, isWhole?: boolean, isIgnored?: (frame: Frame) => boolean }} how `isWhole`: nothing is folded; `isIgnored`: what
- *   such a function has allocated does not count
+ * @param {{ intervalBytes: number, isWhole?: boolean, isIgnored?: (frame: Frame) => boolean }} how `isWhole`: nothing
+ *   is folded; `isIgnored`: what such a function has allocated does not count
  * @returns {Growth}
  */
 function growthOf (readings, requests, stacks, { intervalBytes, isWhole = false, isIgnored = () => false }) {
-  const counts = (/** @type {number} */ node) => node !== -1 && !stacks.pathOf(node).some(at => isIgnored(stacks.frameOf(at)))
-  const between = (/** @type {Reading} */ from, /** @type {Reading} */ to) => new Map([...compare(from, to, intervalBytes)].filter(([node]) => counts(node)))
+  const counts = (/** @type {number} */ node) =>
+    node !== -1 && !stacks.pathOf(node).some(at => isIgnored(stacks.frameOf(at)))
+  const between = (/** @type {Reading} */ from, /** @type {Reading} */ to) =>
+    new Map([...compare(from, to, intervalBytes)].filter(([node]) => counts(node)))
   const [first, last] = [readings[0], readings[readings.length - 1]]
   const all = between(first, last)
   const at = middleOf(requests)
   const middle = at === null ? null : readings[at]
   const halves = middle === null ? [] : [between(first, middle), between(middle, last)]
 
-  const folded = new Map([...new Set([all, ...halves].flatMap(changes => [...changes.keys()]))].map(node => [node, foldNode(node, stacks, isWhole)]))
+  const folded = new Map([...new Set([all, ...halves].flatMap(changes => [...changes.keys()]))].map(node =>
+    [node, foldNode(node, stacks, isWhole)]))
   const byPlace = (/** @type {Map<number, Change>} */ changes) => groupBy(changes, ([node]) => folded.get(node)?.key ?? '')
   const places = byPlace(all)
   const halvesByPlace = halves.map(byPlace)
-  const estimate = (/** @type {[number, Change][] | undefined} */ entries) => sumOf((entries ?? []).map(([, change]) => change), intervalBytes)
+  const estimate = (/** @type {[number, Change][] | undefined} */ entries) =>
+    sumOf((entries ?? []).map(([, change]) => change), intervalBytes)
   const rows = [...places].flatMap(([key, entries]) => {
     const whole = estimate(entries)
     if (key === '' || whole.bytes <= 0) return []
@@ -92,7 +101,11 @@ function growthOf (readings, requests, stacks, { intervalBytes, isWhole = false,
   }
 }
 
-/** The reading that divides them most evenly; null: none leaves enough on both sides. @param {readonly number[]} requests so far, at each reading */
+/**
+ * The reading that divides them most evenly; null: none leaves enough on both sides.
+ *
+ * @param {readonly number[]} requests so far, at each reading
+ */
 function middleOf (requests) {
   const [first, last] = [requests[0], requests[requests.length - 1]]
   const least = requests.map(count => Math.min(count - first, last - count))
@@ -109,7 +122,13 @@ function foldNode (node, stacks, isWhole) {
   return { key: `${at.file}:${at.line}:${at.column}:${at.name}`, at, callers: found.callers.map(i => path[i]), by: found.by === null ? null : path[found.by] }
 }
 
-/** As Map.groupBy(), which Node.js 20 lacks. @template K, V @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf @returns {Map<string, [K, V][]>} */
+/**
+ * As Map.groupBy(), which Node.js 20 lacks.
+ *
+ * @template K, V
+ * @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf
+ * @returns {Map<string, [K, V][]>}
+ */
 function groupBy (map, keyOf) {
   /** @type {Map<string, [K, V][]>} */
   const groups = new Map()
@@ -123,7 +142,9 @@ function groupBy (map, keyOf) {
 
 /** @param {Map<number, Change>} changes @param {Stacks} stacks @returns {Branch[]} */
 function treeOf (changes, stacks) {
-  const nets = [...changes].map(([node, { came, gone }]) => ({ node, bytes: Math.max(0, Math.round(came.sum - gone.sum)) }))
+  const nets = [...changes].map(
+    ([node, { came, gone }]) => ({ node, bytes: Math.max(0, Math.round(came.sum - gone.sum)) })
+  )
   const least = nets.reduce((sum, { bytes }) => sum + bytes, 0) * LEAST_SHARE
   /** @type {Map<number, number>} */
   const sums = new Map()

@@ -1,12 +1,15 @@
 'use strict'
 
 /**
- * How far an estimate by samples may be off. V8 samples an allocation of `size` bytes with the probability 1 − e^(−size / interval), and a
- * sample's weight is what it stands for: size / probability. Small objects are found by chance, and their number has a Poisson distribution;
- * one much larger than the interval is found for certain, so that its weight is no guess.
+ * How far an estimate by samples may be off. V8 samples an allocation of `size` bytes with the probability 1 − e^(−size
+ * / interval), and a sample's weight is what it stands for: size / probability. Small objects are found by chance, and
+ * their number has a Poisson distribution; one much larger than the interval is found for certain, so that its weight
+ * is no guess.
  *
- * @typedef {{ bytes: number, low: number, high: number, samples: number }} Estimate `low` to `high`: the 95 % interval; `samples`: how many more there are
- * @typedef {{ sum: number, guessed: number, squares: number, count: number }} Weights of samples: the sum; what of it is by chance, its variance; their number
+ * @typedef {{ bytes: number, low: number, high: number, samples: number }} Estimate `low` to `high`: the 95 % interval;
+ *   `samples`: how many more there are
+ * @typedef {{ sum: number, guessed: number, squares: number, count: number }} Weights of samples: the sum; what of it
+ *   is by chance, its variance; their number
  */
 
 const Z = 1.96
@@ -33,7 +36,12 @@ function joinWeights (to, from) {
   to.count += from.count
 }
 
-/** Of allocations whose samples have this weight, in intervals: x / (1 − e^(−x)) is the weight, e^(−x) the share, 0 to 1. @param {number} weight */
+/**
+ * Of allocations whose samples have this weight, in intervals: x / (1 − e^(−x)) is the weight, e^(−x) the share, 0 to
+ * 1.
+ *
+ * @param {number} weight
+ */
 function missedShare (weight) {
   if (weight <= 1) return 1
   let x = weight
@@ -42,7 +50,8 @@ function missedShare (weight) {
 }
 
 /**
- * Of samples with unequal weights: as if there were so many equal ones as have the same variance, by Byar's approximation of the exact interval.
+ * Of samples with unequal weights: as if there were so many equal ones as have the same variance, by Byar's
+ * approximation of the exact interval.
  *
  * @param {Weights} weights
  * @returns {{ low: number, high: number }}
@@ -57,7 +66,8 @@ function intervalOf ({ sum, guessed, squares }) {
 }
 
 /**
- * What has come less what has gone. The intervals of both make that of the difference (the MOVER method of Zou and Donner).
+ * What has come less what has gone. The intervals of both make that of the difference (the MOVER method of Zou and
+ * Donner).
  *
  * @param {Weights} came
  * @param {Weights} gone

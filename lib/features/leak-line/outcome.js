@@ -73,13 +73,24 @@ function judge ({ readings, growth }) {
   const found = growth.rows.map(row => describe(row, { grown, requests, perHalf }))
   const sure = found.filter(({ isSure }) => isSure)
   const verdict = sure.some(({ isGrowing }) => isGrowing) ? 'grows' : outside !== null ? 'outside' : sure.length > 0 ? 'fills' : 'none'
-  return { verdict, requests, bytes: Math.round(growth.total.bytes), mostPerRequest: Math.max(LEAST_BYTES, growth.total.high) / requests, outside, found }
+  return {
+    verdict,
+    requests,
+    bytes: Math.round(growth.total.bytes),
+    mostPerRequest: Math.max(LEAST_BYTES, growth.total.high) / requests,
+    outside,
+    found
+  }
 }
 
-/** @param {import('./growth').Row} row @param {{ grown: number, requests: number, perHalf: number[] }} of @returns {Found} */
+/**
+ * @param {import('./growth').Row} row @param {{ grown: number, requests: number, perHalf: number[] }} of
+ * @returns {Found}
+ */
 function describe ({ at, callers, by, bytes, low, high, samples, halves }, { grown, requests, perHalf }) {
   const rates = halves.map((half, i) => half.bytes / Math.max(1, perHalf[i]))
-  const isGrowing = halves.length < 2 || (halves.every(({ samples }) => samples >= LEAST_IN_HALF) && halves[1].low > 0 && rates[1] > SLOWED * rates[0])
+  const isGrowing = halves.length < 2 ||
+    (halves.every(({ samples }) => samples >= LEAST_IN_HALF) && halves[1].low > 0 && rates[1] > SLOWED * rates[0])
   const share = bytes / grown
   return {
     at: place(at),
@@ -104,7 +115,9 @@ function place ({ name, file, line }) {
 
 /** @param {readonly Usage[]} readings @returns {Outcome['outside']} null: V8's heap has most of the growth */
 function outsideOf (readings) {
-  const parts = readings.map(({ rssBytes, heapTotalBytes: heap, externalBytes: external }) => ({ external, native: rssBytes - heap - external, heap }))
+  const parts = readings.map(({ rssBytes, heapTotalBytes: heap, externalBytes: external }) => ({
+    external, native: rssBytes - heap - external, heap
+  }))
   const rise = (/** @type {'external' | 'native' | 'heap'} */ part, /** @type {number} */ least) => {
     const values = parts.map(usage => usage[part])
     const all = values[values.length - 1] - values[0]

@@ -12,7 +12,9 @@ const { sayFile, sayPlace } = require('./place')
 /** @param {Record<string, any>} result of a study @returns {string} HTML */
 function renderPage ({ outcome, growth, why, tookMs, slot, pid, readings }) {
   const folder = path.resolve()
-  const rows = outcome.found.map((/** @type {Found} */ { at, callers, by, share, isSure, isGrowing, bytesPerRequest, low, high, samples }) => ({
+  const rows = outcome.found.map((/** @type {Found} */ {
+    at, callers, by, share, isSure, isGrowing, bytesPerRequest, low, high, samples
+  }) => ({
     cells: [`${Math.round(100 * share)} %`, size(bytesPerRequest), `${size(low)} to ${size(high)}`, `${samples}`, sayPlace(at, folder), callers.map(caller => sayPlace(caller, folder)).join(' ← '), by ? sayPlace(by, folder) : ''],
     isSure,
     isGrowing

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * `recycle leak`, and `--leak-report`: studies of a worker, one at a time; see study.js. By `--leak-report` one begins by itself when a
- * worker that was not up for an hour is condemned for its memory, once a day at most.
+ * `recycle leak`, and `--leak-report`: studies of a worker, one at a time; see study.js. By `--leak-report` one begins
+ * by itself when a worker that was not up for an hour is condemned for its memory, once a day at most.
  */
 
 const { RecycleError } = require('../../core/errors')
@@ -74,7 +74,9 @@ class LeakStudies {
   }
 
   async bequeath () {
-    return this.#latest === null && this.#begunAt === -Infinity ? null : JSON.stringify({ latest: this.#latest, agoMs: this.kernel.now() - this.#begunAt })
+    return this.#latest === null && this.#begunAt === -Infinity
+      ? null
+      : JSON.stringify({ latest: this.#latest, agoMs: this.kernel.now() - this.#begunAt })
   }
 
   /** @param {string} text */
@@ -104,7 +106,8 @@ class LeakStudies {
     const { now, isSole } = this.kernel
     const upMs = upSince === null ? Infinity : now() - upSince
     const isDue = now() - this.#begunAt >= DAY_MS || (this.#tries > 0 && this.#tries < MOST_TRIES)
-    if (slot === null || !OF_MEMORY.includes(String(reason)) || upMs >= HOUR_MS || !isDue || this.#study || !isSole()) return
+    if (slot === null || !OF_MEMORY.includes(String(reason)) || upMs >= HOUR_MS || !isDue || this.#study ||
+      !isSole()) return
     if (now() - this.#begunAt >= DAY_MS) [this.#begunAt, this.#tries] = [now(), 0]
     this.#tries++
     const forMs = Math.round(Math.min(DEFAULT_MS, Math.max(LEAST_MS, SHARE_OF_LIFE * upMs)))

@@ -8,7 +8,10 @@ const { sentencesOf, sentenceOf, statusLines, live } = require('./sentence')
 
 const MOST = 100
 
-/** @typedef {{ t: number, slot: number | null, pid: number | null, by: string | null, verdict: string, sentences: string[] }} StudyFigures */
+/**
+ * @typedef {{ t: number, slot: number | null, pid: number | null, by: string | null, verdict: string,
+ *   sentences: string[] }} StudyFigures
+ */
 
 /** @param {Record<string, any>} line @returns {StudyFigures | null} */
 function study (line) {
@@ -18,7 +21,10 @@ function study (line) {
   return { t, slot: asNumber(line.slot), pid: asNumber(line.pid), by: asText(line.by), verdict, sentences }
 }
 
-/** @param {Record<string, any>} line of a journal that may be another version's, or damaged @returns {string[] | null} */
+/**
+ * @param {Record<string, any>} line of a journal that may be another version's, or damaged
+ * @returns {string[] | null}
+ */
 function say (line) {
   try {
     return sentencesOf(/** @type {any} */ (line))

@@ -8,7 +8,11 @@ const { count, formatSize, formatTime } = require('../../core/units')
 
 const size = (/** @type {number} */ bytes) => formatSize(bytes < 10 ? Math.round(bytes * 10) / 10 : Math.round(bytes))
 
-/** @param {import('./outcome').Outcome & { why: string | null, tookMs: number }} outcome @param {string} [folder] for the paths @returns {string[]} */
+/**
+ * @param {import('./outcome').Outcome & { why: string | null, tookMs: number }} outcome
+ * @param {string} [folder] for the paths
+ * @returns {string[]}
+ */
 function sentencesOf (outcome, folder = '') {
   const { verdict, requests, outside, why, tookMs } = outcome
   return [
@@ -24,7 +28,8 @@ function sayVerdict (outcome, folder) {
   const { verdict, requests, mostPerRequest } = outcome
   switch (verdict) {
     case 'grows': {
-      const { at, share, bytesPerRequest, low, high, halves } = /** @type {import('./outcome').Found} */ (worst(outcome))
+      const { at, share, bytesPerRequest, low, high, halves } =
+        /** @type {import('./outcome').Found} */ (worst(outcome))
       return [`${sayPlace(at, folder)} leaks: it keeps ${size(bytesPerRequest)} of each request (${size(low)} to ${size(high)}), ${Math.round(100 * share)} % of the growth in ${count(requests, 'request')}`, ...halves.length === 0 ? ['no reading in between has divided the requests: a cache that fills up would look the same'] : []]
     }
     case 'fills':

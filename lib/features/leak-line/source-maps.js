@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Where a function is in the source that its file was compiled from. The map is in the script's own `sourceMappingURL`: inline, as tsx has
- * it, or a file beside the script. What has no map, or a bad one, stays where it is.
+ * Where a function is in the source that its file was compiled from. The map is in the script's own `sourceMappingURL`:
+ * inline, as tsx has it, or a file beside the script. What has no map, or a bad one, stays where it is.
  */
 
 const fs = require('node:fs')
@@ -24,14 +24,17 @@ class SourceMaps {
 
   /**
    * @param {{ scriptId: string, file: string, line: number, column: number }} at line and column from 0
-   * @returns {{ file: string, line: number, column: number } | 'generated' | null} from 0; generated: no source has it; null: there is no map
+   * @returns {{ file: string, line: number, column: number } | 'generated' | null} from 0; generated: no source has it;
+   *   null: there is no map
    */
   find ({ scriptId, file, line, column }) {
     const map = this.#mapOf(scriptId, file)
     if (map === null) return null
     const entry = /** @type {Partial<import('node:module').SourceMapping>} */ (map.findEntry(line, column))
     if (entry.originalSource === undefined || entry.originalLine === undefined) return 'generated'
-    return { file: resolveSource(entry.originalSource, file), line: entry.originalLine, column: Number(entry.originalColumn) }
+    return {
+      file: resolveSource(entry.originalSource, file), line: entry.originalLine, column: Number(entry.originalColumn)
+    }
   }
 
   /** @param {string} scriptId @param {string} file */

@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * One study of a slot: its worker is replaced by one that is profiled, which is read out of rotation, and replaced by an ordinary one.
+ * One study of a slot: its worker is replaced by one that is profiled, which is read out of rotation, and replaced by
+ * an ordinary one.
  *
  *     recycle ─▶ profiled worker ready ─▶ reading ─▶ reading ─▶ reading ─▶ recycle
  *                     └── is condemned, dies, or is not asked for any more: what was read so far is the result
@@ -25,7 +26,8 @@ const READ_AT = [1 / 4, 5 / 8, 1] // of the time; before the first one, caches f
 const READING_MS = 60_000
 const LONGEST_MS = 60_000 // by itself, where requests are few
 const LOOK_MS = 250
-const SETTLE_MS = 250 // out of rotation, before it is read: sockets close, and what an app does after its responses ends
+// Out of rotation, before it is read: sockets close, and what an app does after its responses ends
+const SETTLE_MS = 250
 const TRIES = 5
 const AGAIN_MS = 1500
 const NAME = 'leak-line'
@@ -52,7 +54,10 @@ class Study {
   /** The journal's `recycled`. @type {Record<string, any>[]} */
   #recycled = []
 
-  /** @param {import('../interface').PrimaryKernel} kernel @param {number} slot @param {{ forMs: number, isWhole: boolean, by: 'requested' | 'budget' }} how */
+  /**
+   * @param {import('../interface').PrimaryKernel} kernel @param {number} slot
+   * @param {{ forMs: number, isWhole: boolean, by: 'requested' | 'budget' }} how
+   */
   constructor (kernel, slot, how) {
     this.kernel = kernel
     this.slot = slot
@@ -86,7 +91,9 @@ class Study {
     const outcome = judge({ readings, growth })
     const tookMs = Math.round(this.#sinceReady())
     const line = kernel.record('leak.end', { slot, pid: handle?.pid ?? null, by: how.by, tookMs, why, ...outcome, found: outcome.found.slice(0, 5) })
-    return { ...line, forMs: how.forMs, intervalBytes: INTERVAL_BYTES, outcome, readings, growth, recycled: this.#recycled }
+    return {
+      ...line, forMs: how.forMs, intervalBytes: INTERVAL_BYTES, outcome, readings, growth, recycled: this.#recycled
+    }
   }
 
   /** The profiled worker has been spawned. @param {WorkerHandle} handle */
@@ -97,7 +104,15 @@ class Study {
     handle.once('exit', () => this.end('its worker has ended'))
     handle.hear({
       'leak-reading': ({ growth, requests, rssBytes, heapTotalBytes, heapUsedBytes, externalBytes }) => {
-        this.readings.push({ requests, rssBytes, heapTotalBytes, heapUsedBytes, externalBytes, atMs: Math.round(this.#sinceReady()), pauseMs: 0 })
+        this.readings.push({
+          requests,
+          rssBytes,
+          heapTotalBytes,
+          heapUsedBytes,
+          externalBytes,
+          atMs: Math.round(this.#sinceReady()),
+          pauseMs: 0
+        })
         if (growth !== null) this.growth = parse(growth) ?? this.growth
       }
     })
@@ -133,7 +148,15 @@ class Study {
   describe () {
     const { slot, handle, how, readings } = this
     const requests = handle?.latest.requests ?? 0
-    return { slot, pid: handle?.pid ?? null, by: how.by, forMs: how.forMs, sinceMs: Math.round(this.#sinceReady()), requests, readings: readings.length }
+    return {
+      slot,
+      pid: handle?.pid ?? null,
+      by: how.by,
+      forMs: how.forMs,
+      sinceMs: Math.round(this.#sinceReady()),
+      requests,
+      readings: readings.length
+    }
   }
 
   #sinceReady () {
@@ -145,7 +168,9 @@ class Study {
     const { kernel, slot, how: { by, forMs } } = this
     const flags = await inliningFlags()
     if (this.why !== null) return
-    const recycled = this.#replace({ feature: NAME, execArgv: flags, settings: { intervalBytes: INTERVAL_BYTES, flags } })
+    const recycled = this.#replace({
+      feature: NAME, execArgv: flags, settings: { intervalBytes: INTERVAL_BYTES, flags }
+    })
     const failed = recycled.then(() => {
       if (this.#readyAt === null && this.handle?.isServing !== true) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the study', why: 'its worker was replaced by another command' })
     })
@@ -174,7 +199,9 @@ class Study {
   async #untilServed () {
     const last = this.readings.at(-1)
     const isServed = () => last === undefined || Number(this.handle?.latest.requests) - last.requests >= LEAST_REQUESTS
-    while (this.why === null && !isServed() && this.#sinceReady() < LONGEST_MS) await this.#until(this.#sinceReady() + LOOK_MS)
+    while (this.why === null && !isServed() && this.#sinceReady() < LONGEST_MS) {
+      await this.#until(this.#sinceReady() + LOOK_MS)
+    }
   }
 
   async #tryToRead () {

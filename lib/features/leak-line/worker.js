@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * In the worker under study: V8's sampling heap profiler runs from before the app is loaded, and is read out of rotation, after a collection.
- * Inlined functions would count for the function that they were inlined into, so this worker is started with flags that have V8 inline none.
+ * In the worker under study: V8's sampling heap profiler runs from before the app is loaded, and is read out of
+ * rotation, after a collection. Inlined functions would count for the function that they were inlined into, so this
+ * worker is started with flags that have V8 inline none.
  */
 
 const inspector = require('node:inspector')
@@ -22,7 +23,8 @@ const OWN_FOLDER = path.join(__dirname, '../../..') + path.sep
  * @returns {import('../interface').WorkerPart}
  */
 function profileAllocations ({ channel, tracker, collect }, { intervalBytes, flags }) {
-  process.execArgv = process.execArgv.filter(argument => !flags.includes(argument)) // the app's child processes are none of this
+  // The app's child processes are none of this
+  process.execArgv = process.execArgv.filter(argument => !flags.includes(argument))
   const session = new inspector.Session()
   session.connect()
   /** @type {Map<string, string>} */
@@ -59,7 +61,9 @@ function profileAllocations ({ channel, tracker, collect }, { intervalBytes, fla
         requests.push(tracker.requests.begun)
         mapUrls.clear()
         maps = new SourceMaps(() => '') // they are large
-        const how = { intervalBytes, isWhole, isIgnored: (/** @type {{ file: string }} */ { file }) => file.startsWith(__dirname) }
+        const how = {
+          intervalBytes, isWhole, isIgnored: (/** @type {{ file: string }} */ { file }) => file.startsWith(__dirname)
+        }
         const growth = readings.length > 1 ? JSON.stringify(growthOf(readings, requests, stacks, how)) : null
         channel.send('leak-reading', { requests: tracker.requests.begun, rssBytes: rss, heapTotalBytes: heapTotal, heapUsedBytes: heapUsed, externalBytes: Math.max(0, external - ownBytes), growth })
         return { pauseMs: performance.now() - began }
@@ -68,7 +72,12 @@ function profileAllocations ({ channel, tracker, collect }, { intervalBytes, fla
   }
 }
 
-/** In this thread a session answers at once. @param {inspector.Session} session @param {string} method @param {object} [params] @returns {any} */
+/**
+ * In this thread a session answers at once.
+ *
+ * @param {inspector.Session} session @param {string} method @param {object} [params]
+ * @returns {any}
+ */
 function post (session, method, params = {}) {
   /** @type {any} */
   let answer

@@ -4,7 +4,8 @@
 
 /**
  * @param {number[][]} matrix symmetric; only its lower half is read
- * @returns {number[][] | null} the lower triangle L of its Cholesky decomposition L·Lᵀ; null: it is not positive definite
+ * @returns {number[][] | null} the lower triangle L of its Cholesky decomposition L·Lᵀ; null: it is not positive
+ *   definite
  */
 function cholesky (matrix) {
   const size = matrix.length

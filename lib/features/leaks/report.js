@@ -31,7 +31,8 @@ class Routes {
     const [pid, upMs, liveBytes, markSweeps] = [line.pid, line.upMs, line.liveBytes, line.markSweeps].map(asNumber)
     if (pid === null || upMs === null || liveBytes === null || markSweeps === null || typeof line.requests !== 'object' || line.requests === null) return
     this.#isSilent = false
-    const requests = Object.entries(line.requests).slice(0, MOST_ROUTES).map(([route, count]) => [route.slice(0, LONGEST_ROUTE), asCount(count)])
+    const requests = Object.entries(line.requests).slice(0, MOST_ROUTES)
+      .map(([route, count]) => [route.slice(0, LONGEST_ROUTE), asCount(count)])
     this.#memory.add({ pid, upMs, liveBytes, markSweeps, requests: Object.fromEntries(requests) })
   }
 }
@@ -44,9 +45,12 @@ function linesOf ({ text, routes }, { paint, width, layOut, short, clip, plain }
   const rows = leaks.map(({ route, requests, bytesPerRequest, low, high }) => [
     route, formatSize(Number(bytesPerRequest)), `${formatSize(Number(low))} to ${formatSize(Number(high))}`, formatSize(Number(bytesPerRequest) * requests), short(requests)
   ])
-  const left = width - 10 - titles.reduce((sum, title, i) => sum + Math.max(title.length, ...rows.map(row => row[i + 1].length)), 0)
+  const left = width - 10 -
+    titles.reduce((sum, title, i) => sum + Math.max(title.length, ...rows.map(row => row[i + 1].length)), 0)
   const columns = [{ title: 'leaking route', left: true }, ...titles.map(title => ({ title }))]
-  const [heading, ...lines] = layOut(columns, rows.map(([route, ...figures]) => [clip(plain(route), left), ...figures]), width)
+  const [heading, ...lines] = layOut(
+    columns, rows.map(([route, ...figures]) => [clip(plain(route), left), ...figures]), width
+  )
   const others = routes.length - leaks.length
   const rest = `not enough evidence that the other ${others === 1 ? 'route leaks' : `${others} routes leak`}`
   return [paint('dim', heading), ...lines.map(line => paint('red', line)), paint('dim', rest)]

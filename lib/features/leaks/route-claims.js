@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * What a fit says of each route: how many bytes its requests keep beyond those of other routes, with an interval that holds for all
- * routes at once.
+ * What a fit says of each route: how many bytes its requests keep beyond those of other routes, with an interval that
+ * holds for all routes at once.
  *
  * @typedef {{ bytes: number, low: number, high: number }} Claim for each request
  */
@@ -29,7 +29,9 @@ function claims ({ slopes, isKnown, errorOf, freedom }, requests, garbageOf) {
     const weights = slopes.map((_, j) => j === i ? 1 : base.includes(j) ? -requests[j] / total : 0)
     const bytes = slopes.reduce((sum, slope, j) => sum + slope * weights[j], 0)
     const error = errorOf(weights)
-    return { i, bytes, low: bytes - quantile * error - garbageOf(i), high: bytes + quantile * error, clearness: bytes / error }
+    return {
+      i, bytes, low: bytes - quantile * error - garbageOf(i), high: bytes + quantile * error, clearness: bytes / error
+    }
   }
   const apart = []
   while (others.size > 2) {
@@ -43,9 +45,13 @@ function claims ({ slopes, isKnown, errorOf, freedom }, requests, garbageOf) {
   return requests.map((_, i) => all.find(one => one.i === i))
 }
 
-/** @param {((Claim | undefined)[] | null | undefined)[]} ways @param {number} width @returns {(Claim | undefined)[]} by route: the claim that says most */
+/**
+ * @param {((Claim | undefined)[] | null | undefined)[]} ways @param {number} width
+ * @returns {(Claim | undefined)[]} by route: the claim that says most
+ */
 function best (ways, width) {
-  return Array.from({ length: width }, (_, i) => ways.flatMap(claims => claims?.[i] ?? []).sort((a, b) => b.low - a.low)[0])
+  return Array.from({ length: width }, (_, i) =>
+    ways.flatMap(claims => claims?.[i] ?? []).sort((a, b) => b.low - a.low)[0])
 }
 
 module.exports = { claims, best }

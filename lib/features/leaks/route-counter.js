@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Counts the requests of this worker by route. A request counts when its response has ended: by then a framework has set the route that it
- * found (Express: `request.route`; Fastify tells it by a diagnostics channel), and what the request keeps is kept. This runs for every request.
+ * Counts the requests of this worker by route. A request counts when its response has ended: by then a framework has
+ * set the route that it found (Express: `request.route`; Fastify tells it by a diagnostics channel), and what the
+ * request keeps is kept. This runs for every request.
  *
  * The number of routes is bounded. A path that was not found (404) makes no route of its own, else a scan for
  * vulnerable pages would fill the table.

@@ -1,16 +1,17 @@
 'use strict'
 
 /**
- * Which route leaks: how many bytes a request of each route keeps, from the live memory of workers after collections and
- * their requests by route. Pure.
+ * Which route leaks: how many bytes a request of each route keeps, from the live memory of workers after collections
+ * and their requests by route. Pure.
  *
- * Memory and requests both grow with time, so that one worker's life tells little; what tells routes apart is that their
- * shares of the traffic vary. A route is compared with the other routes, since what all requests keep cannot be told from what
- * grows with time alone. There are two ways to know what is kept, and the better one counts:
+ * Memory and requests both grow with time, so that one worker's life tells little; what tells routes apart is that
+ * their shares of the traffic vary. A route is compared with the other routes, since what all requests keep cannot be
+ * told from what grows with time alone. There are two ways to know what is kept, and the better one counts:
  *
- * - between two mark-sweeps, from scavenge to scavenge: many samples. What is alive for a moment after a request is told from what is kept,
- *   because it goes with the requests since the sample before. But objects that became old and died in the meantime count as kept. The next
- *   mark-sweep tells how much of it all was such garbage; at worst all of it was this route's.
+ * - between two mark-sweeps, from scavenge to scavenge: many samples. What is alive for a moment after a request is
+ *   told from what is kept, because it goes with the requests since the sample before. But objects that became old and
+ *   died in the meantime count as kept. The next mark-sweep tells how much of it all was such garbage; at worst all of
+ *   it was this route's.
  * - from mark-sweep to mark-sweep: exact, but few samples.
  *
  * @typedef {object} Point a worker after a collection
@@ -23,7 +24,8 @@
  * @typedef {object} RouteEstimate
  * @property {string} route method and path; other: those without a row of their own
  * @property {number} requests
- * @property {number | null} bytesPerRequest kept by each request, beyond what requests of the other routes keep; null: not known
+ * @property {number | null} bytesPerRequest kept by each request, beyond what requests of the other routes keep; null:
+ *   not known
  * @property {number | null} low of the interval that holds for all routes at once, in 999 of 1,000 cases
  * @property {number | null} high
  * @property {boolean} leaks
@@ -39,8 +41,8 @@
  * @property {number} growthBytes of live memory, all workers
  * @property {RouteEstimate[]} routes those that leak first, then by requests
  *
- * @typedef {{ upMs: number, liveBytes: number, requests: number[], recent: number[] | null }} Sample requests by index; `recent`: those since the
- *   sample before, of which something may be alive for a moment
+ * @typedef {{ upMs: number, liveBytes: number, requests: number[], recent: number[] | null }} Sample requests by index;
+ *   `recent`: those since the sample before, of which something may be alive for a moment
  * @typedef {{ markSweeps: number, samples: Sample[] }} Epoch between two mark-sweeps of a worker
  */
 
@@ -77,7 +79,8 @@ class RouteMemory {
     if (total < WARM_REQUESTS) return
     let epochs = this.#workers.get(pid)
     let before = epochs ? lastOf(epochs) : null
-    if (!epochs || before === null || markSweeps < epochs[epochs.length - 1].markSweeps || upMs < before.upMs) { // the system has reused its pid
+    // The system has reused its pid
+    if (!epochs || before === null || markSweeps < epochs[epochs.length - 1].markSweeps || upMs < before.upMs) {
       this.#drop(pid)
       this.#workers.set(pid, epochs = [])
       before = null
@@ -100,25 +103,33 @@ class RouteMemory {
     const workers = [...this.#workers.values()]
     const requests = this.#requestsOf(workers.map(epochs => [epochs[0].samples[0], lastOf(epochs)]))
     const names = [...this.#indices.keys()]
-    const columns = names.map((_, i) => i).filter(i => i > 0 && requests[i] >= FEWEST_REQUESTS).sort((a, b) => requests[b] - requests[a]).slice(0, MOST_ROWS)
+    const columns = names.map((_, i) => i).filter(i => i > 0 && requests[i] >= FEWEST_REQUESTS)
+      .sort((a, b) => requests[b] - requests[a]).slice(0, MOST_ROWS)
     const rest = names.map((_, i) => i).filter(i => !columns.includes(i))
-    const byRow = (/** @type {number[]} */ counts) => [...columns.map(i => counts[i] ?? 0), rest.reduce((sum, i) => sum + (counts[i] ?? 0), 0)]
+    const byRow = (/** @type {number[]} */ counts) =>
+      [...columns.map(i => counts[i] ?? 0), rest.reduce((sum, i) => sum + (counts[i] ?? 0), 0)]
     const sums = byRow(requests)
-    const seriesOf = (/** @type {Sample[][]} */ lists, /** @type {(sample: Sample) => number[]} */ rowOf) => lists.filter(({ length }) => length > 1)
-      .map(samples => ({ levels: samples.map(({ liveBytes }) => liveBytes), regressors: samples.map(rowOf) }))
-    const between = fitTrend(seriesOf(workers.flat().map(({ samples }) => samples.filter(({ recent }) => recent !== null)),
-      ({ requests, upMs, recent }) => [...byRow(requests), upMs / 1000, ...byRow(recent ?? [])]), 2 * sums.length + 1)
-    const across = fitTrend(seriesOf(workers.map(epochs => epochs.filter(({ markSweeps }) => markSweeps > 0).map(({ samples }) => samples[0])),
-      ({ requests, upMs }) => [...byRow(requests), upMs / 1000]), sums.length + 1)
+    const seriesOf = (/** @type {Sample[][]} */ lists, /** @type {(sample: Sample) => number[]} */ rowOf) =>
+      lists.filter(({ length }) => length > 1)
+        .map(samples => ({ levels: samples.map(({ liveBytes }) => liveBytes), regressors: samples.map(rowOf) }))
+    const between = fitTrend(seriesOf(workers.flat()
+      .map(({ samples }) => samples.filter(({ recent }) => recent !== null)),
+    ({ requests, upMs, recent }) => [...byRow(requests), upMs / 1000, ...byRow(recent ?? [])]), 2 * sums.length + 1)
+    const across = fitTrend(seriesOf(workers.map(epochs =>
+      epochs.filter(({ markSweeps }) => markSweeps > 0).map(({ samples }) => samples[0])),
+    ({ requests, upMs }) => [...byRow(requests), upMs / 1000]), sums.length + 1)
     const isEnough = across !== null && across.freedom >= ENOUGH * sums.length
     const garbage = this.#garbage(workers)
     const ended = garbage && byRow(garbage.requests)
-    const growthBytes = workers.reduce((sum, epochs) => sum + lastOf(epochs).liveBytes - epochs[0].samples[0].liveBytes, 0)
+    const growthBytes = workers.reduce((sum, epochs) =>
+      sum + lastOf(epochs).liveBytes - epochs[0].samples[0].liveBytes, 0)
     const leaks = (/** @type {import('./route-claims').Claim | undefined} */ claim, /** @type {number} */ i) =>
-      claim !== undefined && claim.low > 0 && claim.low * sums[i] <= growthBytes && claim.bytes * sums[i] >= Math.max(LEAST_BYTES, LEAST_SHARE * growthBytes)
+      claim !== undefined && claim.low > 0 && claim.low * sums[i] <= growthBytes &&
+        claim.bytes * sums[i] >= Math.max(LEAST_BYTES, LEAST_SHARE * growthBytes)
     const doubtful = between && claims(between, sums, () => 0)
     const found = best([
-      between && ended && claims(between, sums, i => ended[i] > 0 ? /** @type {{ bytes: number }} */ (garbage).bytes / ended[i] : Infinity),
+      between && ended && claims(between, sums, i =>
+        ended[i] > 0 ? /** @type {{ bytes: number }} */ (garbage).bytes / ended[i] : Infinity),
       isEnough ? claims(across, sums, () => 0) : null,
       doubtful?.map(claim => claim && { ...claim, low: -Infinity })
     ], sums.length)
@@ -155,10 +166,15 @@ class RouteMemory {
 
   /** @param {[Sample, Sample][]} spans @returns {number[]} requests in them, by index */
   #requestsOf (spans) {
-    return [...this.#indices.values()].map(i => spans.reduce((sum, [from, to]) => sum + (to.requests[i] ?? 0) - (from.requests[i] ?? 0), 0))
+    return [...this.#indices.values()].map(i =>
+      spans.reduce((sum, [from, to]) => sum + (to.requests[i] ?? 0) - (from.requests[i] ?? 0), 0))
   }
 
-  /** What mark-sweeps have freed of what had grown since the mark-sweep before; null: there was none. @param {Epoch[][]} workers */
+  /**
+   * What mark-sweeps have freed of what had grown since the mark-sweep before; null: there was none.
+   *
+   * @param {Epoch[][]} workers
+   */
   #garbage (workers) {
     let bytes = 0
     /** @type {[Sample, Sample][]} */
@@ -174,7 +190,9 @@ class RouteMemory {
     return spans.length === 0 ? null : { bytes, requests: this.#requestsOf(spans) }
   }
 
-  /** Every second point goes, but for the ends of an epoch; where that frees none, the worker that was first seen goes. */
+  /**
+   * Every second point goes, but for the ends of an epoch; where that frees none, the worker that was first seen goes.
+   */
   #thin () {
     for (const { samples } of [...this.#workers.values()].flat()) {
       if (samples.length <= SHORT_EPOCH) continue

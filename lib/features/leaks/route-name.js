@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * The route of a request as far as its URL tells: the path without its query, with a placeholder for each part that looks like an
- * id, so that /users/17 and /users/18 are one route. A worker counts by a hash of it for every request, and makes the
- * text once for each route: the hash is computed in one pass, and allocates nothing.
+ * The route of a request as far as its URL tells: the path without its query, with a placeholder for each part that
+ * looks like an id, so that /users/17 and /users/18 are one route. A worker counts by a hash of it for every request,
+ * and makes the text once for each route: the hash is computed in one pass, and allocates nothing.
  */
 
 const PLACEHOLDER = ':id'
@@ -26,7 +26,12 @@ function textHash (text, seed = PRIME) {
   return hash
 }
 
-/** The same for two URLs of one template. @param {string} url as the first line of a request has it @param {number} seed @returns {number} 32 bits */
+/**
+ * The same for two URLs of one template.
+ *
+ * @param {string} url as the first line of a request has it @param {number} seed
+ * @returns {number} 32 bits
+ */
 function pathHash (url, seed) {
   const length = Math.min(url.length, LONGEST_PATH)
   let hash = seed
@@ -65,7 +70,8 @@ function pathTemplate (url) {
  * A number, a date, a UUID, a hexadecimal id, or any long word. "v2", "oauth2" and "facade" are none.
  *
  * @param {number} length of a part between slashes and dots
- * @param {number} digits @param {number} letters those of hexadecimal numbers @param {number} others all but these and - _ , :
+ * @param {number} digits @param {number} letters those of hexadecimal numbers
+ * @param {number} others all but these and - _ , :
  */
 function isId (length, digits, letters, others) {
   if (length > LONGEST_WORD) return true

@@ -6,10 +6,10 @@
  *     increment of the level = Σ slope × increment of the regressor + noise
  *
  * Increments, because levels near one another in time err alike: plain least squares of levels would take them for many
- * confirmations of the same error. What the slopes leave over is bounded, as by Huber: a jump, say of compiled code or of a
- * table that doubles, counts as one large error. The errors of the slopes are the larger of two: by the size of what is left
- * over, and by how much stretches of the series disagree (a sandwich estimator by blocks), which also holds where one
- * increment has to do with the next.
+ * confirmations of the same error. What the slopes leave over is bounded, as by Huber: a jump, say of compiled code or
+ * of a table that doubles, counts as one large error. The errors of the slopes are the larger of two: by the size of
+ * what is left over, and by how much stretches of the series disagree (a sandwich estimator by blocks), which also
+ * holds where one increment has to do with the next.
  *
  * @typedef {object} Series
  * @property {number[]} levels 2 or more
@@ -38,7 +38,8 @@ function fitTrend (series, width) {
   const parts = series.map(incrementsOf)
   const freedom = sumOf(parts, ({ values }) => values.length) - width
   if (freedom < FEWEST_LEFT) return null
-  const scales = Array.from({ length: width }, (_, i) => Math.sqrt(sumOf(parts, ({ rows }) => sumOf(rows, row => row[i] ** 2))) || 1)
+  const scales = Array.from({ length: width }, (_, i) =>
+    Math.sqrt(sumOf(parts, ({ rows }) => sumOf(rows, row => row[i] ** 2))) || 1)
   for (const { rows } of parts) for (const row of rows) for (let i = 0; i < width; i++) row[i] /= scales[i]
   const fit = fitBounded(parts, width)
   return {
@@ -58,8 +59,8 @@ function incrementsOf ({ levels, regressors }) {
 }
 
 /**
- * The slopes by the method of modified residuals: least squares, again and again, of the values with their distance from the
- * last fit bounded.
+ * The slopes by the method of modified residuals: least squares, again and again, of the values with their distance
+ * from the last fit bounded.
  *
  * @param {Part[]} parts @param {number} width
  */
@@ -89,7 +90,8 @@ function fitBounded (parts, width) {
     left = parts.map(({ values }, s) => values.map((value, at) => value - fitted[s][at]))
     const scale = medianOf(left.flat().map(Math.abs)) / 0.6745
     most = BOUND * scale
-    if (scale === 0 || (step > 0 && slopes.every((slope, i) => Math.abs(slope - before[i]) <= 0.01 * scale * Math.sqrt(inverted[i][i])))) break
+    if (scale === 0 || (step > 0 &&
+      slopes.every((slope, i) => Math.abs(slope - before[i]) <= 0.01 * scale * Math.sqrt(inverted[i][i])))) break
     modified = fitted.map((values, s) => values.map((value, at) => value + bounded(left[s][at], most)))
   }
   return { slopes, inverted, left, most }
@@ -111,7 +113,9 @@ function errorsBy (parts, { inverted, left, most }, scales, freedom) {
   parts.forEach(({ rows }, s) => {
     const blocks = Math.max(1, Math.round(rows.length / BLOCK))
     rows.forEach((row, at) => {
-      if (at === 0 || Math.floor(at * blocks / rows.length) !== Math.floor((at - 1) * blocks / rows.length)) scores.push(row.map(() => 0))
+      if (at === 0 || Math.floor(at * blocks / rows.length) !== Math.floor((at - 1) * blocks / rows.length)) {
+        scores.push(row.map(() => 0))
+      }
       const error = bounded(left[s][at], most)
       const score = scores[scores.length - 1]
       for (let i = 0; i < row.length; i++) score[i] += row[i] * error
@@ -126,7 +130,9 @@ function errorsBy (parts, { inverted, left, most }, scales, freedom) {
   return weights => {
     const scaled = weights.map((weight, i) => weight / scales[i])
     const direction = inverted.map(row => dot(row, scaled))
-    return Math.sqrt(Math.max(variance * dot(scaled, direction), correction * sumOf(scores, score => dot(score, direction) ** 2)))
+    return Math.sqrt(
+      Math.max(variance * dot(scaled, direction), correction * sumOf(scores, score => dot(score, direction) ** 2))
+    )
   }
 }
 

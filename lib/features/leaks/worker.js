@@ -31,7 +31,8 @@ class LiveMemory {
   /** Sends what was noted last. A mark-sweep is never left out: it alone frees what has become old. */
   beat () {
     const point = this.#next
-    if (point === null || (point.markSweeps === this.#marksSent && performance.now() - this.#sentAt < this.everyMs)) return
+    if (point === null || (point.markSweeps === this.#marksSent &&
+      performance.now() - this.#sentAt < this.everyMs)) return
     const { names } = this.routes
     this.channel.send('memory', { ...point, routes: names.slice(this.#namesSent, point.requests.length) })
     this.#namesSent = point.requests.length
@@ -43,8 +44,14 @@ class LiveMemory {
   /** @param {boolean} hasMarkSweep */
   #look (hasMarkSweep) {
     if (hasMarkSweep) this.#markSweeps++
-    if (this.#next !== null && this.#next.markSweeps > this.#marksSent && !hasMarkSweep) return // that of a mark-sweep is to be sent first
-    this.#next = { upMs: Math.round(performance.now()), liveBytes: this.liveBytes(), markSweeps: this.#markSweeps, requests: [...this.routes.counts] }
+    // That of a mark-sweep is to be sent first
+    if (this.#next !== null && this.#next.markSweeps > this.#marksSent && !hasMarkSweep) return
+    this.#next = {
+      upMs: Math.round(performance.now()),
+      liveBytes: this.liveBytes(),
+      markSweeps: this.#markSweeps,
+      requests: [...this.routes.counts]
+    }
   }
 }
 

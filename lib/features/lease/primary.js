@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * In the primary: gives the lease of a slot to one process at a time. A worker that leaves has it until its app has ended what it did with it, or
- * until it is gone; only then its successor gets it. After a succession it gives none before the old primary's workers are gone.
+ * In the primary: gives the lease of a slot to one process at a time. A worker that leaves has it until its app has
+ * ended what it did with it, or until it is gone; only then its successor gets it. After a succession it gives none
+ * before the old primary's workers are gone.
  */
 
 /** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */

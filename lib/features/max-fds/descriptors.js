@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * In the primary: how many file descriptors a process has open, and may have. From Linux 6.2 on the size of /proc/<pid>/fd is their
- * number (2 µs); before, its entries are counted on the thread pool, the more rarely the longer that takes.
+ * In the primary: how many file descriptors a process has open, and may have. From Linux 6.2 on the size of
+ * /proc/<pid>/fd is their number (2 µs); before, its entries are counted on the thread pool, the more rarely the longer
+ * that takes.
  */
 
 const fs = require('node:fs')
@@ -22,7 +23,10 @@ class DescriptorProbe {
     this.fdLimit = limit === Infinity ? null : limit
   }
 
-  /** @param {number} now ms, by any clock that only goes forward @returns {Promise<{ fds: number | null, fdLimit: number | null }>} `fds` null: not counted */
+  /**
+   * @param {number} now ms, by any clock that only goes forward
+   * @returns {Promise<{ fds: number | null, fdLimit: number | null }>} `fds` null: not counted
+   */
   async read (now) {
     const { fdLimit } = this
     if (isSizeTold()) return { fds: sizeOf(this.folder) || null, fdLimit }

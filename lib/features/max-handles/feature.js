@@ -6,7 +6,8 @@
 
 /**
  * @typedef {object} Sampled
- * @property {number | null} [handles] what keeps its event loop alive, connections and timers among it; null: not told yet
+ * @property {number | null} [handles] what keeps its event loop alive, connections and timers among it; null: not told
+ *   yet
  */
 
 /** @type {Readonly<import('..').Feature>} */

@@ -24,13 +24,19 @@ module.exports = Object.freeze({
     reason: 'heap',
     backoff: 'soon',
     budget: ({ maxHeap }, { lowered }) => ({ maxHeap: lowered(maxHeap) }),
-    of: ({ heapUsedBytes, heapLimitBytes }, { maxHeap = null }, { mostOf }) => ({ figure: heapUsedBytes, most: mostOf(maxHeap, heapLimitBytes) }),
+    of: ({ heapUsedBytes, heapLimitBytes }, { maxHeap = null }, { mostOf }) => ({
+      figure: heapUsedBytes, most: mostOf(maxHeap, heapLimitBytes)
+    }),
     isOverBy: 'latest',
     sentence: ({ figure, most }, { size }) => `${size(figure)} of heap in use after a mark-sweep, above ${size(most)} (heap)`
   },
   sampled: ['heapUsedBytes', 'heapLimitBytes'],
   primary: () => () => ({
-    probe: ({ latest }) => ({ read: () => ({ heapUsedBytes: latest().heap?.usedBytes ?? null, heapLimitBytes: latest().heap?.limitBytes ?? null }) })
+    probe: ({ latest }) => ({
+      read: () => ({
+        heapUsedBytes: latest().heap?.usedBytes ?? null, heapLimitBytes: latest().heap?.limitBytes ?? null
+      })
+    })
   }),
   worker: () => require('./worker').watchHeap,
   workerMetrics: [

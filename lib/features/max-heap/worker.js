@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * In a worker: what mark-sweeps leave of the old generation, and where V8 ends the process. V8 compares the old generation
- * alone with its limit; `heap_size_limit` includes the young one, which is as large as three semi-spaces. Near the limit V8
- * collects ever more often, so that there is a recent figure.
+ * In a worker: what mark-sweeps leave of the old generation, and where V8 ends the process. V8 compares the old
+ * generation alone with its limit; `heap_size_limit` includes the young one, which is as large as three semi-spaces.
+ * Near the limit V8 collects ever more often, so that there is a recent figure.
  */
 
 const v8 = require('node:v8')

@@ -8,7 +8,8 @@ const { lagPeriodMs, isLagKnown } = require('./lag-period')
 
 /**
  * @typedef {object} Sampled
- * @property {number | null} [lagP99Ms] delay of its event loop, 99th percentile of the latest period; null: none has passed since it was ready
+ * @property {number | null} [lagP99Ms] delay of its event loop, 99th percentile of the latest period; null: none has
+ *   passed since it was ready
  */
 
 /** @type {Readonly<import('..').Feature>} */
@@ -40,13 +41,18 @@ module.exports = Object.freeze({
   }]
 })
 
-/** A figure of before the worker was ready, or of while the machine slept, says nothing. @param {import('../interface').PrimaryKernel} kernel */
+/**
+ * A figure of before the worker was ready, or of while the machine slept, says nothing.
+ *
+ * @param {import('../interface').PrimaryKernel} kernel
+ */
 function watchLag ({ options, now }) {
   let wokeAt = 0
   return {
     wake: () => { wokeAt = now() },
     probe: (/** @type {import('../interface').Probed} */ { latest, upSince }) => ({
-      read: (/** @type {number} */ at) => ({ lagP99Ms: isLagKnown(Math.min(at - upSince(), at - wokeAt), options) ? latest().lagP99Ms ?? null : null })
+      read: (/** @type {number} */ at) =>
+        ({ lagP99Ms: isLagKnown(Math.min(at - upSince(), at - wokeAt), options) ? latest().lagP99Ms ?? null : null })
     })
   }
 }

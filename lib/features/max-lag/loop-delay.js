@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * In a worker: the delay of the event loop, 99th percentile over one period after the other. Node records how far two ticks
- * of a timer are apart, which is its resolution where nothing delays them.
+ * In a worker: the delay of the event loop, 99th percentile over one period after the other. Node records how far two
+ * ticks of a timer are apart, which is its resolution where nothing delays them.
  */
 
 const { monitorEventLoopDelay, performance } = require('node:perf_hooks')
@@ -23,12 +23,17 @@ class LoopDelay {
     this.#histogram.enable()
   }
 
-  /** To be called at an interval. Node's timer runs in this turn too, before or after this: what delayed both is recorded in any case. */
+  /**
+   * To be called at an interval. Node's timer runs in this turn too, before or after this: what delayed both is
+   * recorded in any case.
+   */
   look () {
     if (performance.now() - this.#since < this.periodMs) return
     this.#since = performance.now()
     setImmediate(() => {
-      this.p99Ms = this.#histogram.count === 0 ? 0 : Math.max(0, Math.round(this.#histogram.percentile(PERCENTILE) / 1e6) - RESOLUTION_MS)
+      this.p99Ms = this.#histogram.count === 0
+        ? 0
+        : Math.max(0, Math.round(this.#histogram.percentile(PERCENTILE) / 1e6) - RESOLUTION_MS)
       this.#histogram.reset()
     })
   }

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * `movable()` and `onMoved()` of the worker API: connections whose protocol is the app's, such as WebSockets, go to another worker when theirs leaves, with a
- * state that the app gives them. What is not movable is the app's to end, as ever.
+ * `movable()` and `onMoved()` of the worker API: connections whose protocol is the app's, such as WebSockets, go to
+ * another worker when theirs leaves, with a state that the app gives them. What is not movable is the app's to end, as
+ * ever.
  */
 
 /** @typedef {{}} Options it has none */

@@ -1,6 +1,9 @@
 'use strict'
 
-/** In a worker: asks the app what a connection can go with, and gives the app those that come. The rest is the hand-off of any connection. */
+/**
+ * In a worker: asks the app what a connection can go with, and gives the app those that come. The rest is the hand-off
+ * of any connection.
+ */
 
 const { deserialize, serialize } = require('node:v8')
 
@@ -10,13 +13,17 @@ const MOST_UNREAD = 1_000_000
 const NOTHING = Buffer.alloc(0)
 
 /**
- * @typedef {{ state?: unknown, unread?: Buffer, onLeave?: () => void }} Given by the app; `unread`: what the app has read, and not made use of
+ * @typedef {{ state?: unknown, unread?: Buffer, onLeave?: () => void }} Given by the app; `unread`: what the app has
+ *   read, and not made use of
  *
  * @param {import('../interface').WorkerKernel} kernel
  * @returns {import('../interface').WorkerPart}
  */
 function migrate ({ tracker, inbox, callApp }) {
-  /** @param {import('../../worker/connections/connection').Connection} connection @param {string} kind @param {() => Given | null} give */
+  /**
+   * @param {import('../../worker/connections/connection').Connection} connection @param {string} kind
+   * @param {() => Given | null} give
+   */
   function packed (connection, kind, give) {
     if (!inbox.takers.has(kind)) return null // it could not come back where no sibling takes it
     const packed = callApp('movable', () => {
@@ -33,12 +40,18 @@ function migrate ({ tracker, inbox, callApp }) {
 
   return {
     api: {
-      movable (/** @type {import('node:net').Socket} */ socket, /** @type {string} */ kind, /** @type {() => Given | null} */ give) {
+      movable (
+        /** @type {import('node:net').Socket} */ socket, /** @type {string} */ kind,
+        /** @type {() => Given | null} */ give
+      ) {
         const connection = tracker.of(socket)
         if (!connection || connection.secure || connection.session) return // a TLS layer's state cannot be taken out
         connection.pack = () => packed(connection, checked(kind), give)
       },
-      onMoved (/** @type {string} */ kind, /** @type {(socket: import('node:net').Socket, state: any, unread: Buffer) => void} */ fn) {
+      onMoved (
+        /** @type {string} */ kind,
+        /** @type {(socket: import('node:net').Socket, state: any, unread: Buffer) => void} */ fn
+      ) {
         inbox.takers.set(checked(kind), (socket, state, unread) => {
           const isTaken = callApp('onMoved', () => {
             fn(socket, deserialize(state), unread)

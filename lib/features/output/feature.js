@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * `--output lines`, `--prefix`: the workers' output passes through the primary, which keeps its lines whole, with the slot before each.
+ * `--output lines`, `--prefix`: the workers' output passes through the primary, which keeps its lines whole, with the
+ * slot before each.
  *
  * @typedef {{ output: 'inherit' | 'lines', prefix: boolean }} Options
  */

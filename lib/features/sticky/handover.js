@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Sessions (`--sticky`) over a succession. The old primary tells which slot has which session before the new one leads; from then on what its
- * workers give away goes to the new fleet, state first. A request of a session that an old worker still has waits in the new primary.
+ * Sessions (`--sticky`) over a succession. The old primary tells which slot has which session before the new one leads;
+ * from then on what its workers give away goes to the new fleet, state first. A request of a session that an old worker
+ * still has waits in the new primary.
  */
 
 const { ownerOf } = require('./rendezvous')
@@ -16,7 +17,10 @@ class SessionsForSuccessor {
   /** Of state: what is lost with a successor that dies. */
   sent = { sessions: 0, chars: 0 }
 
-  /** @param {Peer} successor @param {ReadonlyMap<string, number>} slots by session @param {readonly number[]} wanted the fleet's slots */
+  /**
+   * @param {Peer} successor @param {ReadonlyMap<string, number>} slots by session
+   * @param {readonly number[]} wanted the fleet's slots
+   */
   constructor (successor, slots, wanted) {
     this.successor = successor
     const sessions = Array.from(slots, ([session, slot]) => ({ session, slot }))

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The bytes of a request's head as the client sent them, from its first one to the end of the chunk in which the head ends. What
- * Node's parser says of a head does not give them again: it leaves out headers behind the first thousand, and joins folded lines.
+ * The bytes of a request's head as the client sent them, from its first one to the end of the chunk in which the head
+ * ends. What Node's parser says of a head does not give them again: it leaves out headers behind the first thousand,
+ * and joins folded lines.
  *
  * Only a head that begins where a chunk does, behind a whole request, is known to be complete in these chunks.
  */
@@ -28,7 +29,8 @@ class HeadBytes {
       begin: () => { this.#isInHead = true },
       executed: () => this.#endChunk(() => currentChunk(socket))
     })
-    // Where the parser reads the stream, and not the handle. By http's own on() the parser would stop to read the handle.
+    // Where the parser reads the stream, and not the handle. By http's own on() the parser would stop to read the
+    // handle.
     EventEmitter.prototype.on.call(socket, 'data', this.#onData)
   }
 
@@ -52,7 +54,11 @@ class HeadBytes {
     return bytes.length > MOST_BYTES ? null : bytes
   }
 
-  /** Another head in this chunk does not begin where the chunk does. @param {{ complete: boolean }} request whose head has just ended */
+  /**
+   * Another head in this chunk does not begin where the chunk does.
+   *
+   * @param {{ complete: boolean }} request whose head has just ended
+   */
   next (request) {
     this.#isInHead = this.#isExact = false
     this.#request = request

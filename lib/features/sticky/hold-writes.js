@@ -4,8 +4,8 @@
 const holds = new WeakMap()
 
 /**
- * Holds back what is written to a socket from here on. A cork alone would not do: a response that ends takes all corks off its
- * socket (OutgoingMessage.end).
+ * Holds back what is written to a socket from here on. A cork alone would not do: a response that ends takes all corks
+ * off its socket (OutgoingMessage.end).
  *
  * @param {import('node:net').Socket} socket
  * @returns {() => void} lets it go, unless another call holds it too

@@ -1,12 +1,12 @@
 'use strict'
 
 /**
- * Which slot owns a session (`--sticky`). A session that a worker has begun is its slot's, whichever process runs there; any
- * other one goes to a slot by rendezvous hashing. So a recycle changes no owner, and a change of the fleet's size only those of
- * slots that are gone, and some of the sessions that no worker has begun.
+ * Which slot owns a session (`--sticky`). A session that a worker has begun is its slot's, whichever process runs
+ * there; any other one goes to a slot by rendezvous hashing. So a recycle changes no owner, and a change of the fleet's
+ * size only those of slots that are gone, and some of the sessions that no worker has begun.
  *
- * While a slot's worker leaves, its sessions are still its own, until its app has transferred them or is done with its onDrain();
- * worker.js has the worker's side.
+ * While a slot's worker leaves, its sessions are still its own, until its app has transferred them or is done with its
+ * onDrain(); worker.js has the worker's side.
  */
 
 const { ownerOf } = require('./rendezvous')
@@ -16,7 +16,10 @@ const MOST_SESSIONS = 100_000 // that are not used, and twice as many in all
 const MOST_WAITING = 64 * 1024 * 1024 // characters of state for workers that are not ready yet
 const LOST_MS = 1000 // what is lost in this time is told at once
 
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle @typedef {{ session: string, value: string }} State */
+/**
+ * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {{ session: string, value: string }} State
+ */
 
 class SessionOwners {
   /** The slots of sessions that a worker has begun. @type {Map<string, number>} */
@@ -71,7 +74,11 @@ class SessionOwners {
     })
   }
 
-  /** This fleet's sessions are going to be another primary's. @param {import('../../primary/succession/peer').Peer<any>} successor */
+  /**
+   * This fleet's sessions are going to be another primary's.
+   *
+   * @param {import('../../primary/succession/peer').Peer<any>} successor
+   */
   lendTo (successor) {
     this.#successor = new SessionsForSuccessor(successor, this.#slots, this.fleet.wanted)
   }
@@ -114,13 +121,18 @@ class SessionOwners {
     if (this.fleet.wanted !== this.#wanted) this.#resize(this.#wanted)
     const began = this.#slots.get(session)
     if (this.#predecessor?.has(session, began)) return null
-    for (const handle of this.fleet.slots.get(began ?? this.#slotOf(session))?.leaving ?? []) if (this.#stillOwns(handle, session)) return handle
+    for (const handle of this.fleet.slots.get(began ?? this.#slotOf(session))?.leaving ?? []) {
+      if (this.#stillOwns(handle, session)) return handle
+    }
     if (began !== undefined && !this.#has(began)) this.#slots.delete(session)
     const { incumbent } = this.fleet.slots.get(this.#slotOf(session)) ?? {}
     return incumbent?.isServing ? incumbent : null
   }
 
-  /** @param {string} session @returns {boolean} its owner is out of rotation, and comes back, or is an old primary's worker that leaves */
+  /**
+   * @param {string} session
+   * @returns {boolean} its owner is out of rotation, and comes back, or is an old primary's worker that leaves
+   */
   isAway (session) {
     if (this.#predecessor?.has(session, this.#slots.get(session))) return true
     return this.fleet.slots.get(this.#slotOf(session))?.incumbent?.state === 'out-of-rotation'
@@ -129,7 +141,9 @@ class SessionOwners {
   /** @param {string} session */
   #slotOf (session) {
     const slot = this.#slots.get(session)
-    return slot !== undefined && this.#has(slot) ? slot : ownerOf(session, this.fleet.desired > 0 ? this.fleet.wanted : [0])
+    return slot !== undefined && this.#has(slot)
+      ? slot
+      : ownerOf(session, this.fleet.desired > 0 ? this.fleet.wanted : [0])
   }
 
   /** @param {number} slot @returns {boolean} it is to be there, or its worker has not been told to leave yet */
@@ -154,7 +168,11 @@ class SessionOwners {
   #own (handle, session) {
     const { slot } = handle
     if (slot === null) return
-    for (const leaving of this.fleet.slots.get(slot)?.leaving ?? []) if (leaving !== handle) this.#give(leaving, session)
+    for (const leaving of this.fleet.slots.get(slot)?.leaving ?? []) {
+      if (leaving !== handle) {
+        this.#give(leaving, session)
+      }
+    }
     this.#predecessor?.give(session)
     const before = this.#slotOf(session)
     if (before !== slot) this.fleet.slots.get(before)?.incumbent?.send('forget', { session })
@@ -196,16 +214,26 @@ class SessionOwners {
     this.#waiting.push(state)
   }
 
-  /** To an old primary's successor: which sessions the workers of a slot still have, when all have said so, or are gone. @param {number | null} slot */
+  /**
+   * To an old primary's successor: which sessions the workers of a slot still have, when all have said so, or are gone.
+   *
+   * @param {number | null} slot
+   */
   #tellLeft (slot) {
     if (!this.isOver || this.#successor === null || slot === null) return
     const { incumbent = null, leaving = [] } = this.fleet.slots.get(slot) ?? {}
-    const left = /** @type {WorkerHandle[]} */ ([incumbent, ...leaving].filter(handle => handle !== null && !handle.isGone && !handle.account))
+    const left = /** @type {WorkerHandle[]} */ ([incumbent, ...leaving].filter(handle =>
+      handle !== null && !handle.isGone && !handle.account))
     if (left.some(handle => !this.#kept.has(handle))) return
-    this.#successor.left(slot, left.flatMap(handle => [...this.#kept.get(handle) ?? []].filter(session => this.#stillOwns(handle, session))))
+    this.#successor.left(slot, left.flatMap(handle =>
+      [...this.#kept.get(handle) ?? []].filter(session => this.#stillOwns(handle, session))))
   }
 
-  /** State that no worker gets is told, with all that is lost within a second. @param {number} sessions @param {number} chars */
+  /**
+   * State that no worker gets is told, with all that is lost within a second.
+   *
+   * @param {number} sessions @param {number} chars
+   */
   #lose (sessions, chars) {
     if (this.#lost === null) {
       setTimeout(() => {

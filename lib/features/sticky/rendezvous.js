@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Rendezvous hashing (Thaler and Ravishankar, 1998): every slot gets a weight for a key, and the heaviest slot owns it. When a
- * slot comes or goes, only the keys that it gains or loses change their owner.
+ * Rendezvous hashing (Thaler and Ravishankar, 1998): every slot gets a weight for a key, and the heaviest slot owns it.
+ * When a slot comes or goes, only the keys that it gains or loses change their owner.
  */
 
 /**
@@ -28,7 +28,12 @@ function fnv1a (text) {
   return hash
 }
 
-/** MurmurHash3's finaliser: each bit of the input changes half of the output. @param {number} hash @returns {number} 0 to 2^32 - 1 */
+/**
+ * MurmurHash3's finaliser: each bit of the input changes half of the output.
+ *
+ * @param {number} hash
+ * @returns {number} 0 to 2^32 - 1
+ */
 function mix (hash) {
   hash = Math.imul(hash ^ (hash >>> 16), 0x85EBCA6B)
   hash = Math.imul(hash ^ (hash >>> 13), 0xC2B2AE35)

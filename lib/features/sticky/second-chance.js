@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * A bounded set that forgets what has not been used for long: by second chance, as an operating system chooses the pages to
- * evict. A use costs nothing but a mark; a hand goes round, takes marks off, and takes out what has none.
+ * A bounded set that forgets what has not been used for long: by second chance, as an operating system chooses the
+ * pages to evict. A use costs nothing but a mark; a hand goes round, takes marks off, and takes out what has none.
  */
 
 const CHANCES = 16 // marks taken off for one addition
@@ -39,7 +39,10 @@ class SecondChanceSet {
     }
   }
 
-  /** @param {string} key is forgotten, unless it has been used since this was last asked @returns {boolean} it is not there any more */
+  /**
+   * @param {string} key is forgotten, unless it has been used since this was last asked
+   * @returns {boolean} it is not there any more
+   */
   forgetUnused (key) {
     if (this.#isUsed.get(key)) this.#isUsed.set(key, false)
     else this.#isUsed.delete(key)

@@ -3,7 +3,8 @@
 /**
  * Which session a request belongs to, and which one a response begins (`--sticky`).
  *
- * @typedef {{ by: 'cookie' | 'query' | 'header' | 'path' | 'ip', name: string }} SessionKey how a session is known; `name` is '' for ip, a number for path
+ * @typedef {{ by: 'cookie' | 'query' | 'header' | 'path' | 'ip', name: string }} SessionKey how a session is known;
+ *   `name` is '' for ip, a number for path
  *
  * @typedef {object} Asked what is read of a request
  * @property {string} url
@@ -37,8 +38,9 @@ function sessionOf ({ by, name }, { url, headers, socket }) {
 }
 
 /**
- * The session that a response begins or renews: by its `Set-Cookie`, by its header of the same name, or, for `query`, by a JSON
- * member of that name at the begin of its body, as in engine.io's handshake, or by a URL in a stream of events, as MCP's over SSE.
+ * The session that a response begins or renews: by its `Set-Cookie`, by its header of the same name, or, for `query`,
+ * by a JSON member of that name at the begin of its body, as in engine.io's handshake, or by a URL in a stream of
+ * events, as MCP's over SSE.
  *
  * @param {SessionKey} key
  * @param {string} head status line and header lines, in latin1
@@ -62,7 +64,10 @@ function sessionBegunIn ({ by, name }, head, body) {
     : new RegExp(`"${literal(name)}"\\s*:\\s*"([^"\\\\]+)"`).exec(start)?.[1])
 }
 
-/** @param {unknown} list name=value pairs @param {string} name @param {string} separator @returns {string | null} the first of this name */
+/**
+ * @param {unknown} list name=value pairs @param {string} name @param {string} separator
+ * @returns {string | null} the first of this name
+ */
 function valueAt (list, name, separator) {
   if (typeof list !== 'string') return null
   for (let at = list.indexOf(name); at !== -1; at = list.indexOf(name, at + 1)) {

@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Counts what tells that a session is named wrongly: requests without one, and those of the most frequent session, by Boyer and Moore's majority vote.
+ * Counts what tells that a session is named wrongly: requests without one, and those of the most frequent session, by
+ * Boyer and Moore's majority vote.
  */
 
 const { hashOf } = require('./rendezvous')

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Gives the state of sessions to the workers that own them from then on (`--sticky`). A value that is a function is called when
- * no request of its session is in flight here; where such requests move to another worker, when the app has heard `close`, and
- * before they are sent there.
+ * Gives the state of sessions to the workers that own them from then on (`--sticky`). A value that is a function is
+ * called when no request of its session is in flight here; where such requests move to another worker, when the app has
+ * heard `close`, and before they are sent there.
  */
 
 const { deserialize, serialize } = require('node:v8')
@@ -15,11 +15,17 @@ const LONGEST_VALUE = 1_000_000
 class Transfers {
   /** What is to be transferred when no request of its session is in flight. @type {Map<string, () => unknown>} */
   #pending = new Map()
-  /** Of the sessions with requests in flight, whether all of these can move; null: to be found anew. @type {Map<string, boolean> | null} */
+  /**
+   * Of the sessions with requests in flight, whether all of these can move; null: to be found anew.
+   *
+   * @type {Map<string, boolean> | null}
+   */
   #inFlight = null
   /** @type {((session: string, value: any) => void)[]} */
   #receivers = []
-  #onRest = (/** @type {{ sessionId: string | null }} */ { sessionId }) => { if (sessionId !== null && this.#pending.has(sessionId)) this.sendIdle() }
+  #onRest = (/** @type {{ sessionId: string | null }} */ { sessionId }) => {
+    if (sessionId !== null && this.#pending.has(sessionId)) this.sendIdle()
+  }
 
   /**
    * @param {Pick<import('../interface').WorkerKernel, 'channel' | 'tracker' | 'handoff' | 'sender' | 'callApp'>} kernel
@@ -52,7 +58,10 @@ class Transfers {
     return [...this.#pending.keys()]
   }
 
-  /** @param {string} session @param {unknown} value a function is called for it, once no request of the session is in flight here */
+  /**
+   * @param {string} session
+   * @param {unknown} value a function is called for it, once no request of the session is in flight here
+   */
   transfer (session, value) {
     const id = bounded(session)
     if (id === null) return
@@ -69,7 +78,11 @@ class Transfers {
     for (const id of this.#pending.keys()) if (!inFlight.has(id)) this.#sendPending(id)
   }
 
-  /** All requests in flight of this session, whose transfer waits for them, can move to another worker. @param {string} id */
+  /**
+   * All requests in flight of this session, whose transfer waits for them, can move to another worker.
+   *
+   * @param {string} id
+   */
   areMovable (id) {
     return this.#pending.has(id) && this.#requests().get(id) === true
   }
@@ -82,7 +95,9 @@ class Transfers {
     for (const connection of this.tracker.connections) {
       const { sessionId, exchanges } = connection
       if (sessionId === null || exchanges.length === 0) continue
-      found.set(sessionId, found.get(sessionId) !== false && this.sender.isMovable(connection) && connection.isReplayable)
+      found.set(
+        sessionId, found.get(sessionId) !== false && this.sender.isMovable(connection) && connection.isReplayable
+      )
     }
     process.nextTick(() => { this.#inFlight = null })
     return found

@@ -8,15 +8,16 @@
  *                                                                    ├─ this worker: it comes back, and the app gets it
  *                                                                    └─ another: the connection moves there
  *
- * The primary alone knows the owner of a session (owners.js); a worker remembers those that are its
- * own. A session that this worker begins, by its response or by the app's own(), is its own from then on. A worker that drains
- * begins none, and keeps each of its own until the app has transferred it (transfers.js), or until the app's onDrain() functions
- * are done and no transfer of it is pending; from then on it handles no request of that session, so that what was transferred is
- * not outdated later.
+ * The primary alone knows the owner of a session (owners.js); a worker remembers those that are its own. A session that
+ * this worker begins, by its response or by the app's own(), is its own from then on. A worker that drains begins none,
+ * and keeps each of its own until the app has transferred it (transfers.js), or until the app's onDrain() functions are
+ * done and no transfer of it is pending; from then on it handles no request of that session, so that what was
+ * transferred is not outdated later.
  *
- * The parser stops behind a head when `onIncoming` returns 2, as it does for CONNECT. Node takes it off the connection then and
- * emits `connect`, and the app sees no request. The connection moves with the bytes that the client has sent since the head began
- * (head-bytes.js), those behind it among them; where they are not known, the request is handled here.
+ * The parser stops behind a head when `onIncoming` returns 2, as it does for CONNECT. Node takes it off the connection
+ * then and emits `connect`, and the app sees no request. The connection moves with the bytes that the client has sent
+ * since the head began (head-bytes.js), those behind it among them; where they are not known, the request is handled
+ * here.
  */
 
 const http = require('node:http')
@@ -37,7 +38,11 @@ const STOP_BEHIND_HEAD = 2
 class Sessions {
   /** This worker's. */
   #own = new SecondChanceSet(MOST_REMEMBERED)
-  /** Requests that move, as sent, until Node has taken its parser off their connection. @type {WeakMap<object, { connection: Connection, bytes: Buffer }>} */
+  /**
+   * Requests that move, as sent, until Node has taken its parser off their connection.
+   *
+   * @type {WeakMap<object, { connection: Connection, bytes: Buffer }>}
+   */
   #moving = new WeakMap()
   /** @type {WeakSet<object>} */
   #watched = new WeakSet()
@@ -45,7 +50,11 @@ class Sessions {
   #unanswered = new Set()
   /** Those that are no longer its own, as long as it leaves. @type {Set<string>} */
   #transferred = new Set()
-  /** Its own when it leaves: all, but for those transferred; these alone, whose transfer is pending; none. @type {'all' | Set<string> | null} */
+  /**
+   * Its own when it leaves: all, but for those transferred; these alone, whose transfer is pending; none.
+   *
+   * @type {'all' | Set<string> | null}
+   */
   #kept = null
   /** The time of this worker is up. */
   #isLate = false
@@ -63,7 +72,8 @@ class Sessions {
     this.sender = sender
     this.emptying = emptying
     this.tally = new Tally(counts => channel.send('tally', counts))
-    this.transfers = new Transfers({ channel, tracker, handoff, sender, callApp }, session => this.#onTransferred(session), session => this.#onFailed(session))
+    this.transfers = new Transfers({ channel, tracker, handoff, sender, callApp }, session =>
+      this.#onTransferred(session), session => this.#onFailed(session))
     emptying.hold = {
       isHeld: () => this.#kept !== null,
       release: () => {
@@ -87,7 +97,8 @@ class Sessions {
   get api () {
     return {
       own: (/** @type {string} */ session) => this.own(session),
-      transfer: (/** @type {string} */ session, /** @type {unknown} */ value) => this.transfers.transfer(session, value),
+      transfer: (/** @type {string} */ session, /** @type {unknown} */ value) =>
+        this.transfers.transfer(session, value),
       onTransfer: (/** @type {(session: string, value: any) => void} */ fn) => this.transfers.onTransfer(fn)
     }
   }
@@ -96,11 +107,15 @@ class Sessions {
   watch ({ server }) {
     if (!(server instanceof http.Server) || this.#watched.has(server)) return
     this.#watched.add(server)
-    server.on('connection', socket => this.#watchParser(socket)) // behind http's own listener, which gives it its parser
+    // Behind http's own listener, which gives it its parser
+    server.on('connection', socket => this.#watchParser(socket))
     server.prependListener('connect', (request, socket) => this.#onHeadEnd(request, socket))
   }
 
-  /** @param {string} session it is this worker's from here on @returns {Promise<void>} resolves when the primary knows it */
+  /**
+   * @param {string} session it is this worker's from here on
+   * @returns {Promise<void>} resolves when the primary knows it
+   */
   own (session) {
     const id = bounded(session)
     if (id === null || this.#own.has(id) || !this.channel.isUp) return Promise.resolve()
@@ -127,7 +142,9 @@ class Sessions {
     setTimeout(() => this.release(), Math.min(deadlineMs, LEAVING_MS)).unref()
   }
 
-  /** What the app does in onDrain() is done, or has had its time: only what waits for a transfer is still this worker's. */
+  /**
+   * What the app does in onDrain() is done, or has had its time: only what waits for a transfer is still this worker's.
+   */
   release () {
     if (this.#kept !== 'all') return
     const { pending } = this.transfers
@@ -166,7 +183,10 @@ class Sessions {
     return this.#kept === 'all' ? !this.#transferred.has(session) : this.#kept?.has(session) === true
   }
 
-  /** @param {Connection} connection one that is idle, or whose request can move @returns {boolean} its session is not tied to this worker */
+  /**
+   * @param {Connection} connection one that is idle, or whose request can move
+   * @returns {boolean} its session is not tied to this worker
+   */
   #mayLeave ({ sessionId, exchanges }) {
     if (sessionId === null || !this.#isKept(sessionId) || !this.#own.has(sessionId)) return true
     return exchanges.length > 0 && (this.#isLate || this.transfers.areMovable(sessionId))
@@ -196,7 +216,9 @@ class Sessions {
 
   /** @param {Connection} connection @param {any} request @returns {boolean} this worker handles it */
   #isHere (connection, request) {
-    const session = connection.sessionId = sessionOf(this.key, { url: request.url, headers: request.headers, socket: connection.socket })
+    const session = connection.sessionId = sessionOf(
+      this.key, { url: request.url, headers: request.headers, socket: connection.socket }
+    )
     const { isSettled, isOwned } = connection
     if (!isSettled) this.tally.count(session)
     connection.isSettled = false

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * `--stop-delay`: a stop waits for as long, which is what `preStop: sleep` does in Kubernetes. Readiness is down meanwhile, so that load balancers
- * leave the fleet out; what they still send is served, and each answer closes its connection.
+ * `--stop-delay`: a stop waits for as long, which is what `preStop: sleep` does in Kubernetes. Readiness is down
+ * meanwhile, so that load balancers leave the fleet out; what they still send is served, and each answer closes its
+ * connection.
  */
 
 /** @typedef {{ stopDelayMs: number }} Options */

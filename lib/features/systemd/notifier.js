@@ -1,9 +1,10 @@
 'use strict'
 
 /**
- * Tells the service manager (systemd) what the fleet does: sd_notify(3). Node has no datagram sockets of the unix kind: the addon sends
- * each message, which takes no process, so that a full pids limit does not silence the watchdog. Without the addon `systemd-notify` does, which is there
- * wherever systemd is: its message comes from a child of this process, and the unit needs NotifyAccess=all.
+ * Tells the service manager (systemd) what the fleet does: sd_notify(3). Node has no datagram sockets of the unix kind:
+ * the addon sends each message, which takes no process, so that a full pids limit does not silence the watchdog.
+ * Without the addon `systemd-notify` does, which is there wherever systemd is: its message comes from a child of this
+ * process, and the unit needs NotifyAccess=all.
  *
  * The watchdog is told by a timer of this event loop: when the loop is stuck, so is the timer.
  */
@@ -35,7 +36,8 @@ class ServiceNotifier {
 
   /**
    * @param {import('../../operate/control-verbs').Supervised} supervisor
-   * @param {{ notifySocket: string, watchdogMs: number | null }} how `watchdogMs`: it must hear a sign of life that often; null: it need not
+   * @param {{ notifySocket: string, watchdogMs: number | null }} how `watchdogMs`: it must hear a sign of life that
+   *   often; null: it need not
    * @param {import('..').Operations} by
    */
   constructor (supervisor, { notifySocket, watchdogMs }, { readiness, leads }) {
@@ -94,7 +96,9 @@ class ServiceNotifier {
     for (let message; (message = this.#queue.shift());) {
       const assignments = Object.entries(message).map(([name, value]) => `${name}=${value}`)
       const { addon } = loadAddon()
-      const why = await (addon ? send(addon, this.notifySocket, assignments) : run(assignments, { ...process.env, NOTIFY_SOCKET: this.notifySocket }))
+      const why = await (addon
+        ? send(addon, this.notifySocket, assignments)
+        : run(assignments, { ...process.env, NOTIFY_SOCKET: this.notifySocket }))
       if (why === null || this.#hasFailed) continue
       this.#hasFailed = true
       this.supervisor.announce('fleet.warning', { warning: 'notify', why })
@@ -102,7 +106,10 @@ class ServiceNotifier {
   }
 }
 
-/** @param {import('../../native/addon').Addon} addon @param {string} socket @param {string[]} assignments @returns why not; null: sent */
+/**
+ * @param {import('../../native/addon').Addon} addon @param {string} socket @param {string[]} assignments
+ * @returns why not; null: sent
+ */
 async function send (addon, socket, assignments) {
   for (let attempts = 1; ; attempts++) {
     try {
@@ -116,7 +123,10 @@ async function send (addon, socket, assignments) {
   }
 }
 
-/** @param {string[]} assignments @param {NodeJS.ProcessEnv} env @returns {Promise<string | null>} why they could not be sent; null: they were */
+/**
+ * @param {string[]} assignments @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<string | null>} why they could not be sent; null: they were
+ */
 function run (assignments, env) {
   return new Promise(resolve => {
     const child = spawn(PROGRAM, assignments, { env, stdio: ['ignore', 'ignore', 'pipe'] })

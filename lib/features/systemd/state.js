@@ -5,14 +5,18 @@
  *
  *     starting ──enough workers are ready──▶ running ◀──▶ reloading        any of them ──▶ stopping
  *
- * Its timeouts are extended by what the fleet's own timeouts allow for the next step, since those are the ones that are meant.
+ * Its timeouts are extended by what the fleet's own timeouts allow for the next step, since those are the ones that are
+ * meant.
  */
 
 const { REPLAY_MS } = require('../../core/request-replay')
 
 const SLACK_MS = 10_000 // to give the addresses up, for a worker's account, and for a busy machine
 
-/** @typedef {Pick<import('../../core/options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs' | 'stopTimes'>} Timeouts */
+/**
+ * @typedef {Pick<import('../../core/options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs'
+ *   | 'stopTimes'>} Timeouts
+ */
 
 /** @param {Timeouts} timeouts @returns {number} the longest that the replacement of one worker takes, ms */
 function longestRecycleMs ({ readyTimeoutMs, drainTimeoutMs, killTimeoutMs }) {

@@ -1,17 +1,18 @@
 'use strict'
 
 /**
- * `recycle upgrade`: another primary, of the code and the Node.js that are on disk now, takes the fleet over. What the two do is the kernel's, in
- * lib/primary/succession; when there is an upgrade, and what is said of it, is here.
+ * `recycle upgrade`: another primary, of the code and the Node.js that are on disk now, takes the fleet over. What the
+ * two do is the kernel's, in lib/primary/succession; when there is an upgrade, and what is said of it, is here.
  */
 
 /**
  * @typedef {{}} Options it has none
  *
  * @typedef {object} Commands
- * @property {(how?: { node?: string }) => Promise<Record<string, any>>} upgrade has another primary, of the code and the Node.js that are on disk now, take
- *   the fleet over; this one ends with `stopped`. `node`: the file of another Node.js. Resolves with the journal's `fleet.left`, when the new primary runs the
- *   fleet and the old workers are gone. Throws RECYCLE_NOT_UPGRADED, RECYCLE_UPGRADED, RECYCLE_STOPPED
+ * @property {(how?: { node?: string }) => Promise<Record<string, any>>} upgrade has another primary, of the code and
+ *   the Node.js that are on disk now, take the fleet over; this one ends with `stopped`. `node`: the file of another
+ *   Node.js. Resolves with the journal's `fleet.left`, when the new primary runs the fleet and the old workers are
+ *   gone. Throws RECYCLE_NOT_UPGRADED, RECYCLE_UPGRADED, RECYCLE_STOPPED
  */
 
 /** @type {Readonly<import('..').Feature>} */
@@ -21,7 +22,8 @@ module.exports = Object.freeze({
   group: '',
   isOn: () => true, // for the command
   primary () {
-    for (const part of ['./verb', './refusal']) require(part) // at the start: later the files on disk may be another version's
+    // At the start: later the files on disk may be another version's
+    for (const part of ['./verb', './refusal']) require(part)
     return ({ succeed }) => ({ verbs: { upgrade: succeed } })
   },
   verbs: {

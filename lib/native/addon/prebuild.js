@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * npm run prebuild:addon [-- <folder>…]: compiles the addons that the package carries, each for every architecture and C library, with Debian's
- * compilers and the headers of Node, which are on the machine already. A binary names the source that it was made from, so a test can tell when
- * it is an old one.
+ * npm run prebuild:addon [-- <folder>…]: compiles the addons that the package carries, each for every architecture and
+ * C library, with Debian's compilers and the headers of Node, which are on the machine already. A binary names the
+ * source that it was made from, so a test can tell when it is an old one.
  */
 
 const { spawnSync } = require('node:child_process')
@@ -20,14 +20,18 @@ const NODE = [process.env.npm_config_nodedir, path.dirname(path.dirname(process.
   .find(folder => fs.existsSync(path.join(folder, 'node_api.h')))
 
 /**
- * With one compiler the same source gives the same bytes: no path, no date, no build id. No C library is linked: its functions are those of the
- * process, whatever its version.
+ * With one compiler the same source gives the same bytes: no path, no date, no build id. No C library is linked: its
+ * functions are those of the process, whatever its version.
  */
 const FLAGS = ['-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-fPIC', '-shared', '-nostdlib', '-fvisibility=hidden', '-s', '-Wl,--build-id=none', '-Wl,-z,relro,-z,now']
 
-/** @param {string} machine @param {string} libc @returns {string[]} the flags by which this C library's headers are taken */
+/**
+ * @param {string} machine @param {string} libc
+ * @returns {string[]} the flags by which this C library's headers are taken
+ */
 function headers (machine, libc) {
-  const kernel = [`/usr/include/${machine}-linux-gnu`, `/usr/${machine}-linux-gnu/include`, '/usr/include'] // the kernel's, which musl has not
+  // The kernel's, which musl has not
+  const kernel = [`/usr/include/${machine}-linux-gnu`, `/usr/${machine}-linux-gnu/include`, '/usr/include']
   return libc === 'glibc' ? [] : [`-specs=/usr/lib/${machine}-linux-musl/musl-gcc.specs`, ...kernel.flatMap(folder => ['-idirafter', folder])]
 }
 
@@ -47,4 +51,8 @@ if (!NODE) {
   console.error('there is no node_api.h; give the folder above include/node as npm_config_nodedir')
   process.exit(2)
 }
-for (const folder of positionals.map(folder => path.resolve(folder))) for (const arch of ARCHS) for (const libc of LIBCS) compile(folder, arch, libc)
+for (const folder of positionals.map(folder => path.resolve(folder))) {
+  for (const arch of ARCHS) {
+    for (const libc of LIBCS) compile(folder, arch, libc)
+  }
+}

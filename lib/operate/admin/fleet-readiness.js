@@ -1,10 +1,10 @@
 'use strict'
 
 /**
- * Whether enough workers are ready: the intended number less `maxUnavailable`. It counts slots, so a slot that is recycled
- * with its replacement ready first is ready throughout. A slot that was added counts once it has been ready, so that
- * scaling up does not make the fleet unready; a slot that is scaled away no longer counts. Workers out of rotation are
- * not missed, as long as another worker is ready. One that a feature finds unfit is not ready.
+ * Whether enough workers are ready: the intended number less `maxUnavailable`. It counts slots, so a slot that is
+ * recycled with its replacement ready first is ready throughout. A slot that was added counts once it has been ready,
+ * so that scaling up does not make the fleet unready; a slot that is scaled away no longer counts. Workers out of
+ * rotation are not missed, as long as another worker is ready. One that a feature finds unfit is not ready.
  */
 
 const { sayCrashing } = require('../../core/crashes')
@@ -45,7 +45,9 @@ class FleetReadiness {
     return { isReady, text: `${isReady ? 'ready' : 'not ready'}: ${ready} of ${this.#intended} workers are, ${needed} must be${said}${paused > 0 ? `; ${paused} ${paused === 1 ? 'is' : 'are'} out of rotation` : ''}${crashing ? `; ${sayCrashing(crashing)}` : ''}` }
   }
 
-  /** Of the workers that are ready by their state: those that are unfit, and in words, and the others that are paused. */
+  /**
+   * Of the workers that are ready by their state: those that are unfit, and in words, and the others that are paused.
+   */
   get #notServing () {
     /** @type {Record<string, any>[]} */
     const workers = this.supervisor.status().workers.filter((/** @type {{ state: string }} */ { state }) => state === 'ready')

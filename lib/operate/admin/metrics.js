@@ -51,7 +51,9 @@ class Metrics {
   #memoryPressure = this.#gauge('memory_pressure_ratio', 'Share of the last ten seconds in which some process, or all of them, waited for memory.', ['kind'])
   #limitHits = this.#counter('memory_limit_hits_total', 'How often the limit was reached, so that memory had to be freed first.')
   #oomKills = this.#counter('oom_kills_total', 'Workers that the kernel killed because memory ran out.')
-  #ofFeatures = FEATURES.flatMap(({ metrics = [] }) => metrics).map(({ name, help, labels, values }) => ({ gauge: this.#gauge(name, help, labels), values }))
+  #ofFeatures = FEATURES.flatMap(({ metrics = [] }) => metrics)
+    .map(({ name, help, labels, values }) => ({ gauge: this.#gauge(name, help, labels), values }))
+
   #accounts = {
     cut: this.#counter('connections_cut_total', 'Connections that ended with a request in flight, in a drain or with a worker that died.'),
     replayed: this.#counter('requests_replayed_total', 'Requests that a sibling handled in place of a worker that was leaving.'),
@@ -121,8 +123,8 @@ class Metrics {
   }
 
   /**
-   * The text of a scrape. It is rendered a metric at a time, with turns of the event loop in between; concurrent scrapes
-   * share one rendering.
+   * The text of a scrape. It is rendered a metric at a time, with turns of the event loop in between; concurrent
+   * scrapes share one rendering.
    *
    * @param {Status} status
    * @returns {Promise<string>}

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The data of the live page: memory of each slot, traffic, and workers beside the load over the last minutes, recycles, crashes, and the
- * workers. A page that is just opened gets all of it; open pages get what is new.
+ * The data of the live page: memory of each slot, traffic, and workers beside the load over the last minutes, recycles,
+ * crashes, and the workers. A page that is just opened gets all of it; open pages get what is new.
  *
  * @typedef {{ t: number, bytes: number, budget: number | null }} Point
  *
@@ -24,7 +24,8 @@
  * @property {number} wanted
  * @property {{ t: number, from: number, to: number, reason: string } | null} change the last one
  *
- * @typedef {object} Part of the picture; a page merges the parts. Beside these: what features say of themselves in status(), by key
+ * @typedef {object} Part of the picture; a page merges the parts. Beside these: what features say of themselves in
+ *   status(), by key
  * @property {number} t now, ms since the epoch
  * @property {Record<string, any>} about sums and facts of the fleet
  * @property {Size} size
@@ -61,7 +62,10 @@ class Picture {
   #startedAt = null
   /** The last of the fleet's size. @type {Size['change']} */
   #change = null
-  #audit = new Audit({ add () {} }, { add: (slot, t, bytes, budget) => this.#addPoint(slot, { t, bytes, budget }) }, () => {}, MOST_EVENTS)
+  #audit = new Audit({ add () {} }, {
+    add: (slot, t, bytes, budget) => this.#addPoint(slot, { t, bytes, budget })
+  }, () => {}, MOST_EVENTS)
+
   /** What is new since the last news(). Its times may be older: a line is written after the time that it records. */
   #fresh = nothing()
 
@@ -104,7 +108,9 @@ class Picture {
   /** The whole picture. @param {number} now @param {Status} status @returns {Part} */
   whole (now, status) {
     const { events, crashEvents } = this.#audit
-    return this.#part(now, status, { memory: this.#memory, traffic: this.#traffic, recycles: events.items.length, crashes: crashEvents.items.length })
+    return this.#part(now, status, {
+      memory: this.#memory, traffic: this.#traffic, recycles: events.items.length, crashes: crashEvents.items.length
+    })
   }
 
   /** What is new since the last call. @param {number} now @param {Status} status @returns {Part} */
@@ -138,7 +144,8 @@ class Picture {
   }
 
   #about () {
-    const { fleet, recycles, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes, totals, byReason } = this.#audit
+    const { fleet, recycles, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes, totals, byReason } =
+      this.#audit
     const { cut, unaccounted } = totals
     const lost = { cut, unaccounted, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes }
     return {
@@ -213,7 +220,12 @@ function ofFeatures (status) {
 }
 
 function nothing () {
-  return { memory: /** @type {Map<number, Point[]>} */ (new Map()), traffic: /** @type {Moment[]} */ ([]), recycles: 0, crashes: 0 }
+  return {
+    memory: /** @type {Map<number, Point[]>} */ (new Map()),
+    traffic: /** @type {Moment[]} */ ([]),
+    recycles: 0,
+    crashes: 0
+  }
 }
 
 module.exports = { Picture }

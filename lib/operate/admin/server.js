@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * A small HTTP server in the primary. It answers GET on a few paths and refuses everything else at little cost. Its limits
- * bound the connections and the time that clients can take; no connection keeps the process alive.
+ * A small HTTP server in the primary. It answers GET on a few paths and refuses everything else at little cost. Its
+ * limits bound the connections and the time that clients can take; no connection keeps the process alive.
  *
  * @typedef {import('node:http').IncomingMessage} Request @typedef {import('node:http').ServerResponse} Response
  * @typedef {Record<string, (response: Response) => void | Promise<void>>} Routes by path
@@ -79,8 +79,8 @@ function refuse (request, routes, { host, isPublic }) {
 }
 
 /**
- * Protects against DNS rebinding: a foreign page may have its own name resolve to this machine, and read the answers, but
- * its requests carry that name in the Host header.
+ * Protects against DNS rebinding: a foreign page may have its own name resolve to this machine, and read the answers,
+ * but its requests carry that name in the Host header.
  *
  * @param {string | undefined} asked the Host header
  * @param {string} host on which the server listens

@@ -6,7 +6,11 @@ const { FEATURES } = require('../../features')
 
 const GC_KINDS = /** @type {const} */ ([['scavenge', 'scavenges'], ['mark_sweep', 'markSweeps']])
 
-/** Metrics of the worker that serves a slot. @type {[name: string, help: string, value: (worker: Worker) => number | null | undefined][]} */
+/**
+ * Metrics of the worker that serves a slot.
+ *
+ * @type {[name: string, help: string, value: (worker: Worker) => number | null | undefined][]}
+ */
 const OF_WORKER = [
   ['resident_bytes', 'Resident set size (RSS) of the worker in service.', worker => worker.rssBytes],
   ['proportional_bytes', 'Proportional set size (PSS): shared pages divided among the processes that share them. As last read.', worker => worker.pssBytes],
@@ -14,16 +18,24 @@ const OF_WORKER = [
   ['budget_bytes', 'Soft memory budget of the worker, jitter included.', worker => worker.budgetBytes],
   ['event_loop_utilization_ratio', 'Share of time in which the event loop was busy, since the last beat.', worker => worker.elu],
   ['event_loop_lag_seconds', 'Longest event-loop delay since the last beat.', worker => seconds(worker.loopLagMs)],
-  ...FEATURES.flatMap(({ workerMetrics = [] }) => workerMetrics).map(({ name, help, value }) => /** @type {any} */ ([name, help, value]))
+  ...FEATURES.flatMap(({ workerMetrics = [] }) => workerMetrics)
+    .map(({ name, help, value }) => /** @type {any} */ ([name, help, value]))
 ]
 
-/** Metrics of all workers in a slot, including those that are leaving. @type {[name: string, help: string, value: (worker: Worker) => number][]} */
+/**
+ * Metrics of all workers in a slot, including those that are leaving.
+ *
+ * @type {[name: string, help: string, value: (worker: Worker) => number][]}
+ */
 const OF_SLOT = [
   ['connections', 'Open connections.', worker => worker.connections],
   ['requests_in_flight', 'Requests begun whose response is not closed.', worker => worker.inFlight]
 ]
 
-/** @param {Worker[]} workers @returns {Map<number, Worker>} the ready worker of each slot, else any other in the slot */
+/**
+ * @param {Worker[]} workers
+ * @returns {Map<number, Worker>} the ready worker of each slot, else any other in the slot
+ */
 function inServiceBySlot (workers) {
   /** @type {Map<number, Worker>} */
   const found = new Map()

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Keeps the workers even: tells them the level at which they leave the queue to the others, and has those that are busier or fuller
- * than most give connections away, or those that are to rest; in a rollout, where there are streams, those of the old generation accept
- * no more. Also notices in time when the fleet as a whole runs out of descriptors.
+ * Keeps the workers even: tells them the level at which they leave the queue to the others, and has those that are
+ * busier or fuller than most give connections away, or those that are to rest; in a rollout, where there are streams,
+ * those of the old generation accept no more. Also notices in time when the fleet as a whole runs out of descriptors.
  */
 
 const { FLOOR, leavesToNew, nextLimit } = require('../../core/accept-limit')
@@ -80,7 +80,8 @@ class Balancer {
   /** @param {WorkerHandle[]} serving */
   #share (serving) {
     const { totals: { moved }, loads } = this.ledger
-    const isMoving = moved !== this.#moved // what a worker that leaves has is on its way: the beats do not know where it will be
+    // What a worker that leaves has is on its way: the beats do not know where it will be
+    const isMoving = moved !== this.#moved
     this.#moved = moved
     loads.look(serving, isMoving)
     this.#gather(serving)
@@ -131,7 +132,8 @@ class Balancer {
     }))
     if (isSteering === this.#isSteering) return
     this.#isSteering = isSteering
-    for (const handle of serving) this.#send(handle) // at its end, too: those of a rollout that was stopped accept again
+    // At its end, too: those of a rollout that was stopped accept again
+    for (const handle of serving) this.#send(handle)
   }
 
   /** New connections are for others. @param {WorkerHandle} handle */

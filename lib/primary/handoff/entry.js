@@ -19,8 +19,8 @@ const { now } = require('../clock')
  * @property {Copy | null} [origin] where its sender has noted it
  * @property {Claim} claim
  *
- * @typedef {'own' | 'lent' | 'asked' | 'given'} Claim a worker's own; or of a lender, which has it still, has been asked for it; or given
- *   away by its sender: this process alone has it
+ * @typedef {'own' | 'lent' | 'asked' | 'given'} Claim a worker's own; or of a lender, which has it still, has been
+ *   asked for it; or given away by its sender: this process alone has it
  */
 
 class Entry {
@@ -37,7 +37,11 @@ class Entry {
   hasWaited = false
   /** When its receiver is to have answered. @type {NodeJS.Timeout | null} */
   deadline = null
-  /** When it is not waited for any longer, for its session's owner, or for any worker that takes it. @type {NodeJS.Timeout | null} */
+  /**
+   * When it is not waited for any longer, for its session's owner, or for any worker that takes it.
+   *
+   * @type {NodeJS.Timeout | null}
+   */
   waitDeadline = null
 
   /** @param {Offered} offered */

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Moves connections from one worker to another, and is responsible for each on the way: idle ones of a worker that leaves or
- * has too many, those with a request that another worker is to handle instead, and those with a request of another worker's
- * session. Which worker gets one is for placement.js to say.
+ * Moves connections from one worker to another, and is responsible for each on the way: idle ones of a worker that
+ * leaves or has too many, those with a request that another worker is to handle instead, and those with a request of
+ * another worker's session. Which worker gets one is for placement.js to say.
  *
  *     sender                primary's ledger                receiver
  *       │ offer + socket ──▶ queued
@@ -17,15 +17,17 @@
  * The rules; the absence of each was seen to lose a connection:
  *
  * 1. Our copy of the socket is closed on `adopted`, never before: if a process dies on the way, one copy is left.
- * 2. The receiver reads nothing before `keep`. If it does not answer within a second, the connection goes to another worker;
- *    a later `adopted` is answered by `drop`. So there is never a second reader.
- * 3. When all receivers have refused, it goes `back` to its sender; if that has exited, to the next worker that becomes ready
- *    within its time, or half a minute. A sender that is the only worker, and drains first, gives all to this process, for its replacement.
+ * 2. The receiver reads nothing before `keep`. If it does not answer within a second, the connection goes to another
+ *    worker; a later `adopted` is answered by `drop`. So there is never a second reader.
+ * 3. When all receivers have refused, it goes `back` to its sender; if that has exited, to the next worker that becomes
+ *    ready within its time, or half a minute. A sender that is the only worker, and drains first, gives all to this
+ *    process, for its replacement.
  * 4. A request of a session goes to the session's owner alone, and waits where there is none for the moment; after ten
- *    seconds any worker will do, unless the owner is out of rotation. Meanwhile the connection is this process's alone: its sender may have
- *    to leave before the owner is there (--max-surge 0).
- * 5. A sender that is another primary only lends its connections: it has asked others before, and may have taken one back. So
- *    on `adopted` it is asked, and decides between `keep` and `drop`. If it dies, the connection is ours. See loans.js.
+ *    seconds any worker will do, unless the owner is out of rotation. Meanwhile the connection is this process's alone:
+ *    its sender may have to leave before the owner is there (--max-surge 0).
+ * 5. A sender that is another primary only lends its connections: it has asked others before, and may have taken one
+ *    back. So on `adopted` it is asked, and decides between `keep` and `drop`. If it dies, the connection is ours. See
+ *    loans.js.
  * 6. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`.
  */
 
@@ -56,7 +58,8 @@ class HandoffLedger {
    * @param {() => WorkerHandle[]} serving
    * @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
    * @param {import('./no-owners').Owners} owners
-   * @param {(sender: WorkerHandle) => boolean} [isLeavingGap] no worker serves, and the replacement of this one starts when it is gone
+   * @param {(sender: WorkerHandle) => boolean} [isLeavingGap] no worker serves, and the replacement of this one starts
+   *   when it is gone
    */
   constructor (serving, successorOf, owners, isLeavingGap = () => false) {
     this.isLeavingGap = isLeavingGap
@@ -88,7 +91,9 @@ class HandoffLedger {
   connectLender (sender) {
     const handle = /** @type {WorkerHandle} */ (/** @type {unknown} */ (sender))
     sender.hear({ offer: (offer, socket) => this.#accept(handle, offer, socket) })
-    this.#loans.set(handle, new Loans(sender, { keep: (entry, receiver) => this.#keep(entry, receiver), close: entry => this.#close(entry) }))
+    this.#loans.set(handle, new Loans(
+      sender, { keep: (entry, receiver) => this.#keep(entry, receiver), close: entry => this.#close(entry) }
+    ))
   }
 
   /** @param {WorkerHandle} sender @param {{ id: number, parcel: Entry['parcel'] }} offer @param {any} socket */
@@ -249,7 +254,9 @@ class HandoffLedger {
       this.#sendBack(entry, { isStalled: this.placement.isSilenceInTheWay(entry) })
     } else {
       entry.tried.clear() // the next worker to become ready gets it
-      entry.waitFor(isAwaited ? ORPHAN_MS : Math.max(1, entry.leftMs ?? ORPHAN_MS), () => { if (entry.receiver === null) this.#lose(entry) })
+      entry.waitFor(isAwaited ? ORPHAN_MS : Math.max(1, entry.leftMs ?? ORPHAN_MS), () => {
+        if (entry.receiver === null) this.#lose(entry)
+      })
     }
   }
 

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * How busy each worker's event loop is, from its heartbeats: the mean of those since connections have moved last, later ones count for more. The one
- * that comes just after a move is left out, since it tells of both. Also which workers rest: others do their load (core/gathering.js).
+ * How busy each worker's event loop is, from its heartbeats: the mean of those since connections have moved last, later
+ * ones count for more. The one that comes just after a move is left out, since it tells of both. Also which workers
+ * rest: others do their load (core/gathering.js).
  */
 
 const { now } = require('../clock')
@@ -15,7 +16,9 @@ const SETTLE_MS = 1000 // what a connection does in its new worker is in the bea
 const LEAST_SHARE = 0.5 // of the mean, that a beat has
 
 class Loads {
-  /** @type {WeakMap<WorkerHandle, { beat: unknown, busy: number, beats: number }>} `beats` below 0: one that is left out */
+  /**
+   * @type {WeakMap<WorkerHandle, { beat: unknown, busy: number, beats: number }>} `beats` below 0: one that is left out
+   */
   #known = new WeakMap()
   /** @type {Set<WorkerHandle>} */
   resting = new Set()
@@ -28,7 +31,10 @@ class Loads {
   /** What connections that have come since do. @type {WeakMap<WorkerHandle, { load: number, at: number }>} */
   #given = new WeakMap()
 
-  /** @param {readonly WorkerHandle[]} handles that serve @param {boolean} isMoving connections have moved since the last look */
+  /**
+   * @param {readonly WorkerHandle[]} handles that serve
+   * @param {boolean} isMoving connections have moved since the last look
+   */
   look (handles, isMoving) {
     for (const handle of handles) {
       const { latest } = handle
@@ -49,7 +55,9 @@ class Loads {
     const { heardAt, latest: { requests, cpuUs } } = handle
     const last = this.#rates.get(handle) ?? { requests, cpuUs, heardAt, rate: 0, cpus: 0 }
     const ms = heardAt - last.heardAt
-    const { rate, cpus } = ms > 0 ? { rate: 1000 * (requests - last.requests) / ms, cpus: (cpuUs - last.cpuUs) / 1000 / ms } : last
+    const { rate, cpus } = ms > 0
+      ? { rate: 1000 * (requests - last.requests) / ms, cpus: (cpuUs - last.cpuUs) / 1000 / ms }
+      : last
     this.#rates.set(handle, { requests, cpuUs, heardAt, rate, cpus })
   }
 
@@ -70,7 +78,10 @@ class Loads {
     return isSilent(handle) || (this.#known.get(handle)?.beats ?? 0) > 0
   }
 
-  /** @param {WorkerHandle} handle one of another primary has no beats here @returns {number} of its event loop, 0 to 1; above that with what it was given */
+  /**
+   * @param {WorkerHandle} handle one of another primary has no beats here
+   * @returns {number} of its event loop, 0 to 1; above that with what it was given
+   */
   of (handle) {
     if (isSilent(handle)) return 1
     const { load, at } = this.#given.get(handle) ?? { load: 0, at: -Infinity }

@@ -1,21 +1,25 @@
 'use strict'
 
 /**
- * The owners of sessions where no feature keeps the requests of one together: there are none, and any worker handles them.
+ * The owners of sessions where no feature keeps the requests of one together: there are none, and any worker handles
+ * them.
  *
  * @implements {Owners}
  *
  * @typedef {object} Owners which worker handles the requests of each session
- * @property {(handle: WorkerHandle) => void} connect called with each worker that is spawned, before what moves its connections
+ * @property {(handle: WorkerHandle) => void} connect called with each worker that is spawned, before what moves its
+ *   connections
  * @property {(session: string) => WorkerHandle | null} find its owner; null: it has none that serves at the moment
  * @property {(session: string) => boolean} isAway its owner does not serve now, and will, or another will soon
  * @property {boolean} isOver what find() does not find has no owner here any more
  * @property {() => void} onMoved called when sessions that were nowhere have an owner
- * @property {(successor: import('../succession/peer').Peer<any>) => void} lendTo this fleet's sessions are going to be another primary's
+ * @property {(successor: import('../succession/peer').Peer<any>) => void} lendTo this fleet's sessions are going to be
+ *   another primary's
  * @property {boolean} isLent it knows of them
  * @property {() => void} handOver this fleet's workers have been told to leave
  * @property {() => void} resume that primary is gone
- * @property {(takeover: import('../succession/takeover').Takeover) => void} succeed this primary takes another one's fleet over
+ * @property {(takeover: import('../succession/takeover').Takeover) => void} succeed this primary takes another one's
+ *   fleet over
  *
  * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
  */

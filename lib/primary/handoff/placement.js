@@ -1,10 +1,11 @@
 'use strict'
 
 /**
- * Which worker gets a connection, of those that take it and have not been asked for it before: the least connected; where it has a load of
- * its own, the least busy. One with a request of a session, the session's owner. An idle one of a session goes to its owner where that takes
- * it now. Counts what is under way to each: a receiver has no more than two batches (lib/native/batches.js); without batches it has one, for
- * Node would queue more behind it, where they cannot be taken back.
+ * Which worker gets a connection, of those that take it and have not been asked for it before: the least connected;
+ * where it has a load of its own, the least busy. One with a request of a session, the session's owner. An idle one of
+ * a session goes to its owner where that takes it now. Counts what is under way to each: a receiver has no more than
+ * two batches (lib/native/batches.js); without batches it has one, for Node would queue more behind it, where they
+ * cannot be taken back.
  */
 
 const { receiverOf } = require('../../core/sharing')
@@ -22,7 +23,8 @@ const BATCHED_WINDOW = 256
  * @property {Set<WorkerHandle>} tried the workers that have been asked for it, and the sender where it has it still
  * @property {boolean} isAnyones its session has no owner that takes it
  *
- * @typedef {{ to: WorkerHandle | null, isOwned: boolean, why: Why | null }} Place `isOwned`: it owns the session; `why` there is none
+ * @typedef {{ to: WorkerHandle | null, isOwned: boolean, why: Why | null }} Place `isOwned`: it owns the session; `why`
+ *   there is none
  * @typedef {'full' | 'silent' | 'ownerless' | 'refused' | 'sender' | 'none'} Why
  *   full       the receiver has as much under way as it may: it waits
  *   silent     a worker that would handle its request does not answer at the moment: it waits
@@ -58,9 +60,13 @@ class Placement {
       const place = this.#atOwner(placed, session)
       if (bytes !== undefined || place.to || place.why === 'full' || place.why === 'sender') return place
     }
-    const able = this.serving().filter(handle => !handle.isGone && handle.addresses.has(key) && !tried.has(handle) && !this.#silent.has(handle))
-    if (able.length > 0) return this.#ifRoom(this.#leastLoaded(sender, kind === undefined ? able : thatStay(able), load), false)
-    const isAwaited = session !== undefined && bytes !== undefined && this.isSilenceInTheWay(placed) // its sender would offer it again at once
+    const able = this.serving()
+      .filter(handle => !handle.isGone && handle.addresses.has(key) && !tried.has(handle) && !this.#silent.has(handle))
+    if (able.length > 0) {
+      return this.#ifRoom(this.#leastLoaded(sender, kind === undefined ? able : thatStay(able), load), false)
+    }
+    // Its sender would offer it again at once
+    const isAwaited = session !== undefined && bytes !== undefined && this.isSilenceInTheWay(placed)
     return none(isAwaited ? 'silent' : 'none')
   }
 
@@ -79,12 +85,19 @@ class Placement {
     return hasRoom ? { to, isOwned, why: null } : none('full')
   }
 
-  /** Among equals the sender's successor, which has none. @param {WorkerHandle} sender @param {WorkerHandle[]} able @param {number} [own] of the connection */
+  /**
+   * Among equals the sender's successor, which has none.
+   *
+   * @param {WorkerHandle} sender @param {WorkerHandle[]} able @param {number} [own] of the connection
+   */
   #leastLoaded (sender, able, own = 0) {
     const successor = this.successorOf(sender)
     const inOrder = successor && able.includes(successor) ? [successor, ...able] : able
     return receiverOf(inOrder.map(handle => ({
-      handle, busy: this.loads.of(handle), connections: handle.connections + this.#countOf(handle), isResting: this.loads.resting.has(handle)
+      handle,
+      busy: this.loads.of(handle),
+      connections: handle.connections + this.#countOf(handle),
+      isResting: this.loads.resting.has(handle)
     })), own).handle
   }
 
@@ -124,7 +137,12 @@ class Placement {
   }
 }
 
-/** A WebSocket, say, moves once in a reload: not to a worker that is to be replaced next. @param {WorkerHandle[]} able @returns {WorkerHandle[]} */
+/**
+ * A WebSocket, say, moves once in a reload: not to a worker that is to be replaced next.
+ *
+ * @param {WorkerHandle[]} able
+ * @returns {WorkerHandle[]}
+ */
 function thatStay (able) {
   const staying = able.filter(({ condemnation }) => !condemnation?.reason) // those of the next primary have none
   return staying.length > 0 ? staying : able

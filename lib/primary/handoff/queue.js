@@ -1,6 +1,9 @@
 'use strict'
 
-/** The connections that wait for a receiver, in their order. There may be thousands of them, with every answer an occasion to place one. */
+/**
+ * The connections that wait for a receiver, in their order. There may be thousands of them, with every answer an
+ * occasion to place one.
+ */
 
 /** @typedef {import('./entry').Entry} Entry */
 
@@ -9,7 +12,10 @@ class Queue {
   #entries = new Set()
   #isPumpScheduled = false
 
-  /** @param {(entry: Entry) => import('./placement').Why | null} place gives an entry to a receiver, where there is one; and why it waits, or goes back */
+  /**
+   * @param {(entry: Entry) => import('./placement').Why | null} place gives an entry to a receiver, where there is one;
+   *   and why it waits, or goes back
+   */
   constructor (place) {
     this.place = place
   }
@@ -35,7 +41,10 @@ class Queue {
     }
   }
 
-  /** Once for all the answers of a batch, behind the next poll: a receiver that cannot be sent to has died, and the poll tells of it. */
+  /**
+   * Once for all the answers of a batch, behind the next poll: a receiver that cannot be sent to has died, and the poll
+   * tells of it.
+   */
   pumpSoon () {
     if (this.#isPumpScheduled || this.#entries.size === 0) return
     this.#isPumpScheduled = true

@@ -19,7 +19,12 @@ class UnderWay {
     return entry
   }
 
-  /** By a new number, a late answer to the sending before is told from the one to the next: several receivers may be one primary's. @param {Entry} entry */
+  /**
+   * By a new number, a late answer to the sending before is told from the one to the next: several receivers may be one
+   * primary's.
+   *
+   * @param {Entry} entry
+   */
   renumber (entry) {
     this.#entries.delete(entry.id)
     entry.id = ++this.#lastId

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * `--max-rss auto` with `--workers auto`: how many workers the memory is enough for is known once one of them has loaded the app. Until
- * then no more boot than would fit if each took much; then there are as many as get a budget that a fresh worker fits in.
+ * `--max-rss auto` with `--workers auto`: how many workers the memory is enough for is known once one of them has
+ * loaded the app. Until then no more boot than would fit if each took much; then there are as many as get a budget that
+ * a fresh worker fits in.
  */
 
 const { drawBudget } = require('../../core/budget')
@@ -10,10 +11,17 @@ const { workersAtFirst, workersThatFit } = require('../../core/container-budget'
 const { fewestWorkers } = require('../../core/recycle-order')
 
 class AutoSize {
-  /** What the latest worker took when it was new, by the metric of its budget; null: not known. @type {number | null} */
+  /**
+   * What the latest worker took when it was new, by the metric of its budget; null: not known.
+   *
+   * @type {number | null}
+   */
   freshBytes = null
 
-  /** @param {Pick<import('../parts').Deps, 'options' | 'fleet' | 'resize' | 'record'> & { isAsked: boolean }} deps `isAsked`: a predecessor has the number */
+  /**
+   * @param {Pick<import('../parts').Deps, 'options' | 'fleet' | 'resize' | 'record'> & { isAsked: boolean }} deps
+   *   `isAsked`: a predecessor has the number
+   */
   constructor ({ options, fleet, isAsked, resize, record }) {
     this.options = options
     this.fleet = fleet
@@ -33,7 +41,8 @@ class AutoSize {
     this.freshBytes = freshBytes ?? this.freshBytes
     if (!this.isOpen) return
     this.isOpen = false
-    if (freshBytes !== null && this.fleet.desired === this.options.workers) this.#settle(freshBytes) // else a command has set the number
+    // Else a command has set the number
+    if (freshBytes !== null && this.fleet.desired === this.options.workers) this.#settle(freshBytes)
   }
 
   /** @param {number} freshBytes */

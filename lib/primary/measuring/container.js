@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * What this process may use: the memory and CPUs of its cgroups, which a container or a systemd unit limits, else those of
- * the machine. The files are small and in the kernel's memory, so they are read at once: about 15 µs each.
+ * What this process may use: the memory and CPUs of its cgroups, which a container or a systemd unit limits, else those
+ * of the machine. The files are small and in the kernel's memory, so they are read at once: about 15 µs each.
  */
 
 const fs = require('node:fs')
@@ -18,8 +18,10 @@ const { findHierarchy, readLimit, readFlat, readPressure, readQuota } = require(
  * @property {number} limitBytes
  * @property {number} usedBytes without file pages that the kernel can drop at once
  * @property {import('../../core/cgroup').Pressure | null} pressure of the machine, where cgroups of version 1 limit it
- * @property {number | null} limitHits how often the limit was reached, so that memory had to be freed first; null: no cgroup limits it
- * @property {number | null} oomKills processes that the kernel has killed for want of memory: of this process's cgroup, or of the machine
+ * @property {number | null} limitHits how often the limit was reached, so that memory had to be freed first; null: no
+ *   cgroup limits it
+ * @property {number | null} oomKills processes that the kernel has killed for want of memory: of this process's cgroup,
+ *   or of the machine
  *
  * @typedef {{ limitBytes: number, folder: string | null }} Lowest `folder`: null: the machine's memory
  * @typedef {(name: string) => string | null} Read gives the text of a file of one folder
@@ -74,7 +76,11 @@ class Container {
   limits () {
     const cpu = this.#find('cpu')
     const quotas = cpu ? cpu.folders.flatMap(folder => VERSIONS[cpu.version].quota(this.#in(folder)) ?? []) : []
-    return { limitBytes: this.#limit.limitBytes, source: this.#source, quotaCpus: quotas.length > 0 ? Math.min(...quotas) : null }
+    return {
+      limitBytes: this.#limit.limitBytes,
+      source: this.#source,
+      quotaCpus: quotas.length > 0 ? Math.min(...quotas) : null
+    }
   }
 
   /** @returns {MemoryReading | null} null: this system does not tell what is used */
@@ -85,7 +91,14 @@ class Container {
     const pressure = this.#read('/proc/pressure/memory')
     if (this.#memory === null || folder === null) {
       const free = this.#meminfo().get('MemAvailable')
-      return free === undefined ? null : { ...common, usedBytes: Math.max(0, limitBytes - 1024 * free), pressure: readPressure(pressure), limitHits: null }
+      return free === undefined
+        ? null
+        : {
+            ...common,
+            usedBytes: Math.max(0, limitBytes - 1024 * free),
+            pressure: readPressure(pressure),
+            limitHits: null
+          }
     }
     const version = VERSIONS[this.#memory.version]
     const read = this.#in(folder)

@@ -24,7 +24,10 @@ class Figures {
   /** Since it was ready, or kept, a sample of it has been judged. */
   isJudged = false
 
-  /** @param {import('./meter').Probe} probe @param {import('./meter/cpu').CpuProbe} cpu @param {import('../../features/interface').Probe} limits of features */
+  /**
+   * @param {import('./meter').Probe} probe @param {import('./meter/cpu').CpuProbe} cpu
+   * @param {import('../../features/interface').Probe} limits of features
+   */
   constructor (probe, cpu, limits) {
     this.probe = probe
     this.cpu = cpu
@@ -42,7 +45,10 @@ class Figures {
     this.#trend = []
   }
 
-  /** @param {import('../../core/sample').Sample} sample @param {import('../../core/budget').Budget} budget @param {number} at ms, by clock.js */
+  /**
+   * @param {import('../../core/sample').Sample} sample @param {import('../../core/budget').Budget} budget
+   * @param {number} at ms, by clock.js
+   */
   observe (sample, { metric, samples }, at) {
     this.sample = sample
     this.freshBytes ??= sample.ussBytes ?? sample.rssBytes
@@ -53,7 +59,12 @@ class Figures {
     this.#trendAt = at
   }
 
-  /** When its memory is going to cross the budget: ms, by clock.js. @param {number | null} softBytes @returns {number | null} null: it is not to be foreseen */
+  /**
+   * When its memory is going to cross the budget: ms, by clock.js.
+   *
+   * @param {number | null} softBytes
+   * @returns {number | null} null: it is not to be foreseen
+   */
   crossesAt (softBytes) {
     const aheadMs = timeToCrossing(this.#trend, softBytes)
     return aheadMs === null ? null : this.#trendAt + aheadMs

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Watches the memory of the container as a whole, beside the sampler that watches each worker: what is used of the limit, the
- * pressure, the kernel's kills, and whether budgets fit.
+ * Watches the memory of the container as a whole, beside the sampler that watches each worker: what is used of the
+ * limit, the pressure, the kernel's kills, and whether budgets fit.
  */
 
 const { sizingWarnings } = require('../../core/container-budget')
@@ -13,7 +13,11 @@ const { now } = require('../clock')
 /** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class MemoryWatch {
-  /** By the last look; null: this system does not tell. @type {(import('../../core/memory-room').Memory & Record<string, any>) | null} */
+  /**
+   * By the last look; null: this system does not tell.
+   *
+   * @type {(import('../../core/memory-room').Memory & Record<string, any>) | null}
+   */
   latest = null
   #kills = new OomKills()
   /** @type {number | null} */

@@ -5,8 +5,8 @@
  *
  *     meter ─▶ Sample ─▶ window ─▶ verdict() ─▶ condemnation
  *
- * No worker is asked anything: memory is read from outside, and the rest was in its last beat, so a worker that is stuck
- * is measured like any other.
+ * No worker is asked anything: memory is read from outside, and the rest was in its last beat, so a worker that is
+ * stuck is measured like any other.
  */
 
 const { FEATURES } = require('../../features')
@@ -30,7 +30,11 @@ class Sampler {
   #isLooking = false
   /** Which workers to look at next. @type {'none' | 'requested' | 'all'} */
   #next = 'none'
-  /** What was said of a fresh worker over its budget; null: none is. @type {{ bytes: number, softBytes: number | null, raisedBytes: number | null } | null} */
+  /**
+   * What was said of a fresh worker over its budget; null: none is.
+   *
+   * @type {{ bytes: number, softBytes: number | null, raisedBytes: number | null } | null}
+   */
   freshOverBudget = null
 
   /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures }} deps */
@@ -48,13 +52,18 @@ class Sampler {
   watch (handle) {
     const known = this.#figures.get(handle)
     if (known) return known.restart()
-    const figures = new Figures(this.meter.probe(handle.pid, handle), new CpuProbe(handle.pid), this.features.probe(handle))
+    const figures = new Figures(
+      this.meter.probe(handle.pid, handle), new CpuProbe(handle.pid), this.features.probe(handle)
+    )
     this.#figures.set(handle, figures)
     handle.once('exit', () => figures.close())
-    figures.fresh = this.read(handle, { inFull: this.options.metric === 'rss' ? null : false }).catch(() => null) // before it has had requests
+    // Before it has had requests
+    figures.fresh = this.read(handle, { inFull: this.options.metric === 'rss' ? null : false }).catch(() => null)
   }
 
-  /** This process, and the workers perhaps, did not run: how late event loops were, and how memory grew, says nothing. */
+  /**
+   * This process, and the workers perhaps, did not run: how late event loops were, and how memory grew, says nothing.
+   */
   wake () {
     for (const handle of this.fleet.all()) this.#figures.get(handle)?.forgetTrend()
   }
@@ -64,7 +73,11 @@ class Sampler {
     return this.#figures.get(handle) ?? null
   }
 
-  /** A condemned worker stays in service, and begins anew as far as its budget is concerned. @param {WorkerHandle} handle */
+  /**
+   * A condemned worker stays in service, and begins anew as far as its budget is concerned.
+   *
+   * @param {WorkerHandle} handle
+   */
   keep (handle) {
     const { slot, pid, reason } = handle
     handle.condemnation.lift()
@@ -74,7 +87,8 @@ class Sampler {
 
   /**
    * @param {WorkerHandle} handle
-   * @param {{ inFull?: boolean | null, at?: number }} [how] in full: also PSS and USS, where the meter knows them; null: RSS alone
+   * @param {{ inFull?: boolean | null, at?: number }} [how] in full: also PSS and USS, where the meter knows them;
+   *   null: RSS alone
    * @returns {Promise<import('../../core/sample').Reading | null>} its memory now
    */
   async read (handle, { inFull = false, at = now() } = {}) {
@@ -92,8 +106,8 @@ class Sampler {
   }
 
   /**
-   * One look at all workers, or at those alone whose replacement is requested: samples between the intervals would make a
-   * spike of any other. A call during a look has another one follow.
+   * One look at all workers, or at those alone whose replacement is requested: samples between the intervals would make
+   * a spike of any other. A call during a look has another one follow.
    *
    * @param {{ requestedAlone?: boolean }} [at]
    */
@@ -146,7 +160,9 @@ class Sampler {
       silentMs: Math.max(0, at - handle.heardAt),
       requested: this.#requestOf(handle)
     })
-    if (!figures.isJudged) this.#placeOf(handle)?.recycling.begun(isOver(sample, handle.budget, handle.budget.softBytes), now())
+    if (!figures.isJudged) {
+      this.#placeOf(handle)?.recycling.begun(isOver(sample, handle.budget, handle.budget.softBytes), now())
+    }
     if (figures.sample === null) this.#judgeFresh(handle, fresh && figure(fresh, handle.budget.metric))
     figures.isJudged = true
     figures.observe(sample, handle.budget, at)
@@ -155,12 +171,17 @@ class Sampler {
     return sample
   }
 
-  /** @param {WorkerHandle} handle @param {Figures} figures @param {import('../../core/sample').Sample} sample @param {number} at */
+  /**
+   * @param {WorkerHandle} handle @param {Figures} figures @param {import('../../core/sample').Sample} sample
+   * @param {number} at
+   */
   #judge (handle, { window }, sample, at) {
     if (handle.reason !== null) return
     const reason = verdict(window, handle.budget)
     if (reason === null) return
-    if (!handle.condemnation.isCommanded) this.#placeOf(handle)?.recycling.condemned(reason, sample.ageMs, now(), sample.requests === 0)
+    if (!handle.condemnation.isCommanded) {
+      this.#placeOf(handle)?.recycling.condemned(reason, sample.ageMs, now(), sample.requests === 0)
+    }
     this.#condemn(handle, reason, sample, at, crossing(reason, sample, handle.budget))
   }
 
@@ -169,7 +190,11 @@ class Sampler {
     return slot === null ? this.fleet.standbyPool : this.fleet.slots.get(slot)
   }
 
-  /** The memory of the worker is going to cross the budget together with another worker's. @param {WorkerHandle} handle */
+  /**
+   * The memory of the worker is going to cross the budget together with another worker's.
+   *
+   * @param {WorkerHandle} handle
+   */
   condemnAhead (handle) {
     const sample = this.#figures.get(handle)?.sample ?? null
     if (handle.reason !== null || sample === null) return
@@ -216,17 +241,26 @@ class Sampler {
     handle.budget = raised
     this.record('worker.budget', { slot, pid, budget: raised })
     if (this.freshOverBudget !== null) return
-    this.freshOverBudget = { bytes, softBytes: budget.softBytes ?? budget.hardBytes, raisedBytes: raised.softBytes ?? raised.hardBytes }
+    this.freshOverBudget = {
+      bytes, softBytes: budget.softBytes ?? budget.hardBytes, raisedBytes: raised.softBytes ?? raised.hardBytes
+    }
     this.record('fleet.warning', { warning: 'fresh-over-budget', slot, pid, ...this.freshOverBudget })
   }
 }
 
-/** What features of recycle have in a worker's memory is none of its app's. @param {import('../../core/message').Beat} beat */
+/**
+ * What features of recycle have in a worker's memory is none of its app's.
+ *
+ * @param {import('../../core/message').Beat} beat
+ */
 function ownBytes (beat) {
   return FEATURES.reduce((sum, feature) => sum + (feature.ownBytes?.(beat) ?? 0), 0)
 }
 
-/** @param {import('../../core/sample').Reading | null} reading @param {number} bytes @returns {import('../../core/sample').Reading | null} */
+/**
+ * @param {import('../../core/sample').Reading | null} reading @param {number} bytes
+ * @returns {import('../../core/sample').Reading | null}
+ */
 function without (reading, bytes) {
   if (reading === null || bytes === 0) return reading
   const { rssBytes, pssBytes, ussBytes } = reading

@@ -5,8 +5,8 @@
  *
  *     ready ──▶ out of rotation: its connections move ──nothing is left──▶ the task ──▶ ready
  *
- * so that no request waits for the task. One worker at a time, and only where another one serves. What the worker does is
- * in lib/worker/leaving/. Each step has its deadline; a worker that dies, drains or is silent meanwhile ends it.
+ * so that no request waits for the task. One worker at a time, and only where another one serves. What the worker does
+ * is in lib/worker/leaving/. Each step has its deadline; a worker that dies, drains or is silent meanwhile ends it.
  */
 
 const { RecycleError } = require('../../core/errors')
@@ -25,7 +25,8 @@ const ANSWER_MS = 2000
  * @property {string} type its message: `collect`, or one of a feature's
  * @property {Record<string, any>} [fields]
  * @property {number} timeoutMs
- * @property {() => Promise<string | null>} [refusal] asked when nothing is left in the worker: why it is not to be done after all, or null
+ * @property {() => Promise<string | null>} [refusal] asked when nothing is left in the worker: why it is not to be done
+ *   after all, or null
  *
  * @typedef {import('../workers/channel').Answer} Outcome
  */
@@ -57,7 +58,8 @@ class OutOfRotation {
   /**
    * @param {WorkerHandle} handle
    * @param {Task} task
-   * @param {(done: Outcome) => Promise<void>} [settle] called while the worker is still out of rotation, where the task was done
+   * @param {(done: Outcome) => Promise<void>} [settle] called while the worker is still out of rotation, where the task
+   *   was done
    * @returns {Promise<Outcome>}
    */
   async take (handle, task, settle = async () => {}) {
@@ -74,12 +76,15 @@ class OutOfRotation {
     try {
       const left = await ask(handle, 'leave-rotation', { deadlineMs, handoff: this.options.handoff, replayAfterMs: this.#replayAfter(deadlineMs) }, deadlineMs + ANSWER_MS)
       const refusal = left.why === null ? await task.refusal?.() ?? null : null
-      const done = refusal !== null ? { ...left, why: refusal } : left.why === null ? await ask(handle, task.type, task.fields ?? {}, task.timeoutMs) : left
+      const done = refusal !== null
+        ? { ...left, why: refusal }
+        : left.why === null ? await ask(handle, task.type, task.fields ?? {}, task.timeoutMs) : left
       outcome = { ...done, moved: left.moved ?? 0, emptyMs: left.tookMs ?? null }
       if (done.why === null && handle.state === 'out-of-rotation') await settle(outcome)
     } finally {
       this.#bringBack(handle, outcome.isHeard === true)
-      const why = outcome.why ?? (handle.isGone ? `its worker ${howItLeft(/** @type {any} */ (handle.left))}` : null) // after its task, perhaps
+      // After its task, perhaps
+      const why = outcome.why ?? (handle.isGone ? `its worker ${howItLeft(/** @type {any} */ (handle.left))}` : null)
       this.record('worker.in-rotation', { slot, pid, task: task.type, why, moved: outcome.moved ?? 0, outMs: now() - began })
       this.#handle = null
       this.changed()
@@ -97,7 +102,8 @@ class OutOfRotation {
    * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async request (slot, { called, ...task }, settle = async () => {}) {
-    do await this.until(() => this.#handle === null); while (this.#handle) // several may wait, and one of them goes first
+    // Several may wait, and one of them goes first
+    do await this.until(() => this.#handle === null); while (this.#handle)
     const handle = this.fleet.slots.get(slot)?.incumbent
     if (!handle) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: called, why: 'it has no worker at the moment' })
     const outcome = await this.take(handle, task, done => settle(handle, done))
@@ -105,7 +111,11 @@ class OutOfRotation {
     return { ...outcome, handle }
   }
 
-  /** Nothing is cut on this way, so requests move only where that was asked for beforehand. @param {number} deadlineMs */
+  /**
+   * Nothing is cut on this way, so requests move only where that was asked for beforehand.
+   *
+   * @param {number} deadlineMs
+   */
   #replayAfter (deadlineMs) {
     const afterMs = this.options.replayAfterMs === null ? null : replayAfter(this.options)
     return afterMs !== null && afterMs < deadlineMs ? afterMs : null
@@ -126,7 +136,10 @@ class OutOfRotation {
   }
 }
 
-/** @param {WorkerHandle} handle @param {string} type @param {Record<string, any>} fields @param {number} timeoutMs @returns {Promise<Outcome>} */
+/**
+ * @param {WorkerHandle} handle @param {string} type @param {Record<string, any>} fields @param {number} timeoutMs
+ * @returns {Promise<Outcome>}
+ */
 async function ask (handle, type, fields, timeoutMs) {
   if (handle.state !== 'out-of-rotation') return { why: `its worker is ${handle.state}` }
   const answer = await handle.call(type, fields, timeoutMs)

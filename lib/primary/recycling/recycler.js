@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The steps of the plan that start and end workers. A recycle is seen through from the successor's spawning until the old
- * worker is gone and its account is in the journal.
+ * The steps of the plan that start and end workers. A recycle is seen through from the successor's spawning until the
+ * old worker is gone and its account is in the journal.
  */
 
 const { RecycleError } = require('../../core/errors')
@@ -11,13 +11,19 @@ const { Requests } = require('./requests')
 const { orderFor, retire } = require('../workers/retirement')
 const { Rollout } = require('../workers/rollout')
 
-/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle @typedef {import('../workers/fleet').Slot} Slot */
+/**
+ * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {import('../workers/fleet').Slot} Slot
+ */
 
 class Recycler {
   /** Recycles so far. */
   count = 0
 
-  /** @param {import('../parts').Deps & { lifecycle: import('../workers/lifecycle').Lifecycle, sampler: import('../measuring/sampler').Sampler }} deps */
+  /**
+   * @param {import('../parts').Deps & { lifecycle: import('../workers/lifecycle').Lifecycle,
+   *   sampler: import('../measuring/sampler').Sampler }} deps
+   */
   constructor ({ options, fleet, lifecycle, sampler, record, changed, stopping }) {
     this.options = options
     this.fleet = fleet
@@ -41,7 +47,10 @@ class Recycler {
     this.#rolloutFailed() // the predecessor may have been drained first
   }
 
-  /** @param {number} number @param {'surge' | 'drain-first'} how @param {boolean} [hasNoRoom] the memory has none for the replacement beside the old worker */
+  /**
+   * @param {number} number @param {'surge' | 'drain-first'} how
+   * @param {boolean} [hasNoRoom] the memory has none for the replacement beside the old worker
+   */
   async recycle (number, how, hasNoRoom = false) {
     const began = now()
     const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
@@ -57,7 +66,8 @@ class Recycler {
         const isByStandby = how === 'surge' && slot.incumbent?.stoodBy === true
         slot.vacate(old)
         slot.recycle = { old, how, isReplaced: how === 'surge' }
-        const lingerMs = this.fleet.serving().length > 0 ? null : this.options.stopLingerMs // clients wait for it to be gone
+        // Clients wait for it to be gone
+        const lingerMs = this.fleet.serving().length > 0 ? null : this.options.stopLingerMs
         const { account, drainMs } = await retire(old, orderFor(reason, this.options, lingerMs), this.record)
         if (how === 'drain-first') why = await this.#replace(slot)
         const line = await this.#account(slot, old, { reason, how: isByStandby ? 'standby' : how, ...account, drainMs, tookMs: now() - began })
@@ -80,7 +90,11 @@ class Recycler {
     this.record('worker.no-room', { slot: number, pid: incumbent.pid, how: 'wait' })
   }
 
-  /** Has a slot's worker leave for good. The slot closes when it is gone, or takes a new one if it is to stay after all. @param {number} number */
+  /**
+   * Has a slot's worker leave for good. The slot closes when it is gone, or takes a new one if it is to stay after all.
+   *
+   * @param {number} number
+   */
   async scaleAway (number) {
     const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
     const old = /** @type {WorkerHandle} */ (slot.incumbent)
@@ -99,7 +113,11 @@ class Recycler {
     if (why !== null && !this.stopping.aborted) this.#recordNotReady(standbyPool, null, why)
   }
 
-  /** A standby has nothing to drain; the app hears that it is to go, as any worker's does. @param {WorkerHandle} handle @param {string} reason */
+  /**
+   * A standby has nothing to drain; the app hears that it is to go, as any worker's does.
+   *
+   * @param {WorkerHandle} handle @param {string} reason
+   */
   async retireStandby (handle, reason) {
     await retire(handle, orderFor(reason, this.options, 0), this.record)
     this.changed()
@@ -137,7 +155,11 @@ class Recycler {
     })
   }
 
-  /** The old worker stays in service, or its slot is empty. @param {Slot} slot @param {WorkerHandle} old @param {string} why */
+  /**
+   * The old worker stays in service, or its slot is empty.
+   *
+   * @param {Slot} slot @param {WorkerHandle} old @param {string} why
+   */
   #replacementFailed (slot, old, why) {
     this.#recordNotReady(slot, old.isServing ? old.pid : null, why)
     this.requests.refused(old, new RecycleError('RECYCLE_NOT_READY', { what: `the replacement of slot ${slot.slot}`, slot: slot.slot, why }))
@@ -145,7 +167,10 @@ class Recycler {
     else if (old.reason === 'reload' && old.isServing) this.sampler.keep(old) // the rollout was stopped meanwhile
   }
 
-  /** @param {import('../workers/fleet').Slot | import('../workers/fleet').StandbyPool} place @param {number | null} oldPid @param {string} why */
+  /**
+   * @param {import('../workers/fleet').Slot | import('../workers/fleet').StandbyPool} place
+   * @param {number | null} oldPid @param {string} why
+   */
   #recordNotReady ({ slot, boots: { failures, notBefore, unservedNotBefore } }, oldPid, why) {
     const nextTry = this.fleet.serving().length > 0 ? notBefore : unservedNotBefore
     this.record('worker.not-ready', { slot, oldPid, why, failures, nextTryMs: Math.max(0, nextTry - now()) })

@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Has the fleet run other code: at once, or first in slots of its own beside the others, until it is promoted or rejected.
+ * Has the fleet run other code: at once, or first in slots of its own beside the others, until it is promoted or
+ * rejected.
  */
 
 const { RecycleError } = require('../../core/errors')
@@ -27,7 +28,12 @@ class Reloading {
     await this.#rollOut(rollout.begin(isStale))
   }
 
-  /** To the release before. @returns {Promise<{ app: string }>} @throws {RecycleError} RECYCLE_NO_RELEASE, RECYCLE_ROLLOUT_STOPPED */
+  /**
+   * To the release before.
+   *
+   * @returns {Promise<{ app: string }>}
+   * @throws {RecycleError} RECYCLE_NO_RELEASE, RECYCLE_ROLLOUT_STOPPED
+   */
   async back () {
     const { rollout } = this.fleet
     if (rollout.trial) throw new RecycleError('RECYCLE_NO_RELEASE', { why: 'a reload has new code on trial; recycle reload --abort takes that back' })
@@ -43,7 +49,8 @@ class Reloading {
    * Workers of the new code join, in new slots.
    *
    * @param {number} workers
-   * @returns {Promise<{ generation: number, before: number }>} resolves when they serve; `before`: the generation that the fleet has
+   * @returns {Promise<{ generation: number, before: number }>} resolves when they serve; `before`: the generation that
+   *   the fleet has
    * @throws {RecycleError} RECYCLE_REJECTED: they do not; the trial is over then
    */
   async try (workers) {
@@ -54,7 +61,8 @@ class Reloading {
     this.spawner.keep(before)
     this.record('fleet.trial', { generation, before, slots })
     this.changed()
-    await this.until(() => this.failing !== null || slots.every(slot => this.fleet.slots.get(slot)?.incumbent?.isServing))
+    await this.until(() => this.failing !== null ||
+      slots.every(slot => this.fleet.slots.get(slot)?.incumbent?.isServing))
     const { failing } = this
     if (failing === null) return { generation, before }
     const why = `it does not start: ${failing}`
@@ -62,7 +70,11 @@ class Reloading {
     throw new RecycleError('RECYCLE_REJECTED', { why })
   }
 
-  /** Why the last worker of the trial has failed, where they do again and again; null: they do not. @returns {string | null} */
+  /**
+   * Why the last worker of the trial has failed, where they do again and again; null: they do not.
+   *
+   * @returns {string | null}
+   */
   get failing () {
     const slot = this.fleet.failing(this.fleet.rollout.trial?.slots ?? [])
     return slot ? slot.unready?.why ?? 'it exits at once' : null
@@ -77,7 +89,10 @@ class Reloading {
     await this.#closed(slots)
   }
 
-  /** @param {string} why @returns {Promise<Record<string, any>>} the journal's `fleet.rejected`, when the workers of that code are gone */
+  /**
+   * @param {string} why
+   * @returns {Promise<Record<string, any>>} the journal's `fleet.rejected`, when the workers of that code are gone
+   */
   async reject (why) {
     const { rollout } = this.fleet
     const { generation, slots } = /** @type {NonNullable<typeof rollout.trial>} */ (rollout.trial)
@@ -94,9 +109,11 @@ class Reloading {
     const { rollout } = this.fleet
     this.record('fleet.reload', { generation })
     this.look({ requestedAlone: true })
-    const isOld = (/** @type {WorkerHandle | undefined} */ handle) => handle !== undefined && handle.generation < generation
+    const isOld = (/** @type {WorkerHandle | undefined} */ handle) =>
+      handle !== undefined && handle.generation < generation
     await this.until(() => rollout.wasStopped(generation) ||
-      (this.fleet.isComplete && !this.fleet.all().some(isOld) && !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
+      (this.fleet.isComplete && !this.fleet.all().some(isOld) &&
+        !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
     if (rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
     rollout.finish(generation)
     this.spawner.appPath.settle(generation)

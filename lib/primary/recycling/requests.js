@@ -6,7 +6,10 @@ const { RecycleError } = require('../../core/errors')
 
 /** Recycles that were requested, and the outcome that their caller waits for. */
 class Requests {
-  /** @type {Map<WorkerHandle, { outcome: Promise<Record<string, any>>, resolve: (line: Record<string, any>) => void, reject: (error: Error) => void }>} */
+  /**
+   * @type {Map<WorkerHandle, { outcome: Promise<Record<string, any>>, resolve: (line: Record<string, any>) => void,
+   *   reject: (error: Error) => void }>}
+   */
   #open = new Map()
 
   /** @param {AbortSignal} stopping */
@@ -25,7 +28,8 @@ class Requests {
   open (slot, handle) {
     const before = this.#open.get(handle)
     if (before) return before.outcome
-    const outcome = new Promise((resolve, reject) => this.#open.set(handle, { outcome: /** @type {any} */ (null), resolve, reject }))
+    const outcome = new Promise((resolve, reject) =>
+      this.#open.set(handle, { outcome: /** @type {any} */ (null), resolve, reject }))
     Object.assign(/** @type {object} */ (this.#open.get(handle)), { outcome })
     handle.once('exit', () => {
       if (handle.state !== 'crashed' || slot.recycle?.old === handle) return

@@ -2,8 +2,8 @@
 
 /**
  * Workers that are out of the rotation for a while, by their app's pause() or because a feature wants it. The state is
- * `ready` all the same: such a worker is measured, probed and recycled as any other. It accepts and adopts nothing, its idle connections
- * move to others, and what cannot move it serves on.
+ * `ready` all the same: such a worker is measured, probed and recycled as any other. It accepts and adopts nothing, its
+ * idle connections move to others, and what cannot move it serves on.
  */
 
 const { rotate } = require('../../core/rotation')
@@ -38,7 +38,10 @@ class Rotation {
     for (const event of ['ready', 'returned', 'leaving', 'exit']) handle.on(event, () => this.#arrange())
   }
 
-  /** @param {WorkerHandle} handle @param {string} by what wants it out, or does no more @param {string | null} why null: it may return */
+  /**
+   * @param {WorkerHandle} handle @param {string} by what wants it out, or does no more
+   * @param {string | null} why null: it may return
+   */
   wish (handle, by, why) {
     const wishes = this.#wishes.get(handle) ?? new Map()
     this.#wishes.set(handle, wishes)
@@ -55,7 +58,8 @@ class Rotation {
 
   #arrange () {
     if (this.stopping.aborted) return
-    const members = this.fleet.serving().map(handle => ({ handle, wish: this.#wishOf(handle), outSince: handle.out?.since ?? null }))
+    const members = this.fleet.serving()
+      .map(handle => ({ handle, wish: this.#wishOf(handle), outSince: handle.out?.since ?? null }))
     const { out, back, kept } = rotate(members)
     for (const { handle, wish } of back) this.#bringBack(handle, wish === null ? null : 'no other worker is in rotation')
     for (const { handle, wish } of out) this.#takeOut(handle, /** @type {string} */ (wish))
@@ -75,7 +79,8 @@ class Rotation {
     const replayAfterMs = this.options.replayAfterMs === null ? null : replayAfter(this.options)
     const order = { deadlineMs: FOR_GOOD_MS, handoff: this.options.handoff, replayAfterMs, isPatient: true }
     handle.call('leave-rotation', order, Infinity).then(({ why }) => {
-      if (why !== null && handle.out === left) handle.out = null // it is out for a task, or leaves; the next event asks again
+      // It is out for a task, or leaves; the next event asks again
+      if (why !== null && handle.out === left) handle.out = null
     })
   }
 

@@ -27,7 +27,8 @@ class Shutdown {
   async run () {
     const began = now()
     await this.tasks.run('stop', () => this.#giveUpAddresses())
-    if (this.options.stopTimeoutMs !== null) this.deadlineMs = Math.max(0, this.deadlineMs - (now() - began)) // a worker that is blocked takes a second of it
+    // A worker that is blocked takes a second of it
+    if (this.options.stopTimeoutMs !== null) this.deadlineMs = Math.max(0, this.deadlineMs - (now() - began))
     await this.#retireAll()
   }
 
@@ -41,7 +42,9 @@ class Shutdown {
     return Promise.all(this.fleet.all().map(handle => this.tasks.run('stop', () => this.#retire(handle))))
   }
 
-  /** A worker that boots may hold an address too, and one that has just been told to drain may not have got round to it. */
+  /**
+   * A worker that boots may hold an address too, and one that has just been told to drain may not have got round to it.
+   */
   async #giveUpAddresses () {
     const shut = Promise.all(this.fleet.all().map(async handle => {
       if (handle.hasEntered) return handle.call('shut', {}, ANSWER_MS)

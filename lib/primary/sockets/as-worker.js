@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * What the primary does for a worker it does as that worker: with its umask, and where it has become another user, as that one. So a
- * file is whose it is without workers, and a worker reaches nothing by the primary that it could not reach itself.
+ * What the primary does for a worker it does as that worker: with its umask, and where it has become another user, as
+ * that one. So a file is whose it is without workers, and a worker reaches nothing by the primary that it could not
+ * reach itself.
  */
 
 const fs = require('node:fs')
@@ -35,8 +36,8 @@ function asWorker (worker, { umask, uid, gid }, act) {
 }
 
 /**
- * A worker begins as the primary's user, and may have become another one since it asked: it is believed, until a second after it has been
- * seen as another user. From then on what the kernel says counts.
+ * A worker begins as the primary's user, and may have become another one since it asked: it is believed, until a second
+ * after it has been seen as another user. From then on what the kernel says counts.
  *
  * @param {any} worker
  * @param {{ uid?: number, gid?: number }} said
@@ -45,7 +46,8 @@ function asWorker (worker, { umask, uid, gid }, act) {
 function userOf (worker, said) {
   if (process.geteuid?.() !== 0 || typeof worker?.pid !== 'number') return null // no other may become another
   const user = effectiveUser(worker.pid)
-  const isOurs = (/** @type {{ uid?: number, gid?: number }} */ { uid, gid }) => uid === 0 && gid === process.getegid?.()
+  const isOurs = (/** @type {{ uid?: number, gid?: number }} */ { uid, gid }) =>
+    uid === 0 && gid === process.getegid?.()
   if (user === null || isOurs(user)) return null
   if (!seen.has(worker)) seen.set(worker, now())
   return isOurs(said) && now() - Number(seen.get(worker)) < BELIEVED_MS ? null : user
@@ -61,9 +63,11 @@ function effectiveUser (pid) {
   }
 }
 
+/** @typedef {'getgroups' | 'setgroups' | 'getegid' | 'setegid' | 'geteuid' | 'seteuid'} Calls not there on Windows */
+
 /** @template Result @param {User} user @param {() => Result} act @returns {Result} */
 function asUser ({ uid, gid, groups }, act) {
-  const own = /** @type {Required<Pick<NodeJS.Process, 'getgroups' | 'setgroups' | 'getegid' | 'setegid' | 'geteuid' | 'seteuid'>>} */ (process)
+  const own = /** @type {Required<Pick<NodeJS.Process, Calls>>} */ (process)
   const before = { groups: own.getgroups(), gid: own.getegid(), uid: own.geteuid() }
   try {
     own.setgroups(groups)

@@ -24,31 +24,52 @@ function bind (query) {
   try {
     return tryToBind(query)
   } catch {
-    return -constants.errno.EINVAL // net and fs throw for what no listen() asks for, but an app can send it all the same
+    // Net and fs throw for what no listen() asks for, but an app can send it all the same
+    return -constants.errno.EINVAL
   }
 }
 
 /** @param {Query} query @returns {Listener | number} libuv's error */
 function tryToBind (query) {
-  const isFile = query.port < 0 && query.address !== null && !/^(\0|$)/.test(query.address) // \0: abstract; an empty one becomes so
+  // \0: abstract; an empty one becomes so
+  const isFile = query.port < 0 && query.address !== null && !/^(\0|$)/.test(query.address)
   const name = isFile ? nameOf(query) : query.address
-  const handle = /** @type {any} */ (net)._createServerHandle(name, query.port, query.addressType, query.fd, query.flags)
+  const handle = /** @type {any} */ (net)._createServerHandle(
+    name, query.port, query.addressType, query.fd, query.flags
+  )
   if (typeof handle === 'number') return handle
-  if (query.port > 0 && portOf(handle) !== query.port) { // libuv keeps this error back until listen(), which would take any port
+  // Libuv keeps this error back until listen(), which would take any port
+  if (query.port > 0 && portOf(handle) !== query.port) {
     handle.close()
     return -constants.errno.EADDRINUSE
   }
   const isWhole = isFile && Buffer.byteLength(String(name)) <= LONGEST_NAME // libuv of Node 20 and 22 cuts a longer one
-  return { handle, tickets: new TicketKeys(), file: isWhole ? new UnixSocketFile(String(name)) : null, users: new Set(), inherited: null }
+  return {
+    handle,
+    tickets: new TicketKeys(),
+    file: isWhole ? new UnixSocketFile(String(name)) : null,
+    users: new Set(),
+    inherited: null
+  }
 }
 
-/** Lets other users of the machine connect to a unix socket: TCP has no mode. @param {any} handle @param {Query} query @returns {number} libuv's error */
+/**
+ * Lets other users of the machine connect to a unix socket: TCP has no mode.
+ *
+ * @param {any} handle @param {Query} query
+ * @returns {number} libuv's error
+ */
 function allow (handle, { readableAll, writableAll }) {
   const mode = (readableAll === true ? READABLE : 0) | (writableAll === true ? WRITABLE : 0)
   return mode === 0 || !handle.fchmod ? 0 : handle.fchmod(mode)
 }
 
-/** The name that the app gave, where it means the same file here: the kernel takes ~100 bytes, and an absolute one may be longer. @param {Query} query */
+/**
+ * The name that the app gave, where it means the same file here: the kernel takes ~100 bytes, and an absolute one may
+ * be longer.
+ *
+ * @param {Query} query
+ */
 function nameOf ({ address, asked }) {
   return typeof asked === 'string' && path.resolve(asked) === address ? asked : address
 }

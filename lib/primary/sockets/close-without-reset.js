@@ -1,14 +1,14 @@
 'use strict'
 
 /**
- * How a listening socket is closed without a reset. Between the last accept and close() a client may connect, and would be
- * reset. So the queue is made as short as the kernel allows and filled with connections of our own: from there on every SYN
- * is dropped, and its repetition, when the socket is closed, is answered with a refusal.
+ * How a listening socket is closed without a reset. Between the last accept and close() a client may connect, and would
+ * be reset. So the queue is made as short as the kernel allows and filled with connections of our own: from there on
+ * every SYN is dropped, and its repetition, when the socket is closed, is answered with a refusal.
  *
- * An established socket proves nothing, neither ours nor another's: where the queue is full by then, the last ACK of the
- * handshake is dropped without a word (Linux, tcp_v4_syn_recv_sock), and that client would be reset when it sends. Its
- * handshake stays half done on our side; it gets in with its first bytes, or in a second, if the queue is open by then.
- * So the connections in the queue and on the way are counted.
+ * An established socket proves nothing, neither ours nor another's: where the queue is full by then, the last ACK of
+ * the handshake is dropped without a word (Linux, tcp_v4_syn_recv_sock), and that client would be reset when it sends.
+ * Its handshake stays half done on our side; it gets in with its first bytes, or in a second, if the queue is open by
+ * then. So the connections in the queue and on the way are counted.
  *
  * Two of our own, since a backlog of 0 makes the kernel log a SYN flood and answer with cookies, which no table shows.
  */
@@ -26,7 +26,10 @@ class CloseWithoutReset {
   /** A connection is on the way. */
   #isAwaited = false
 
-  /** @param {any} handle a listening TCP handle; for a path there is no closing, and none is needed @param {number} backlog */
+  /**
+   * @param {any} handle a listening TCP handle; for a path there is no closing, and none is needed
+   * @param {number} backlog
+   */
   constructor (handle, backlog) {
     /** @type {{ address?: string, port?: number }} */
     const bound = {}
@@ -38,8 +41,8 @@ class CloseWithoutReset {
   }
 
   /**
-   * @returns {Promise<boolean>} until the event loop turns, no other connection is in the queue or on the way into it; false: it is
-   * open, so accept, wait, and ask again
+   * @returns {Promise<boolean>} until the event loop turns, no other connection is in the queue or on the way into it;
+   *   false: it is open, so accept, wait, and ask again
    */
   async isTight () {
     if (this.port === undefined) return true
@@ -47,7 +50,8 @@ class CloseWithoutReset {
     const { fd } = this.handle
     if (this.#isAwaited && isAnyHalfOpen(fd)) return false
     for (let i = 0; i < OURS; i++) this.#sockets.push(net.connect({ host: this.host, port: this.port }).on('error', () => {}))
-    await new Promise(process.nextTick) // connect() is called in this turn; on loopback the handshake is over when it returns
+    // connect() is called in this turn; on loopback the handshake is over when it returns
+    await new Promise(process.nextTick)
     for (const { localPort } of this.#sockets) this.#ports.add(localPort)
     this.handle.listen(OURS - 1) // full with one more than that
     const isAlone = (queueLength(fd) ?? OURS) === OURS

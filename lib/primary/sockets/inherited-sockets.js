@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * The listening sockets that this process has been given, by a service manager (socket activation). They are the giver's: it keeps
- * them open when this process ends, and with them their queues. So the fleet accepts from them, and leaves what waits in
- * a queue to its successor.
+ * The listening sockets that this process has been given, by a service manager (socket activation). They are the
+ * giver's: it keeps them open when this process ends, and with them their queues. So the fleet accepts from them, and
+ * leaves what waits in a queue to its successor.
  */
 
 const fs = require('node:fs')
@@ -16,7 +16,8 @@ const UNIX_SOCKETS = '/proc/self/net/unix'
 const ROW = /^[0-9a-f]+: (?:[0-9A-F]+ ){5} *(\d+) (.+)$/gm
 
 /**
- * @typedef {import('../../core/inherited-socket').InheritedSocket & { handle: any, file: UnixSocketFile | null }} Inherited
+ * @typedef {import('../../core/inherited-socket').InheritedSocket & { handle: any, file: UnixSocketFile | null }}
+ *   Inherited
  *
  * @typedef {object} Passed a descriptor, and its name where it has one
  * @property {number} fd
@@ -40,7 +41,10 @@ class InheritedSockets {
     }
   }
 
-  /** @param {Parameters<typeof pickInherited>[1]} query @returns {Inherited | undefined} the one that the app asks for */
+  /**
+   * @param {Parameters<typeof pickInherited>[1]} query
+   * @returns {Inherited | undefined} the one that the app asks for
+   */
   take (query) {
     const socket = pickInherited(this.#free, query)
     if (socket === undefined) return undefined
@@ -49,12 +53,22 @@ class InheritedSockets {
     return socket
   }
 
-  /** What a successor needs of those without a server. @returns {{ socket: import('../../core/inherited-socket').InheritedSocket, handle: any }[]} */
+  /**
+   * What a successor needs of those without a server.
+   *
+   * @returns {{ socket: import('../../core/inherited-socket').InheritedSocket, handle: any }[]}
+   */
   list () {
-    return this.#free.map(({ fd, name, path, address, port, handle }) => ({ socket: { fd, name, path, address, port }, handle }))
+    return this.#free.map(
+      ({ fd, name, path, address, port, handle }) => ({ socket: { fd, name, path, address, port }, handle })
+    )
   }
 
-  /** The socket is open already, in the predecessor. @param {import('../../core/inherited-socket').InheritedSocket} socket @param {any} handle */
+  /**
+   * The socket is open already, in the predecessor.
+   *
+   * @param {import('../../core/inherited-socket').InheritedSocket} socket @param {any} handle
+   */
   inherit (socket, handle) {
     const { path } = socket
     this.#free.push({ ...socket, handle, file: path === null || path.startsWith('\0') ? null : new UnixSocketFile(path) })
@@ -75,7 +89,11 @@ class InheritedSockets {
     for (const { file } of this.#free) file?.letGo()
   }
 
-  /** Those from which no worker has accepted so far, and why. @returns {(Passed & { address: string | null, why: string })[]} */
+  /**
+   * Those from which no worker has accepted so far, and why.
+   *
+   * @returns {(Passed & { address: string | null, why: string })[]}
+   */
   get unclaimed () {
     const waiting = this.#free.filter(socket => !this.#claimed.has(socket))
     return [...this.#unfit, ...waiting.map(socket => ({ fd: socket.fd, name: socket.name, address: addressOf(socket), why: 'the app does not listen there' }))]
@@ -93,13 +111,20 @@ function open ({ fd, name }) {
   const bound = {}
   const isTcp = typeof handle.getsockname === 'function'
   if (isTcp && handle.getpeername({}) === 0) return 'it is a connection (Accept=yes in its unit)'
-  if (isTcp && handle.getsockname(bound) === 0) return { fd, name, path: null, address: bound.address ?? null, port: bound.port ?? null, handle, file: null }
+  if (isTcp && handle.getsockname(bound) === 0) {
+    return { fd, name, path: null, address: bound.address ?? null, port: bound.port ?? null, handle, file: null }
+  }
   const path = pathOf(fd)
   if (path === null) return 'its address is not known'
   return { fd, name, path, address: null, port: null, handle, file: path.startsWith('\0') ? null : new UnixSocketFile(path) }
 }
 
-/** Node has no getsockname() for a unix socket. The kernel shows @ for \0; libuv of Node 20 and 22 has filled an abstract name up. @param {number} fd */
+/**
+ * Node has no getsockname() for a unix socket. The kernel shows `@` for \0; libuv of Node 20 and 22 has filled an
+ * abstract name up.
+ *
+ * @param {number} fd
+ */
 function pathOf (fd) {
   const inode = String(fs.fstatSync(fd).ino)
   try {

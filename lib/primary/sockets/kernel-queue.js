@@ -10,7 +10,10 @@ const STATE = { synReceived: '03', listen: '0A' }
 // sl: local address:port remote address:port state tx_queue:rx_queue tr:tm->when retransmits uid timeout inode
 const ROW = / *\d+: [0-9A-F]+:([0-9A-F]+) [0-9A-F]+:[0-9A-F]+ (..) [0-9A-F]+:([0-9A-F]+) \S+ \S+ +\d+ +\d+ (\d+)/
 
-/** @param {number} fd of the socket @returns {number | null} connections that wait to be accepted; null where the tables cannot be read */
+/**
+ * @param {number} fd of the socket
+ * @returns {number | null} connections that wait to be accepted; null where the tables cannot be read
+ */
 function queueLength (fd) {
   const inode = inodeOf(fd)
   for (const table of TABLES) {

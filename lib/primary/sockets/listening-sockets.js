@@ -4,7 +4,8 @@
  * The listening sockets of the fleet. The primary opens each on the first worker's request and keeps it, without ever
  * accepting from it: workers come and go, the kernel's queue and the connections in it stay.
  *
- * As cluster does, but for one thing: cluster closes a shared socket with its last worker, and resets what waits in its queue.
+ * As cluster does, but for one thing: cluster closes a shared socket with its last worker, and resets what waits in its
+ * queue.
  */
 
 const { constants: { errno: { EMFILE } } } = require('node:os')
@@ -41,7 +42,8 @@ const { UnixSocketFile } = require('./unix-socket-file')
  * @property {TicketKeys} tickets
  * @property {Set<unknown>} users the workers that listen on it
  * @property {boolean} [isQueued] a worker has listened on it: the kernel has its queue
- * @property {import('./inherited-sockets').Inherited | null} inherited it has been opened by another process, which keeps it
+ * @property {import('./inherited-sockets').Inherited | null} inherited it has been opened by another process, which
+ *   keeps it
  */
 
 const BACKLOG = 4096
@@ -89,7 +91,8 @@ class ListeningSockets {
    * @param {Query} query
    * @param {ServerData | undefined} data
    * @param {any} user
-   * @returns {{ errno: number, handle?: any, data?: ServerData, isQueued?: boolean }} `errno`: libuv's, 0 where it listens; EMFILE: there are 1,000 addresses
+   * @returns {{ errno: number, handle?: any, data?: ServerData, isQueued?: boolean }} `errno`: libuv's, 0 where it
+   *   listens; EMFILE: there are 1,000 addresses
    */
   open (key, query, data, user) {
     return asWorker(user, query, () => this.#open(key, query, data, user))
@@ -97,7 +100,8 @@ class ListeningSockets {
 
   /** @param {string} key @param {Query} query @param {ServerData | undefined} data @param {any} user */
   #open (key, query, data, user) {
-    if (this.#byKey.get(key)?.file?.isLost) this.#close(key) // the workers that accept from it have descriptors of their own
+    // The workers that accept from it have descriptors of their own
+    if (this.#byKey.get(key)?.file?.isLost) this.#close(key)
     if (!this.#byKey.has(key) && this.#byKey.size >= MOST_ADDRESSES) return { errno: -EMFILE }
     const listener = this.#byKey.get(key) ?? this.#inherit(query) ?? bind(query)
     if (typeof listener === 'number') return { errno: listener }
@@ -109,7 +113,12 @@ class ListeningSockets {
       this.leave(key, user)
       return { errno }
     }
-    return { errno: 0, handle: listener.handle, data: data && listener.tickets.share(data, user?.generation), isQueued: listener.isQueued }
+    return {
+      errno: 0,
+      handle: listener.handle,
+      data: data && listener.tickets.share(data, user?.generation),
+      isQueued: listener.isQueued
+    }
   }
 
   /** @param {string} key @param {Listener} listener */
@@ -132,7 +141,11 @@ class ListeningSockets {
     for (const unused of this.inherited.unclaimed) this.record('fleet.warning', { warning: 'unused-socket', ...unused })
   }
 
-  /** The app has closed this server of its own accord; when every worker's has, the address is given up. @param {string} key @param {unknown} user */
+  /**
+   * The app has closed this server of its own accord; when every worker's has, the address is given up.
+   *
+   * @param {string} key @param {unknown} user
+   */
   leave (key, user) {
     if (this.#isClosing) return // closeAll() is at it
     const listener = this.#byKey.get(key)
@@ -154,11 +167,13 @@ class ListeningSockets {
   /**
    * Gives every address up, at the end of the fleet. The kernel resets what is still in a queue when its socket closes,
    * so the primary, whose loop is idle, accepts the last ones itself and closes each socket when its queue is empty.
-   * They are handed over only then: every answer would bring the next connection from a client that opens one a request.
-   * The queue of a socket that has been inherited stays, and what waits there is for the fleet that inherits it next.
+   * They are handed over only then: every answer would bring the next connection from a client that opens one a
+   * request. The queue of a socket that has been inherited stays, and what waits there is for the fleet that inherits
+   * it next.
    *
    * @param {Promise<unknown>} shut resolves when no worker accepts any more
-   * @returns {Promise<{ key: string, client: any }[]>} the connections that were accepted, as handles that have not been read
+   * @returns {Promise<{ key: string, client: any }[]>} the connections that were accepted, as handles that have not
+   *   been read
    */
   async closeAll (shut) {
     this.#isClosing = true
@@ -199,23 +214,36 @@ class ListeningSockets {
     return last
   }
 
-  /** What a successor needs of each. @returns {{ key: string, handle: any, file: string | null, data: ServerData | undefined, kept?: object }[]} */
+  /**
+   * What a successor needs of each.
+   *
+   * @returns {{ key: string, handle: any, file: string | null, data: ServerData | undefined, kept?: object }[]}
+   */
   list () {
     return [...this.#byKey].map(([key, { handle, file, tickets, inherited }]) => {
       const { fd, name, path, address, port } = inherited ?? {}
-      return { key, handle, file: file && file.file, data: tickets.latest, ...(inherited && { kept: { fd, name, path, address, port } }) }
+      return {
+        key,
+        handle,
+        file: file && file.file,
+        data: tickets.latest,
+        ...(inherited && { kept: { fd, name, path, address, port } })
+      }
     })
   }
 
   /**
    * It is open already, in the predecessor.
    *
-   * @param {{ key: string, file: string | null, data?: ServerData, kept?: Omit<import('./inherited-sockets').Inherited, 'handle' | 'file'> }} socket
+   * @param {{ key: string, file: string | null, data?: ServerData, kept?: Omit<import('./inherited-sockets').Inherited,
+   *   'handle' | 'file'> }} socket
    * @param {any} handle
    */
   inherit ({ key, file: name, data, kept }, handle) {
     const file = name === null ? null : new UnixSocketFile(name)
-    this.#add(key, { handle, tickets: new TicketKeys(data), file, users: new Set(), inherited: kept ? { ...kept, handle, file } : null })
+    this.#add(key, {
+      handle, tickets: new TicketKeys(data), file, users: new Set(), inherited: kept ? { ...kept, handle, file } : null
+    })
   }
 
   /** No worker listens on these any more, now that the predecessor's are gone. */
@@ -245,7 +273,11 @@ class ListeningSockets {
   }
 }
 
-/** libuv accepts one connection a turn of its loop: the queue is empty when a whole turn has brought none. @param {() => number} accepted */
+/**
+ * libuv accepts one connection a turn of its loop: the queue is empty when a whole turn has brought none.
+ *
+ * @param {() => number} accepted
+ */
 async function emptied (accepted) {
   for (let seen = -1; seen !== accepted(); await setImmediate()) seen = accepted()
 }

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * The keys for TLS session tickets that servers of one address share, so that a client's session is resumed by any of them. A ticket
- * says that its client has been verified; so servers whose options differ (another CA, keys of their own) share none: a session that
- * was begun under the old options ends with them.
+ * The keys for TLS session tickets that servers of one address share, so that a client's session is resumed by any of
+ * them. A ticket says that its client has been verified; so servers whose options differ (another CA, keys of their
+ * own) share none: a session that was begun under the old options ends with them.
  *
  * @typedef {import('../../core/message').ServerData} ServerData
  */
@@ -19,7 +19,10 @@ class TicketKeys {
     if (data) this.#shared.set(data.options ?? '', data)
   }
 
-  /** @param {ServerData} data of a server that is about to listen @param {number} [generation] of its worker @returns {ServerData} what it is to use */
+  /**
+   * @param {ServerData} data of a server that is about to listen @param {number} [generation] of its worker
+   * @returns {ServerData} what it is to use
+   */
   share (data, generation = 0) {
     const options = `${data.options ?? ''}${data.isOpaque ? ` ${generation}` : ''}`
     const shared = this.#shared.get(options) ?? data

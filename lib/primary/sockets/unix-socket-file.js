@@ -1,11 +1,12 @@
 'use strict'
 
 /**
- * The file of a unix socket. Many apps delete it before they listen, since a predecessor may have left it there, or as they
- * exit; here it is the whole fleet's. So it has a second name, <path>.recycle, by which the first is given back as soon as
- * it is gone: a client that connects in between, for a millisecond or so, finds nothing there.
+ * The file of a unix socket. Many apps delete it before they listen, since a predecessor may have left it there, or as
+ * they exit; here it is the whole fleet's. So it has a second name, <path>.recycle, by which the first is given back as
+ * soon as it is gone: a client that connects in between, for a millisecond or so, finds nothing there.
  *
- * Where hard links are refused (virtiofs, 9p, some NFS) the second name is the file's only one, and the first a symbolic link to it.
+ * Where hard links are refused (virtiofs, 9p, some NFS) the second name is the file's only one, and the first a
+ * symbolic link to it.
  */
 
 const fs = require('node:fs')
@@ -32,7 +33,8 @@ class UnixSocketFile {
     if (this.id === null) return
     try {
       if (!this.#isOurs(this.spare)) fs.rmSync(this.spare, { force: true })
-      this.#watcher = fs.watch(path.dirname(this.file), { persistent: false }, () => this.restore()).on('error', () => {}) // the folder is gone: restore() has said so
+      // The folder is gone: restore() has said so
+      this.#watcher = fs.watch(path.dirname(this.file), { persistent: false }, () => this.restore()).on('error', () => {})
     } catch (error) { // no watches left, say: it is given back when a worker listens there
       this.#note(`its folder cannot be watched (${/** @type {Error} */ (error).message}): when it is deleted, it is given back only when a worker listens there`)
     }
@@ -50,9 +52,13 @@ class UnixSocketFile {
     return this.id !== null && idOf(this.file) === null && !this.#isOurs(this.spare)
   }
 
-  /** Either name is given back by the other: another fleet that listens on the same inherited socket removes the second name when it ends. */
+  /**
+   * Either name is given back by the other: another fleet that listens on the same inherited socket removes the second
+   * name when it ends.
+   */
   restore () {
-    const [found, isSpared] = [idOf(this.file), this.#isOurs(this.spare)] // each looked at once: another primary may be giving it back now
+    // Each looked at once: another primary may be giving it back now
+    const [found, isSpared] = [idOf(this.file), this.#isOurs(this.spare)]
     const isThere = found !== null && found === this.id
     if (isThere && (isSpared || this.#hasNoLinks)) return
     try {
@@ -80,7 +86,8 @@ class UnixSocketFile {
     try {
       fs.linkSync(this.spare, this.file)
     } catch (error) {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST' || !this.#isOurs(this.spare)) return // another primary was faster, or leaves
+      // Another primary was faster, or leaves
+      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST' || !this.#isOurs(this.spare)) return
       try {
         fs.symlinkSync(path.basename(this.spare), this.file)
       } catch (error) {
@@ -124,8 +131,8 @@ class UnixSocketFile {
   }
 
   /**
-   * Removes the file and closes the socket. libuv deletes the file by the path that it was bound to, even if another's is there
-   * by now: that one is moved aside, and back in the same turn.
+   * Removes the file and closes the socket. libuv deletes the file by the path that it was bound to, even if another's
+   * is there by now: that one is moved aside, and back in the same turn.
    *
    * @param {{ close: () => void }} handle
    */

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The end of a fleet that another primary has taken over: its workers drain, and their connections move to the other one's.
- * The addresses stay, and so does what waits in their queues.
+ * The end of a fleet that another primary has taken over: its workers drain, and their connections move to the other
+ * one's. The addresses stay, and so does what waits in their queues.
  */
 
 const { SUCCESSION: { reason } } = require('../../features')
@@ -30,7 +30,8 @@ class Departure {
    */
   async run (successors) {
     const handles = this.fleet.all()
-    this.deadlineMs = this.options.drainTimeoutMs + MOVE_MS * handles.reduce((sum, { connections }) => sum + connections, 0)
+    this.deadlineMs = this.options.drainTimeoutMs +
+      MOVE_MS * handles.reduce((sum, { connections }) => sum + connections, 0)
     await Promise.all(handles.map(handle => this.tasks.run('leave', () => this.#retire(handle, successors))))
   }
 
@@ -40,7 +41,11 @@ class Departure {
     for (const handle of this.fleet.all()) this.tasks.run('leave', () => this.#retire(handle))
   }
 
-  /** A retirement under way is hurried; the recycle that began it has its account. @param {WorkerHandle} handle @param {Map<number, number>} [successors] */
+  /**
+   * A retirement under way is hurried; the recycle that began it has its account.
+   *
+   * @param {WorkerHandle} handle @param {Map<number, number>} [successors]
+   */
   async #retire (handle, successors) {
     const { slot } = handle
     const isOurs = handle.state !== 'draining'

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The predecessor's side of a succession: starts the successor, lends it the listening sockets, and has this fleet's workers
- * leave when the other one's accept. The steps, and what a death at each of them leads to, are in lib/core/succession.js.
+ * The predecessor's side of a succession: starts the successor, lends it the listening sockets, and has this fleet's
+ * workers leave when the other one's accept. The steps, and what a death at each of them leads to, are in
+ * lib/core/succession.js.
  */
 
 const { EventEmitter } = require('node:events')
@@ -27,7 +28,10 @@ const REAP_MS = 10_000
  * @typedef {{ addresses: string[], workers: { slot: number, pid: number }[] }} Serving
  */
 
-/** Emits `progress` ({ done, of }), `handed-over`, `resumed` if the successor has died since, `left` at the end, and `to-stop` if the fleet must stop. */
+/**
+ * Emits `progress` ({ done, of }), `handed-over`, `resumed` if the successor has died since, `left` at the end, and
+ * `to-stop` if the fleet must stop.
+ */
 class Handover extends EventEmitter {
   /** @type {import('../../core/succession').PredecessorState} */
   #state = 'running'
@@ -47,9 +51,10 @@ class Handover extends EventEmitter {
   receivers = []
 
   /**
-   * @param {import('../parts').Deps & { features: import('../features').RunningFeatures, ledger: import('../handoff/ledger').HandoffLedger,
-   *   owners: import('../handoff/no-owners').Owners, departure: import('../succession/departure').Departure, tenure: import('../tenure').Tenure,
-   *   isSole: () => boolean }} deps
+   * @param {import('../parts').Deps & { features: import('../features').RunningFeatures,
+   *   ledger: import('../handoff/ledger').HandoffLedger, owners: import('../handoff/no-owners').Owners,
+   *   departure: import('../succession/departure').Departure, tenure: import('../tenure').Tenure, isSole: () =>
+   *   boolean }} deps
    */
   constructor ({ listeningSockets, features, ledger, owners, fleet, departure, tenure, isSole, options, record }) {
     super()
@@ -89,7 +94,8 @@ class Handover extends EventEmitter {
 
   /**
    * @param {{ node?: string }} how `node`: the file of another Node.js
-   * @returns {Promise<Record<string, any>>} the journal's `fleet.left`, when the old workers are gone; another call joins it
+   * @returns {Promise<Record<string, any>>} the journal's `fleet.left`, when the old workers are gone; another call
+   *   joins it
    * @throws {RecycleError} RECYCLE_NOT_UPGRADED: the fleet is as before; RECYCLE_UPGRADED, RECYCLE_STOPPED
    */
   async begin (how = {}) {
@@ -119,7 +125,10 @@ class Handover extends EventEmitter {
     return this.#leave(successor, serving)
   }
 
-  /** @param {import('./program').Program} program @returns {Promise<{ successor: Successor, serving: Serving }>} when another primary serves */
+  /**
+   * @param {import('./program').Program} program
+   * @returns {Promise<{ successor: Successor, serving: Serving }>} when another primary serves
+   */
   async #replace (program) {
     this.#successor = null
     try {
@@ -179,7 +188,8 @@ class Handover extends EventEmitter {
 
   /** @param {Successor} successor */
   async #undo (successor) {
-    const hasLed = this.#state === 'handing-over' // then its workers have connections: those that outlive it finish them
+    // Then its workers have connections: those that outlive it finish them
+    const hasLed = this.#state === 'handing-over'
     if (!successor.isGone) {
       if (!hasLed) successor.send('abort', { why: 'the predecessor does without it' })
       const { event } = await successor.next(['exit'], ABORT_MS)
@@ -192,7 +202,9 @@ class Handover extends EventEmitter {
   /** @param {Successor} successor @param {Serving} serving */
   async #leave (successor, { addresses, workers }) {
     const pid = /** @type {number} */ (successor.process.pid)
-    this.receivers = new RemoteReceivers(successor, { count: workers.length, addresses, takesSessions: this.owners.isLent }).all
+    this.receivers = new RemoteReceivers(
+      successor, { count: workers.length, addresses, takesSessions: this.owners.isLent }
+    ).all
     for (const receiver of this.receivers) this.ledger.connect(/** @type {any} */ (receiver))
     this.ledger.look() // for what dead workers had, perhaps
     if (this.#endsWithIt) this.#release(successor) // it was told before it served
@@ -201,7 +213,8 @@ class Handover extends EventEmitter {
     const departed = this.departure.run(new Map(workers.map(({ slot, pid }) => [slot, pid])))
     this.owners.handOver()
     const dies = successor.next(['exit', 'failed'], Infinity)
-    const gone = departed.then(() => this.#endsWithIt ? undefined : this.ledger.settled()) // what a dead worker had may still wait for a receiver
+    // What a dead worker had may still wait for a receiver
+    const gone = departed.then(() => this.#endsWithIt ? undefined : this.ledger.settled())
     const died = await Promise.race([gone.then(() => null), dies])
     if (died === null || this.#endsWithIt) {
       await gone

@@ -6,7 +6,10 @@ const { ourMessage, flawOf } = require('../../core/message')
 const { Channel } = require('../workers/channel')
 const { howItLeft } = require('../workers/process')
 
-/** @typedef {import('./primary-process').SuccessorProcess} SuccessorProcess @typedef {import('./primary-process').PredecessorProcess} PredecessorProcess */
+/**
+ * @typedef {import('./primary-process').SuccessorProcess} SuccessorProcess
+ * @typedef {import('./primary-process').PredecessorProcess} PredecessorProcess
+ */
 
 /** What it emits. */
 const EVENTS = Object.freeze({ exit: 'Left', failed: 'it has given up, or has been given up' })
@@ -16,7 +19,9 @@ class Peer extends Channel {
   /** Why it has given up. @type {string | null} */
   #failure = null
 
-  /** @param {Process} process @param {Readonly<Record<string, import('../../core/message').Kind>>} kinds of its messages */
+  /**
+   * @param {Process} process @param {Readonly<Record<string, import('../../core/message').Kind>>} kinds of its messages
+   */
   constructor (process, kinds) {
     super(/** @type {any} */ (process), kinds, EVENTS)
     this.other = process
@@ -28,7 +33,8 @@ class Peer extends Channel {
       if (flaw === null) return this.handlers.call(type, fields, handle)
       handle?.close?.()
       if (!Object.hasOwn(kinds, type)) return // of a later version
-      if (type === 'adopt' && Number.isSafeInteger(fields.id)) this.send('refused', { id: fields.id }) // of another version: it keeps the connection
+      // Of another version: it keeps the connection
+      if (type === 'adopt' && Number.isSafeInteger(fields.id)) this.send('refused', { id: fields.id })
       else this.fail(`it sent an invalid message (${String(type).slice(0, 40)}): ${flaw}`)
     })
   }

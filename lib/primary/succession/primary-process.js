@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The other primary's process, with what Channel needs of one: see WorkerProcess in ../workers/process.js. Node's IPC channel
- * joins the two, and carries sockets as well between different versions of Node.
+ * The other primary's process, with what Channel needs of one: see WorkerProcess in ../workers/process.js. Node's IPC
+ * channel joins the two, and carries sockets as well between different versions of Node.
  */
 
 const { spawn } = require('node:child_process')
@@ -13,7 +13,10 @@ const { setTimeout: delay } = require('node:timers/promises')
 const VARIABLE = 'RECYCLE_PREDECESSOR'
 const READ_MS = 1000 // of what it had sent before it exited
 
-/** The successor, as the predecessor sees it: it leads a session, so that no terminal's signal meant for the one reaches the other. */
+/**
+ * The successor, as the predecessor sees it: it leads a session, so that no terminal's signal meant for the one reaches
+ * the other.
+ */
 class SuccessorProcess extends EventEmitter {
   /** @param {import('./program').Program} program */
   constructor ({ node, args, cwd, env }) {

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * What a successor is started with: this process's own command line, with the node, the folder and the code that are there
- * now, under the names by which this process was started. A symbolic link that has been switched since leads to the new ones.
+ * What a successor is started with: this process's own command line, with the node, the folder and the code that are
+ * there now, under the names by which this process was started. A symbolic link that has been switched since leads to
+ * the new ones.
  */
 
 const fs = require('node:fs')
@@ -11,12 +12,13 @@ const { START_FOLDER } = require('../workers/app-path')
 const { nodeOnDisk } = require('../workers/node-file')
 
 /**
- * At the start: the parent, `startedBy`, can be gone later, and the service manager's variables are taken out. `service`: those that a
- * successor is to have, too. LISTEN_FDS, say, is left out: it is for one pid alone.
+ * At the start: the parent, `startedBy`, can be gone later, and the service manager's variables are taken out.
+ * `service`: those that a successor is to have, too. LISTEN_FDS, say, is left out: it is for one pid alone.
  */
 const AT_START = {
   startedBy: process.ppid,
-  service: Object.fromEntries(Object.entries(ENVIRONMENT).map(([name, lasts]) => [name, (lasts && process.env[name]) || undefined]))
+  service: Object.fromEntries(Object.entries(ENVIRONMENT)
+    .map(([name, lasts]) => [name, (lasts && process.env[name]) || undefined]))
 }
 
 /**
@@ -31,12 +33,19 @@ const AT_START = {
  */
 function programOnDisk (node = nodeOnDisk(process.argv0, process.execPath, process.env.PATH, START_FOLDER)) {
   const { LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES, ...env } = process.env
-  return { node, args: [...process.execArgv, ...process.argv.slice(1)], cwd: START_FOLDER, env: { ...env, ...AT_START.service } }
+  return {
+    node, args: [...process.execArgv, ...process.argv.slice(1)], cwd: START_FOLDER, env: { ...env, ...AT_START.service }
+  }
 }
 
-/** @returns {{ pid: number, startedBy: number, init: string | null, env: NodeJS.ProcessEnv }} `init`: the name of PID 1, null: not known */
+/**
+ * @returns {{ pid: number, startedBy: number, init: string | null, env: NodeJS.ProcessEnv }} `init`: the name of PID 1,
+ *   null: not known
+ */
 function aboutThisProcess () {
-  return { pid: process.pid, startedBy: AT_START.startedBy, init: nameOfInit(), env: { ...process.env, ...AT_START.service } }
+  return {
+    pid: process.pid, startedBy: AT_START.startedBy, init: nameOfInit(), env: { ...process.env, ...AT_START.service }
+  }
 }
 
 /** @returns {string | null} null: there is no /proc */

@@ -1,24 +1,25 @@
 'use strict'
 
 /**
- * The workers of the other primary, as the ledger of this one sees them: objects with the part of WorkerHandle that it uses.
- * So a connection that moves to the other fleet is in two transactions, one inside the other:
+ * The workers of the other primary, as the ledger of this one sees them: objects with the part of WorkerHandle that it
+ * uses. So a connection that moves to the other fleet is in two transactions, one inside the other:
  *
  *     old worker      old primary: ledger       new primary: ledger      new worker
  *         │ offer ────────▶ │ adopt ─────────────────▶ │ adopt ────────────▶ │ held, unread
  *         │                 │ ◀────────────── adopted ─┤ ◀───────── adopted ─┤
  *         │ ◀──────── moved ┤ keep ──────────────────▶ │ keep ─────────────▶ │ reads
  *
- * If a primary dies on the way, one copy is left: of the old primary's death the new one hears, and says `keep`, for the old
- * worker has closed its copy; at the new primary's death the new worker closes what is lent, and the old primary has it still.
+ * If a primary dies on the way, one copy is left: of the old primary's death the new one hears, and says `keep`, for
+ * the old worker has closed its copy; at the new primary's death the new worker closes what is lent, and the old
+ * primary has it still.
  */
 
 const { EventEmitter } = require('node:events')
 const { FROM_WORKER, Handlers } = require('../../core/message')
 
 /**
- * A receiver: as many as the other fleet has workers, each with one connection under way. What they have in connections does
- * not matter here, where all of this fleet's leave.
+ * A receiver: as many as the other fleet has workers, each with one connection under way. What they have in connections
+ * does not matter here, where all of this fleet's leave.
  */
 class RemoteReceiver extends EventEmitter {
   handlers = new Handlers(FROM_WORKER)

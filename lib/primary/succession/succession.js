@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * What the fleet of a successor does: its workers boot and stand by, each in its slot. When this primary is to lead, they are
- * called to serve, all at once.
+ * What the fleet of a successor does: its workers boot and stand by, each in its slot. When this primary is to lead,
+ * they are called to serve, all at once.
  */
 
 const { EventEmitter } = require('node:events')
@@ -18,8 +18,13 @@ class Succession extends EventEmitter {
   /** How many workers the predecessor has been told to have; null: as its options say. @type {number | null} */
   #asked = null
 
-  /** @param {import('../parts').Deps & { takeover: import('./takeover').Takeover, lifecycle: import('../workers/lifecycle').Lifecycle }} deps */
-  constructor ({ takeover, options, fleet, lifecycle, listeningSockets, tasks, until, changed, resize, record, abandon }) {
+  /**
+   * @param {import('../parts').Deps & { takeover: import('./takeover').Takeover,
+   *   lifecycle: import('../workers/lifecycle').Lifecycle }} deps
+   */
+  constructor ({
+    takeover, options, fleet, lifecycle, listeningSockets, tasks, until, changed, resize, record, abandon
+  }) {
     super()
     this.takeover = takeover
     this.options = options
@@ -41,7 +46,8 @@ class Succession extends EventEmitter {
     takeover.on('sole', () => tasks.run('sole', async () => {
       lifecycle.hasServed = true // the predecessor's workers have
       try {
-        await until(() => fleet.isComplete) // the predecessor may have died before these workers have asked for their sockets
+        // The predecessor may have died before these workers have asked for their sockets
+        await until(() => fleet.isComplete)
         listeningSockets.closeUnused()
       } catch {} // the fleet stops, and closes all
     }))
@@ -74,9 +80,13 @@ class Succession extends EventEmitter {
     this.abandon(new RecycleError('RECYCLE_TAKEOVER_ENDED', { why: this.takeover.why }))
   }
 
-  /** @returns {{ deaths: number, how: string } | null} why the workers do not boot: one has died too often, or has not listened in time */
+  /**
+   * @returns {{ deaths: number, how: string } | null} why the workers do not boot: one has died too often, or has not
+   *   listened in time
+   */
   #failure () {
-    const failing = this.fleet.staying().find(({ unready, boots }) => unready !== null && (!unready.hasCrashed || boots.failures >= PATIENCE))
+    const failing = this.fleet.staying()
+      .find(({ unready, boots }) => unready !== null && (!unready.hasCrashed || boots.failures >= PATIENCE))
     return failing?.unready ? { deaths: failing.boots.failures, how: failing.unready.why.replace(/^it /, '') } : null
   }
 
@@ -89,7 +99,8 @@ class Succession extends EventEmitter {
 
   /** @param {number | null} workers */
   async #lead (workers) {
-    this.#scale(workers ?? (boundsOf(this.options) ? this.#asked : null)) // where the predecessor has died, nothing newer is known
+    // Where the predecessor has died, nothing newer is known
+    this.#scale(workers ?? (boundsOf(this.options) ? this.#asked : null))
     this.record(SUCCESSION.events.leads, { pid: process.pid, oldPid: this.takeover.pid, node: process.version })
     this.emit('lead')
     await Promise.all(this.fleet.all().filter(({ state, slot }) => state === 'standby' && slot !== null).map(handle => this.lifecycle.call(handle)))
@@ -97,7 +108,9 @@ class Succession extends EventEmitter {
     this.emit('serving')
     const serving = this.fleet.serving()
     if (serving.length === 0) return
-    this.takeover.serving({ addresses: this.fleet.commonAddresses(), workers: serving.map(({ slot, pid }) => ({ slot: Number(slot), pid })) })
+    this.takeover.serving({
+      addresses: this.fleet.commonAddresses(), workers: serving.map(({ slot, pid }) => ({ slot: Number(slot), pid }))
+    })
   }
 }
 

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The successor's side of a succession: this process has been started by the primary of a running fleet, whose listening
- * sockets and connections it takes over. The steps are in lib/core/succession.js.
+ * The successor's side of a succession: this process has been started by the primary of a running fleet, whose
+ * listening sockets and connections it takes over. The steps are in lib/core/succession.js.
  */
 
 const { EventEmitter } = require('node:events')
@@ -18,9 +18,9 @@ const RELEASE_MS = 1000
 const LEGACY_MS = 500
 
 /**
- * Emits `begin` ({ addresses, workers }) when all sockets are here, `lead` ({ workers, isPinned }) when this primary is to run the fleet, `sole`
- * when the other one has left, and `ended` (why) when nothing is taken over; `inherited` and `released` at the other one's answers, and `over` when
- * nothing more is to come from it.
+ * Emits `begin` ({ addresses, workers }) when all sockets are here, `lead` ({ workers, isPinned }) when this primary is
+ * to run the fleet, `sole` when the other one has left, and `ended` (why) when nothing is taken over; `inherited` and
+ * `released` at the other one's answers, and `over` when nothing more is to come from it.
  */
 class Takeover extends EventEmitter {
   /** @type {import('../../core/succession').SuccessorState} */
@@ -67,7 +67,10 @@ class Takeover extends EventEmitter {
     return this.#state === 'sole'
   }
 
-  /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures }} deps what takes what the predecessor leaves */
+  /**
+   * @param {import('../parts').Deps & { features: import('../features').RunningFeatures }} deps what takes what the
+   *   predecessor leaves
+   */
   greet ({ listeningSockets, features, options: { readyTimeoutMs } }) {
     this.predecessor.hear({
       socket: (socket, handle) => { if (handle) listeningSockets.inherit(socket, handle) },
@@ -81,14 +84,20 @@ class Takeover extends EventEmitter {
     this.predecessor.send('hello', { version: VERSION, recycle: version, node: process.version, readyTimeoutMs, takesSessions: true, takesLegacy: true })
   }
 
-  /** Resolves when the predecessor's features have sent what they leave once more, where there is one yet; or after half a second. */
+  /**
+   * Resolves when the predecessor's features have sent what they leave once more, where there is one yet; or after half
+   * a second.
+   */
   async askLegacy () {
     if (!this.#hasLegacy || this.#state !== 'leading' || this.predecessor.isGone) return
     this.predecessor.send('legacy-asked')
     await nextEvent(this, ['inherited', 'over'], LEGACY_MS)
   }
 
-  /** @param {string} address @returns {any} the predecessor's admin server's socket, where that listens there; undefined: it does not */
+  /**
+   * @param {string} address
+   * @returns {any} the predecessor's admin server's socket, where that listens there; undefined: it does not
+   */
   takeAdminSocket (address) {
     const handle = this.#adminSockets.get(address)
     this.#adminSockets.delete(address)
@@ -118,7 +127,10 @@ class Takeover extends EventEmitter {
     this.#release()
   }
 
-  /** The fleet stops: the other primary gives its copies of the sockets up, else the last clients would wait in their queues. */
+  /**
+   * The fleet stops: the other primary gives its copies of the sockets up, else the last clients would wait in their
+   * queues.
+   */
   async stopping () {
     if (this.#state !== 'leading' || this.predecessor.isGone) return
     this.predecessor.send('stopping')
@@ -160,7 +172,10 @@ class Takeover extends EventEmitter {
     this.emit('over')
   }
 
-  /** @param {string} event @returns {boolean} whether it belongs there: the death of the predecessor may come after anything */
+  /**
+   * @param {string} event
+   * @returns {boolean} whether it belongs there: the death of the predecessor may come after anything
+   */
   #step (event) {
     const to = next(SUCCESSOR, this.#state, event)
     if (to !== null) this.#state = to

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * The app's file by the name that the fleet was started with, which a deploy may lead elsewhere: a symbolic link that is switched
- * (current -> releases/2), in the name or in the folder that it is relative to. It is looked up once for each generation, whose workers run the
- * same file as long as that is there.
+ * The app's file by the name that the fleet was started with, which a deploy may lead elsewhere: a symbolic link that
+ * is switched (current -> releases/2), in the name or in the folder that it is relative to. It is looked up once for
+ * each generation, whose workers run the same file as long as that is there.
  */
 
 const fs = require('node:fs')
@@ -79,14 +79,21 @@ class AppPath {
     this.#settled = settled
   }
 
-  /** @param {number} generation that the fleet runs @returns {AppFile | string} of the release that it has run before; else why there is none */
+  /**
+   * @param {number} generation that the fleet runs
+   * @returns {AppFile | string} of the release that it has run before; else why there is none
+   */
   before (generation) {
     this.settle(generation)
     if (this.#previous === null) return `the fleet has run ${this.known(generation) ?? 'no other file'} since it was started`
     return fs.existsSync(this.#previous.real) ? this.#previous : `${this.#previous.real}, which the fleet has run before, is there no more`
   }
 
-  /** Its file is there, and is not the later one's; before this has a worker, not what the name leads to. @param {number} generation @param {number} later */
+  /**
+   * Its file is there, and is not the later one's; before this has a worker, not what the name leads to.
+   *
+   * @param {number} generation @param {number} later
+   */
   differs (generation, later) {
     const file = this.known(generation)
     return file !== null && fs.existsSync(file) && file !== (this.known(later) ?? this.#named)
@@ -109,7 +116,9 @@ class AppPath {
 
 /** As require.resolve(), which remembers where a link led before. @param {string} named absolute @returns {string} */
 function realFile (named) {
-  const at = fs.existsSync(named) ? fs.realpathSync(named) : path.join(fs.realpathSync(path.dirname(named)), path.basename(named))
+  const at = fs.existsSync(named)
+    ? fs.realpathSync(named)
+    : path.join(fs.realpathSync(path.dirname(named)), path.basename(named))
   return isFile(at) ? at : require.resolve(at)
 }
 
@@ -118,7 +127,11 @@ function isFile (file) {
   return fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true
 }
 
-/** The working directory by the name that the shell knows it by: the kernel's has no symbolic links in it. @param {string | undefined} named */
+/**
+ * The working directory by the name that the shell knows it by: the kernel's has no symbolic links in it.
+ *
+ * @param {string | undefined} named
+ */
 function folderAsNamed (named) {
   const folder = process.cwd()
   if (!named || !path.isAbsolute(named)) return folder

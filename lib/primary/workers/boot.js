@@ -23,7 +23,8 @@ async function boots (handle, timeoutMs) {
   if (event === 'exit') return `it ${howItLeft(value)}`
   if (event === 'foreign') return `the installed recycle is ${value}, this fleet runs ${version}: ${SUCCESSION.command}`
   if (event !== 'timeout') return null
-  if (handle.process.forkedBy !== null && handle.process.pid === null) return boots(handle, timeoutMs) // the time of what it is copied from is up first
+  // The time of what it is copied from is up first
+  if (handle.process.forkedBy !== null && handle.process.pid === null) return boots(handle, timeoutMs)
   if (handle.readiness.waive()) return null
   const { readiness } = handle
   const evaded = readiness.evades(readiness.missing)
@@ -40,7 +41,13 @@ async function boots (handle, timeoutMs) {
 async function whySilent ({ pid, readiness: { readyOn }, hasLoaded, heardAt, said, addresses }) {
   const silentMs = now() - heardAt
   if (readyOn === 'online' || (readyOn === 'listening' && addresses.size > 0 && hasLoaded)) return null
-  return explainSilence({ readyOn: /** @type {'listening' | 'message'} */ (readyOn), hasLoaded, silentMs, said, ...await describeProcesses(pid) })
+  return explainSilence({
+    readyOn: /** @type {'listening' | 'message'} */ (readyOn),
+    hasLoaded,
+    silentMs,
+    said,
+    ...await describeProcesses(pid)
+  })
 }
 
 /** Of one that has not started. @param {WorkerHandle} handle @param {import('./process').Left} left */

@@ -1,10 +1,10 @@
 'use strict'
 
 /**
- * An app shares its process with Node's end of the IPC channel, and Node and cluster trust what comes through it: a line that is not
- * JSON, or one of their own messages with wrong fields, is an exception in the primary, which ends it. The guard turns that into a
- * flaw of the worker. What is wrong is left to Node and cluster to find: only they know their messages. But what goes wrong later, when
- * no listener of the channel is on the stack, is not let through.
+ * An app shares its process with Node's end of the IPC channel, and Node and cluster trust what comes through it: a
+ * line that is not JSON, or one of their own messages with wrong fields, is an exception in the primary, which ends it.
+ * The guard turns that into a flaw of the worker. What is wrong is left to Node and cluster to find: only they know
+ * their messages. But what goes wrong later, when no listener of the channel is on the stack, is not let through.
  */
 
 const { createHook } = require('node:async_hooks')
@@ -74,14 +74,20 @@ function guardChannel (child, onFlaw) {
   }
 }
 
-/** A worker's TCP servers do not listen by cluster, whose primary throws when a worker leaves before such a server listens. @param {any} message */
+/**
+ * A worker's TCP servers do not listen by cluster, whose primary throws when a worker leaves before such a server
+ * listens.
+ *
+ * @param {any} message
+ */
 function isForTcp (message) {
   return message?.cmd === 'NODE_CLUSTER' && message.act === 'queryServer' && !UDP.has(message.addressType)
 }
 
 /**
- * Of a socket or a server that an app sends, Node would have the primary read, or listen on it, and an error of that has no listener: each
- * comes as a plain handle, which no message of recycle's takes. A descriptor is named for a UDP socket.
+ * Of a socket or a server that an app sends, Node would have the primary read, or listen on it, and an error of that
+ * has no listener: each comes as a plain handle, which no message of recycle's takes. A descriptor is named for a UDP
+ * socket.
  *
  * @param {any} message
  * @param {any} handle

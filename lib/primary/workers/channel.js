@@ -1,6 +1,9 @@
 'use strict'
 
-/** What passes between the primary and another process, a worker's or another primary's: messages, calls with their answers, its end. */
+/**
+ * What passes between the primary and another process, a worker's or another primary's: messages, calls with their
+ * answers, its end.
+ */
 
 const { EventEmitter } = require('node:events')
 const { Handlers, message } = require('../../core/message')
@@ -12,21 +15,31 @@ const DYING_MS = 1000 // a worker's exit comes this much later than its channel'
 
 /**
  * @typedef {import('./process').Left} Left
- * @typedef {Record<string, any> & { why: string | null, isHeard?: boolean }} Answer to a call: its fields, and `why` it was not done,
- *   or null; `isHeard`: the worker has answered
+ * @typedef {Record<string, any> & { why: string | null, isHeard?: boolean }} Answer to a call: its fields, and `why` it
+ *   was not done, or null; `isHeard`: the worker has answered
  */
 
-/** Emits `disconnect`, `exit` (Left) and, by the class that reads its messages, what follows from these. They are not emitted: each has one handler. */
+/**
+ * Emits `disconnect`, `exit` (Left) and, by the class that reads its messages, what follows from these. They are not
+ * emitted: each has one handler.
+ */
 class Channel extends EventEmitter {
   /** What the worker said when it had drained. @type {import('../../core/account').Account | null} */
   account = null
   /** @type {Left | null} */
   left = null
   #lastId = 0
-  /** What takes the answer of each call that has none yet, by its id. @type {Map<number, (fields: Record<string, any>) => void>} */
+  /**
+   * What takes the answer of each call that has none yet, by its id.
+   *
+   * @type {Map<number, (fields: Record<string, any>) => void>}
+   */
   #calls = new Map()
 
-  /** @param {import('./process').WorkerProcess} process @param {Handlers['kinds']} kinds of its messages @param {object} events all that this emits, by name */
+  /**
+   * @param {import('./process').WorkerProcess} process @param {Handlers['kinds']} kinds of its messages
+   * @param {object} events all that this emits, by name
+   */
   constructor (process, kinds, events) {
     super()
     this.setMaxListeners(0)
@@ -74,12 +87,19 @@ class Channel extends EventEmitter {
     })
   }
 
-  /** @param {import('../../core/message').Message} message @param {any} socket @param {(error: Error | null) => void} sent */
+  /**
+   * @param {import('../../core/message').Message} message @param {any} socket
+   * @param {(error: Error | null) => void} sent
+   */
   sendNow (message, socket, sent) {
     this.process.send(message, socket instanceof Descriptor ? socket.handle ?? undefined : socket, sent)
   }
 
-  /** As nextEvent(), and at once where it has been. @param {string[]} events @param {number} timeoutMs @param {import('./next-event').Listen} [listen] */
+  /**
+   * As nextEvent(), and at once where it has been.
+   *
+   * @param {string[]} events @param {number} timeoutMs @param {import('./next-event').Listen} [listen]
+   */
   next (events, timeoutMs, listen) {
     if (this.account && events.includes('emptied')) return Promise.resolve({ event: 'emptied', value: this.account })
     if (this.isGone && events.includes('exit')) return Promise.resolve({ event: 'exit', value: this.left })
@@ -112,7 +132,11 @@ class Channel extends EventEmitter {
     this.#calls.get(id)?.(fields)
   }
 
-  /** Its channel, which is the first to close, has. @returns {Promise<Left | null>} how it ended; null: it lives, and the app has cut the channel */
+  /**
+   * Its channel, which is the first to close, has.
+   *
+   * @returns {Promise<Left | null>} how it ended; null: it lives, and the app has cut the channel
+   */
   async afterDown () {
     return (await this.next(['exit'], DYING_MS)).value ?? null
   }

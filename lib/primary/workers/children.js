@@ -1,9 +1,10 @@
 'use strict'
 
 /**
- * Ends the processes that a worker has started and that live on after it. They are found by a variable of their environment, which a worker
- * gives on to its children, and these to theirs; by then the kernel has given them another parent. One that was started with an environment
- * of its own is not found. Those that have put themselves into a session of their own, as daemons do, are left, and named. Linux only.
+ * Ends the processes that a worker has started and that live on after it. They are found by a variable of their
+ * environment, which a worker gives on to its children, and these to theirs; by then the kernel has given them another
+ * parent. One that was started with an environment of its own is not found. Those that have put themselves into a
+ * session of their own, as daemons do, are left, and named. Linux only.
  */
 
 const fs = require('node:fs')
@@ -12,7 +13,8 @@ const { setTimeout } = require('node:timers/promises')
 const { now } = require('../clock')
 
 const VARIABLE = 'RECYCLE_WORKER_ID'
-const FLEET = `${process.pid}-${process.hrtime.bigint()}-${Math.random().toString(36).slice(2)}` // node:crypto would take up to 2 MB
+// node:crypto would take up to 2 MB
+const FLEET = `${process.pid}-${process.hrtime.bigint()}-${Math.random().toString(36).slice(2)}`
 const AT_ONCE_MS = 20 // workers that exit together share a look
 const LOOK_MS = 100
 const REAP_MS = 1000
@@ -95,7 +97,10 @@ class Children {
   }
 }
 
-/** @param {ReadonlySet<number>} workers pids that are no children @returns {Promise<Map<string, Child[]>>} by the id of the worker that has started them */
+/**
+ * @param {ReadonlySet<number>} workers pids that are no children
+ * @returns {Promise<Map<string, Child[]>>} by the id of the worker that has started them
+ */
 async function childrenById (workers) {
   const session = (await statOf('self'))?.session
   /** @type {Map<string, Child[]>} */
@@ -121,7 +126,10 @@ async function statOf (pid) {
   return { state, session }
 }
 
-/** @param {number | 'self'} pid @param {string} file @returns {Promise<string>} empty: it has exited, or is another user's */
+/**
+ * @param {number | 'self'} pid @param {string} file
+ * @returns {Promise<string>} empty: it has exited, or is another user's
+ */
 function read (pid, file) {
   return fs.promises.readFile(`/proc/${pid}/${file}`, 'latin1').catch(() => '')
 }

@@ -3,9 +3,9 @@
 /**
  * Where the workers keep compiled code (module.enableCompileCache), so that the next one boots faster.
  *
- * What is in there is run. Node checks that an entry belongs to its source, not which user wrote it, so its own default, under
- * the temporary folder that all users share, will not do: this folder is the user's, and no other user may write to it or
- * to any folder above it. Where that cannot be had there is no cache.
+ * What is in there is run. Node checks that an entry belongs to its source, not which user wrote it, so its own
+ * default, under the temporary folder that all users share, will not do: this folder is the user's, and no other user
+ * may write to it or to any folder above it. Where that cannot be had there is no cache.
  */
 
 const fs = require('node:fs')
@@ -36,7 +36,11 @@ function openCompileCache (env) {
   }
 }
 
-/** Node never deletes an entry, and each release of an app has new ones. @param {string} folder @param {number} before ms since the epoch */
+/**
+ * Node never deletes an entry, and each release of an app has new ones.
+ *
+ * @param {string} folder @param {number} before ms since the epoch
+ */
 async function prune (folder, before) {
   for await (const entry of await fs.promises.opendir(folder, { recursive: true })) {
     const file = path.join(entry.parentPath, entry.name)

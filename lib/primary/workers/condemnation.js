@@ -4,7 +4,10 @@
 
 const { now } = require('../clock')
 
-/** @typedef {import('../../core/verdict').Reason | Ended} Reason @typedef {'scale' | 'stop' | import('../../features').LeftFor} Ended */
+/**
+ * @typedef {import('../../core/verdict').Reason | Ended} Reason
+ * @typedef {'scale' | 'stop' | import('../../features').LeftFor} Ended
+ */
 
 class Condemnation {
   /** @type {Reason | null} null: it stays */
@@ -42,7 +45,8 @@ class Condemnation {
   /**
    * The first request holds, but a fault of its channel outdoes it.
    *
-   * @param {'requested' | 'protocol-error' | import('../../features').Requested} reason @param {{ isCommanded?: boolean }} [by]
+   * @param {'requested' | 'protocol-error' | import('../../features').Requested} reason
+   * @param {{ isCommanded?: boolean }} [by]
    */
   request (reason, { isCommanded = false } = {}) {
     if (this.#requested === null || reason === 'protocol-error') this.#requested = reason

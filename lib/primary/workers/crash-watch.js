@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Tells that workers crash again and again, and with which requests in flight. A worker that exits tells them itself; one that is killed cannot. So
- * from the first sudden death on the workers tell each request as it begins, for a minute after the last.
+ * Tells that workers crash again and again, and with which requests in flight. A worker that exits tells them itself;
+ * one that is killed cannot. So from the first sudden death on the workers tell each request as it begins, for a minute
+ * after the last.
  */
 
 const { Crashes } = require('../../core/crashes')
@@ -21,7 +22,10 @@ class CrashWatch {
   /** @type {string | undefined} */
   #saidOf
 
-  /** @param {Pick<import('../parts').Deps, 'fleet' | 'record'> & { features: Pick<import('../features').RunningFeatures, 'all'> }} deps */
+  /**
+   * @param {Pick<import('../parts').Deps, 'fleet' | 'record'> & { features: Pick<import('../features').RunningFeatures,
+   *   'all'> }} deps
+   */
   constructor ({ fleet, features, record }) {
     this.fleet = fleet
     this.features = features
@@ -41,7 +45,10 @@ class CrashWatch {
     return this.#crashes.describe(now())
   }
 
-  /** @param {WorkerHandle} handle @param {{ code: number | null, signal: string | null, error?: string, oomKilled: boolean }} how it has crashed */
+  /**
+   * @param {WorkerHandle} handle
+   * @param {{ code: number | null, signal: string | null, error?: string, oomKilled: boolean }} how it has crashed
+   */
   crashed (handle, { code, signal, error, oomKilled }) {
     if (handle.process.killedFor !== null || error) return // no deed of its own, and no process
     const at = now()

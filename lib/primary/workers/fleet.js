@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The registry of the fleet, without effects: its slots, and the standbys, which have no slot yet. A slot and the standby
- * pool are the two places that a worker is spawned for: each owns the failures of its workers.
+ * The registry of the fleet, without effects: its slots, and the standbys, which have no slot yet. A slot and the
+ * standby pool are the two places that a worker is spawned for: each owns the failures of its workers.
  */
 
 const { unevenAddresses } = require('../../core/address')
@@ -26,17 +26,33 @@ class Slot {
   boots = new Backoff()
   /** Workers that were condemned again and again. */
   recycling = new RecycleBackoff()
-  /** The addresses that its last ready worker has asked for, and how long it was up then: ms, 0: it was not yet. @type {ReadonlyMap<string, number> | null} */
+  /**
+   * The addresses that its last ready worker has asked for, and how long it was up then: ms, 0: it was not yet.
+   *
+   * @type {ReadonlyMap<string, number> | null}
+   */
   addresses = null
   /** Of that worker. @type {number | null} */
   generation = null
   /** The same. @type {number | null} */
   pid = null
-  /** That under way; `isReplaced`: the successor has taken over. @type {{ old: WorkerHandle, how: 'surge' | 'drain-first', isReplaced?: boolean } | null} */
+  /**
+   * That under way; `isReplaced`: the successor has taken over.
+   *
+   * @type {{ old: WorkerHandle, how: 'surge' | 'drain-first', isReplaced?: boolean } | null}
+   */
   recycle = null
-  /** Why its last worker to boot has not become ready; null: it has. @type {{ why: string, hasCrashed: boolean } | null} */
+  /**
+   * Why its last worker to boot has not become ready; null: it has.
+   *
+   * @type {{ why: string, hasCrashed: boolean } | null}
+   */
   unready = null
-  /** What its next worker that is spawned is to have in place of an ordinary one. @type {import('./spawner').Variant | null} */
+  /**
+   * What its next worker that is spawned is to have in place of an ordinary one.
+   *
+   * @type {import('./spawner').Variant | null}
+   */
   variant = null
   /** How many recycles it has had, and why the last one. */
   recycles = 0
@@ -54,7 +70,11 @@ class Slot {
     else this.successor = handle
   }
 
-  /** The slot's worker is ready: from here on it is the incumbent, and its predecessor, if there is one, leaves. @param {WorkerHandle} handle */
+  /**
+   * The slot's worker is ready: from here on it is the incumbent, and its predecessor, if there is one, leaves.
+   *
+   * @param {WorkerHandle} handle
+   */
   ready (handle) {
     this.isNew = false
     this.addresses = handle.asked
@@ -82,8 +102,8 @@ class Slot {
 }
 
 /**
- * The standbys: replacements that are booted ahead. Each has loaded the app and listens where the workers do, but accepts
- * no connection; it belongs to no slot until one needs it.
+ * The standbys: replacements that are booted ahead. Each has loaded the app and listens where the workers do, but
+ * accepts no connection; it belongs to no slot until one needs it.
  *
  *     spawned ──▶ standby ──take()──▶ a slot's
  *                    └── over budget, stuck, older than a reload ──▶ replaced, without having served
@@ -113,7 +133,11 @@ class StandbyPool {
 }
 
 class Fleet {
-  /** The numbers of the slots that there are to be, in order; another list after each change. @type {readonly number[]} */
+  /**
+   * The numbers of the slots that there are to be, in order; another list after each change.
+   *
+   * @type {readonly number[]}
+   */
   wanted = []
   /** A command has set how many there are to be, in place of their load. */
   isPinned = false
@@ -125,7 +149,11 @@ class Fleet {
   /** Of which generation they are to be. */
   rollout = new Rollout()
 
-  /** The numbers of all slots that are to have a worker: those, and the ones of code on trial. @returns {readonly number[]} */
+  /**
+   * The numbers of all slots that are to have a worker: those, and the ones of code on trial.
+   *
+   * @returns {readonly number[]}
+   */
   get numbers () {
     const { trial } = this.rollout
     return trial ? [...this.wanted, ...trial.slots] : this.wanted
@@ -182,14 +210,21 @@ class Fleet {
     return this.desired > 0 && this.wanted.every(slot => this.slots.get(slot)?.incumbent?.isServing)
   }
 
-  /** @param {readonly number[]} numbers @returns {Slot | undefined} the first of these slots whose workers fail, as many in a row as a command waits for */
+  /**
+   * @param {readonly number[]} numbers
+   * @returns {Slot | undefined} the first of these slots whose workers fail, as many in a row as a command waits for
+   */
   failing (numbers) {
-    return this.list().find(({ slot, incumbent, boots }) => numbers.includes(slot) && !incumbent?.isServing && boots.failures >= Rollout.PATIENCE)
+    return this.list().find(({ slot, incumbent, boots }) =>
+      numbers.includes(slot) && !incumbent?.isServing && boots.failures >= Rollout.PATIENCE)
   }
 
   /** Every worker alive, whatever its state. @returns {WorkerHandle[]} */
   all () {
-    return [...this.list().flatMap(({ incumbent, successor, leaving }) => [incumbent, successor, ...leaving]), ...this.standbyPool.handles]
+    return [
+      ...this.list().flatMap(({ incumbent, successor, leaving }) => [incumbent, successor, ...leaving]),
+      ...this.standbyPool.handles
+    ]
       .filter(handle => handle !== null)
   }
 
@@ -212,11 +247,17 @@ class Fleet {
   unevenAddresses () {
     const slots = this.staying()
     if (slots.some(({ addresses, generation }) => addresses === null || generation !== slots[0].generation)) return []
-    const early = new Set(slots.flatMap(({ addresses }) => [...addresses ?? []].filter(([, upMs]) => upMs === 0).map(([key]) => key)))
-    return unevenAddresses(slots.map(({ slot, addresses }) => ({ slot, keys: [...addresses?.keys() ?? []].filter(key => early.has(key)) })))
+    const early = new Set(slots.flatMap(({ addresses }) =>
+      [...addresses ?? []].filter(([, upMs]) => upMs === 0).map(([key]) => key)))
+    return unevenAddresses(
+      slots.map(({ slot, addresses }) => ({ slot, keys: [...addresses?.keys() ?? []].filter(key => early.has(key)) }))
+    )
   }
 
-  /** @param {Slot[]} [slots] @returns {string[]} the addresses that these slots have in common, without those on demand */
+  /**
+   * @param {Slot[]} [slots]
+   * @returns {string[]} the addresses that these slots have in common, without those on demand
+   */
   commonAddresses (slots = this.list()) {
     const [first, ...others] = slots.flatMap(slot => slot.addresses ?? [])
     return [...first?.keys() ?? []].filter(key => !this.onDemand.has(key) && others.every(other => other.has(key)))
@@ -228,12 +269,19 @@ class Fleet {
       handle.state === 'standby' && handle.reason === null && handle.generation === generation && !handle.isGone)
   }
 
-  /** @param {WorkerHandle} handle one that is seated @returns {Slot | StandbyPool} its place, whose failures an early death of it counts among */
+  /**
+   * @param {WorkerHandle} handle one that is seated
+   * @returns {Slot | StandbyPool} its place, whose failures an early death of it counts among
+   */
   placeOf ({ slot }) {
     return slot === null ? this.standbyPool : /** @type {Slot} */ (this.slots.get(slot))
   }
 
-  /** The worker drains, no other one serves until it is gone, and then its replacement starts. @param {WorkerHandle} handle */
+  /**
+   * The worker drains, no other one serves until it is gone, and then its replacement starts.
+   *
+   * @param {WorkerHandle} handle
+   */
   isLeavingGap ({ slot, state }) {
     return state === 'draining' && this.slots.get(slot ?? -1)?.recycle?.how === 'drain-first' && this.serving().length === 0
   }

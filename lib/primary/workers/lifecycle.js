@@ -3,9 +3,9 @@
 /**
  * The lives of workers: each is obtained for a place, becomes ready, and leaves it, as intended or not.
  *
- * A worker has started when it has been ready for a second, or has had a connection then. One that dies before that is a failure of
- * its place, which is tried again ever more slowly; one that dies later is replaced at once, whatever has ended it: a client can. A
- * fleet of which no worker ever starts ends; one that has served does not end by itself.
+ * A worker has started when it has been ready for a second, or has had a connection then. One that dies before that is
+ * a failure of its place, which is tried again ever more slowly; one that dies later is replaced at once, whatever has
+ * ended it: a client can. A fleet of which no worker ever starts ends; one that has served does not end by itself.
  */
 
 const { EventEmitter } = require('node:events')
@@ -15,7 +15,10 @@ const { howItLeft } = require('./process')
 const { inheritedAddresses, requiredAddresses } = require('./required-addresses')
 const { retire } = require('./retirement')
 
-/** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle @typedef {import('./fleet').Slot | import('./fleet').StandbyPool} Place */
+/**
+ * @typedef {import('./worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {import('./fleet').Slot | import('./fleet').StandbyPool} Place
+ */
 
 const TOO_MANY_DEATHS = 5
 const EARLY_MS = 1000
@@ -23,7 +26,8 @@ const MOST_NAMED = 10 // requests in flight, in the journal
 const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer only if it is stuck
 
 /**
- * Emits `spawned` with the handle, and `hopeless` ({ deaths, how, wasReady }) when no worker has started: after five in a row, or two for the same cause.
+ * Emits `spawned` with the handle, and `hopeless` ({ deaths, how, wasReady }) when no worker has started: after five in
+ * a row, or two for the same cause.
  */
 class Lifecycle extends EventEmitter {
   /** Some worker has started. */
@@ -41,7 +45,19 @@ class Lifecycle extends EventEmitter {
    * @param {import('../parts').Deps & { crashWatch: import('./crash-watch').CrashWatch,
    *   outcomeOf: (handle: WorkerHandle) => import('../../core/account').Outcome | null }} deps
    */
-  constructor ({ options, fleet, spawner, listeningSockets, wasOomKilled, crashWatch, outcomeOf, changed, record, stopping, isFollower }) {
+  constructor ({
+    options,
+    fleet,
+    spawner,
+    listeningSockets,
+    wasOomKilled,
+    crashWatch,
+    outcomeOf,
+    changed,
+    record,
+    stopping,
+    isFollower
+  }) {
     super()
     this.isFollower = isFollower
     /** The addresses of the other primary's workers, while it runs the fleet. @type {ReadonlySet<string>} */
@@ -59,11 +75,13 @@ class Lifecycle extends EventEmitter {
   }
 
   /**
-   * Obtains a worker for a place: for a slot a standby is taken, where one fits, else one is spawned. It is seated when this returns. It
-   * accepts nothing before it is called, which is when it has booted; while another primary runs the fleet it stands by in its slot.
+   * Obtains a worker for a place: for a slot a standby is taken, where one fits, else one is spawned. It is seated when
+   * this returns. It accepts nothing before it is called, which is when it has booted; while another primary runs the
+   * fleet it stands by in its slot.
    *
    * @param {Place} place
-   * @returns {Promise<{ why: string | null, hasCrashed?: boolean, isScaledAway?: boolean }>} resolves when it is ready (`why` is null), or is given up
+   * @returns {Promise<{ why: string | null, hasCrashed?: boolean, isScaledAway?: boolean }>} resolves when it is ready
+   *   (`why` is null), or is given up
    */
   async acquire (place) {
     const standby = place.slot === null || place.variant ? null : this.fitting(place)
@@ -84,27 +102,42 @@ class Lifecycle extends EventEmitter {
     return { why, hasCrashed, isScaledAway: handle.reason === 'scale' }
   }
 
-  /** Calls a worker that stands by in its slot. @param {WorkerHandle} handle @returns {Promise<void>} resolves when it serves, or is given up */
+  /**
+   * Calls a worker that stands by in its slot.
+   *
+   * @param {WorkerHandle} handle
+   * @returns {Promise<void>} resolves when it serves, or is given up
+   */
   async call (handle) {
     const why = await this.#serves(handle, Number(handle.slot))
     if (why !== null) await this.#giveUp(handle, why)
   }
 
-  /** @param {WorkerHandle} handle that is up @param {number} slot @returns {Promise<string | null>} null: it accepts; else why not */
+  /**
+   * @param {WorkerHandle} handle that is up @param {number} slot
+   * @returns {Promise<string | null>} null: it accepts; else why not
+   */
   async #serves (handle, slot) {
     // One that stood by has loaded everything; another one may do so yet, where --ready-on is not `listening`.
-    const timeoutMs = handle.stoodBy ? CALL_MS : Math.max(CALL_MS, this.options.readyTimeoutMs - (now() - handle.spawnedAt))
+    const timeoutMs = handle.stoodBy
+      ? CALL_MS
+      : Math.max(CALL_MS, this.options.readyTimeoutMs - (now() - handle.spawnedAt))
     handle.serve(slot)
     const { event, value } = await handle.next(['ready', 'exit'], timeoutMs)
     if (event === 'ready') return null
     return event === 'exit' ? `it ${howItLeft(value)}` : `it was called to serve, and did not answer within ${Math.round(timeoutMs)} ms`
   }
 
-  /** The worker finishes what it may have accepted since it was called. @param {WorkerHandle} handle @param {string} why */
+  /**
+   * The worker finishes what it may have accepted since it was called.
+   *
+   * @param {WorkerHandle} handle @param {string} why
+   */
   async #giveUp (handle, why) {
     if (handle.isGone || handle.state === 'draining') return
     handle.givenUp = why
-    if (why.includes('; it listens on') || why.includes('; its child process')) this.#telling ??= why.replace(/^it /, '') // the next one finds the port taken
+    // The next one finds the port taken
+    if (why.includes('; it listens on') || why.includes('; its child process')) this.#telling ??= why.replace(/^it /, '')
     const { killTimeoutMs } = this.options
     const order = { reason: 'not-ready', deadlineMs: handle.calledAt === null ? 0 : killTimeoutMs, lingerMs: 0, handoff: false, replayAfterMs: null, killTimeoutMs }
     const { account, drainMs } = await retire(handle, order, this.record)
@@ -120,7 +153,8 @@ class Lifecycle extends EventEmitter {
     const generation = this.fleet.rollout.of(slot.slot)
     const { must, late } = this.#requiredOf(slot, generation)
     const addresses = [...must, ...late]
-    return this.fleet.usableStandbys(generation).find(standby => addresses.every(key => standby.addresses.has(key))) ?? null
+    return this.fleet.usableStandbys(generation)
+      .find(standby => addresses.every(key => standby.addresses.has(key))) ?? null
   }
 
   /** @param {Place} place @param {number} generation */
@@ -134,7 +168,12 @@ class Lifecycle extends EventEmitter {
     return this.#codeOf(this.fleet.standbyPool) === this.fleet.rollout.generation
   }
 
-  /** The generation that a worker which is spawned there now runs: that on trial, where it has taken the place of the code before. @param {Place} place */
+  /**
+   * The generation that a worker which is spawned there now runs: that on trial, where it has taken the place of the
+   * code before.
+   *
+   * @param {Place} place
+   */
   #codeOf ({ slot }) {
     const { rollout } = this.fleet
     const generation = rollout.of(slot)
@@ -147,7 +186,9 @@ class Lifecycle extends EventEmitter {
     const { variant } = place
     place.variant = null // the worker after it is an ordinary one again, whatever becomes of this one
     const generation = this.#codeOf(place)
-    const handle = this.spawner.spawn(place.slot, { generation, workers: this.fleet.desired, required: this.#requiredOf(place, generation), variant })
+    const handle = this.spawner.spawn(
+      place.slot, { generation, workers: this.fleet.desired, required: this.#requiredOf(place, generation), variant }
+    )
     const { slot, budget, app } = handle
     handle.process.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, app, budget }))
     handle.on('waived', late => this.#onWaived(handle, late))
@@ -171,7 +212,11 @@ class Lifecycle extends EventEmitter {
     this.#closeLeft(addresses)
   }
 
-  /** Where no slot's workers listen any more from their start, no client is to wait. @param {ReadonlyMap<string, number> | null} addresses it leaves */
+  /**
+   * Where no slot's workers listen any more from their start, no client is to wait.
+   *
+   * @param {ReadonlyMap<string, number> | null} addresses it leaves
+   */
   #closeLeft (addresses) {
     for (const [key, upMs] of addresses ?? []) {
       if (upMs === 0 && !this.fleet.list().some(slot => slot.addresses?.has(key))) this.listeningSockets.giveUp(key)
@@ -207,7 +252,8 @@ class Lifecycle extends EventEmitter {
   /**
    * A worker that starts proves that the failures before it are over, and says nothing of those since.
    *
-   * @param {WorkerHandle} handle @param {import('../../core/backoff').Backoff} boots @param {number} [failures] before it
+   * @param {WorkerHandle} handle @param {import('../../core/backoff').Backoff} boots
+   * @param {number} [failures] before it
    */
   #started (handle, boots, failures = boots.failures) {
     if (boots.failures === failures) boots.succeeded()
@@ -228,7 +274,8 @@ class Lifecycle extends EventEmitter {
     handle.outcome = this.outcomeOf(handle)
     const how = { ...left, killedFor, oomKilled: this.wasOomKilled(handle) }
     this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...how, connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests, ...!isIntended && { ...handle.outcome, requestsInFlight: handle.requests.slice(0, MOST_NAMED) } })
-    const isOfNote = handle.upSince !== null || (this.hasServed && this.fleet.serving().length === 0) // else a boot has failed, which is told as that
+    // Else a boot has failed, which is told as that
+    const isOfNote = handle.upSince !== null || (this.hasServed && this.fleet.serving().length === 0)
     if (!isIntended && isOfNote) this.crashWatch.crashed(handle, how)
     if ((!isIntended || handle.givenUp !== null) && !isStarted) this.#failed(handle, place, left)
     this.changed()

@@ -5,7 +5,8 @@ const { now } = require('../clock')
 /**
  * Resolves at the first of these events, or when the time is up.
  *
- * @typedef {(heard: (value: any) => void) => void} Listen for what else is waited for, which is no event: it is to call `heard`
+ * @typedef {(heard: (value: any) => void) => void} Listen for what else is waited for, which is no event: it is to call
+ *   `heard`
  *
  * @param {import('node:events').EventEmitter} emitter
  * @param {string[]} events
@@ -26,7 +27,8 @@ function nextEvent (emitter, events, timeoutMs, listen) {
       else settle('timeout', undefined)
     }
     let deadline = timeoutMs === Infinity ? undefined : setTimeout(expire, timeoutMs)
-    const listeners = events.map(name => /** @type {const} */ ([name, (/** @type {any} */ value) => settle(name, value)]))
+    const listeners = events.map(name =>
+      /** @type {const} */ ([name, (/** @type {any} */ value) => settle(name, value)]))
     for (const [name, listener] of listeners) emitter.once(name, listener)
     listen?.(value => settle('heard', value))
   })

@@ -1,6 +1,9 @@
 'use strict'
 
-/** On what processes listen, as /proc tells: for the reason why a worker does not become ready. Linux only; elsewhere nothing is known. */
+/**
+ * On what processes listen, as /proc tells: for the reason why a worker does not become ready. Linux only; elsewhere
+ * nothing is known.
+ */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -25,7 +28,10 @@ async function describeProcesses (pid) {
   return { own: await describe(pid), children: await Promise.all((await descendantsOf(pid)).map(describe)) }
 }
 
-/** @param {number} port @returns {Promise<{ pid: number, command: string } | null>} null: none that this user may look into */
+/**
+ * @param {number} port
+ * @returns {Promise<{ pid: number, command: string } | null>} null: none that this user may look into
+ */
 async function holderOf (port) {
   const inodes = new Set([...await listeningOf('self')].filter(([, found]) => found === port).map(([inode]) => inode))
   if (inodes.size === 0) return null

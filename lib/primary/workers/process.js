@@ -4,9 +4,9 @@
  * The process of a worker, however it came to be: all that the rest of the primary knows of it. This one is forked by
  * cluster, so that an app finds itself in a cluster worker.
  *
- * It begins when there is a process, or never will be. From then on it emits `message` (what Node's channel calls internal, with
- * the handle that came along), `app-message` (by the app's process.send), `flaw` (a type, and what is wrong: it has sent what Node
- * cannot read), `online`, `down` (its channel has closed) and, once, `exit` (Left).
+ * It begins when there is a process, or never will be. From then on it emits `message` (what Node's channel calls
+ * internal, with the handle that came along), `app-message` (by the app's process.send), `flaw` (a type, and what is
+ * wrong: it has sent what Node cannot read), `online`, `down` (its channel has closed) and, once, `exit` (Left).
  */
 
 const { EventEmitter } = require('node:events')
@@ -29,13 +29,19 @@ const UNREAD_MS = 1000
  * @property {KilledFor | null} killedFor why the primary has sent it a SIGKILL; null: it has not
  * @property {EventEmitter['on']} on
  *
- * @typedef {'not-ready' | 'no-account' | 'kill-timeout' | 'unstarted' | 'blocked'} KilledFor `unstarted`: it left before its app was run
- * @typedef {{ generation: number, failure: (error: Error) => Promise<string> }} Forker what workers are copies of; `failure`: why one could not be made
+ * @typedef {'not-ready' | 'no-account' | 'kill-timeout' | 'unstarted' | 'blocked'} KilledFor `unstarted`: it left
+ *   before its app was run
+ * @typedef {{ generation: number, failure: (error: Error) => Promise<string> }} Forker what workers are copies of;
+ *   `failure`: why one could not be made
  */
 
 class ClusterProcess extends EventEmitter {
   #hasLeft = false
-  /** What is to be done when it begins: its channel may be faster than what it is copied from. @type {(() => void)[] | null} */
+  /**
+   * What is to be done when it begins: its channel may be faster than what it is copied from.
+   *
+   * @type {(() => void)[] | null}
+   */
   #early = null
   /** Null: it could not be started. @type {import('node:cluster').Worker | null} */
   worker = null
@@ -44,7 +50,10 @@ class ClusterProcess extends EventEmitter {
   /** @type {KilledFor | null} */
   killedFor = null
 
-  /** @param {() => { worker: import('node:cluster').Worker, forkedBy?: Forker }} start may throw: the kernel lacks memory (ENOMEM), say */
+  /**
+   * @param {() => { worker: import('node:cluster').Worker, forkedBy?: Forker }} start may throw: the kernel lacks
+   *   memory (ENOMEM), say
+   */
   constructor (start) {
     super()
     try {
@@ -57,16 +66,19 @@ class ClusterProcess extends EventEmitter {
   /** @param {{ worker: import('node:cluster').Worker, forkedBy?: Forker }} started */
   #follow ({ worker, forkedBy }) {
     this.worker = worker
-    const hear = (/** @type {string} */ event) => (/** @type {any[]} */ ...args) => this.whenBegun(() => { this.emit(event, ...args) })
+    const hear = (/** @type {string} */ event) =>
+      (/** @type {any[]} */ ...args) => this.whenBegun(() => { this.emit(event, ...args) })
     if (forkedBy) {
       this.forkedBy = forkedBy
       this.#early = []
       worker.process.once(/** @type {any} */ ('forked'), () => this.#begin())
     }
-    // Most often the error of a send to a worker that has just died, whose exit follows; a process that could not be started
-    // has no exit of its own.
+    // Most often the error of a send to a worker that has just died, whose exit follows; a process that could not be
+    // started has no exit of its own.
     worker.on('error', async error => {
-      if (this.pid === null) this.#leave({ code: null, signal: null, error: await forkedBy?.failure(error) ?? error.message })
+      if (this.pid === null) {
+        this.#leave({ code: null, signal: null, error: await forkedBy?.failure(error) ?? error.message })
+      }
     })
     worker.on('disconnect', hear('down'))
     worker.on('exit', (code, signal) => this.#leaveWhenRead({ code, signal }))

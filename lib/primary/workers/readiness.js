@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * What a worker that boots still lacks to be ready: it listens where it is to (required-addresses.js), or it says that it is ready, by
- * --ready-on; and each feature that is a gate has let it pass.
+ * What a worker that boots still lacks to be ready: it listens where it is to (required-addresses.js), or it says that
+ * it is ready, by --ready-on; and each feature that is a gate has let it pass.
  */
 
 const { isEvading } = require('../../core/address')
@@ -73,7 +73,12 @@ class Readiness {
     return [...addresses].filter(key => !this.handle.addresses.has(key))
   }
 
-  /** Of these, it evades: another port it has taken in their place. @param {Iterable<string>} addresses on which it does not listen @returns {string[]} */
+  /**
+   * Of these, it evades: another port it has taken in their place.
+   *
+   * @param {Iterable<string>} addresses on which it does not listen
+   * @returns {string[]}
+   */
   evades (addresses) {
     const { asked, tried } = this.handle
     return [...addresses].filter(key => isEvading(key, { asked: asked.keys(), tried, known: this.required.before }))

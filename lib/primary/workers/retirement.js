@@ -5,8 +5,9 @@
  *
  *     drain ─▶ its account ─▶ SIGTERM, so that the app's own handlers can close its pools ─▶ SIGKILL
  *
- * A worker that gives no account is killed: one that has said nothing since its deadline (it is blocked, or stopped) at the kill timeout after
- * that, one that is heard a little later. A retirement under way can be hurried: the worker gets the shorter deadline.
+ * A worker that gives no account is killed: one that has said nothing since its deadline (it is blocked, or stopped) at
+ * the kill timeout after that, one that is heard a little later. A retirement under way can be hurried: the worker gets
+ * the shorter deadline.
  */
 
 const { openAccount, lostAccount, rescuedAccount } = require('../../core/account')
@@ -27,8 +28,9 @@ const SILENT_MS = 1000 // a heartbeat comes twice a second: at a shorter kill ti
  * @property {boolean} handoff
  * @property {number | null} replayAfterMs from when on it gives unanswered requests away; null: never
  *
- * @typedef {import('../../core/account').Account & { lost: boolean, ended: 'retired' | 'killed' | 'crashed' }} FinalAccount `lost`: the
- *   worker did not answer; `inFlight`, `connections`, `cut` and `unaccounted` are by its last beat. `killed`: by the primary
+ * @typedef {import('../../core/account').Account & { lost: boolean, ended: 'retired' | 'killed' | 'crashed' }}
+ *   FinalAccount `lost`: the worker did not answer; `inFlight`, `connections`, `cut` and `unaccounted` are by its last
+ *   beat. `killed`: by the primary
  * @typedef {{ account: FinalAccount, drainMs: number }} Retired
  */
 
@@ -81,7 +83,10 @@ class Retirement {
   /** If it has not been heard since the deadline. */
   #silentUntil = Infinity
 
-  /** @param {WorkerHandle} handle @param {Order} order @param {number} killTimeoutMs @param {(event: string, fields: Record<string, any>) => unknown} record */
+  /**
+   * @param {WorkerHandle} handle @param {Order} order @param {number} killTimeoutMs
+   * @param {(event: string, fields: Record<string, any>) => unknown} record
+   */
   constructor (handle, order, killTimeoutMs, record) {
     this.handle = handle
     this.killTimeoutMs = killTimeoutMs
@@ -96,13 +101,17 @@ class Retirement {
     this.handle.send('drain', order)
   }
 
-  /** @param {Order} order @param {(event: string, fields: Record<string, any>) => unknown} record @returns {Promise<Retired>} */
+  /**
+   * @param {Order} order @param {(event: string, fields: Record<string, any>) => unknown} record
+   * @returns {Promise<Retired>}
+   */
   async #run (order, record) {
     const { handle } = this
     const began = now()
     if (handle.isGone) return nothingLeft('crashed') // its crash is in the journal, with what it had in flight
     if (handle.state !== 'draining') handle.become('draining')
-    if (!handle.hasEntered) return kill(handle, 'unstarted').then(() => nothingLeft('retired')) // it has done nothing yet
+    // It has done nothing yet
+    if (!handle.hasEntered) return kill(handle, 'unstarted').then(() => nothingLeft('retired'))
     const { slot, pid, connections, latest: { inFlight } } = handle
     record('worker.drain', { slot, pid, reason: order.reason, connections, inFlight })
     this.#arm(order)
@@ -111,7 +120,9 @@ class Retirement {
     const account = await drained
     const drainMs = now() - began
     await (account.lost ? kill(handle, 'no-account') : terminate(handle, this.killTimeoutMs))
-    if (account.lost && handle.outcome) Object.assign(account, rescuedAccount(account.connections, account.inFlight, handle.outcome))
+    if (account.lost && handle.outcome) {
+      Object.assign(account, rescuedAccount(account.connections, account.inFlight, handle.outcome))
+    }
     const ended = handle.state === 'crashed' ? 'crashed' : handle.process.killedFor === null ? 'retired' : 'killed'
     return { account: { ...account, ended }, drainMs }
   }
@@ -130,7 +141,11 @@ class Retirement {
     return this.handle.heardAt > this.#deadline ? this.#until : this.#silentUntil
   }
 
-  /** The worker is told how long it has; the primary waits a little longer for its account, never longer than before. @param {Order} order */
+  /**
+   * The worker is told how long it has; the primary waits a little longer for its account, never longer than before.
+   *
+   * @param {Order} order
+   */
   #arm ({ deadlineMs, handoff }) {
     const deadline = this.#deadline = this.handle.drainsUntil = Math.min(this.#deadline, now() + deadlineMs)
     this.#until = Math.min(this.#until, now() + deadlineMs + (handoff ? REPLAY_MS : 0) + ANSWER_MS)

@@ -4,7 +4,8 @@
  * Which code the fleet's workers are to run, by the number of its generation, and whether replacements come up. Pure.
  *
  * Each reload asks for a newer generation. One that comes while another is under way only raises what is wanted, so
- * overlapping reloads coalesce: no worker is replaced twice without need. New code can be tried first, in slots of its own:
+ * overlapping reloads coalesce: no worker is replaced twice without need. New code can be tried first, in slots of its
+ * own:
  *
  *     try() ─▶ on trial ─┬─ promote() ─▶ all are to run it ─▶ finish()
  *                        └─ reject()  ─▶ its slots close
@@ -21,7 +22,11 @@ class Rollout {
   #wanted = null
   #failures = 0
   #stoppedAt = -1
-  /** New code, and the slots that run it beside the fleet's. @type {{ readonly generation: number, readonly slots: readonly number[] } | null} */
+  /**
+   * New code, and the slots that run it beside the fleet's.
+   *
+   * @type {{ readonly generation: number, readonly slots: readonly number[] } | null}
+   */
   trial = null
 
   /**
@@ -39,13 +44,19 @@ class Rollout {
     return this.trial.generation
   }
 
-  /** @returns {number} the generation that workers must have for the reload to be over; the slots of the trial stay until then */
+  /**
+   * @returns {number} the generation that workers must have for the reload to be over; the slots of the trial stay
+   *   until then
+   */
   promote () {
     this.generation = /** @type {NonNullable<typeof this.trial>} */ (this.trial).generation
     return this.#want(this.generation)
   }
 
-  /** @param {boolean} isReplaced the code before is there no more: workers that are spawned from here on run the rejected code */
+  /**
+   * @param {boolean} isReplaced the code before is there no more: workers that are spawned from here on run the
+   *   rejected code
+   */
   reject (isReplaced) {
     const { generation } = /** @type {NonNullable<typeof this.trial>} */ (this.trial)
     this.#stoppedAt = generation

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Starts workers: the app as cluster's `exec`, our preload as the one thing before it. Where a feature is their source, they are copies of a process
- * that has loaded the app.
+ * Starts workers: the app as cluster's `exec`, our preload as the one thing before it. Where a feature is their source,
+ * they are copies of a process that has loaded the app.
  */
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
@@ -32,15 +32,16 @@ const STANDBY_PORTS = 4096 // in turn: a standby that serves may live long besid
  * @property {Record<string, any>} settings of that part
  *
  * @typedef {object} Source of workers, in place of a process of its own for each
- * @property {(generation: number, start: () => Worker) => { worker: Worker, forkedBy?: import('./process').Forker }} fork `start` runs cluster.fork() once; the
- *   worker's process begins later, or has begun where it is no copy
+ * @property {(generation: number, start: () => Worker) => { worker: Worker, forkedBy?: import('./process').Forker }}
+ *   fork `start` runs cluster.fork() once; the worker's process begins later, or has begun where it is no copy
  * @property {number | null} kept an older generation of which there are to be copies meanwhile
  * @property {(generation: number) => boolean} has a worker of it can be had without loading the app again
  * @property {(generation: number) => void} settle no other one is wanted from here on
  * @property {(process: import('./process').WorkerProcess) => void} succeeded a worker has started
  * @property {(process: import('./process').WorkerProcess) => void} failed a worker has died that had not
  * @property {() => void} close the fleet stops
- * @property {(timeoutMs: number) => Promise<void>} ended resolves when nothing of it is left; what is left then is killed
+ * @property {(timeoutMs: number) => Promise<void>} ended resolves when nothing of it is left; what is left then is
+ *   killed
  *
  * @typedef {import('node:cluster').Worker} Worker
  */
@@ -77,8 +78,9 @@ class Spawner {
   /**
    * Starts a process of which workers are to be copies.
    *
-   * @param {{ feature: string, label: string, generation: number, control: number, settings: Record<string, any> }} how `label`: in place of a slot; `control`:
-   *   one more descriptor that it is given; `settings`: of the feature's `original`
+   * @param {{ feature: string, label: string, generation: number, control: number, settings: Record<string, any> }} how
+   *   `label`: in place of a slot; `control`: one more descriptor that it is given; `settings`: of the feature's
+   *   `original`
    */
   startOriginal ({ feature, label, generation, control, settings }) {
     const { id, env } = mark()
@@ -90,7 +92,8 @@ class Spawner {
 
   /**
    * @param {number | null} slot null: a standby, which is told when it is called
-   * @param {{ generation: number, workers: number, required: import('./required-addresses').Required, variant?: Variant | null }} terms `workers`: to be
+   * @param {{ generation: number, workers: number, required: import('./required-addresses').Required, variant?: Variant
+   *   | null }} terms `workers`: to be
    * @returns {WorkerHandle}
    */
   spawn (slot, { generation, workers, required, variant = null }) {
@@ -100,10 +103,13 @@ class Spawner {
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
       RECYCLE_WORKER: JSON.stringify(this.#settingsOf(variant))
     }, { generation, slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot), execArgv: variant?.execArgv })
-    const process = new ClusterProcess(() => (variant ? null : this.source?.fork(generation, start)) ?? { worker: start() })
+    const process = new ClusterProcess(() =>
+      (variant ? null : this.source?.fork(generation, start)) ?? { worker: start() })
     const budget = drawBudget(this.options, workers, Math.random())
     /** @type {WorkerHandle} */
-    const handle = new WorkerHandle(slot, process, { id, generation, budget, required, readyOn: this.options.readyOn, gates: this.#gates, variant })
+    const handle = new WorkerHandle(
+      slot, process, { id, generation, budget, required, readyOn: this.options.readyOn, gates: this.#gates, variant }
+    )
     handle.app = this.appPath.known(generation) ?? this.app
     return handle
   }
@@ -113,7 +119,11 @@ class Spawner {
     if (this.source) this.source.kept = generation
   }
 
-  /** A worker can still be started by the code of this generation, and not by the later one's. @param {number} generation @param {number} later */
+  /**
+   * A worker can still be started by the code of this generation, and not by the later one's.
+   *
+   * @param {number} generation @param {number} later
+   */
   canRun (generation, later) {
     return this.source?.has(generation) === true || this.appPath.differs(generation, later)
   }
@@ -121,7 +131,9 @@ class Spawner {
   /** No other code is started from here on. @param {number} generation @param {number} [rejected] */
   settle (generation, rejected) {
     this.source?.settle(generation)
-    if (rejected !== undefined && this.appPath.known(generation) !== this.appPath.known(rejected)) this.appPath.forget(rejected)
+    if (rejected !== undefined && this.appPath.known(generation) !== this.appPath.known(rejected)) {
+      this.appPath.forget(rejected)
+    }
   }
 
   /** What must let a worker that has booted pass. */
@@ -132,7 +144,9 @@ class Spawner {
   /** @param {Variant | null} variant */
   #settingsOf (variant) {
     const settings = this.#settings
-    return variant === null ? settings : { ...settings, features: { ...settings.features, [variant.feature]: variant.settings } }
+    return variant === null
+      ? settings
+      : { ...settings, features: { ...settings.features, [variant.feature]: variant.settings } }
   }
 
   get #settings () {
@@ -152,8 +166,8 @@ class Spawner {
 
   /**
    * @param {Record<string, string>} env
-   * @param {{ generation: number, slot: () => number | string, control?: number, inspectPort?: number, execArgv?: string[] }} how `slot`: as it is
-   *   for its output; `control`: one more descriptor that it is given
+   * @param {{ generation: number, slot: () => number | string, control?: number, inspectPort?: number,
+   *   execArgv?: string[] }} how `slot`: as it is for its output; `control`: one more descriptor that it is given
    */
   #fork (env, { generation, slot, control, inspectPort, execArgv = [] }) {
     const { stdio } = this.outputs
@@ -192,7 +206,8 @@ class Spawner {
    * @param {number | null} slot
    */
   #inspectPort (slot) {
-    const base = Number(this.options.nodeOptions.map(option => INSPECT.exec(option)?.[1]).find(Boolean) ?? DEFAULT_INSPECT_PORT)
+    const base = Number(this.options.nodeOptions.map(option => INSPECT.exec(option)?.[1]).find(Boolean) ??
+      DEFAULT_INSPECT_PORT)
     const before = this.#spawned.get(slot) ?? 0
     this.#spawned.set(slot, before + 1)
     return base + (slot === null ? 2 * MOST_WORKERS + before % STANDBY_PORTS : 2 * slot + before % 2)

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The channel to a worker, whose app shares the other end and may send what it likes: each message is checked at the door. Connections pass
- * many at a time, on a socket of their own, where the addon is there on both sides.
+ * The channel to a worker, whose app shares the other end and may send what it likes: each message is checked at the
+ * door. Connections pass many at a time, on a socket of their own, where the addon is there on both sides.
  */
 
 const { FROM_WORKER, message, ourMessage, flawOf } = require('../../core/message')
@@ -36,14 +36,18 @@ class WorkerChannel extends Channel {
       answer: answer => this.answered(answer),
       batching: () => { this.isBatching = true },
       batch: batch => {
-        for (const { message, descriptor } of this.#batches?.open(batch) ?? []) this.#receive(message, descriptor, BATCHED)
+        for (const { message, descriptor } of this.#batches?.open(batch) ?? []) {
+          this.#receive(message, descriptor, BATCHED)
+        }
       }
     })
   }
 
   /** @override @type {Channel['send']} */
   send (type, fields, socket, sent = () => {}) {
-    if (this.#batches && this.isBatching && BATCHED.has(type)) return this.#batches.add({ message: message(type, fields), handle: socket, sent })
+    if (this.#batches && this.isBatching && BATCHED.has(type)) {
+      return this.#batches.add({ message: message(type, fields), handle: socket, sent })
+    }
     this.#batches?.flush()
     super.send(type, fields, socket, sent)
   }
@@ -53,11 +57,16 @@ class WorkerChannel extends Channel {
     const { addon } = loadAddon()
     if (!addon || this.#batches) return // an app may have sent this hello
     const [ours, theirs] = addon.socketpair().map(fd => new Descriptor(fd))
-    this.#batches = new Batches({ addon, socket: ours, send: (message, socket, sent) => this.sendNow(message, socket, sent) })
+    this.#batches = new Batches({
+      addon, socket: ours, send: (message, socket, sent) => this.sendNow(message, socket, sent)
+    })
     this.give('batching', theirs)
   }
 
-  /** @param {import('../../core/message').Message} message @param {any} socket @param {{ has: (type: string) => boolean }} [allowed] */
+  /**
+   * @param {import('../../core/message').Message} message @param {any} socket
+   * @param {{ has: (type: string) => boolean }} [allowed]
+   */
   #receive (message, socket, allowed) {
     const { type } = message
     if (type === 'hello' && typeof message.version === 'string' && message.version !== version) return this.emit('foreign', message.version.slice(0, 40))
@@ -68,7 +77,8 @@ class WorkerChannel extends Channel {
       if (type === 'offer') this.emit('offers', message, socket)
       this.handlers.call(type, message, socket)
     } catch (error) { // one worker must not end the fleet
-      if (/** @type {NodeJS.ErrnoException} */ (error).syscall) this.emit('failed', { type, error }) // the primary lacks descriptors, say
+      // The primary lacks descriptors, say
+      if (/** @type {NodeJS.ErrnoException} */ (error).syscall) this.emit('failed', { type, error })
       else this.refuse(message, `the primary failed at it: ${/** @type {Error} */ (error).stack?.split('\n', 2).join('')}`)
     }
   }

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The code of recycle that runs in the workers, as it is when this primary starts: its package may be replaced on disk under a running fleet
- * (npm install), and other code would speak otherwise. From then on workers run what is kept here, out of a folder of this primary's own.
+ * The code of recycle that runs in the workers, as it is when this primary starts: its package may be replaced on disk
+ * under a running fleet (npm install), and other code would speak otherwise. From then on workers run what is kept
+ * here, out of a folder of this primary's own.
  */
 
 const fs = require('node:fs')
@@ -44,13 +45,16 @@ class WorkerCode {
       this.#said = found
       if (found !== version) this.onReplaced(found)
     }
-    return found === version || !this.#kept ? PRELOAD : path.join(this.#restore(this.#kept), path.relative(ROOT, PRELOAD))
+    return found === version || !this.#kept
+      ? PRELOAD
+      : path.join(this.#restore(this.#kept), path.relative(ROOT, PRELOAD))
   }
 
   /** @param {Map<string, Buffer>} kept @returns {string} the folder */
   #restore (kept) {
     if (this.#folder && fs.existsSync(path.join(this.#folder, 'package.json'))) return this.#folder
-    const folder = this.#folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-'))) // no other user may write to it
+    // No other user may write to it
+    const folder = this.#folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-')))
     for (const [file, content] of kept) {
       fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true })
       fs.writeFileSync(path.join(folder, file), content)
@@ -74,8 +78,8 @@ function installed () {
 }
 
 /**
- * The file, what it requires of this package, and the addons in the folders of these. It runs in every start; by require.resolve() it
- * took twice the time.
+ * The file, what it requires of this package, and the addons in the folders of these. It runs in every start; by
+ * require.resolve() it took twice the time.
  *
  * @param {string} first
  * @returns {Map<string, Buffer>} by the path in the package
@@ -95,7 +99,11 @@ function closure (first) {
     folders.add(folder)
     const text = keep(file).toString()
     if (!file.endsWith('.js')) continue
-    for (const [, required] of text.matchAll(REQUIRED)) if (!NOT_WORKERS.test(required)) asked.add(path.join(folder, required))
+    for (const [, required] of text.matchAll(REQUIRED)) {
+      if (!NOT_WORKERS.test(required)) {
+        asked.add(path.join(folder, required))
+      }
+    }
   }
   for (const folder of folders) binariesOf(path.join(folder, 'addon')).forEach(keep)
   return found

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * One worker as the primary sees it: what it is, and what it last said. How messages pass is worker-channel.js; the worker's own
- * side is lib/worker/.
+ * One worker as the primary sees it: what it is, and what it last said. How messages pass is worker-channel.js; the
+ * worker's own side is lib/worker/.
  */
 
 const { MOST_REQUESTS } = require('../../core/message')
@@ -17,7 +17,18 @@ const { WorkerChannel } = require('./worker-channel')
 
 /** @type {import('../../core/message').Beat} */
 const NO_BEAT = {
-  requests: 0, inFlight: 0, connections: 0, lasting: 0, streams: 0, elu: 0, cpuUs: 0, movable: 0, ...NO_DELAYS, debugged: false, flexible: true, ceiling: null
+  requests: 0,
+  inFlight: 0,
+  connections: 0,
+  lasting: 0,
+  streams: 0,
+  elu: 0,
+  cpuUs: 0,
+  movable: 0,
+  ...NO_DELAYS,
+  debugged: false,
+  flexible: true,
+  ceiling: null
 }
 
 /** What a worker emits. */
@@ -71,11 +82,20 @@ class WorkerHandle extends WorkerChannel {
   givenUp = null
   /** The file that it runs. */
   app = ''
-  /** The worker is out of the rotation, by its app or a feature; recycling/rotation.js says when. @type {{ since: number, why: string } | null} */
+  /**
+   * The worker is out of the rotation, by its app or a feature; recycling/rotation.js says when.
+   *
+   * @type {{ since: number, why: string } | null}
+   */
   out = null
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
-  /** Those that it has asked for (listen() may be called again before the answer), and how long it was up then, ms; 0: not yet. @type {Map<string, number>} */
+  /**
+   * Those that it has asked for (listen() may be called again before the answer), and how long it was up then, ms; 0:
+   * not yet.
+   *
+   * @type {Map<string, number>}
+   */
   asked = new Map()
   /** The ports that it has asked for, whatever became of that. @type {Set<number>} */
   tried = new Set()
@@ -85,13 +105,26 @@ class WorkerHandle extends WorkerChannel {
   requests = []
   /** What its app has thrown before it served. @type {string | null} */
   exception = null
-  /** The latest address that it was refused: `errno` is libuv's. @type {{ address: string | null, port: number, errno: number } | null} */
+  /**
+   * The latest address that it was refused: `errno` is libuv's.
+   *
+   * @type {{ address: string | null, port: number, errno: number } | null}
+   */
   refused = null
   /** What its app has sent in place of 'ready'. @type {unknown} */
   said = undefined
-  /** What has become of its connections, where it has died with some. @type {import('../../core/account').Outcome | null} */
+  /**
+   * What has become of its connections, where it has died with some.
+   *
+   * @type {import('../../core/account').Outcome | null}
+   */
   outcome = null
-  /** The connection whose request blocks its event loop, by the serial of its copy; see lib/worker/connections/parcel.js. @type {number | null} */
+  /**
+   * The connection whose request blocks its event loop, by the serial of its copy; see
+   * lib/worker/connections/parcel.js.
+   *
+   * @type {number | null}
+   */
   blockedBy = null
   /** The worker's preload has run: it holds signals off, and takes commands. */
   hasEntered = false
@@ -101,9 +134,10 @@ class WorkerHandle extends WorkerChannel {
   /**
    * @param {number | null} slot null: a standby, which has none yet
    * @param {import('./process').WorkerProcess} process
-   * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget, required: import('./required-addresses').Required,
-   *   readyOn: string, gates?: string[], variant?: import('./spawner').Variant | null }} terms
-   *   `gates`: features that must let it pass before it is ready; `variant`: what it has in place of an ordinary one
+   * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget,
+   *   required: import('./required-addresses').Required, readyOn: string, gates?: string[],
+   *   variant?: import('./spawner').Variant | null }} terms `gates`: features that must let it pass before it is ready;
+   *   `variant`: what it has in place of an ordinary one
    */
   constructor (slot, process, terms) {
     super(process, EVENTS)
@@ -121,16 +155,36 @@ class WorkerHandle extends WorkerChannel {
   }
 
   /**
-   * What is known of it as plain data, which survives JSON; all else that the primary has of it are its process and waits, here and
-   * in the rooms. Times are by clock.js, as `at` is, so that another process can tell how long ago each was.
+   * What is known of it as plain data, which survives JSON; all else that the primary has of it are its process and
+   * waits, here and in the rooms. Times are by clock.js, as `at` is, so that another process can tell how long ago each
+   * was.
    */
   facts () {
     const { slot, pid, generation, app, budget, state, condemnation, hasEntered, connections, latest, out } = this
     const { spawnedAt, calledAt, upSince, heardAt, drainsUntil } = this
     const times = { at: now(), spawnedAt, calledAt, upSince, heardAt, condemnedAt: condemnation.at, drainsUntil }
     const { reason, isWaiting, requested } = condemnation
-    const [known, addresses] = [structuredClone(this.known), { addresses: [...this.addresses], asked: [...this.asked.keys()] }]
-    return { slot, pid, generation, app, budget, state, reason, isWaiting, requested, hasEntered, connections, latest, known, out, ...times, ...addresses }
+    const [known, addresses] = [
+      structuredClone(this.known), { addresses: [...this.addresses], asked: [...this.asked.keys()] }
+    ]
+    return {
+      slot,
+      pid,
+      generation,
+      app,
+      budget,
+      state,
+      reason,
+      isWaiting,
+      requested,
+      hasEntered,
+      connections,
+      latest,
+      known,
+      out,
+      ...times,
+      ...addresses
+    }
   }
 
   get reason () {
@@ -228,7 +282,9 @@ class WorkerHandle extends WorkerChannel {
       },
       'in-flight': ({ requests, isAll }) => {
         const names = new Set(requests.map((/** @type {{ request: string }} */ { request }) => request))
-        this.requests = isAll ? requests : [...requests, ...this.requests.filter(({ request }) => !names.has(request))].slice(0, MOST_REQUESTS)
+        this.requests = isAll
+          ? requests
+          : [...requests, ...this.requests.filter(({ request }) => !names.has(request))].slice(0, MOST_REQUESTS)
       },
       exception: ({ error }) => { this.exception = error },
       drained: ({ account }) => {

@@ -4,8 +4,8 @@ const fs = require('node:fs')
 const path = require('node:path')
 
 /**
- * Bundles CommonJS modules into one script. They require each other only by relative paths that end in .cjs. The extension
- * separates modules for the browser from those for Node, and from its types.
+ * Bundles CommonJS modules into one script. They require each other only by relative paths that end in .cjs. The
+ * extension separates modules for the browser from those for Node, and from its types.
  *
  * @param {string} main the file to begin with
  * @returns {string}

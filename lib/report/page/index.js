@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The report as a self-contained page: it opens from a disk without network access, and its content security policy forbids
- * foreign scripts.
+ * The report as a self-contained page: it opens from a disk without network access, and its content security policy
+ * forbids foreign scripts.
  */
 
 const path = require('node:path')

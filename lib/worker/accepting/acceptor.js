@@ -11,12 +11,12 @@
  *              │ 'connection'
  *        the app's server
  *
- * net accepts any object with the right methods as a listening handle: cluster's round robin relies on that too. With the
- * facade a worker can stop accepting while the app's server stays open: no `close` is emitted, `server.address()` still
- * returns its address, and the app's own SIGTERM handler can close the server.
+ * net accepts any object with the right methods as a listening handle: cluster's round robin relies on that too. With
+ * the facade a worker can stop accepting while the app's server stays open: no `close` is emitted, `server.address()`
+ * still returns its address, and the app's own SIGTERM handler can close the server.
  *
- * The primary holds the queue open. Cluster would close its shared handle with the last worker, and reset the connections
- * that wait in it.
+ * The primary holds the queue open. Cluster would close its shared handle with the last worker, and reset the
+ * connections that wait in it.
  */
 
 const { EventEmitter } = require('node:events')
@@ -32,8 +32,8 @@ const BACKLOG = 4096
 const EMPTYING_MS = 250
 
 /**
- * Emits `listen` when the app's server listens, `close` when the app has closed it, and `exhausted` when no descriptor was left
- * for a connection.
+ * Emits `listen` when the app's server listens, `close` when the app has closed it, and `exhausted` when no descriptor
+ * was left for a connection.
  */
 class Acceptor extends EventEmitter {
   /** The handle that accepts; null while the acceptor is shut. @type {any} */
@@ -53,7 +53,8 @@ class Acceptor extends EventEmitter {
    * @param {string} key what it listens on, as asked, and an ordinal
    * @param {any} listening the listening handle
    * @param {boolean} isQueued the queue is there: the app's server listens before anything is accepted here
-   * @param {(take: (listening: any) => void) => void} reopen gives the listening handle again; null: it is not available
+   * @param {(take: (listening: any) => void) => void} reopen gives the listening handle again; null: it is not
+   *   available
    */
   constructor (server, key, listening, isQueued, reopen) {
     super()
@@ -68,19 +69,27 @@ class Acceptor extends EventEmitter {
     this.isMovable = false
   }
 
-  /** It is of the kind that this acceptor accepts, and no other stream that the app has passed to its server. @param {any} socket */
+  /**
+   * It is of the kind that this acceptor accepts, and no other stream that the app has passed to its server.
+   *
+   * @param {any} socket
+   */
   isOfOurs (socket) {
     return socket._handle?.constructor === this.#handleClass
   }
 
-  /** @param {any} connection a handle, or a Descriptor @returns {any} a handle of the kind that this acceptor accepts */
+  /**
+   * @param {any} connection a handle, or a Descriptor
+   * @returns {any} a handle of the kind that this acceptor accepts
+   */
   handleOf (connection) {
     return connection.isDescriptor ? connection.handleOf(this.#handleClass) : connection
   }
 
   /** @returns {string | null} what this Node lacks for moving this server's connections */
   selfTest () {
-    if (!(this.server instanceof http.Server)) return null // plain HTTP/1 is the only protocol whose connections have no state between two requests
+    // Plain HTTP/1 is the only protocol whose connections have no state between two requests
+    if (!(this.server instanceof http.Server)) return null
     const missing = missingForHandoff(this.server, this.#handleClass.prototype)
     this.isMovable = missing === null
     return missing
@@ -95,7 +104,10 @@ class Acceptor extends EventEmitter {
     return this.#listening !== null
   }
 
-  /** Its server takes no more: net would close a connection for which a sibling may have room. An app may want that (`dropMaxConnection`), as under cluster. */
+  /**
+   * Its server takes no more: net would close a connection for which a sibling may have room. An app may want that
+   * (`dropMaxConnection`), as under cluster.
+   */
   get isFull () {
     const { maxConnections, dropMaxConnection, _connections } = /** @type {any} */ (this.server)
     return maxConnections > 0 && dropMaxConnection !== true && _connections >= maxConnections
@@ -131,7 +143,11 @@ class Acceptor extends EventEmitter {
     setImmediate(() => step(-1))
   }
 
-  /** Accepts: at once the first time, and again as soon as the primary has sent the listening socket once more. @param {() => void} [opened] */
+  /**
+   * Accepts: at once the first time, and again as soon as the primary has sent the listening socket once more.
+   *
+   * @param {() => void} [opened]
+   */
   open (opened = () => {}) {
     if (this.isOpen || this.#isOpening || this.isClosed || this.isFull) return opened()
     if (this.#unused) {

@@ -3,15 +3,15 @@
 /**
  * Opens and shuts this worker's acceptors.
  *
- * They are shut at two limits: the level, which the primary raises when all workers have reached it (core/accept-limit.js),
- * and the ceiling, where this process would run out of descriptors (core/ceiling.js). libuv accepts and closes a connection
- * for which there is no descriptor; with the acceptor shut in time, it waits in the kernel's queue for a worker with room. So does
- * one above a server's maxConnections, whose acceptor alone is shut.
+ * They are shut at two limits: the level, which the primary raises when all workers have reached it
+ * (core/accept-limit.js), and the ceiling, where this process would run out of descriptors (core/ceiling.js). libuv
+ * accepts and closes a connection for which there is no descriptor; with the acceptor shut in time, it waits in the
+ * kernel's queue for a worker with room. So does one above a server's maxConnections, whose acceptor alone is shut.
  *
- * The kernel assigns the lowest free descriptor, so all below one that has just been opened are in use: the descriptor of
- * each accepted connection shows that, and one that is opened with each heartbeat. From half of the limit on, they are
- * counted: since Linux 6.2 the size of /proc/self/fd is their number. Before, it has to be read, which takes 40 ms with 12,000
- * of them, so it is not read with each heartbeat then.
+ * The kernel assigns the lowest free descriptor, so all below one that has just been opened are in use: the descriptor
+ * of each accepted connection shows that, and one that is opened with each heartbeat. From half of the limit on, they
+ * are counted: since Linux 6.2 the size of /proc/self/fd is their number. Before, it has to be read, which takes 40 ms
+ * with 12,000 of them, so it is not read with each heartbeat then.
  */
 
 const fs = require('node:fs')
@@ -39,7 +39,11 @@ class Admission {
   #measuredAt = performance.now()
   /** At the limit: the acceptors are shut until connections have gone. */
   #isFull = false
-  /** Acceptors that are shut because their servers have their maxConnections. @type {Set<import('./acceptor').Acceptor>} */
+  /**
+   * Acceptors that are shut because their servers have their maxConnections.
+   *
+   * @type {Set<import('./acceptor').Acceptor>}
+   */
   #filled = new Set()
   /** With its acceptors shut and no connection, nothing else may keep the process alive. */
   #isKeptAlive = false
@@ -94,7 +98,11 @@ class Admission {
     this.consider()
   }
 
-  /** No other process accepts from the queue. @param {() => void} done called as each open acceptor is shut, its queue emptied */
+  /**
+   * No other process accepts from the queue.
+   *
+   * @param {() => void} done called as each open acceptor is shut, its queue emptied
+   */
   shutEmpty (done) {
     this.#hold()
     for (const acceptor of this.acceptors) {
@@ -199,7 +207,10 @@ class Admission {
     this.channel.send('full', { isAtCeiling: this.isAtCeiling })
   }
 
-  /** With every heartbeat: whether connections are short-lived, and how many descriptors are open where the limit is near. */
+  /**
+   * With every heartbeat: whether connections are short-lived, and how many descriptors are open where the limit is
+   * near.
+   */
   measure () {
     const count = this.tracker.connections.size
     const seconds = (performance.now() - this.#measuredAt) / 1000
@@ -217,7 +228,9 @@ class Admission {
     const began = performance.now()
     this.#open = this.#limit === Infinity ? 0 : Math.min(this.#limit, openDescriptors() ?? this.#limit)
     this.#countNotBefore = began + (performance.now() - began) / COUNT_SHARE
-    this.ceiling = this.#limit === Infinity ? Infinity : ceilingOf(this.#limit, this.#open, this.tracker.connections.size)
+    this.ceiling = this.#limit === Infinity
+      ? Infinity
+      : ceilingOf(this.#limit, this.#open, this.tracker.connections.size)
   }
 }
 

@@ -1,19 +1,21 @@
 'use strict'
 
 /**
- * Puts an acceptor (acceptor.js) between the primary's listening sockets and each of the app's servers, where cluster puts its own.
+ * Puts an acceptor (acceptor.js) between the primary's listening sockets and each of the app's servers, where cluster
+ * puts its own.
  *
  * Where listen() differs from a process without cluster (test/apps/listen.test.js compares the rest with plain Node):
  *
  *   port 0       all workers share one port, as under cluster
  *   fd           the primary's descriptor, as under cluster: the primary inherits one from systemd, for example
- *   handle       a TCP handle or net.BoundSocket of the app's own, `exclusive` and `reusePort` do not come here: the socket is
- *                the worker's, its connections are drained and not moved
+ *   handle       a TCP handle or net.BoundSocket of the app's own, `exclusive` and `reusePort` do not come here: the
+ *                socket is the worker's, its connections are drained and not moved
  *   server       another server that listens has no handle to share: EINVAL
  *   backlog      at least 4096: a queue that is long enough for one process is soon full in a storm on a fleet
- *   maxConnections   a connection above it waits for a worker with room, as under cluster; with `dropMaxConnection` it is closed
- *   error        without a host, `address` in it is null and not `::`, as under cluster; what plain Node throws where it cannot
- *                change a socket's mode comes as an `error`
+ *   maxConnections   a connection above it waits for a worker with room, as under cluster; with `dropMaxConnection` it
+ *                is closed
+ *   error        without a host, `address` in it is null and not `::`, as under cluster; what plain Node throws where
+ *                it cannot change a socket's mode comes as an `error`
  */
 
 const cluster = require('node:cluster')
@@ -24,7 +26,10 @@ const { setImmediate } = require('node:timers')
 const { Acceptor } = require('./acceptor')
 const { serverDataOf } = require('./server-data')
 
-/** @typedef {import('../channel').Channel} Channel */
+/**
+ * @typedef {import('../channel').Channel} Channel
+ * @typedef {{ _getServerData?: () => unknown, _setServerData?: (data: unknown) => void }} TlsServer what of it is asked
+ */
 
 class ListenHook {
   /** In the order of their servers' `listen()`. @type {Set<Acceptor>} */
@@ -43,19 +48,20 @@ class ListenHook {
   constructor () {
     const cluster_ = /** @type {any} */ (cluster)
     const getServer = cluster_._getServer
-    cluster_._getServer = (/** @type {any} */ server, /** @type {any} */ query, /** @type {(...answer: any[]) => void} */ done) => {
-      const listen = (/** @type {Channel} */ channel) => {
-        if (server instanceof net.Server) return this.#listen(channel, server, query, done)
-        channel.expect(1) // a UDP socket, which cluster's primary opens and shares
-        getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
-          done(...answer)
-          channel.expect(-1)
-        })
+    cluster_._getServer =
+      (/** @type {any} */ server, /** @type {any} */ query, /** @type {(...answer: any[]) => void} */ done) => {
+        const listen = (/** @type {Channel} */ channel) => {
+          if (server instanceof net.Server) return this.#listen(channel, server, query, done)
+          channel.expect(1) // a UDP socket, which cluster's primary opens and shares
+          getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
+            done(...answer)
+            channel.expect(-1)
+          })
+        }
+        if (this.#channel) return listen(this.#channel)
+        this.#pending.push({ server, listen })
+        this.onHeld()
       }
-      if (this.#channel) return listen(this.#channel)
-      this.#pending.push({ server, listen })
-      this.onHeld()
-    }
   }
 
   /** Those whose `listen()` is held back. @returns {any[]} */
@@ -63,22 +69,38 @@ class ListenHook {
     return this.#pending.map(({ server }) => server)
   }
 
-  /** @param {Channel} channel @param {(acceptor: Acceptor) => void} onAcceptor called with each, whose server is about to listen */
+  /**
+   * @param {Channel} channel
+   * @param {(acceptor: Acceptor) => void} onAcceptor called with each, whose server is about to listen
+   */
   connect (channel, onAcceptor) {
     this.#channel = channel
     this.#onAcceptor = onAcceptor
     for (const { listen } of this.#pending.splice(0)) listen(channel)
   }
 
-  /** @param {Channel} channel @param {net.Server} server @param {any} query net's @param {(...answer: any[]) => void} done */
+  /**
+   * @param {Channel} channel @param {net.Server} server @param {any} query net's
+   * @param {(...answer: any[]) => void} done
+   */
   #listen (channel, server, query, done) {
-    const tls = /** @type {{ _getServerData?: () => unknown, _setServerData?: (data: unknown) => void }} */ (/** @type {unknown} */ (server))
+    const tls = /** @type {TlsServer} */ (/** @type {unknown} */ (server))
     if ([...this.acceptors].some(acceptor => acceptor.isOn(query.fd))) return done(0, refusal(-EINVAL))
     const { address, port, addressType, fd, flags, readableAll, writableAll } = query
-    const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address // \0: abstract, no file
+    // \0: abstract, no file
+    const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address
     const key = takeKey(this.#keys, [where, port, addressType, fd].join(':'))
     const asUser = { umask: process.umask(), uid: process.geteuid?.(), gid: process.getegid?.() }
-    const bound = { address: where, asked: address, port, addressType, fd, flags, readableAll: readableAll === true, writableAll: writableAll === true }
+    const bound = {
+      address: where,
+      asked: address,
+      port,
+      addressType,
+      fd,
+      flags,
+      readableAll: readableAll === true,
+      writableAll: writableAll === true
+    }
     const request = { key, query: { ...bound, ...asUser }, data: serverDataOf(server) }
     channel.call('listen', request, ({ errno, data, isQueued = false }, handle) => {
       if (errno || !handle) {
@@ -118,8 +140,8 @@ function takeKey (keys, address) {
 }
 
 /**
- * A listening handle that fails to listen: net reports it like one of its own, as `listen EADDRINUSE`. For a bare errno it
- * would report cluster's `bind EADDRINUSE`, and an app that checks `error.syscall` would not recognise it.
+ * A listening handle that fails to listen: net reports it like one of its own, as `listen EADDRINUSE`. For a bare errno
+ * it would report cluster's `bind EADDRINUSE`, and an app that checks `error.syscall` would not recognise it.
  *
  * @param {number} errno libuv's
  */

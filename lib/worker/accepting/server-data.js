@@ -1,6 +1,9 @@
 'use strict'
 
-/** What workers tell each other of an https server, by the primary: its keys for session tickets, and of which options they are; see ticket-keys.js. */
+/**
+ * What workers tell each other of an https server, by the primary: its keys for session tickets, and of which options
+ * they are; see ticket-keys.js.
+ */
 
 /** The TLS options that a server keeps; a ticket of a server with others is not to be taken. */
 const OPTIONS = [

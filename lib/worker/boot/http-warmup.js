@@ -3,8 +3,8 @@
 /**
  * The first response of a fresh process is slow: Node compiles its HTTP code while that client waits, and with it the
  * clients whose connections have just been moved here. So a worker answers a few requests of its own beforehand, by a
- * server that does not listen, over in-memory sockets: 4 ms of booting, for 1.5 ms of the first response (2.3 → 0.8) on an
- * idle machine, and more on busy CPUs.
+ * server that does not listen, over in-memory sockets: 4 ms of booting, for 1.5 ms of the first response (2.3 → 0.8) on
+ * an idle machine, and more on busy CPUs.
  *
  * It runs synchronously before the app is loaded, so the app cannot observe it. A tracer that was loaded earlier (by
  * NODE_OPTIONS) and watches or patches http would, so the warm-up is skipped then.
@@ -42,7 +42,8 @@ function warmUpHttp () {
   let answered = 0
   const server = new http.Server((request, response) => {
     response.end('ok')
-    response.removeAllListeners('finish') // it is emitted in a later tick, when the app may have subscribed to the channels
+    // It is emitted in a later tick, when the app may have subscribed to the channels
+    response.removeAllListeners('finish')
     answered++
   })
   for (let i = 0; i < REQUESTS; i++) {
@@ -55,7 +56,8 @@ function warmUpHttp () {
 }
 
 function isWatched () {
-  return http.Server.prototype.emit !== EventEmitter.prototype.emit || CHANNELS.some(name => diagnostics.hasSubscribers(name))
+  return http.Server.prototype.emit !== EventEmitter.prototype.emit ||
+    CHANNELS.some(name => diagnostics.hasSubscribers(name))
 }
 
 module.exports = { warmUpHttp }

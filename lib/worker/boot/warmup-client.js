@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The client of app-warmup.js, in a process of its own: `node warmup-client.js <port> <requests>`. It has several keep-alive
- * connections, and opens each anew after some requests: the code that begins and ends a connection is compiled, too.
+ * The client of app-warmup.js, in a process of its own: `node warmup-client.js <port> <requests>`. It has several
+ * keep-alive connections, and opens each anew after some requests: the code that begins and ends a connection is
+ * compiled, too.
  */
 
 const http = require('node:http')

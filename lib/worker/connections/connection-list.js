@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * The connections of this worker: a set as a doubly linked list. The table of a `Set` is soon in V8's old space, and the
- * tables that it has outgrown keep deleted connections alive until the next mark-sweep. With a connection per request
- * scavenges then copied 2.4 times as much, which was most of the overhead of running under a supervisor.
+ * The connections of this worker: a set as a doubly linked list. The table of a `Set` is soon in V8's old space, and
+ * the tables that it has outgrown keep deleted connections alive until the next mark-sweep. With a connection per
+ * request scavenges then copied 2.4 times as much, which was most of the overhead of running under a supervisor.
  *
  * @typedef {import('./connection').Connection} Connection
  */
@@ -37,7 +37,9 @@ class ConnectionList {
     this.size--
   }
 
-  /** Begins a pass over the list, the oldest first: next() visits each connection once, over as many ticks as it takes. */
+  /**
+   * Begins a pass over the list, the oldest first: next() visits each connection once, over as many ticks as it takes.
+   */
   rewind () {
     this.#next = this.#first
   }

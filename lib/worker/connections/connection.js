@@ -17,7 +17,8 @@
  *   offered   unread, until the primary says what became of it; see handoff/handoff.js
  *
  * @typedef {object} Exchange a request and its response, from the request's head to the response's `close`
- * @property {import('../../core/request-replay').Head} head as the client sent it: the app may overwrite what its request says
+ * @property {import('../../core/request-replay').Head} head as the client sent it: the app may overwrite what its
+ *   request says
  * @property {import('node:http').ServerResponse} response
  * @property {number} since ms, performance.now()
  * @property {number} written bytes that had been written to the connection by then
@@ -43,7 +44,10 @@ const { isReplaySafe } = require('../../core/request-replay')
 const LASTING_MS = 1000
 
 class Connection {
-  /** @param {import('node:net').Socket | null} socket null: it is adopted @param {import('../accepting/acceptor').Acceptor} acceptor */
+  /**
+   * @param {import('node:net').Socket | null} socket null: it is adopted
+   * @param {import('../accepting/acceptor').Acceptor} acceptor
+   */
   constructor (socket, acceptor) {
     /** Null while it is held. */
     this.socket = /** @type {import('node:net').Socket} */ (socket)
@@ -64,7 +68,11 @@ class Connection {
     this.session = null
     /** The connection stays in this worker: the app has asked for it, or it is none of its server's own. */
     this.isPinned = false
-    /** Of one whose protocol is the app's: what it can go with now, null if not now. @type {(() => Packed | null) | null} */
+    /**
+     * Of one whose protocol is the app's: what it can go with now, null if not now.
+     *
+     * @type {(() => Packed | null) | null}
+     */
     this.pack = null
     /** No sibling has taken it. */
     this.isUnwanted = false
@@ -90,7 +98,10 @@ class Connection {
     this.since = performance.now()
     /** Requests since the last heartbeat. */
     this.requests = 0
-    /** The part of this worker's event loop that its requests take, 0 to 1; as of the last heartbeats, the latest of which counts half. */
+    /**
+     * The part of this worker's event loop that its requests take, 0 to 1; as of the last heartbeats, the latest of
+     * which counts half.
+     */
     this.load = 0
     /** It was chosen to go to another worker for its load, and not for the number of connections. */
     this.byLoad = false
@@ -98,7 +109,11 @@ class Connection {
     this.before = null
     /** @type {Connection | null} */
     this.after = null
-    /** Where another process finds it if this one dies; see tracker.js, Witness. @type {import('./parcel').Copy | null} */
+    /**
+     * Where another process finds it if this one dies; see tracker.js, Witness.
+     *
+     * @type {import('./parcel').Copy | null}
+     */
     this.copy = null
     /** How far the current chunk of bytes is parsed; see leaving/close-notice.js. */
     this.parsed = 0
@@ -134,15 +149,17 @@ class Connection {
   }
 
   /**
-   * Its one request can be handled by another worker instead: nothing of the response has been sent, nothing follows the
-   * request, and handling it twice does no harm. As of the last ConnectionTracker.noteIdle().
+   * Its one request can be handled by another worker instead: nothing of the response has been sent, nothing follows
+   * the request, and handling it twice does no harm. As of the last ConnectionTracker.noteIdle().
    */
   get isReplayable () {
     if (this.stage !== 'served' || this.exchanges.length !== 1 || this.session !== null || this.isEnding) return false
     const [{ head, response, written, isMarked }] = this.exchanges
     const socket = /** @type {any} */ (this.socket)
-    const isUnanswered = !response.headersSent && socket._handle?.bytesWritten === written && socket.writableLength === 0
-    return isUnanswered && socket.bytesRead === this.idleBytes && isReplaySafe(head, { isMarked, mostFields: mostFieldsOf(socket) })
+    const isUnanswered = !response.headersSent && socket._handle?.bytesWritten === written &&
+      socket.writableLength === 0
+    return isUnanswered && socket.bytesRead === this.idleBytes &&
+      isReplaySafe(head, { isMarked, mostFields: mostFieldsOf(socket) })
   }
 
   /** Neither request nor stream is in flight. HTTP/1 alone: half a head may have been received. */
@@ -180,7 +197,10 @@ class Connection {
     return this.pack !== null && this.stage === 'served' && !this.isEnding && this.socket.writableLength === 0
   }
 
-  /** The connection lasts as long as the app wants: it is upgraded or raw, or each of its responses is a stream of events. */
+  /**
+   * The connection lasts as long as the app wants: it is upgraded or raw, or each of its responses is a stream of
+   * events.
+   */
   get isStream () {
     if (this.stage !== 'served' || this.isForeign) return this.isForeign
     return this.exchanges.length > 0 && this.exchanges.every(({ response }) => isEventStream(response))
@@ -194,7 +214,10 @@ class Connection {
   }
 }
 
-/** @param {Connection} connection @returns {import('../../core/account').Cut[]} what cutting this connection now would cut, one entry an exchange */
+/**
+ * @param {Connection} connection
+ * @returns {import('../../core/account').Cut[]} what cutting this connection now would cut, one entry an exchange
+ */
 function nameCuts (connection) {
   const now = performance.now()
   const exchanges = connection.exchanges.length > 0 ? connection.exchanges : [{ head: null, since: connection.since }]

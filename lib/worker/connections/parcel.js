@@ -16,7 +16,8 @@
  * @property {Copy | null} [copy] of the worker that offers it
  * @property {number} load of the worker that has it, by its requests; 0 to 1
  * @property {boolean} [byLoad] it was chosen for that
- * @property {string | null} kind of one whose protocol is the app's: which function of the app takes it; null: it is the server's
+ * @property {string | null} kind of one whose protocol is the app's: which function of the app takes it; null: it is
+ *   the server's
  * @property {Buffer} state for that function
  *
  * @typedef {object} Copy where the primary has a descriptor of a connection of a worker's
@@ -35,8 +36,8 @@ const NOTHING = Buffer.alloc(0)
 const HEAD_END = '\r\n\r\n'
 
 /**
- * Takes the handle and the unread bytes out of a connection's socket, which closes for the app as if the client had left:
- * an idle connection's, or that of one whose request is to be handled by another worker.
+ * Takes the handle and the unread bytes out of a connection's socket, which closes for the app as if the client had
+ * left: an idle connection's, or that of one whose request is to be handled by another worker.
  *
  * @param {import('./connection').Connection} connection
  * @param {Buffer} [request] one that has been read, and that the app has not seen
@@ -44,12 +45,15 @@ const HEAD_END = '\r\n\r\n'
  * @returns {Parcel}
  */
 function pack (connection, request, packed) {
-  const { socket, acceptor: { key }, exchanges: [exchange], replayed, deaths, sessionId: session, copy, load, byLoad } = connection
+  const { socket, acceptor: { key }, exchanges: [exchange], replayed, deaths, sessionId: session, copy, load, byLoad } =
+    connection
   const begun = packed?.unread ?? request ?? (exchange ? toWire(exchange.head) : NOTHING)
   const bytes = Buffer.concat([begun, takeUnread(socket)])
   const leftMs = packed || request || exchange ? null : timeLeft(connection) // a request that has come is waited for
   const more = { isOwned: false, copy, load, byLoad, kind: packed?.kind ?? null, state: packed?.state ?? NOTHING }
-  return { handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), deaths, session, ...more }
+  return {
+    handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), deaths, session, ...more
+  }
 }
 
 /** @param {import('./connection').Connection} connection whose socket is to be made of it @param {Parcel} parcel */
@@ -67,7 +71,12 @@ function unpack (connection, parcel) {
   connection.until = parcel.leftMs === null ? null : connection.since + parcel.leftMs
 }
 
-/** What has been read from the handle, or put back by the app, and not consumed. @param {import('node:net').Socket} socket @returns {Buffer} */
+/**
+ * What has been read from the handle, or put back by the app, and not consumed.
+ *
+ * @param {import('node:net').Socket} socket
+ * @returns {Buffer}
+ */
 function takeUnread (socket) {
   if (socket.readableLength === 0) return NOTHING
   socket.removeAllListeners('data') // read() would emit it, for the parser
@@ -91,7 +100,9 @@ function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, load, 
 }
 
 /** @param {ParcelFields} fields @param {any} handle @returns {Parcel} */
-function fromFields ({ key, leftMs, bytes, replayed = 0, deaths = 0, session, isOwned = false, load = 0, kind, state }, handle) {
+function fromFields (
+  { key, leftMs, bytes, replayed = 0, deaths = 0, session, isOwned = false, load = 0, kind, state }, handle
+) {
   return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64'), replayed, deaths, session: session ?? null, isOwned, load, kind: kind ?? null, state: state === undefined ? NOTHING : Buffer.from(state, 'base64') }
 }
 
@@ -111,7 +122,8 @@ function timeLeft ({ stage, until, idleSince, since, acceptor }) {
   const limit = Math.min(...limits)
   const left = Math.round(limit - (performance.now() - (idleSince ?? since)))
   if (left > 0) return left
-  return idleSince === null ? 1 : limit // still open: the rest of a request's body came after its response, and Node counts anew
+  // Still open: the rest of a request's body came after its response, and Node counts anew
+  return idleSince === null ? 1 : limit
 }
 
 module.exports = { pack, unpack, takeUnread, toFields, fromFields, timeLeft }

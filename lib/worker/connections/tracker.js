@@ -5,8 +5,8 @@
  * diagnostics channels and events. A request counts until its response has been handed to the kernel, or its connection
  * closes: `finish` is not emitted for an aborted one. This runs for every request, so it is kept short.
  *
- * An app may remove every listener of its sockets, responses and servers, ours and Node's. So the end of a connection is
- * noticed by its handle, and sweep(), which runs with the heartbeat, finds what only a listener would have reported.
+ * An app may remove every listener of its sockets, responses and servers, ours and Node's. So the end of a connection
+ * is noticed by its handle, and sweep(), which runs with the heartbeat, finds what only a listener would have reported.
  */
 
 const diagnostics = require('node:diagnostics_channel')
@@ -22,7 +22,8 @@ const { Requests } = require('./requests')
  * @property {(connection: Connection) => void} added it is accepted, or back from an offer
  * @property {(connection: Connection, handle: any) => void} adopted it has come from a sibling, and is held unread
  * @property {(connection: Connection, response: any) => void} finished a response is with the kernel
- * @property {(connection: Connection) => void} threw the app's code has thrown for a request of it, and the app's own listener is about to be called
+ * @property {(connection: Connection) => void} threw the app's code has thrown for a request of it, and the app's own
+ *   listener is about to be called
  * @property {(connection: Connection) => void} upgraded it is found to be the app's own
  * @property {(connection: Connection, handle: any, isReset: boolean) => void} closing its handle is about to be closed
  */
@@ -31,9 +32,9 @@ const kConnection = Symbol('recycle.connection')
 const kIgnored = Symbol('recycle.ignored')
 
 /**
- * Emits `connection` (it was accepted or adopted), `request` (a request's head has come), `rest` (a response has ended) and
- * `gone`, each with the Connection; `connection` with the handle too, where it has one, `request` and `rest` with the exchange,
- * and `request` with the app's request behind it.
+ * Emits `connection` (it was accepted or adopted), `request` (a request's head has come), `rest` (a response has ended)
+ * and `gone`, each with the Connection; `connection` with the handle too, where it has one, `request` and `rest` with
+ * the exchange, and `request` with the app's request behind it.
  */
 class ConnectionTracker extends EventEmitter {
   /** All that are held, waiting or served. */
@@ -45,7 +46,11 @@ class ConnectionTracker extends EventEmitter {
   witness = null
   /** @type {Connection | null} */
   #latest = null
-  /** By the app's server: finds the acceptor of a connection that none has reported. @type {WeakMap<object, import('../accepting/acceptor').Acceptor>} */
+  /**
+   * By the app's server: finds the acceptor of a connection that none has reported.
+   *
+   * @type {WeakMap<object, import('../accepting/acceptor').Acceptor>}
+   */
   #acceptors = new WeakMap()
   /** In a later tick, like a `close` event: the app may destroy a socket at any point of its code. */
   #watchHandle = handleWatcher((handle, isReset) => {
@@ -64,7 +69,10 @@ class ConnectionTracker extends EventEmitter {
     diagnostics.subscribe('http.server.response.finish', message => this.#finish(/** @type {any} */ (message)))
   }
 
-  /** @param {Pick<import('../accepting/acceptor').Acceptor, 'server' | 'isOfOurs'>} acceptor the one of this server from here on */
+  /**
+   * @param {Pick<import('../accepting/acceptor').Acceptor, 'server' | 'isOfOurs'>} acceptor the one of this server from
+   *   here on
+   */
   watch (acceptor) {
     const server = /** @type {any} */ (acceptor.server)
     const isKnown = this.#acceptors.has(server)
@@ -93,7 +101,11 @@ class ConnectionTracker extends EventEmitter {
     }
   }
 
-  /** A connection comes from a sibling, or back from an offer, and is held unread. @param {Connection} connection @param {import('./parcel').Parcel} parcel */
+  /**
+   * A connection comes from a sibling, or back from an offer, and is held unread.
+   *
+   * @param {Connection} connection @param {import('./parcel').Parcel} parcel
+   */
   adopt (connection, parcel) {
     unpack(connection, parcel)
     const isBack = connection.stage === 'offered'
@@ -149,8 +161,9 @@ class ConnectionTracker extends EventEmitter {
   }
 
   /**
-   * Ends what no event has reported: a response whose `finish` reached no listener of http's, a socket that is neither TCP nor
-   * a pipe. The event of a response that has just been flushed is still to come, so that one is ended at the next sweep.
+   * Ends what no event has reported: a response whose `finish` reached no listener of http's, a socket that is neither
+   * TCP nor a pipe. The event of a response that has just been flushed is still to come, so that one is ended at the
+   * next sweep.
    */
   sweep () {
     for (const connection of this.connections) {
@@ -171,7 +184,8 @@ class ConnectionTracker extends EventEmitter {
 
   /** @param {any} socket @param {import('../accepting/acceptor').Acceptor} acceptor */
   #track (socket, acceptor) {
-    if (socket[kConnection] || isIgnored(socket)) return // a server that listens again, or gets its connections from another server
+    // A server that listens again, or gets its connections from another server
+    if (socket[kConnection] || isIgnored(socket)) return
     if (socket.destroyed) return // by an earlier listener of the app's
     const known = /** @type {Connection | undefined} */ (socket._handle?.[kConnection])
     const connection = known?.stage === 'served' && known.parcel ? known : new Connection(socket, acceptor)
@@ -224,7 +238,9 @@ class ConnectionTracker extends EventEmitter {
 
   /** @param {any} socket possibly a TLS socket that no listener has reported @returns {Connection | undefined} */
   #connectionOf (socket) {
-    if (socket[kConnection] === undefined && socket._parent?.[kConnection]) this.#trackSecure(socket, socket._parent[kConnection].acceptor)
+    if (socket[kConnection] === undefined && socket._parent?.[kConnection]) {
+      this.#trackSecure(socket, socket._parent[kConnection].acceptor)
+    }
     return socket[kConnection]
   }
 

@@ -1,22 +1,23 @@
 'use strict'
 
 /**
- * Moves an idle connection to a sibling, or one with a request that the sibling is to handle instead. The messages are drawn in lib/primary/handoff/ledger.js.
+ * Moves an idle connection to a sibling, or one with a request that the sibling is to handle instead. The messages are
+ * drawn in lib/primary/handoff/ledger.js.
  *
- * Three processes hold the same TCP connection for a moment, and it ends only when the last copy is closed, so it survives
- * the death of any of them. Only one reads: this worker stops before the offer, the primary never starts, the sibling
- * starts on `keep`. Bytes that arrive meanwhile wait in the kernel.
+ * Three processes hold the same TCP connection for a moment, and it ends only when the last copy is closed, so it
+ * survives the death of any of them. Only one reads: this worker stops before the offer, the primary never starts, the
+ * sibling starts on `keep`. Bytes that arrive meanwhile wait in the kernel.
  *
- * For the app the socket closes when it is taken, as if its client had left: the server's count goes down and `close` is
- * emitted. What is left is a bare handle, which no timer and no sweep of the server's can reach. A connection that comes
- * back goes to the inbox of this worker.
+ * For the app the socket closes when it is taken, as if its client had left: the server's count goes down and `close`
+ * is emitted. What is left is a bare handle, which no timer and no sweep of the server's can reach. A connection that
+ * comes back goes to the inbox of this worker.
  *
- * From its offer until `keep` no process reads a connection, and a request on it waits. So no more are offered at once than
- * keep both channels busy: two batches (lib/native/batches.js). A channel without batches carries one handle at a time (Node
- * waits for its acknowledgement), and two connections do. The other connections are served meanwhile.
+ * From its offer until `keep` no process reads a connection, and a request on it waits. So no more are offered at once
+ * than keep both channels busy: two batches (lib/native/batches.js). A channel without batches carries one handle at a
+ * time (Node waits for its acknowledgement), and two connections do. The other connections are served meanwhile.
  *
- * The app hears `close` on a request that moves before the socket leaves, so its handler here has ended before the sibling's
- * begins. What it writes from then on goes nowhere.
+ * The app hears `close` on a request that moves before the socket leaves, so its handler here has ended before the
+ * sibling's begins. What it writes from then on goes nowhere.
  */
 
 const { setImmediate } = require('node:timers')
@@ -104,8 +105,8 @@ class Handoff {
   }
 
   /**
-   * The primary has exited. Of what it was sent the outcome is unknown: a sibling may be reading a connection by now, so our
-   * copy is closed, because two readers would be worse than a lost idle connection. The others stay here.
+   * The primary has exited. Of what it was sent the outcome is unknown: a sibling may be reading a connection by now,
+   * so our copy is closed, because two readers would be worse than a lost idle connection. The others stay here.
    */
   relinquish () {
     const unsent = new Set(this.#unsent)

@@ -7,8 +7,8 @@
  * keepAliveTimeout until its next response, and would be sent an unsolicited 408 once headersTimeout has passed. In the
  * inbox it keeps what was left of its time, and as nothing has been read from it, it can move again at once.
  *
- * While it is held nothing is read: the primary may have given it to another worker. A connection whose parcel has bytes
- * does not wait: the server gets them at once.
+ * While it is held nothing is read: the primary may have given it to another worker. A connection whose parcel has
+ * bytes does not wait: the server gets them at once.
  */
 
 const net = require('node:net')
@@ -32,9 +32,17 @@ class Inbox {
     this.acceptors = acceptors
     this.admission = admission
     this.tracker = tracker
-    /** What takes connections whose protocol is the app's, by their kind. @type {Map<string, (socket: net.Socket, state: Buffer, unread: Buffer) => void>} */
+    /**
+     * What takes connections whose protocol is the app's, by their kind.
+     *
+     * @type {Map<string, (socket: net.Socket, state: Buffer, unread: Buffer) => void>}
+     */
     this.takers = new Map()
-    /** Whether this worker adopts a connection of this session of its own although it leaves. @type {(session: string) => boolean} */
+    /**
+     * Whether this worker adopts a connection of this session of its own although it leaves.
+     *
+     * @type {(session: string) => boolean}
+     */
     this.isExpected = () => false
     channel.on({
       adopt: ({ id, parcel, isLent }, socket) => {
@@ -63,7 +71,10 @@ class Inbox {
     for (const acceptor of this.acceptors) if (acceptor.key === key) return acceptor
   }
 
-  /** The primary has exited and will not send `keep`: the sender has closed its copy of these, and a lender takes back its own. */
+  /**
+   * The primary has exited and will not send `keep`: the sender has closed its copy of these, and a lender takes back
+   * its own.
+   */
   keepAll () {
     for (const id of [...this.#held.keys()]) {
       const isLent = this.#lent.has(id)
@@ -77,7 +88,9 @@ class Inbox {
     if (parcel.kind !== null) return this.#passOn(connection, parcel)
     if (parcel.bytes.length > 0) return this.#serve(connection)
     connection.become('waiting')
-    const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle: parcel.handle, allowHalfOpen: true }))
+    const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({
+      handle: parcel.handle, allowHalfOpen: true
+    }))
     connection.socket = socket
     connection.isPolled = false
     socket.on('error', ignore) // a reset: the handle is closed
@@ -89,7 +102,8 @@ class Inbox {
     socket.on('end', destroy)
     if (this.#unpolled.push(connection) === 1) setImmediate(() => this.#awaitPoll())
     if (connection.until === null) return
-    // Closed after a poll for I/O: a request that came in time is read first, also where the time has ended on the way here.
+    // Closed after a poll for I/O: a request that came in time is read first, also where the time has ended on the way
+    // here.
     socket.setTimeout(Math.max(1, Math.ceil(connection.until - performance.now())), () => setImmediate(() => { if (connection.stage === 'waiting') socket.destroy() }))
   }
 
@@ -100,7 +114,11 @@ class Inbox {
     setImmediate(() => { for (const connection of connections) connection.isPolled = true })
   }
 
-  /** Closes connections idle for so long, all or one server's. @param {number} idleMs @param {import('../accepting/acceptor').Acceptor} [acceptor] */
+  /**
+   * Closes connections idle for so long, all or one server's.
+   *
+   * @param {number} idleMs @param {import('../accepting/acceptor').Acceptor} [acceptor]
+   */
   close (idleMs, acceptor) {
     const latest = performance.now() - idleMs
     for (const connection of this.tracker.connections) {
@@ -124,7 +142,8 @@ class Inbox {
   }
 
   /**
-   * @param {import('../accepting/acceptor').Acceptor | undefined} acceptor @param {any} socket a handle, or a Descriptor
+   * @param {import('../accepting/acceptor').Acceptor | undefined} acceptor
+   * @param {any} socket a handle, or a Descriptor
    * @param {import('../../core/message').ParcelFields} parcel
    */
   #whyNot (acceptor, socket, { session = '', isOwned, kind }) {
@@ -139,7 +158,10 @@ class Inbox {
     return null
   }
 
-  /** @param {Connection} connection @param {import('../connections/parcel').Parcel} parcel of one whose protocol is the app's */
+  /**
+   * @param {Connection} connection
+   * @param {import('../connections/parcel').Parcel} parcel of one whose protocol is the app's
+   */
   #passOn (connection, { handle, kind, state, bytes }) {
     const { allowHalfOpen } = /** @type {any} */ (connection.acceptor.server)
     const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle, allowHalfOpen }))

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * Moves connections to siblings while this worker serves, because the primary has found that it has more than its share of the load, or of the
- * connections. Only connections that have been open for a second, and have been served before, are moved, and none of a session
- * (`--sticky`). Each moves when it is idle: a busy one is so between two requests.
+ * Moves connections to siblings while this worker serves, because the primary has found that it has more than its share
+ * of the load, or of the connections. Only connections that have been open for a second, and have been served before,
+ * are moved, and none of a session (`--sticky`). Each moves when it is idle: a busy one is so between two requests.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -29,8 +29,10 @@ function offerRebalance ({ channel, state, tracker, sender }) {
 
 /** @param {import('../connections/connection').Connection} connection */
 function isWorthIt (connection) {
-  if (connection.sessionId !== null || !connection.isMovable) return false // the next request of a session would bring it back
-  if (connection.load < LIGHT && connection.exchanges.length > 0) return false // it waits for a response: others are idle now
+  // The next request of a session would bring it back
+  if (connection.sessionId !== null || !connection.isMovable) return false
+  // It waits for a response: others are idle now
+  if (connection.load < LIGHT && connection.exchanges.length > 0) return false
   return connection.isAdopted || (connection.idleSince !== null && connection.hasStayed(performance.now()))
 }
 

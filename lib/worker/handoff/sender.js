@@ -1,14 +1,14 @@
 'use strict'
 
 /**
- * Moves connections to siblings when they are idle: all of them, for a worker that is emptied (leaving/emptying.js), or some,
- * for one with more than its share (rebalance.js). A worker that is emptied may also move requests that it has not begun to
- * answer, for a sibling to handle. There is one sender, and it has one task at a time.
+ * Moves connections to siblings when they are idle: all of them, for a worker that is emptied (leaving/emptying.js), or
+ * some, for one with more than its share (rebalance.js). A worker that is emptied may also move requests that it has
+ * not begun to answer, for a sibling to handle. There is one sender, and it has one task at a time.
  *
- * It looks for idle connections at an interval and when responses end. Then it passes over the list, oldest first, and offers
- * as many as there is room for; each answer continues the pass. The other connections are served meanwhile. A look visits every
- * connection, so with many of them it is rarer: with 15,000 it takes 20 ms and more, and at each interval it would take most of
- * the time of a worker that shares its CPU.
+ * It looks for idle connections at an interval and when responses end. Then it passes over the list, oldest first, and
+ * offers as many as there is room for; each answer continues the pass. The other connections are served meanwhile. A
+ * look visits every connection, so with many of them it is rarer: with 15,000 it takes 20 ms and more, and at each
+ * interval it would take most of the time of a worker that shares its CPU.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -27,8 +27,8 @@ const LONGEST_REST_MS = 1000 // between two looks, all the same
  * @property {() => void} onLook called after each look
  * @property {boolean} [isEmptying] connections whose protocol is the app's move, too
  * @property {(connection: Connection) => boolean} [isWorthIt]
- * @property {(isStalled: boolean) => boolean} [onBack] whether a connection that no sibling took is offered again; else it
- *   stays in this worker
+ * @property {(isStalled: boolean) => boolean} [onBack] whether a connection that no sibling took is offered again; else
+ *   it stays in this worker
  */
 
 class Sender {
@@ -85,12 +85,14 @@ class Sender {
 
   /** @param {Connection} connection */
   isMovable (connection) {
-    return this.#quota > 0 && connection.acceptor.isMovable && !connection.isPinned && !connection.isUnwanted && (this.#task?.isWorthIt?.(connection) ?? true)
+    return this.#quota > 0 && connection.acceptor.isMovable && !connection.isPinned && !connection.isUnwanted &&
+      (this.#task?.isWorthIt?.(connection) ?? true)
   }
 
   /** A sibling can take it now. @param {Connection} connection */
   canOffer (connection) {
-    return this.isMovable(connection) && this.mayLeave(connection) && (connection.isIdle || (this.#isReplaying && connection.isReplayable))
+    return this.isMovable(connection) && this.mayLeave(connection) &&
+      (connection.isIdle || (this.#isReplaying && connection.isReplayable))
   }
 
   /** Looks for connections that are idle now. */
@@ -116,9 +118,13 @@ class Sender {
     else this.#pump()
   }
 
-  /** @param {Connection} connection @returns {import('../connections/connection').Packed | null} null: it is the server's, or does not move now */
+  /**
+   * @param {Connection} connection
+   * @returns {import('../connections/connection').Packed | null} null: it is the server's, or does not move now
+   */
   #packed (connection) {
-    if (!this.#task?.isEmptying || connection.isUnwanted || !connection.isMigrating || !this.mayLeave(connection)) return null
+    if (!this.#task?.isEmptying || connection.isUnwanted || !connection.isMigrating ||
+      !this.mayLeave(connection)) return null
     return connection.pack?.() ?? null
   }
 
@@ -135,7 +141,11 @@ class Sender {
     }
   }
 
-  /** No sibling took it. A sibling that is asked again at once would refuse again. @param {Connection} connection @param {boolean} isStalled */
+  /**
+   * No sibling took it. A sibling that is asked again at once would refuse again.
+   *
+   * @param {Connection} connection @param {boolean} isStalled
+   */
   #back (connection, isStalled) {
     const isOfferedAgain = this.#task?.onBack?.(isStalled) ?? true
     if (isOfferedAgain) this.#offerNotBefore = performance.now() + RETRY_MS

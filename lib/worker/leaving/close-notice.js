@@ -17,7 +17,10 @@ const { closeAtOnce, closeLingering } = require('./lingering-close')
 const STEP_MS = 250
 const HEAD_END = '\r\n\r\n'
 
-/** @typedef {import('../connections/connection').Connection} Connection @typedef {import('../connections/connection').Exchange} Exchange */
+/**
+ * @typedef {import('../connections/connection').Connection} Connection
+ * @typedef {import('../connections/connection').Exchange} Exchange
+ */
 
 class CloseNotice {
   /** @type {Set<Goaway>} */
@@ -25,7 +28,10 @@ class CloseNotice {
   /** The fleet is about to stop. */
   #isFinal = false
 
-  /** @param {import('../connections/tracker').ConnectionTracker} tracker @param {(connection: Connection) => boolean} isMovable */
+  /**
+   * @param {import('../connections/tracker').ConnectionTracker} tracker
+   * @param {(connection: Connection) => boolean} isMovable
+   */
   constructor (tracker, isMovable) {
     this.tracker = tracker
     this.isMovable = isMovable
@@ -35,7 +41,9 @@ class CloseNotice {
       rest: (/** @type {Connection} */ connection, /** @type {Exchange} */ exchange) => {
         if (connection.session !== null) return
         const { response } = exchange // the app may have announced it itself
-        if (response.shouldKeepAlive === false || (connection.socket.writableEnded && response.writableFinished)) connection.isAnnounced = true
+        if (response.shouldKeepAlive === false || (connection.socket.writableEnded && response.writableFinished)) {
+          connection.isAnnounced = true
+        }
       }
     })
   }
@@ -47,7 +55,10 @@ class CloseNotice {
     for (const connection of this.tracker.connections) if (connection.session) this.#goaway(connection)
   }
 
-  /** The fleet is about to stop: HTTP/1 responses announce it for good, also on connections that could move. HTTP/2 sessions go on until the drain. */
+  /**
+   * The fleet is about to stop: HTTP/1 responses announce it for good, also on connections that could move. HTTP/2
+   * sessions go on until the drain.
+   */
   beginForGood () {
     if (this.#isFinal) return
     this.#isFinal = true
@@ -72,7 +83,10 @@ class CloseNotice {
     }
   }
 
-  /** This worker stays: what has not been sent is not announced any more. A GOAWAY of which the first was sent is completed. */
+  /**
+   * This worker stays: what has not been sent is not announced any more. A GOAWAY of which the first was sent is
+   * completed.
+   */
   retract () {
     this.end()
     for (const connection of this.#isFinal ? [] : this.tracker.connections) {
@@ -121,7 +135,8 @@ function announceClose (connection, { response }) {
 }
 
 /**
- * A header that the app sets would take precedence: proxies pass on the `Connection: keep-alive` of the server behind them.
+ * A header that the app sets would take precedence: proxies pass on the `Connection: keep-alive` of the server behind
+ * them.
  *
  * @param {any} response
  */

@@ -6,12 +6,13 @@
  *   movable     handed to a sibling the moment it is idle; the client notices nothing
  *   HTTP/1      its next response says `Connection: close`; until then it is served
  *   HTTP/2      GOAWAY, and streams finish; see goaway.js
- *   stream      upgraded or raw, or a stream of events: `recycle:drain` is emitted, and the app ends them by their protocol. An app that
- *               does so on SIGTERM is told when nothing else is left, or at the deadline: its handler may exit at once
+ *   stream      upgraded or raw, or a stream of events: `recycle:drain` is emitted, and the app ends them by their
+ *               protocol. An app that does so on SIGTERM is told when nothing else is left, or at the deadline: its
+ *               handler may exit at once
  *
- * An idle connection is not closed before the deadline, because a request may be on its way. What is still in flight at the
- * deadline is cut, and named in the account; but a request that a sibling can handle instead moves there, before the deadline
- * if the order says so (core/request-replay.js).
+ * An idle connection is not closed before the deadline, because a request may be on its way. What is still in flight at
+ * the deadline is cut, and named in the account; but a request that a sibling can handle instead moves there, before
+ * the deadline if the order says so (core/request-replay.js).
  */
 
 const { performance } = require('node:perf_hooks')
@@ -41,7 +42,11 @@ class Drain {
   account = openAccount(0, 0)
   /** @type {Order | null} */
   #order = null
-  /** Idle connections are closed when they have been so for this long, ms; null: not yet at all. @type {number | null} */
+  /**
+   * Idle connections are closed when they have been so for this long, ms; null: not yet at all.
+   *
+   * @type {number | null}
+   */
   #closeAfterMs = null
   /** Since when every offer has come back. @type {number | null} */
   #stalledAt = null
@@ -55,8 +60,8 @@ class Drain {
   #replayedBefore = 0
 
   /**
-   * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'acceptors' | 'inbox' | 'handoff' | 'sender' | 'admission' | 'emptying'>
-   *   & Pick<import('../prepare').Prepared, 'signals'>} parts
+   * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'acceptors' | 'inbox' | 'handoff' | 'sender'
+   *   | 'admission' | 'emptying'> & Pick<import('../prepare').Prepared, 'signals'>} parts
    * @param {(account: import('../../core/account').Account) => void} done
    */
   constructor (parts, done) {
@@ -97,7 +102,11 @@ class Drain {
     this.parts.state.become('drained')
   }
 
-  /** The app exits by itself, having been told ahead. @returns {import('../../core/account').Account | null} null: there is none */
+  /**
+   * The app exits by itself, having been told ahead.
+   *
+   * @returns {import('../../core/account').Account | null} null: there is none
+   */
   closeAccount () {
     if (this.parts.state.current === 'drained') return this.account
     if (this.parts.state.current !== 'draining') return null
@@ -138,8 +147,8 @@ class Drain {
   }
 
   /**
-   * No sibling took a connection. If one is only busy, it is offered again, for up to three seconds; if all refused, it is
-   * served here to its end.
+   * No sibling took a connection. If one is only busy, it is offered again, for up to three seconds; if all refused, it
+   * is served here to its end.
    *
    * @param {boolean} isStalled
    */
@@ -158,8 +167,8 @@ class Drain {
   }
 
   /**
-   * To be called after a poll for I/O, so that requests that wait in the kernel are read first. A response without `close`
-   * may have ended just now, so its client is given the full idle time to send the next request.
+   * To be called after a poll for I/O, so that requests that wait in the kernel are read first. A response without
+   * `close` may have ended just now, so its client is given the full idle time to send the next request.
    */
   #closeIdle () {
     const idleMs = this.#closeAfterMs ?? 0
@@ -181,7 +190,8 @@ class Drain {
 
   get #onlyStreamsAreLeft () {
     const { handoff, tracker, acceptors, emptying } = this.parts
-    if (tracker.connections.size === 0 || handoff.isBusy || emptying.hold.isHeld() || [...acceptors].some(acceptor => acceptor.isOpen)) return false
+    if (tracker.connections.size === 0 || handoff.isBusy || emptying.hold.isHeld() ||
+      [...acceptors].some(acceptor => acceptor.isOpen)) return false
     for (const connection of tracker.connections) if (!connection.isStream || connection.pack !== null) return false
     return true
   }
@@ -196,12 +206,17 @@ class Drain {
   /** The time is up. What siblings can handle instead has some more, to move there. */
   #expire () {
     const { sender, tracker, emptying, signals } = this.parts
-    this.#sparesStreams = Number(this.#order?.deadlineMs) > 0 && [...tracker.connections].some(({ isStream }) => isStream) && signals.tell()
+    this.#sparesStreams = Number(this.#order?.deadlineMs) > 0 &&
+      [...tracker.connections].some(({ isStream }) => isStream) && signals.tell()
     emptying.hold.release()
     if (!this.#order?.handoff) return this.#cut()
     if (this.#order.replayAfterMs === null) sender.look()
     else sender.replay()
-    for (const connection of tracker.connections) if (connection.exchanges.length > 0 && !sender.canOffer(connection)) this.#cutOff(connection)
+    for (const connection of tracker.connections) {
+      if (connection.exchanges.length > 0 && !sender.canOffer(connection)) {
+        this.#cutOff(connection)
+      }
+    }
     this.#lastCall = setTimeout(() => this.#cut(), REPLAY_MS)
     this.#onLook()
   }
@@ -225,7 +240,8 @@ class Drain {
   /** @param {Connection} connection */
   #cutOff (connection) {
     if (this.#sparesStreams && connection.isStream) return
-    if (connection.stage !== 'served' || connection.socket.destroyed) return // a destroyed one leaves the list in a later tick
+    // A destroyed one leaves the list in a later tick
+    if (connection.stage !== 'served' || connection.socket.destroyed) return
     if (connection.session?.closed && connection.exchanges.length === 0) return connection.close('closedIdle')
     this.account.cuts.push(...nameCuts(connection))
     connection.close('cut')

@@ -32,7 +32,10 @@ class Emptying {
     this.tracker = tracker
     this.acceptors = acceptors
     this.sender = sender
-    /** What is still to be done here though no connection is left, and keeps some from moving: `release` ends what can wait no longer. */
+    /**
+     * What is still to be done here though no connection is left, and keeps some from moving: `release` ends what can
+     * wait no longer.
+     */
     this.hold = { isHeld: () => false, release () {} }
     this.closeNotice = new CloseNotice(tracker, connection => sender.isMovable(connection))
     tracker.on('gone', connection => {
@@ -45,7 +48,11 @@ class Emptying {
   begin (purpose) {
     clearTimeout(this.#deadline)
     clearTimeout(this.#replay)
-    this.#deadline = setTimeout(() => setImmediate(() => { if (this.#purpose === purpose) purpose.onDeadline() }), purpose.deadlineMs)
+    this.#deadline = setTimeout(() => setImmediate(() => {
+      if (this.#purpose === purpose) {
+        purpose.onDeadline()
+      }
+    }), purpose.deadlineMs)
     const onLook = () => {
       this.closeNotice.step()
       purpose.onLook()
@@ -63,13 +70,17 @@ class Emptying {
     this.sender.look()
   }
 
-  /** The emptying is over when nothing is left, and the app's sockets have emitted `close`: two turns later at the latest. */
+  /**
+   * The emptying is over when nothing is left, and the app's sockets have emitted `close`: two turns later at the
+   * latest.
+   */
   check () {
     if (this.#isEmpty) setImmediate(() => setImmediate(() => { if (this.#isEmpty) this.#finish() }))
   }
 
   get #isEmpty () {
-    return this.#purpose !== null && !this.hold.isHeld() && this.tracker.total === 0 && ![...this.acceptors].some(acceptor => acceptor.isOpen)
+    return this.#purpose !== null && !this.hold.isHeld() && this.tracker.total === 0 &&
+      ![...this.acceptors].some(acceptor => acceptor.isOpen)
   }
 
   #finish () {

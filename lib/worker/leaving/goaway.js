@@ -1,17 +1,17 @@
 'use strict'
 
 /**
- * The graceful end of an HTTP/2 session, in the two steps of RFC 9113, 6.8: first a GOAWAY with the highest stream id, so
- * that the client opens no more streams while those on their way are still served; and, when it has had time to arrive, the
- * final one.
+ * The graceful end of an HTTP/2 session, in the two steps of RFC 9113, 6.8: first a GOAWAY with the highest stream id,
+ * so that the client opens no more streams while those on their way are still served; and, when it has had time to
+ * arrive, the final one.
  *
- * The first is written to the socket beneath the session. nghttp2 takes any `session.goaway()` for the final one and refuses
- * every stream from then on, and Node does not expose its shutdown notice. A session writes whole frames, so ours is
- * between two of them.
+ * The first is written to the socket beneath the session. nghttp2 takes any `session.goaway()` for the final one and
+ * refuses every stream from then on, and Node does not expose its shutdown notice. A session writes whole frames, so
+ * ours is between two of them.
  *
- * Over TLS this is impossible: a TLS socket takes no second write while one is under way, and does not expose whether one
- * is. There the final GOAWAY waits up to five seconds for a moment without streams. Streams that cross it are refused before
- * they are processed (REFUSED_STREAM), and may be sent again: browsers and gRPC do.
+ * Over TLS this is impossible: a TLS socket takes no second write while one is under way, and does not expose whether
+ * one is. There the final GOAWAY waits up to five seconds for a moment without streams. Streams that cross it are
+ * refused before they are processed (REFUSED_STREAM), and may be sent again: browsers and gRPC do.
  */
 
 const { performance } = require('node:perf_hooks')

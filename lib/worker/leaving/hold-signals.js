@@ -1,17 +1,19 @@
 'use strict'
 
 /**
- * Ctrl-C reaches the whole process group, and systemd's default signals every process of a unit. A worker that exits then
- * drops its requests in flight. So until the primary has drained this worker, the terminating signals are held: the app's
- * listeners stay registered, and are not called; but those for SIGTERM are as soon as only streams are left, which the app has to end.
+ * Ctrl-C reaches the whole process group, and systemd's default signals every process of a unit. A worker that exits
+ * then drops its requests in flight. So until the primary has drained this worker, the terminating signals are held:
+ * the app's listeners stay registered, and are not called; but those for SIGTERM are as soon as only streams are left,
+ * which the app has to end.
  *
- * A listener of ours prevents the default action, which is to exit, and `process.emit` is replaced to hold the listeners'
- * calls; libraries such as signal-exit do the same.
+ * A listener of ours prevents the default action, which is to exit, and `process.emit` is replaced to hold the
+ * listeners' calls; libraries such as signal-exit do the same.
  *
- * A signal that the app gives itself, by process.kill() or process.emit(), is no accident: it wants to leave. So it is replaced,
- * and the signal is delivered when it has drained, in place of the primary's SIGTERM.
+ * A signal that the app gives itself, by process.kill() or process.emit(), is no accident: it wants to leave. So it is
+ * replaced, and the signal is delivered when it has drained, in place of the primary's SIGTERM.
  *
- * An app that was written for pm2 listens for SIGINT, or for the message 'shutdown', and not for SIGTERM: it is told by that instead.
+ * An app that was written for pm2 listens for SIGINT, or for the message 'shutdown', and not for SIGTERM: it is told by
+ * that instead.
  */
 
 const { constants: { signals: NUMBERS } } = require('node:os')
@@ -19,7 +21,10 @@ const { setImmediate } = require('node:timers')
 const { callApp } = require('../call-app')
 
 const HELD = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])
-/** Verbs of the primary, which may reach every process of a unit, and Node's own, which opens an inspector: the app's listeners alone have them. */
+/**
+ * Verbs of the primary, which may reach every process of a unit, and Node's own, which opens an inspector: the app's
+ * listeners alone have them.
+ */
 const WITHOUT_DEFAULT = /** @type {const} */ (['SIGUSR1', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU'])
 
 const SHUTDOWN = 'shutdown'
@@ -27,16 +32,24 @@ const SHUTDOWN = 'shutdown'
 function holdSignals () {
   let isHeld = true
   let heard = () => {}
-  /** What ends the app in place of SIGTERM: what it has given itself, while it was held, or listens for. @type {NodeJS.Signals | 'message' | null} */
+  /**
+   * What ends the app in place of SIGTERM: what it has given itself, while it was held, or listens for.
+   *
+   * @type {NodeJS.Signals | 'message' | null}
+   */
   let own = null
   /** The app has been told ahead, and is not told again. */
   let isTold = false
-  /** @type {(signal: string) => boolean} whether this worker is to be replaced for it; else the signal is delivered at once */
+  /**
+   * @type {(signal: string) => boolean} whether this worker is to be replaced for it; else the signal is delivered at
+   *   once
+   */
   let askToLeave = () => false
   const { emit, kill } = process
   const ours = () => {}
 
-  const listens = (/** @type {string} */ signal) => process.listeners(/** @type {any} */ (signal)).some(listener => listener !== ours)
+  const listens = (/** @type {string} */ signal) =>
+    process.listeners(/** @type {any} */ (signal)).some(listener => listener !== ours)
   const ending = () => own ?? (listens('SIGTERM') ? 'SIGTERM' : listens('SIGINT') ? 'SIGINT' : process.listeners('message').some(isForShutdown) ? 'message' : 'SIGTERM')
 
   /** @param {NodeJS.Signals | 'message'} event */
@@ -119,7 +132,11 @@ function holdSignals () {
       askToLeave = fn
     },
 
-    /** Calls the app's listeners for what ends it, ahead and once. @returns {boolean} it has any, and they are called now */
+    /**
+     * Calls the app's listeners for what ends it, ahead and once.
+     *
+     * @returns {boolean} it has any, and they are called now
+     */
     tell () {
       const event = ending()
       if (isTold || !isHeld || !listens(event)) return false
@@ -128,14 +145,19 @@ function holdSignals () {
       return true
     },
 
-    /** Calls the app's listeners for a signal that the primary passes on. @param {NodeJS.Signals} signal @returns {number} how many there are */
+    /**
+     * Calls the app's listeners for a signal that the primary passes on.
+     *
+     * @param {NodeJS.Signals} signal
+     * @returns {number} how many there are
+     */
     deliver: signal => callListeners(signal),
 
     /**
      * From here on a signal calls the app's listeners, or has its default action.
      *
-     * @param {() => void} done called behind the app's listeners for what ends it, where it has any. It is no listener itself: some count them
-     *   to tell whether they are alone, and must end the process
+     * @param {() => void} done called behind the app's listeners for what ends it, where it has any. It is no listener
+     *   itself: some count them to tell whether they are alone, and must end the process
      */
     release (done) {
       own = ending()
@@ -146,8 +168,8 @@ function holdSignals () {
 }
 
 /**
- * Others listen for messages of the app's own, and would not end the worker for this one, or would throw: it then ends by the signal. A
- * bound function hides its source.
+ * Others listen for messages of the app's own, and would not end the worker for this one, or would throw: it then ends
+ * by the signal. A bound function hides its source.
  *
  * @param {Function} listener
  */

@@ -1,10 +1,10 @@
 'use strict'
 
 /**
- * A server that closes a connection while bytes of it are unread resets it, and the client may lose the response that it has
- * been sent (RFC 9112, 9.6). So where a close notice has Node close behind a response whose request has not been read to its
- * end, the response is followed by a FIN, and what the client still sends is read, as in nginx (`lingering_close`): until the
- * request is whole, the client closes, or nothing has come for a while.
+ * A server that closes a connection while bytes of it are unread resets it, and the client may lose the response that
+ * it has been sent (RFC 9112, 9.6). So where a close notice has Node close behind a response whose request has not been
+ * read to its end, the response is followed by a FIN, and what the client still sends is read, as in nginx
+ * (`lingering_close`): until the request is whole, the client closes, or nothing has come for a while.
  */
 
 const { clearInterval, setInterval } = require('node:timers')

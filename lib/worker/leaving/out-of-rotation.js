@@ -1,16 +1,16 @@
 'use strict'
 
 /**
- * Out of rotation for a task that would block every request here: a collection, a heap snapshot; or because the app, or the primary after
- * failed probes, wants it so.
+ * Out of rotation for a task that would block every request here: a collection, a heap snapshot; or because the app, or
+ * the primary after failed probes, wants it so.
  *
  *     serving ──leave──▶ leaving ──nothing is left──▶ out ──return──▶ serving
  *        ▲                  │                          collect, tasks of features
  *        └──time is up──────┘
  *
- * Leaving is like a drain (emptying.js), but nothing is cut, and the app is not notified. A connection that
- * cannot be moved or closed (a WebSocket) is reported at once, before any close is announced to a client. A worker that is
- * out gets no connection: its acceptors are shut, and it adopts nothing.
+ * Leaving is like a drain (emptying.js), but nothing is cut, and the app is not notified. A connection that cannot be
+ * moved or closed (a WebSocket) is reported at once, before any close is announced to a client. A worker that is out
+ * gets no connection: its acceptors are shut, and it adopts nothing.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -34,7 +34,10 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
     }
   })
 
-  /** @param {{ deadlineMs: number, handoff: boolean, replayAfterMs: number | null, isPatient?: boolean }} order @param {Answer} answer */
+  /**
+   * @param {{ deadlineMs: number, handoff: boolean, replayAfterMs: number | null, isPatient?: boolean }} order
+   * @param {Answer} answer
+   */
   function leave ({ deadlineMs, handoff, replayAfterMs, isPatient = false }, answer) {
     const whyNow = () => isPatient ? null : whyNot()
     const why = state.isServing ? whyNow() : `it is ${state.current} already`
@@ -88,7 +91,11 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
   }
 }
 
-/** A connection without a parser, except during its TLS handshake. @param {import('../connections/connection').Connection} connection */
+/**
+ * A connection without a parser, except during its TLS handshake.
+ *
+ * @param {import('../connections/connection').Connection} connection
+ */
 function holdsWorker (connection) {
   return connection.isForeign && connection.pack === null && !connection.socket.destroyed && !(connection.secure === null && 'setSecureContext' in connection.acceptor.server)
 }

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The stdout and stderr of this process, those of them that the app uses: Node makes each at its first use, and changes the
- * descriptor then. So each is noted at that moment, and made no sooner.
+ * The stdout and stderr of this process, those of them that the app uses: Node makes each at its first use, and changes
+ * the descriptor then. So each is noted at that moment, and made no sooner.
  */
 
 const { Writable } = require('node:stream')
@@ -11,7 +11,10 @@ const { clearTimeout, setTimeout } = require('node:timers')
 const FLUSH_MS = 1000 // of what a reader has not read yet
 const GONE = ['EPIPE', 'ECONNRESET']
 
-/** @param {{ isPassedOn: boolean }} how the primary reads them: where it is killed, that must not end this process, which has requests in flight */
+/**
+ * @param {{ isPassedOn: boolean }} how the primary reads them: where it is killed, that must not end this process,
+ *   which has requests in flight
+ */
 function watchStandardStreams ({ isPassedOn }) {
   /** @type {Writable[]} */
   const used = []
@@ -33,7 +36,9 @@ function watchStandardStreams ({ isPassedOn }) {
     async flushed () {
       /** @type {NodeJS.Timeout | undefined} */
       let timer
-      await Promise.race([Promise.all(used.map(flush)), new Promise(resolve => { timer = setTimeout(resolve, FLUSH_MS) })])
+      await Promise.race([
+        Promise.all(used.map(flush)), new Promise(resolve => { timer = setTimeout(resolve, FLUSH_MS) })
+      ])
       clearTimeout(timer)
     }
   }

@@ -3,9 +3,9 @@
 /**
  * Notes how long garbage collections paused this worker, and how late its event loop was.
  *
- * V8 reports four kinds of pauses. A scavenge and the end of a mark-sweep count as collections. The start of marking adds
- * to the time of the mark-sweep that follows, callbacks of weak references to that of the collection before them. The steps
- * of incremental marking in between are not reported.
+ * V8 reports four kinds of pauses. A scavenge and the end of a mark-sweep count as collections. The start of marking
+ * adds to the time of the mark-sweep that follows, callbacks of weak references to that of the collection before them.
+ * The steps of incremental marking in between are not reported.
  */
 
 const { constants, performance, PerformanceObserver } = require('node:perf_hooks')
@@ -18,9 +18,9 @@ const MARKING_BEGINS = constants.NODE_PERFORMANCE_GC_INCREMENTAL
 const WEAK_CALLBACKS = constants.NODE_PERFORMANCE_GC_WEAKCB
 
 /**
- * How often the clock is read; a lag is reported up to this much too short. An idle process spends 1 to 2 ms of CPU a second
- * on it, a busy one far less. monitorEventLoopDelay() is cheaper, but each reset discards the delay that is under way, which
- * is the one that made a heartbeat late.
+ * How often the clock is read; a lag is reported up to this much too short. An idle process spends 1 to 2 ms of CPU a
+ * second on it, a busy one far less. monitorEventLoopDelay() is cheaper, but each reset discards the delay that is
+ * under way, which is the one that made a heartbeat late.
  */
 const LOOK_MS = 50
 
@@ -41,7 +41,10 @@ class GcPauses {
     }).observe({ entryTypes: ['gc'] })
   }
 
-  /** @param {(hasMarkSweep: boolean) => void} listener called soon after collections, with whether one of them was a mark-sweep */
+  /**
+   * @param {(hasMarkSweep: boolean) => void} listener called soon after collections, with whether one of them was a
+   *   mark-sweep
+   */
   onCollected (listener) {
     this.#listeners.push(listener)
   }
@@ -49,7 +52,10 @@ class GcPauses {
   /** The pauses since the last call. @returns {import('../../core/gc-pauses').Delays} */
   take () {
     const { scavenges, markSweeps } = this.#gc
-    const taken = { gc: { scavenges: roundedPauses(scavenges), markSweeps: roundedPauses(markSweeps) }, loopLagMs: rounded(this.#longestLagMs) }
+    const taken = {
+      gc: { scavenges: roundedPauses(scavenges), markSweeps: roundedPauses(markSweeps) },
+      loopLagMs: rounded(this.#longestLagMs)
+    }
     scavenges.longestMs = markSweeps.longestMs = this.#longestLagMs = 0
     return taken
   }

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Sends the primary this worker's figures at an interval. They are pushed, never requested: the primary measures a worker
- * from outside, and finds a stuck one by its missing heartbeats.
+ * Sends the primary this worker's figures at an interval. They are pushed, never requested: the primary measures a
+ * worker from outside, and finds a stuck one by its missing heartbeats.
  */
 
 const inspector = require('node:inspector')

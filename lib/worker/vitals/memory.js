@@ -3,9 +3,9 @@
 /**
  * A collection, for a worker out of rotation: it blocks the thread until it is done.
  *
- * A full collection frees objects but does not return their pages to the system: from V8 12 on (Node 22) freed pages stay in
- * a pool until a last-resort collection; before, the next collection releases pages and array buffers. Measured from 800 MB
- * back to 60–90 MB: two collections on Node 20, one and a last-resort one on 22, 24 and 26.
+ * A full collection frees objects but does not return their pages to the system: from V8 12 on (Node 22) freed pages
+ * stay in a pool until a last-resort collection; before, the next collection releases pages and array buffers. Measured
+ * from 800 MB back to 60–90 MB: two collections on Node 20, one and a last-resort one on 22, 24 and 26.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -33,7 +33,11 @@ function usage () {
   return { rssBytes: rss, heapUsedBytes: heapUsed, externalBytes: external }
 }
 
-/** V8 adds `gc` to every context that is created while the flag is set; the app's context does not have it. @returns {(how?: object) => void} */
+/**
+ * V8 adds `gc` to every context that is created while the flag is set; the app's context does not have it.
+ *
+ * @returns {(how?: object) => void}
+ */
 function exposeGc () {
   const isExposed = typeof globalThis.gc === 'function'
   if (!isExposed) v8.setFlagsFromString('--expose-gc')

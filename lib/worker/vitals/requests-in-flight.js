@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * Tells the primary which requests are in flight: all of them when this process exits by itself, with an exception, say. It cannot when it is
- * killed, so while the primary asks for it, each request is told as it begins, before the app hears of it.
+ * Tells the primary which requests are in flight: all of them when this process exits by itself, with an exception,
+ * say. It cannot when it is killed, so while the primary asks for it, each request is told as it begins, before the app
+ * hears of it.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -40,7 +41,10 @@ function tellRequestsInFlight ({ channel, tracker }) {
   })
 }
 
-/** @param {Iterable<import('../connections/connection').Connection>} connections @returns {{ request: string, count: number }[]} latest first */
+/**
+ * @param {Iterable<import('../connections/connection').Connection>} connections
+ * @returns {{ request: string, count: number }[]} latest first
+ */
 function requestsOf (connections) {
   const exchanges = [...connections].flatMap(connection => connection.exchanges).sort((a, b) => b.since - a.since)
   /** @type {Map<string, number>} */

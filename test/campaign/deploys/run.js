@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Deploys of equal code, and of code that is worse in one way each, to a real fleet under load, each with a canary: how often each is found, how soon, and what
- * clients lose beside what the bad code itself does.
+ * Deploys of equal code, and of code that is worse in one way each, to a real fleet under load, each with a canary: how
+ * often each is found, how soon, and what clients lose beside what the bad code itself does.
  */
 
 const fs = require('node:fs')
@@ -12,7 +12,10 @@ const { supervise } = require('../../..')
 const { Load } = require('../../support/load')
 const { freePort } = require('../../support/fleet')
 
-/** What the new code does beside answering; `costs`: failures that it causes itself, as docs/failover.md has them of a crash. */
+/**
+ * What the new code does beside answering; `costs`: failures that it causes itself, as docs/failover.md has them of a
+ * crash.
+ */
 const KINDS = /** @type {const} */ ({
   equal: { code: '' },
   errors: { code: 'if (Math.random() < 0.05) response.statusCode = 500', costs: ['status 500'] },
@@ -40,9 +43,10 @@ require('node:http').createServer((request, response) => {
  * @param {readonly Kind[]} [how.kinds]
  * @param {string} [how.bake]
  * @param {number} [how.workers]
- * @param {(row: { kind: Kind, decidedBy: string | null, isGood: boolean, why: string, afterMs: number }) => void} [how.onDeploy]
- * @returns {Promise<{ kind: Kind, good: number, bad: number, undecided: number, by: Record<string, number>, afterMs: number[], requests: number, lost: string[] }[]>} `lost`: failures
- *   that the bad code has not caused
+ * @param {(row: { kind: Kind, decidedBy: string | null, isGood: boolean, why: string, afterMs: number }) => void}
+ *   [how.onDeploy]
+ * @returns {Promise<{ kind: Kind, good: number, bad: number, undecided: number, by: Record<string, number>,
+ *   afterMs: number[], requests: number, lost: string[] }[]>} `lost`: failures that the bad code has not caused
  */
 async function deploy ({ deploys, kinds = /** @type {Kind[]} */ (Object.keys(KINDS)), bake = '15s', workers = 4, onDeploy = () => {} }) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-deploys-'))

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * A worker is hit at a step of a recycle or a collection: when a message of the primary's arrives, before it is handled or some moments
- * after. Whichever worker gets the message first is the one, so the two ends of a hand-off are hit as they take their turns.
+ * A worker is hit at a step of a recycle or a collection: when a message of the primary's arrives, before it is handled
+ * or some moments after. Whichever worker gets the message first is the one, so the two ends of a hand-off are hit as
+ * they take their turns.
  */
 
 const { setTimeout: sleep } = require('node:timers/promises')
@@ -19,7 +20,8 @@ const STEPS = [
   { message: 'collect', verb: 'gc', is: 'it is to collect' },
   { message: 'rejoin', verb: 'gc', is: 'it comes back into rotation' }
 ]
-const SIGNALS = /** @type {const} */ (['SIGKILL', 'SIGSEGV', 'SIGSTOP', 'SIGSTOP']) // half of the stopped ones stay so until the verb is done
+// Half of the stopped ones stay so until the verb is done
+const SIGNALS = /** @type {const} */ (['SIGKILL', 'SIGSEGV', 'SIGSTOP', 'SIGSTOP'])
 const STOPPED_MS = [20, 600, 1800]
 const AFTER_MS = [-1, 0, 1, 3, 10] // -1: before it is handled
 

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The faults of a campaign. Each is done to a fleet under load, and says which workers' connections it may end: all others must
- * notice nothing.
+ * The faults of a campaign. Each is done to a fleet under load, and says which workers' connections it may end: all
+ * others must notice nothing.
  *
  * @typedef {import('../fleet').CampaignFleet} CampaignFleet
  * @typedef {{ fleet: CampaignFleet, random: () => number }} Scene

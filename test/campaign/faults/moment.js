@@ -37,7 +37,12 @@ async function moment ({ fleet, random }) {
   return { victim: oneOf(random, [old, replacement, other]), other, old, recycled }
 }
 
-/** The next one of its kind. @param {CampaignFleet} fleet @param {string} event @returns {Promise<Record<string, any> | undefined>} undefined: it has not come */
+/**
+ * The next one of its kind.
+ *
+ * @param {CampaignFleet} fleet @param {string} event
+ * @returns {Promise<Record<string, any> | undefined>} undefined: it has not come
+ */
 function next (fleet, event) {
   return new Promise(resolve => {
     const end = (/** @type {Record<string, any> | undefined} */ line) => {

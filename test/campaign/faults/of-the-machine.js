@@ -1,6 +1,9 @@
 'use strict'
 
-/** What the machine does to a fleet: no memory, no process, no /proc, another time, a busy processor, and what PID 1 inherits. */
+/**
+ * What the machine does to a fleet: no memory, no process, no /proc, another time, a busy processor, and what PID 1
+ * inherits.
+ */
 
 const { spawn } = require('node:child_process')
 const { setTimeout: sleep } = require('node:timers/promises')
@@ -34,7 +37,8 @@ const KINDS = [
       fleet.deed(victim, 'eats all memory')
       const line = await Promise.race([killed, longEnough()])
       await recycled
-      const isLeft = fleet.events.all('worker.drain').some(({ pid }) => pid === victim) // its end may be a retirement then
+      // Its end may be a retirement then
+      const isLeft = fleet.events.all('worker.drain').some(({ pid }) => pid === victim)
       return { pids: [victim], wrong: isLeft || (line?.pid === victim && line.oomKilled) ? [] : [`${victim} was to be killed, and there was ${JSON.stringify(line)}`] }
     }
   },

@@ -33,7 +33,12 @@ const manyVerbs = (count, withinMs) => async ({ fleet, random }) => {
   return { pids: [] }
 }
 
-/** The journal cannot be written, or not where it was. @param {string} name @param {(fleet: import('.').CampaignFleet) => () => void} begin what it gives ends it @returns {Kind} */
+/**
+ * The journal cannot be written, or not where it was.
+ *
+ * @param {string} name @param {(fleet: import('.').CampaignFleet) => () => void} begin what it gives ends it
+ * @returns {Kind}
+ */
 const withoutJournal = (name, begin) => ({
   name,
   isSlow: true,

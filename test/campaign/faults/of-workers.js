@@ -15,7 +15,12 @@ const killing = signal => async scene => {
   return { pids: [victim] }
 }
 
-/** @param {string} name @param {{ costs?: boolean, lastsMs?: number, untilGone?: boolean }} [how] `costs`: it ends connections of its worker; `untilGone`: it shows when the worker leaves @returns {Kind} */
+/**
+ * @param {string} name
+ * @param {{ costs?: boolean, lastsMs?: number, untilGone?: boolean }} [how] `costs`: it ends connections of its worker;
+ *   `untilGone`: it shows when the worker leaves
+ * @returns {Kind}
+ */
 const deed = (name, { costs = true, lastsMs = 0, untilGone = false } = {}) => ({
   name: `a worker ${name}`,
   variants: ['surge', 'standby', 'drain first', 'without hand-off', 'requests move'],
@@ -43,7 +48,11 @@ const atBoot = (name, isSlow) => ({
   }
 })
 
-/** @param {string} name @param {(random: () => number, mold: { fleet: import('.').CampaignFleet, pid: number }) => unknown} hit @returns {Kind} */
+/**
+ * @param {string} name
+ * @param {(random: () => number, mold: { fleet: import('.').CampaignFleet, pid: number }) => unknown} hit
+ * @returns {Kind}
+ */
 const ofMold = (name, hit) => ({
   name,
   variants: ['forked workers'],

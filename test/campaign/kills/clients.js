@@ -1,6 +1,9 @@
 'use strict'
 
-/** Clients of a fleet whose workers are killed. Each knows what a kill may cost its request, and notes what has become of it. */
+/**
+ * Clients of a fleet whose workers are killed. Each knows what a kill may cost its request, and notes what has become
+ * of it.
+ */
 
 const { setTimeout: sleep } = require('node:timers/promises')
 const { RawClient, head } = require('../../support/raw-client')
@@ -12,10 +15,12 @@ const { causeOf } = require('../clients')
  * @property {number} port the client's
  * @property {number} startedAt ms since the epoch, as `t`
  * @property {number} t when it was answered, or failed
- * @property {number} ageMs of its connection then, which a worker has had for so long at the least: since its first answer
+ * @property {number} ageMs of its connection then, which a worker has had for so long at the least: since its first
+ *   answer
  * @property {string} outcome 'answered', '502', or what else has happened
  *
- * @typedef {(client: RawClient, how: { n: number, random: () => number, headers: string[] }) => Promise<unknown>} Ask throws where it is not answered as it should be
+ * @typedef {(client: RawClient, how: { n: number, random: () => number, headers: string[] }) => Promise<unknown>} Ask
+ *   throws where it is not answered as it should be
  */
 
 const UPLOAD = Buffer.alloc(200_000, 'x')
@@ -33,7 +38,9 @@ const plain = method => async (client, { n, headers }) => {
 /**
  * What they ask for, how many of each there are, and what a kill may cost.
  *
- *   costs   nothing: unless two workers have died with it, which is answered with 502; '502': that, at any death; anything: its answer may be lost
+ *   costs   nothing: unless two workers have died with it, which is answered with 502
+ *           '502': that, at any death
+ *           anything: its answer may be lost
  *
  * @type {Record<string, { count: number, costs: 'nothing' | '502' | 'anything', isFresh?: boolean, ask: Ask }>}
  */
@@ -101,7 +108,9 @@ const KINDS = {
   'a connection a request': { count: 2, costs: 'anything', isFresh: true, ask: plain('GET') }
 }
 
-/** @param {RawClient} client @param {string} bytes of a request, or the rest of one @param {number} [count] of responses */
+/**
+ * @param {RawClient} client @param {string} bytes of a request, or the rest of one @param {number} [count] of responses
+ */
 function answered (client, bytes, count = 1) {
   return responded(begin(client, bytes), count)
 }
@@ -128,7 +137,10 @@ class KillClients {
   exchanges = []
   #isStopping = false
 
-  /** @param {number} port @param {() => number} random @param {boolean} isSticky each client has a session @param {number} thinkMs between two requests, at most */
+  /**
+   * @param {number} port @param {() => number} random @param {boolean} isSticky each client has a session
+   * @param {number} thinkMs between two requests, at most
+   */
   constructor (port, random, isSticky, thinkMs) {
     this.port = port
     this.thinkMs = thinkMs

@@ -21,7 +21,8 @@ function judge (exchanges, crashes) {
     const { kind, port, startedAt, t, ageMs, outcome } = exchange
     if (outcome === 'answered') continue
     const meanwhile = crashes.filter(({ time }) => time >= startedAt - SLACK_MS && time <= t + SLACK_MS)
-    const cuts = meanwhile.flatMap(({ cuts = [] }) => cuts).filter(cut => cut.remotePort === port) // of two connections, where the port has been used again
+    // Of two connections, where the port has been used again
+    const cuts = meanwhile.flatMap(({ cuts = [] }) => cuts).filter(cut => cut.remotePort === port)
     if (mayFail(exchange, meanwhile.length > 0, cuts)) costs[`${kind}: ${outcome}`] = (costs[`${kind}: ${outcome}`] ?? 0) + 1
     else violations.push(`${kind}: ${outcome} after ${t - startedAt} ms, on a connection of ${ageMs} ms, port ${port}; ${meanwhile.length} deaths meanwhile, in the journal: ${JSON.stringify(cuts)}`)
   }

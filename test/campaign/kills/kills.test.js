@@ -1,6 +1,9 @@
 'use strict'
 
-/** Workers that are killed, with a fixed seed. `npm run campaign -- --kills 10000` kills as many as it is told; see docs/contributing.md. */
+/**
+ * Workers that are killed, with a fixed seed. `npm run campaign -- --kills 10000` kills as many as it is told; see
+ * docs/contributing.md.
+ */
 
 const t = require('tap')
 const { loadAddon } = require('../../../lib/native/addon')
@@ -14,7 +17,8 @@ const SEED = 52
 t.setTimeout(1_200_000) // it says nothing of speed
 
 t.test('a worker that is killed costs no request that another one can handle', { skip: loadAddon().addon === null && 'the addon is not there' }, async t => {
-  const { kills, requests, ends, violations } = await killWorkers({ kills: KILLS, seed: SEED, thinkMs: extent({ short: 120, long: 40 }) })
+  const { kills, requests, ends, violations } =
+    await killWorkers({ kills: KILLS, seed: SEED, thinkMs: extent({ short: 120, long: 40 }) })
   t.same(violations, [])
   t.ok(kills >= KILLS && requests > 10 * KILLS, `${kills} kills, ${requests} requests, ${JSON.stringify(ends)}`)
   t.ok(ends.moved > KILLS && ends.replayed > KILLS / 4, 'connections went on in other workers')
@@ -23,7 +27,8 @@ t.test('a worker that is killed costs no request that another one can handle', {
 t.test('the judge finds a request that no kill explains', async t => {
   const exchange = { kind: 'GET', port: 5000, startedAt: 10_000, t: 10_020, ageMs: 3000, outcome: '502' }
   const crash = { time: 10_010, cuts: [{ remotePort: 5000, deaths: 1 }] }
-  const of = (/** @type {any} */ change, crashes = [crash]) => judge([{ ...exchange, ...change }], crashes).violations.length
+  const of = (/** @type {any} */ change, crashes = [crash]) =>
+    judge([{ ...exchange, ...change }], crashes).violations.length
   t.equal(of({}), 0, 'two workers have died with it')
   t.equal(of({ outcome: 'answered' }, []), 0)
   t.equal(of({ outcome: 'closed', ageMs: 100 }), 0, 'its connection was young')

@@ -20,7 +20,8 @@ const LEAST_FLEETS = 4 // one of each variant
 const LEAST_SERVING = 2 // of which one or two are killed
 const COVERED_MS = 500 // until the connections of a fleet are covered
 const LONGEST_MS = 60_000 // that a verb may take
-const DRAIN_TIMEOUT = '30s' // longer than any request, also where the workers that could take its connection are killed meanwhile
+// Longer than any request, also where the workers that could take its connection are killed meanwhile
+const DRAIN_TIMEOUT = '30s'
 const FAR_MS = 300 // between two kills, at most
 const VARIANTS = {
   spawned: [],
@@ -40,8 +41,10 @@ const DEEDS = [
  * @typedef {object} Outcome
  * @property {number} kills
  * @property {number} requests
- * @property {Record<string, number>} costs what the kills have cost that they may cost: '<kind>: <outcome>' and how often
- * @property {Record<string, number>} ends of connections whose worker has died, by the journal: moved, replayed, answered, cut
+ * @property {Record<string, number>} costs what the kills have cost that they may cost: '<kind>: <outcome>' and how
+ *   often
+ * @property {Record<string, number>} ends of connections whose worker has died, by the journal: moved, replayed,
+ *   answered, cut
  * @property {string[]} violations requests that failed and may not, and what else is wrong
  */
 
@@ -61,7 +64,9 @@ async function killWorkers ({ kills, seed, variants = Object.keys(VARIANTS), thi
   const sum = { kills: 0, requests: 0, costs: {}, ends: {}, violations: [] }
   for (let i = 0; sum.kills < kills; i++) {
     const variant = variants[i % variants.length]
-    const outcome = await ofFleet(variant, { kills: Math.min(KILLS_OF_FLEET, Math.ceil(kills / LEAST_FLEETS), kills - sum.kills), random, thinkMs, evidence })
+    const outcome = await ofFleet(variant, {
+      kills: Math.min(KILLS_OF_FLEET, Math.ceil(kills / LEAST_FLEETS), kills - sum.kills), random, thinkMs, evidence
+    })
     onFleet(variant, outcome)
     sum.kills += outcome.kills
     sum.requests += outcome.requests
@@ -71,7 +76,10 @@ async function killWorkers ({ kills, seed, variants = Object.keys(VARIANTS), thi
   return sum
 }
 
-/** @param {string} variant @param {{ kills: number, random: () => number, thinkMs: number, evidence: string }} how @returns {Promise<Outcome>} */
+/**
+ * @param {string} variant @param {{ kills: number, random: () => number, thinkMs: number, evidence: string }} how
+ * @returns {Promise<Outcome>}
+ */
 async function ofFleet (variant, { kills, random, thinkMs, evidence }) {
   /** @type {(() => unknown)[]} */
   const teardowns = []
@@ -99,10 +107,12 @@ async function ofFleet (variant, { kills, random, thinkMs, evidence }) {
   while (deaths < kills && stalled.length === 0) {
     if (deed === null && random() < 0.4) {
       const { verb, args } = oneOf(random, variant === 'forked' ? DEEDS.slice(0, 3) : DEEDS)
-      deed = call(verb, args(random)).catch(() => {}).finally(() => { deed = null }) // it may fail, as its workers are killed
+      // It may fail, as its workers are killed
+      deed = call(verb, args(random)).catch(() => {}).finally(() => { deed = null })
     }
     await sleep(random() ** 2 * FAR_MS)
-    const { workers = [] } = await call('status', {}).catch(() => ({})) // there is none as a primary gives way to the next
+    // There is none as a primary gives way to the next
+    const { workers = [] } = await call('status', {}).catch(() => ({}))
     if (workers.filter((/** @type {any} */ { state }) => state === 'ready').length < LEAST_SERVING) continue
     for (let n = random() < 0.2 ? 2 : 1; n > 0; n--) {
       const { pid } = oneOf(random, /** @type {any[]} */ (workers))

@@ -10,8 +10,14 @@ const { freePort } = require('../../support/fleet')
 const { APPS, compareLeak, writeApp } = require('../../support/leaking-apps')
 const { Load } = require('../../support/load')
 
-/** @typedef {import('../../support/leaking-apps').Language} Language @typedef {'right' | 'not found' | 'false'} Found */
-/** @typedef {{ app: string, language: Language, found: Found, named: string, verdict: string, requests: number, failures: number }} Tried */
+/**
+ * @typedef {import('../../support/leaking-apps').Language} Language
+ * @typedef {'right' | 'not found' | 'false'} Found
+ */
+/**
+ * @typedef {{ app: string, language: Language, found: Found, named: string, verdict: string, requests: number,
+ *   failures: number }} Tried
+ */
 
 const TRIES = 3
 const REPOSITORY = path.join(__dirname, '../../..')
@@ -43,7 +49,11 @@ async function studyLeaks ({ languages, only, forMs, fork, onTried }) {
   return all
 }
 
-/** @param {string} folder @param {string} app @param {Language} language @param {{ forMs: number, fork: 'spawn' | 'mold' }} how @returns {Promise<Tried>} */
+/**
+ * @param {string} folder @param {string} app @param {Language} language
+ * @param {{ forMs: number, fork: 'spawn' | 'mold' }} how
+ * @returns {Promise<Tried>}
+ */
 async function study (folder, app, language, { forMs, fork }) {
   const written = writeApp(folder, app, language)
   fs.mkdirSync(path.join(folder, 'node_modules'), { recursive: true })
@@ -54,9 +64,12 @@ async function study (folder, app, language, { forMs, fork }) {
   try {
     await supervisor.ready()
     // A connection may stay with the other worker for all of a short study.
-    const loads = [new Load({ port, connections: 3, thinkMs: 4 }), new Load({ port, connections: 3, thinkMs: 4, keepAlive: false })]
+    const loads = [
+      new Load({ port, connections: 3, thinkMs: 4 }), new Load({ port, connections: 3, thinkMs: 4, keepAlive: false })
+    ]
     let result = await supervisor.leak(0, { forMs })
-    for (let tries = 1; tries < TRIES && result.verdict === 'few'; tries++) result = await supervisor.leak(0, { forMs: 2 ** tries * forMs }) // the machine is busy
+    // The machine is busy
+    for (let tries = 1; tries < TRIES && result.verdict === 'few'; tries++) result = await supervisor.leak(0, { forMs: 2 ** tries * forMs })
     const failures = (await Promise.all(loads.map(load => load.stop()))).flatMap(({ failures }) => failures)
     const [worst] = result.outcome.found.filter((/** @type {any} */ { isSure, isGrowing }) => isSure && isGrowing)
     return {

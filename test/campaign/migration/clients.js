@@ -1,6 +1,9 @@
 'use strict'
 
-/** WebSocket clients that do what clients do, while their connections go from worker to worker. Each message is answered with its number in the connection. */
+/**
+ * WebSocket clients that do what clients do, while their connections go from worker to worker. Each message is answered
+ * with its number in the connection.
+ */
 
 const { setTimeout: sleep } = require('node:timers/promises')
 const { WebSocketClient, frame } = require('../../../bench/support/web-socket-client')
@@ -80,7 +83,8 @@ class MigrationClients {
     this.port = port
     this.thinkMs = thinkMs
     this.random = random
-    this.#runs = Object.entries(KINDS).flatMap(([kind, { count }]) => Array.from({ length: count }, () => this.#run(kind)))
+    this.#runs = Object.entries(KINDS)
+      .flatMap(([kind, { count }]) => Array.from({ length: count }, () => this.#run(kind)))
   }
 
   /** @param {string} kind */

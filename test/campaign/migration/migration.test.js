@@ -1,6 +1,9 @@
 'use strict'
 
-/** WebSockets that go from worker to worker, with a fixed seed. `npm run campaign -- --moves 1000` moves as many as it is told. */
+/**
+ * WebSockets that go from worker to worker, with a fixed seed. `npm run campaign -- --moves 1000` moves as many as it
+ * is told.
+ */
 
 const t = require('tap')
 const { extent } = require('../../support/campaign')

@@ -1,6 +1,9 @@
 'use strict'
 
-/** Replaces the workers of a fleet whose clients have WebSockets, in every way, and kills workers and, at the end, the primary. */
+/**
+ * Replaces the workers of a fleet whose clients have WebSockets, in every way, and kills workers and, at the end, the
+ * primary.
+ */
 
 const fs = require('node:fs')
 const os = require('node:os')
@@ -72,7 +75,8 @@ async function moveWebSockets ({ moves, seed, kills = 0.3, thinkMs = 30 }) {
   for (const pid of fleet.living()) kill(pid, 'SIGKILL')
   for (const end of teardowns.reverse()) await end()
   fs.rmSync(folder, { recursive: true, force: true })
-  const isExcused = (/** @type {import('./clients').Exchange} */ { startedAt, t }) => t >= endedAt || killedAt.some(at => at >= startedAt - SLACK_MS && at <= t + SLACK_MS)
+  const isExcused = (/** @type {import('./clients').Exchange} */ { startedAt, t }) =>
+    t >= endedAt || killedAt.some(at => at >= startedAt - SLACK_MS && at <= t + SLACK_MS)
   const violations = clients.exchanges.filter(exchange => !['answered', 'left'].includes(exchange.outcome) && !(exchange.outcome === 'closed' && isExcused(exchange)))
   return {
     moves: total,

@@ -27,13 +27,14 @@ t.test('a column shows the highest of its values', async t => {
 })
 
 t.test('over time columns move without a change, except for the newest and the oldest', async t => {
-  fc.assert(fc.property(fc.array(fc.nat(1000), { minLength: 2, maxLength: 200 }), fc.integer({ min: 1, max: 60 }), (values, columns) => {
-    const before = historyOf(values.slice(0, -1)).in(columns)
-    const after = historyOf(values).in(columns)
-    const stays = JSON.stringify(after.slice(1, -1)) === JSON.stringify(before.slice(1, -1))
-    const moves = JSON.stringify(after.slice(1, -1)) === JSON.stringify(before.slice(2))
-    if (!stays && !moves) throw new Error(`${JSON.stringify(before)} became ${JSON.stringify(after)}`)
-    if (after.at(-1) === null || Number(after.at(-1)) < /** @type {number} */ (values.at(-1))) throw new Error('the newest value is not in it')
-  }))
+  fc.assert(fc.property(fc.array(fc.nat(1000), { minLength: 2, maxLength: 200 }), fc.integer({ min: 1, max: 60 }),
+    (values, columns) => {
+      const before = historyOf(values.slice(0, -1)).in(columns)
+      const after = historyOf(values).in(columns)
+      const stays = JSON.stringify(after.slice(1, -1)) === JSON.stringify(before.slice(1, -1))
+      const moves = JSON.stringify(after.slice(1, -1)) === JSON.stringify(before.slice(2))
+      if (!stays && !moves) throw new Error(`${JSON.stringify(before)} became ${JSON.stringify(after)}`)
+      if (after.at(-1) === null || Number(after.at(-1)) < /** @type {number} */ (values.at(-1))) throw new Error('the newest value is not in it')
+    }))
   t.pass()
 })

@@ -59,7 +59,9 @@ t.test('a worker that is paused, or whose load others do, is said to be', async 
 
 t.test('connections that went from one worker to another while both served are said', async t => {
   const fleet = fleetOf([worker(0)])
-  fleet.update({ ...statusOf([worker(0)]), totals: { workers: 1, ready: 1, recycles: 0, moves: { load: 12, number: 3, leaving: 9 } } }, 1000)
+  fleet.update({
+    ...statusOf([worker(0)]), totals: { workers: 1, ready: 1, recycles: 0, moves: { load: 12, number: 3, leaving: 9 } }
+  }, 1000)
   t.match(picture(fleet, HOW)[1], /^1 of 1 worker ready, 100 MiB RSS, 0 recycles, moved 12 by load, 3 by number, \d+ requests\/s/)
 })
 
@@ -71,7 +73,18 @@ t.test('80 columns have room for all figures, also those of many large, busy wor
 })
 
 t.test('80 columns hold the reason of the last recycle', async t => {
-  const busy = { slot: 32, pid: 4194303, rssBytes: 480 * MIB, budgetBytes: 512 * MIB, cpuPercent: 100, elu: 1, connections: 1234, inFlight: 200, requests: 99_999, recycles: 999 }
+  const busy = {
+    slot: 32,
+    pid: 4194303,
+    rssBytes: 480 * MIB,
+    budgetBytes: 512 * MIB,
+    cpuPercent: 100,
+    elu: 1,
+    connections: 1234,
+    inFlight: 200,
+    requests: 99_999,
+    recycles: 999
+  }
   const reasons = ['rss', 'hard-rss', 'requests', 'age', 'heap', 'fds', 'lag', 'stuck', 'unhealthy', 'reload', 'requested']
   for (const [lastReason, shown] of [...reasons.map(reason => [reason, reason]), ['protocol-error', 'protocol']]) {
     const row = picture(fleetOf([worker(0, { ...busy, lastReason })]), HOW)[4]
@@ -82,7 +95,8 @@ t.test('80 columns hold the reason of the last recycle', async t => {
 t.test('extra columns of a wide terminal go to the sparkline', async t => {
   const fleet = fleetOf([worker(0)])
   const headings = [80, 100, 120, 200].map(columns => picture(fleet, { ...HOW, columns })[3])
-  t.ok(headings.every((heading, i) => i === 0 || heading.length > headings[i - 1].length || heading.length === headings[2].length))
+  t.ok(headings.every((heading, i) =>
+    i === 0 || heading.length > headings[i - 1].length || heading.length === headings[2].length))
   t.ok(headings.every((heading, i) => heading.length <= [80, 100, 120, 200][i] + 8))
 })
 

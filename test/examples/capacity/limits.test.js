@@ -22,7 +22,8 @@ t.test('clients are shared out evenly, over addresses of their own, within descr
 
 t.test('what will give is the least of what the limits allow', async t => {
   const perClient = { baseHeapBytes: 5 * MIB, heapBytes: 4096, residentBytes: 20_000 }
-  const cause = (/** @type {any} */ limits, /** @type {number} */ heapLimitBytes, more = {}) => foresee({ ...LIMITS, ...limits }, { heapLimitBytes }, { ...perClient, ...more })[0]
+  const cause = (/** @type {any} */ limits, /** @type {number} */ heapLimitBytes, more = {}) =>
+    foresee({ ...LIMITS, ...limits }, { heapLimitBytes }, { ...perClient, ...more })[0]
   t.same(cause({}, 1024 * MIB), { cause: 'descriptors', clients: 20_000 - OWN_DESCRIPTORS })
   t.same(cause({}, 9 * MIB), { cause: 'heap', clients: 1024 })
   t.same(cause({ memoryBytes: 1e9 }, 1024 * MIB, { residentBytes: 130_000 }), { cause: 'memory', clients: 6923 })

@@ -116,7 +116,11 @@ t.test('over any order of joins, throws, polls, moves, leaves and lost workers, 
   const step = fc.tuple(fc.nat(9), fc.nat(1000), fc.nat(3))
   fc.assert(fc.property(fc.array(step, { minLength: 20, maxLength: 200, size: 'max' }), fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })), (steps, doubles) => {
     const desktops = new Desktops({ graceMs: 50, random: () => doubles.next().value })
-    /** Clients as they know themselves. @type {{ id: string, ack: number, poll: number | null, link: any, got: any[] }[]} */
+    /**
+     * Clients as they know themselves.
+     *
+     * @type {{ id: string, ack: number, poll: number | null, link: any, got: any[] }[]}
+     */
     const clients = []
     /** @type {Set<any>} */
     let links = new Set([0, 1, 2].map(worker))

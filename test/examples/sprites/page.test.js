@@ -39,7 +39,8 @@ t.test('a sprite is thrown from one window into the other and back, while the wo
   const windows = [await open(), await open()]
   const [a, b] = windows
   const [nameA, nameB] = await Promise.all(windows.map(page => page.textContent('h1')))
-  const edge = async (/** @type {import('playwright-core').Page} */ page, /** @type {string} */ edge, /** @type {string | null} */ name) =>
+  /** @type {(page: import('playwright-core').Page, edge: string, name: string | null) => Promise<unknown>} */
+  const edge = (page, edge, name) =>
     page.waitForFunction(([edge, name]) => globalThis.document.querySelector(`.edge.${edge}`).textContent.trim() === name, [edge, name])
   await edge(a, 'right', nameB)
   await edge(b, 'left', nameA)
@@ -66,7 +67,8 @@ t.test('a sprite is thrown from one window into the other and back, while the wo
   for (const [from, to, edge] of /** @type {const} */ ([[a, b, 860], [b, a, -60], [a, b, -60]])) {
     await Promise.all([supervisor.recycle(recycles++ % WORKERS), drag(from, edge).then(() => there(to))])
     t.equal(await from.locator(`.sprite[data-key="${key}"]`).count(), 0)
-    await to.waitForFunction(key => { // it has come in and nearly rests: one that flies is not where the pointer goes down
+    // It has come in and nearly rests: one that flies is not where the pointer goes down
+    await to.waitForFunction(key => {
       const sprite = globalThis.document.querySelector(`[data-key="${key}"]`)
       const { left, right } = sprite.getBoundingClientRect()
       const rests = Math.abs(Number(sprite.dataset.left) - left) < 2

@@ -13,7 +13,13 @@ class Numbered extends Node {
 
 let walks = 0
 
-/** How many nodes there are to be reached. @param {Numbered} from @returns {number} @throws {Error} two neighbours disagree */
+/**
+ * How many nodes there are to be reached.
+ *
+ * @param {Numbered} from
+ * @returns {number}
+ * @throws {Error} two neighbours disagree
+ */
 function walk (from) {
   const queue = [from]
   from.seen = ++walks
@@ -45,7 +51,8 @@ const changes = fc.array(fc.tuple(fc.nat(9), fc.nat()), { minLength: 1, maxLengt
 
 /**
  * @param {[number, number][]} steps
- * @param {(torus: Torus<Numbered>, nodes: Numbered[], touched: Set<Numbered>, node: Numbered) => void} check after each change
+ * @param {(torus: Torus<Numbered>, nodes: Numbered[], touched: Set<Numbered>, node: Numbered) => void} check after each
+ *   change
  */
 function apply (steps, check) {
   const torus = new Torus()

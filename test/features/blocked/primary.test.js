@@ -15,12 +15,15 @@ function scene (t, { tells = true } = {}) {
     slot: 1, pid: 4711, state: 'ready', hasEntered: true, isWatched: true, heardAt: 0, account: null, known: {}, latest: { debugged: false, inFlight: 2 }, condemnation: { requested: null }, blockedBy: null
   }))
   handle.process = { kill: () => { seen.asked++; if (tells) handle.say('where', WHERE) } }
-  handle.next = (/** @type {string[]} */ events) => Promise.race(events.map(async event => ({ event, value: (await once(handle, event))[0] })))
+  handle.next = (/** @type {string[]} */ events) =>
+    Promise.race(events.map(async event => ({ event, value: (await once(handle, event))[0] })))
   const kernel = {
     options: { stuckTimeoutMs: 10_000 },
     now: () => seen.now,
     record: (/** @type {string} */ event, /** @type {any} */ fields) => seen.lines.push({ event, ...fields }),
-    replace: (/** @type {any} */ worker, /** @type {string} */ reason) => { seen.replaced++; worker.condemnation.requested = reason },
+    replace: (/** @type {any} */ worker, /** @type {string} */ reason) => {
+      seen.replaced++; worker.condemnation.requested = reason
+    },
     kill: () => { seen.killed++ }
   }
   const loops = new BlockedLoops(/** @type {any} */ (kernel), { look: () => seen.by, missing: null })

@@ -19,7 +19,9 @@ function summaryOf (lines) {
 
 t.test('those of one request at one place are counted together, the longest first', async t => {
   t.equal(summaryOf([]), null)
-  const summary = summaryOf([blocked({}), blocked({ blockedMs: 6210 }), blocked({ blockedMs: 90_000, request: null, stack: null })])
+  const summary = summaryOf([
+    blocked({}), blocked({ blockedMs: 6210 }), blocked({ blockedMs: 90_000, request: null, stack: null })
+  ])
   t.same(summary, { count: 3, places: [{ request: null, place: null, count: 1, longestMs: 90_000 }, { request: 'GET /report', place: 'parse (app.js:12)', count: 2, longestMs: 30_000 }] })
   const text = linesOf(/** @type {any} */ (summary), tools).join('\n')
   t.match(text, /1 +90 s +– +not known/)

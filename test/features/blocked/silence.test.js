@@ -25,16 +25,17 @@ t.test('not while it is held, nor for the time before: it is blocked since it wa
 })
 
 t.test('it never says more than since it was heard, nor anything of one that is held', async t => {
-  fc.assert(fc.property(fc.array(fc.record({ afterMs: fc.nat(1000), isHeard: fc.boolean(), isStopped: fc.boolean() })), looks => {
-    const silence = new Silence()
-    let at = 0
-    let heardAt = 0
-    for (const { afterMs, isHeard, isStopped } of looks) {
-      at += afterMs
-      if (isHeard) heardAt = at
-      const { blockedMs, stoppedMs } = silence.look(at, { heardAt, isStopped })
-      if (blockedMs > at - heardAt || blockedMs < 0 || (isStopped ? blockedMs !== 0 : stoppedMs !== 0)) return false
-    }
-    return true
-  }))
+  fc.assert(fc.property(fc.array(fc.record({ afterMs: fc.nat(1000), isHeard: fc.boolean(), isStopped: fc.boolean() })),
+    looks => {
+      const silence = new Silence()
+      let at = 0
+      let heardAt = 0
+      for (const { afterMs, isHeard, isStopped } of looks) {
+        at += afterMs
+        if (isHeard) heardAt = at
+        const { blockedMs, stoppedMs } = silence.look(at, { heardAt, isStopped })
+        if (blockedMs > at - heardAt || blockedMs < 0 || (isStopped ? blockedMs !== 0 : stoppedMs !== 0)) return false
+      }
+      return true
+    }))
 })

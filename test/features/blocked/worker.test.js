@@ -17,7 +17,11 @@ t.test('it tells of the request whose code runs, by a message that leaves what w
   const connections = [{ exchanges: [old], copy: { serial: 7 } }, { exchanges: [young], copy: null }]
   /** @type {any[]} */
   const told = []
-  const kernel = /** @type {any} */ ({ channel: { sendAside: (/** @type {string} */ type, /** @type {any} */ fields) => told.push({ type, ...fields }) }, tracker: { connections }, currentExchange: () => old })
+  const kernel = /** @type {any} */ ({
+    channel: { sendAside: (/** @type {string} */ type, /** @type {any} */ fields) => told.push({ type, ...fields }) },
+    tracker: { connections },
+    currentExchange: () => old
+  })
   const { prepareStackTrace } = Error
   tellWhereBlocked(kernel, SETTINGS)
   const interrupted = () => {

@@ -7,7 +7,11 @@ const { addGroup, noSums, ratioOf, varianceOf } = require('../../../lib/features
 const { addTime, quantileOf, thresholdsOf } = require('../../../lib/features/canary/times')
 
 const THRESHOLDS = { medianMs: 20, tailMs: 200 }
-const response = fc.record({ on: fc.nat({ max: 8 }), status: fc.constantFrom(200, 304, 400, 404, 499, 500, 503, 599), ms: fc.double({ min: 0, max: 400, noNaN: true }) })
+const response = fc.record({
+  on: fc.nat({ max: 8 }),
+  status: fc.constantFrom(200, 304, 400, 404, 499, 500, 503, 599),
+  ms: fc.double({ min: 0, max: 400, noNaN: true })
+})
 const responses = fc.array(response, { maxLength: 150 })
 
 /** @param {{ on: number, status: number, ms: number }[]} list */
@@ -65,21 +69,24 @@ t.test('without thresholds no response is slow', async t => {
 t.test('counts are plain data, and their size is bounded whatever the times', async t => {
   const counts = newCounts()
   const connection = newConnection()
-  for (const ms of [-5, 0, 0.001, NaN, 1e12, Infinity]) countResponse(counts, connection, { status: 200, ms }, THRESHOLDS)
+  for (const ms of [-5, 0, 0.001, NaN, 1e12, Infinity]) {
+    countResponse(counts, connection, { status: 200, ms }, THRESHOLDS)
+  }
   for (let ms = 0.01; ms < 1e8; ms *= 1.01) countResponse(counts, connection, { status: 200, ms }, THRESHOLDS)
   t.same(JSON.parse(JSON.stringify(counts)), counts)
   t.ok(Object.keys(counts.times).length <= 372, String(Object.keys(counts.times).length))
 })
 
 t.test('a quantile of times is within 5 %', async t => {
-  fc.assert(fc.property(fc.array(fc.double({ min: 0.05, max: 1e5, noNaN: true }), { minLength: 1, maxLength: 80 }), fc.constantFrom(0.5, 0.99, 1), (list, share) => {
+  fc.assert(fc.property(fc.array(fc.double({ min: 0.05, max: 1e5, noNaN: true }), { minLength: 1, maxLength: 80 }),
+    fc.constantFrom(0.5, 0.99, 1), (list, share) => {
     /** @type {import('../../../lib/features/canary/times').Times} */
-    const times = {}
-    for (const ms of list) addTime(times, ms)
-    const exact = [...list].sort((a, b) => a - b)[Math.ceil(share * list.length) - 1]
-    const ratio = Number(quantileOf(times, share)) / exact
-    return ratio > 1 / 1.0501 && ratio < 1.0501
-  }), { seed: 55 })
+      const times = {}
+      for (const ms of list) addTime(times, ms)
+      const exact = [...list].sort((a, b) => a - b)[Math.ceil(share * list.length) - 1]
+      const ratio = Number(quantileOf(times, share)) / exact
+      return ratio > 1 / 1.0501 && ratio < 1.0501
+    }), { seed: 55 })
   t.equal(quantileOf({}, 0.5), null)
 })
 
@@ -98,12 +105,20 @@ t.test('the thresholds of the new code are 5 % above those of the old, and at le
 t.test('memory grows between collections; what a mark-sweep frees is no growth, and is in the growth from mark-sweep to mark-sweep', async t => {
   const { memory } = newCounts()
   /** @type {[number, number, boolean][]} */
-  const points = [[0, 1000, false], [10, 1100, false], [20, 1300, false], [30, 900, true], [40, 1000, false], [50, 950, true]]
-  for (const [requests, liveBytes, isSweep] of points.slice(0, 4)) countCollection(memory, { requests, liveBytes }, isSweep)
+  const points = [
+    [0, 1000, false], [10, 1100, false], [20, 1300, false], [30, 900, true], [40, 1000, false], [50, 950, true]
+  ]
+  for (const [requests, liveBytes, isSweep] of points.slice(0, 4)) {
+    countCollection(memory, { requests, liveBytes }, isSweep)
+  }
   const half = structuredClone(memory)
-  for (const [requests, liveBytes, isSweep] of points.slice(4)) countCollection(memory, { requests, liveBytes }, isSweep)
+  for (const [requests, liveBytes, isSweep] of points.slice(4)) {
+    countCollection(memory, { requests, liveBytes }, isSweep)
+  }
   t.match(memory, { ramps: { groups: 3, k: 400, n: 30 }, sweeps: { groups: 1, k: 50, n: 20 } })
-  t.match(memorySince(memory, half), { ramps: { groups: 1, k: 100, n: 10, kk: 10_000 }, sweeps: { groups: 1, k: 50, n: 20 } })
+  t.match(
+    memorySince(memory, half), { ramps: { groups: 1, k: 100, n: 10, kk: 10_000 }, sweeps: { groups: 1, k: 50, n: 20 } }
+  )
 })
 
 t.test('a block is what came between two readings', async t => {
@@ -120,7 +135,10 @@ t.test('a block is what came between two readings', async t => {
 
 t.test('the counts of a worker and of its successor are one', async t => {
   fc.assert(fc.property(responses, responses, (first, then) => {
-    const [pooled, whole] = [poolCounts([counted(first), counted(then)]), counted([...first, ...then.map(response => ({ ...response, on: response.on + 100 }))])]
+    const [pooled, whole] = [
+      poolCounts([counted(first), counted(then)]),
+      counted([...first, ...then.map(response => ({ ...response, on: response.on + 100 }))])
+    ]
     t.same(pooled, whole)
   }), { seed: 55, numRuns: 30 })
   t.same(poolCounts([]), newCounts())

@@ -7,7 +7,10 @@ const { judge } = require('../../../lib/features/canary/verdict')
 const { sentenceOf, valueOf } = require('../../../lib/features/canary/verdict-sentence')
 const { seeded } = require('../../support/random')
 
-/** @typedef {import('../../../lib/features/canary/verdict').Window} Window @typedef {import('../../../lib/features/canary/verdict').Figure} Figure */
+/**
+ * @typedef {import('../../../lib/features/canary/verdict').Window} Window
+ * @typedef {import('../../../lib/features/canary/verdict').Figure} Figure
+ */
 
 const THRESHOLDS = { medianMs: 50, tailMs: 99 }
 
@@ -30,22 +33,36 @@ const THRESHOLDS = { medianMs: 50, tailMs: 99 }
  * @param {number} [how.exceptions]
  * @returns {Window}
  */
-function worker (slot, { requests = 50, connections = 10, blocks = 24, status = () => 200, slower = 1, hung = 0, busyMs = 2, idleMs = 0, kept = 0, garbage = () => 0, crashes = 0, exceptions = 0 } = {}) {
+function worker (slot, {
+  requests = 50, connections = 10, blocks = 24, status = () =>
+    200, slower = 1, hung = 0, busyMs = 2, idleMs = 0, kept = 0, garbage = () => 0, crashes = 0, exceptions = 0
+} = {}) {
   const random = seeded(slot + 1)
   const counts = newCounts()
   const clients = Array.from({ length: connections }, newConnection)
-  const window = { ...counts, slot, crashes, exceptions, half: /** @type {Window['half']} */ (null), blocks: /** @type {Window['blocks']} */ ([]) }
+  const window = {
+    ...counts,
+    slot,
+    crashes,
+    exceptions,
+    half: /** @type {Window['half']} */ (null),
+    blocks: /** @type {Window['blocks']} */ ([])
+  }
   let live = 1e7
   for (let block = 0; block < blocks; block++) {
     const before = structuredClone(counts)
     for (let i = 0; i < requests; i++) {
       const connection = i % connections
-      countResponse(counts, clients[connection], { status: status({ connection, block, draw: random() }), ms: random() < hung ? 1000 : 100 * slower * random() }, THRESHOLDS)
+      countResponse(counts, clients[connection], {
+        status: status({ connection, block, draw: random() }), ms: random() < hung ? 1000 : 100 * slower * random()
+      }, THRESHOLDS)
       live += kept
     }
     counts.busyMs += idleMs + requests * busyMs * (0.9 + 0.2 * random())
     window.blocks.push(blockBetween(counts, before))
-    countCollection(counts.memory, { requests: counts.requests, liveBytes: live + 1e4 * random() + garbage(block) }, block % 12 === 0 || block === blocks - 1)
+    countCollection(counts.memory, {
+      requests: counts.requests, liveBytes: live + 1e4 * random() + garbage(block)
+    }, block % 12 === 0 || block === blocks - 1)
     if (block === blocks >> 1) window.half = structuredClone(counts.memory)
   }
   return { ...window, ...counts }
@@ -53,7 +70,10 @@ function worker (slot, { requests = 50, connections = 10, blocks = 24, status = 
 
 /** @param {Parameters<typeof worker>[1]} [how] of each of four old workers */
 const four = how => [0, 1, 2, 3].map(slot => worker(slot, how))
-/** @param {Parameters<typeof worker>[1]} how of the new worker @param {Parameters<typeof worker>[1]} [old] @param {Partial<Parameters<typeof judge>[0]>} [more] */
+/**
+ * @param {Parameters<typeof worker>[1]} how of the new worker @param {Parameters<typeof worker>[1]} [old]
+ * @param {Partial<Parameters<typeof judge>[0]>} [more]
+ */
 const judged = (how, old = {}, more = {}) => judge({ old: four(old), fresh: [worker(4, how)], isFinal: true, ...more })
 /** @param {ReturnType<typeof judge>} verdict @param {string} name */
 const figure = ({ figures }, name) => /** @type {Figure} */ (figures.find(figure => figure.name === name))
@@ -92,7 +112,10 @@ t.test('each kind of worse code is found, and named with its two figures', async
 })
 
 t.test('what the old workers do as well is not worse', async t => {
-  for (const how of [{ status: often(0.03) }, { status: often(0.5, 404) }, { slower: 1.4 }, { busyMs: 3 }, { kept: 4096 }, { crashes: 6 }, { exceptions: 50 }]) {
+  for (const how of [
+    { status: often(0.03) }, { status: often(0.5, 404) }, { slower: 1.4 }, { busyMs: 3 }, { kept: 4096 },
+    { crashes: 6 }, { exceptions: 50 }
+  ]) {
     t.match(judged(how, how), { verdict: 'good' }, JSON.stringify(how))
   }
 })
@@ -118,13 +141,15 @@ t.test('a client that always fails, on one of the connections, does not decide',
 t.test('four errors are too few, also beside none of four times as many requests; six are not', async t => {
   for (const [most, verdict] of /** @type {const} */ ([[4, 'good'], [6, 'bad']])) {
     let failed = 0
-    const status = (/** @type {{ connection: number, block: number }} */ { connection, block }) => connection === 5 * block && failed++ < most ? 500 : 200
+    const status = (/** @type {{ connection: number, block: number }} */ { connection, block }) =>
+      connection === 5 * block && failed++ < most ? 500 : 200
     t.match(judged({ status, connections: 50 }, { connections: 50 }), { verdict }, String(most))
   }
 })
 
 t.test('a few connections are believed as little as those of the old code are alike, unless nearly all responses fail', async t => {
-  const clients = (/** @type {{ connection: number, draw: number }} */ { connection, draw }) => connection === 0 && draw < 0.6 ? 500 : 200
+  const clients = (/** @type {{ connection: number, draw: number }} */ { connection, draw }) =>
+    connection === 0 && draw < 0.6 ? 500 : 200
   const verdict = judged({ status: often(0.6), connections: 2 }, { status: clients })
   t.match(verdict, { verdict: 'good' })
   t.match(figure(verdict, 'errors').why, /chance/)
@@ -141,12 +166,21 @@ t.test('nor do a few seconds in which all responses of one worker fail; half a m
 })
 
 t.test('nor the seconds in which those of all workers fail, also if most requests of the new code are in them', async t => {
-  const status = (/** @type {{ block: number, draw: number }} */ { block, draw }) => block >= 5 && block < 10 && draw < 0.8 ? 500 : 200
+  const status = (/** @type {{ block: number, draw: number }} */ { block, draw }) =>
+    block >= 5 && block < 10 && draw < 0.8 ? 500 : 200
   const [before, meanwhile] = [worker(4, { status, blocks: 5 }), worker(4, { status, requests: 400 })]
   const of = meanwhile.of
-  const busier = { ...meanwhile, blocks: meanwhile.blocks.map((block, at) => at >= 5 && at < 10 ? block : before.blocks[0]) }
+  const busier = {
+    ...meanwhile, blocks: meanwhile.blocks.map((block, at) => at >= 5 && at < 10 ? block : before.blocks[0])
+  }
   const [requests, errors] = [busier.blocks.reduce((sum, block) => sum + block.requests, 0), of.errors]
-  Object.assign(busier, { requests, connections: 10, squares: requests ** 2 / 10, ofSquares: { ...of, errors: errors ** 2 / 10 }, ofProducts: { ...of, errors: errors * requests / 10 } })
+  Object.assign(busier, {
+    requests,
+    connections: 10,
+    squares: requests ** 2 / 10,
+    ofSquares: { ...of, errors: errors ** 2 / 10 },
+    ofProducts: { ...of, errors: errors * requests / 10 }
+  })
   const verdict = judge({ old: four({ status }), fresh: [busier], isFinal: true })
   t.ok(Number(figure(verdict, 'errors').fresh) > 2 * Number(figure(verdict, 'errors').old))
   t.match(figure(verdict, 'errors'), { isWorse: false, why: /chance/ })
@@ -206,9 +240,15 @@ t.test('without two mark-sweeps of the new code nothing is known of its memory',
 })
 
 t.test('two crashes are no evidence, also beside none; nor are many by much of the work', async t => {
-  t.match(judge({ old: Array.from({ length: 99 }, (_, slot) => worker(slot, { blocks: 1 })), fresh: [worker(100, { crashes: 2, blocks: 1 })], isFinal: true }), { decidedBy: null })
+  t.match(judge({
+    old: Array.from({ length: 99 }, (_, slot) => worker(slot, { blocks: 1 })),
+    fresh: [worker(100, { crashes: 2, blocks: 1 })],
+    isFinal: true
+  }), { decidedBy: null })
   t.match(judge({ old: Array.from({ length: 99 }, (_, slot) => worker(slot, { blocks: 1 })), fresh: [worker(100, { crashes: 3, blocks: 1 })], isFinal: true }), { decidedBy: 'crashes' })
-  t.match(judge({ old: four().slice(0, 1), fresh: [10, 11, 12, 13].map(slot => worker(slot, { crashes: 3 })), isFinal: true }), { decidedBy: null })
+  t.match(judge({
+    old: four().slice(0, 1), fresh: [10, 11, 12, 13].map(slot => worker(slot, { crashes: 3 })), isFinal: true
+  }), { decidedBy: null })
   t.match(judge({ old: four(), fresh: [worker(4, { crashes: 4, requests: 1 })], isFinal: true }), { decidedBy: null }, 'by workers, where it has had few requests')
 })
 
@@ -237,7 +277,9 @@ t.test('without any request, worker or block there is a verdict', async t => {
   t.match(judge({ old: [], fresh: [], isFinal: true }), { verdict: 'undecided' })
   t.match(judge({ old: [], fresh: [worker(4)], isFinal: false }), { verdict: 'going-on' })
   t.match(judged({ ...none, crashes: 6 }), { verdict: 'bad', decidedBy: 'crashes' })
-  for (const { old, fresh, p } of judged(none, none).figures) t.ok([old, fresh].every(value => value === null || Number.isFinite(value)) && p >= 0 && p <= 1)
+  for (const { old, fresh, p } of judged(none, none).figures) {
+    t.ok([old, fresh].every(value => value === null || Number.isFinite(value)) && p >= 0 && p <= 1)
+  }
 })
 
 t.test('while the bake goes on, only what is far from chance is said', async t => {
@@ -271,10 +313,15 @@ const random = fc.record({
   kept: fc.constantFrom(0, 500, 5000),
   crashes: fc.nat({ max: 5 }),
   exceptions: fc.nat({ max: 5 })
-}).map(({ errors, refusals, ...rest }) => ({ ...rest, status: (/** @type {{ draw: number }} */ { draw }) => draw < errors ? 500 : draw > 1 - refusals ? 404 : 200 }))
+}).map(({ errors, refusals, ...rest }) => ({
+  ...rest, status: (/** @type {{ draw: number }} */ { draw }) => draw < errors ? 500 : draw > 1 - refusals ? 404 : 200
+}))
 const sound = random.map(({ requests, connections, blocks }) => ({ requests, connections, blocks: blocks + 10 }))
-const bakes = (/** @type {fc.Arbitrary<NonNullable<Parameters<typeof worker>[1]>>} */ old) => fc.record({ old: fc.array(old, { maxLength: 4 }), fresh: fc.array(random, { maxLength: 3 }), isFinal: fc.boolean() })
-  .map(({ old, fresh, isFinal }) => ({ old: old.map((how, i) => worker(i, how)), fresh: fresh.map((how, i) => worker(10 + i, how)), isFinal }))
+const bakes = (/** @type {fc.Arbitrary<NonNullable<Parameters<typeof worker>[1]>>} */ old) =>
+  fc.record({ old: fc.array(old, { maxLength: 4 }), fresh: fc.array(random, { maxLength: 3 }), isFinal: fc.boolean() })
+    .map(({ old, fresh, isFinal }) => ({
+      old: old.map((how, i) => worker(i, how)), fresh: fresh.map((how, i) => worker(10 + i, how)), isFinal
+    }))
 
 t.test('the order of workers, and a way through JSON, change nothing', async t => {
   fc.assert(fc.property(bakes(random), ({ old, fresh, isFinal }) => {

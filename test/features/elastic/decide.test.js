@@ -14,7 +14,9 @@ function decide (looks, bounds = { min: 1, max: 9 }) {
   /** @type {any[]} */
   const decisions = []
   looks.forEach(([busy, { workers = 2, serving = workers, bootMs = 500, fitting = null, atMs = 0 } = {}], second) => {
-    history = pushLoad(history, { atMs: atMs || 1000 * second, workers, serving, busy, requestsPerSecond: 0, bootMs, fitting })
+    history = pushLoad(
+      history, { atMs: atMs || 1000 * second, workers, serving, busy, requestsPerSecond: 0, bootMs, fitting }
+    )
     decisions.push(decideNow(history, bounds))
   })
   return decisions
@@ -89,24 +91,28 @@ t.test('the least loaded worker leaves first, and the first slot never', async t
 })
 
 t.test('whatever the load: within the bounds, and never for the same load up and down', async t => {
-  const load = fc.array(fc.record({ seconds: fc.integer({ min: 1, max: 400 }), busy: fc.double({ min: 0, max: 12, noNaN: true }) }), { minLength: 1, maxLength: 8 })
-  fc.assert(fc.property(load, fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 6 }), fc.constantFrom(100, 1000, 20_000), (parts, min, more, bootMs) => {
-    const demand = parts.flatMap(({ seconds, busy }) => Array(seconds).fill(busy))
-    const rule = recycles({ min, max: min + more })
-    /** @type {{ from: number, to: number, busy: number }[]} */
-    const changes = []
-    run([...demand, ...Array(1500).fill(demand.at(-1))], look => {
-      const to = rule(look)
-      if (to !== null && to !== look.workers) {
-        if (to < min || to > min + more) throw new Error(`${to} workers`)
-        changes.push({ from: look.workers, to, busy: look.busy })
-      }
-      return to
-    }, { workers: min, bootMs })
-    const last = changes.slice(-40).filter(({ busy }) => Math.abs(busy - Number(demand.at(-1))) < 0.001)
-    const turns = last.filter(({ from, to }, i) => i > 0 && (to > from) !== (last[i - 1].to > last[i - 1].from)).length
-    if (turns > 1) throw new Error(`it oscillates: ${JSON.stringify(last)}`)
-  }), { numRuns: extent({ short: 100, long: 300 }), seed: 35 })
+  const load = fc.array(fc.record({
+    seconds: fc.integer({ min: 1, max: 400 }), busy: fc.double({ min: 0, max: 12, noNaN: true })
+  }), { minLength: 1, maxLength: 8 })
+  fc.assert(fc.property(load, fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 6 }),
+    fc.constantFrom(100, 1000, 20_000), (parts, min, more, bootMs) => {
+      const demand = parts.flatMap(({ seconds, busy }) => Array(seconds).fill(busy))
+      const rule = recycles({ min, max: min + more })
+      /** @type {{ from: number, to: number, busy: number }[]} */
+      const changes = []
+      run([...demand, ...Array(1500).fill(demand.at(-1))], look => {
+        const to = rule(look)
+        if (to !== null && to !== look.workers) {
+          if (to < min || to > min + more) throw new Error(`${to} workers`)
+          changes.push({ from: look.workers, to, busy: look.busy })
+        }
+        return to
+      }, { workers: min, bootMs })
+      const last = changes.slice(-40).filter(({ busy }) => Math.abs(busy - Number(demand.at(-1))) < 0.001)
+      const turns = last.filter(({ from, to }, i) =>
+        i > 0 && (to > from) !== (last[i - 1].to > last[i - 1].from)).length
+      if (turns > 1) throw new Error(`it oscillates: ${JSON.stringify(last)}`)
+    }), { numRuns: extent({ short: 100, long: 300 }), seed: 35 })
 })
 
 t.test('an hour of each load: few changes, hardly any time over the target, no overshoot', async t => {
@@ -140,14 +146,21 @@ t.test('a busy moment holds the workers for two minutes and the five seconds tha
 })
 
 t.test('a gap of three seconds between two looks is no pause, a longer one is', async t => {
-  const after = (/** @type {number} */ gapMs) => first(decide([...times(3, 1.7), ...times(1, 1.7, { atMs: 2000 + gapMs })]))
+  const after = (/** @type {number} */ gapMs) =>
+    first(decide([...times(3, 1.7), ...times(1, 1.7, { atMs: 2000 + gapMs })]))
   t.match(after(3000), { second: 3, workers: 3 })
   t.equal(after(3001), null)
 })
 
 t.test('what is kept of a long run: one look before the last three seconds, and means of five seconds for ten minutes and two of them', async t => {
   let history = NO_HISTORY
-  for (let atMs = 0; atMs <= 700_000; atMs += 1000) history = pushLoad(history, { atMs, workers: 2, serving: 2, busy: (atMs / 1000) % 5, requestsPerSecond: 0, bootMs: 500, fitting: null })
+  for (let atMs = 0; atMs <= 700_000; atMs += 1000) {
+    history = pushLoad(
+      history, {
+        atMs, workers: 2, serving: 2, busy: (atMs / 1000) % 5, requestsPerSecond: 0, bootMs: 500, fitting: null
+      }
+    )
+  }
   t.same(history.recent.map(({ atMs }) => atMs), [697_000, 698_000, 699_000, 700_000])
   t.same(history.steps[0], { fromMs: 95_000, busy: 2, looks: 5 })
   t.same(history.steps.at(-1), { fromMs: 700_000, busy: 0, looks: 1 })

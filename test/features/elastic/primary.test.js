@@ -11,7 +11,12 @@ function start (workers, { parallelism, megabytes }) {
   const options = resolveOptions({ workers }, { parallelism, container: megabytes === undefined ? null : { limitBytes: megabytes * MIB, source: 'cgroup v2', quotaCpus: null } })
   /** @type {any[]} */
   const recorded = []
-  const kernel = { options, fleet: {}, now: () => 0, record: (/** @type {string} */ event, /** @type {any} */ fields) => recorded.push({ event, ...fields }) }
+  const kernel = {
+    options,
+    fleet: {},
+    now: () => 0,
+    record: (/** @type {string} */ event, /** @type {any} */ fields) => recorded.push({ event, ...fields })
+  }
   const ended = new AbortController()
   new Sizing(/** @type {any} */ (kernel)).begin?.(ended.signal)
   ended.abort()

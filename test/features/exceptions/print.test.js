@@ -7,7 +7,11 @@ const { inspect } = require('node:util')
 const { describe, print } = require('../../../lib/features/exceptions/print')
 
 const fail = () => { throw new Error('a trap') }
-/** What an app may throw, and what makes trouble for those that look at it. @type {Record<string, { thrown: unknown, name?: string, message: string | RegExp }>} */
+/**
+ * What an app may throw, and what makes trouble for those that look at it.
+ *
+ * @type {Record<string, { thrown: unknown, name?: string, message: string | RegExp }>}
+ */
 const UNUSUAL = {
   'a text': { thrown: 'a text\nof two lines', message: 'a text' },
   nothing: { thrown: undefined, message: 'undefined' },

@@ -6,7 +6,9 @@ const { clip } = require('../../../lib/report/cell')
 const { layOut, short } = require('../../../lib/report/grid')
 const { plain } = require('../../../lib/core/plain')
 
-const tools = (/** @type {number} */ width) => /** @type {any} */ ({ paint: (/** @type {string} */ colour, /** @type {string} */ text) => text, width, layOut, short, clip, plain })
+const tools = (/** @type {number} */ width) => /** @type {any} */ ({
+  paint: (/** @type {string} */ colour, /** @type {string} */ text) => text, width, layOut, short, clip, plain
+})
 const line = (/** @type {Record<string, any>} */ about = {}) => ({ name: 'Error', message: 'it', stack: 'Error: it\n    at f (/a.js:1:1)', request: 'GET /', seen: 1, ...about })
 
 /** @param {Record<string, any>[]} lines */

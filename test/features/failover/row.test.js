@@ -6,7 +6,9 @@ const { CLOSES, bytesOf, fateOf, parseHead, placesOf, readRow, readSpill, PLACES
 
 const ESTABLISHED = 1
 const rest = (read, written) => ({ read, written })
-const row = (latest, other = latest, kept = 0) => ({ serial: 1, deaths: 0, hasThrown: false, latest, other, kept, place: 0 })
+const row = (latest, other = latest, kept = 0) => ({
+  serial: 1, deaths: 0, hasThrown: false, latest, other, kept, place: 0
+})
 const counted = (read, written, state = ESTABLISHED) => ({ read, written, state })
 
 t.test('a connection of which the kernel has counted what was noted is idle, by either state', async t => {
@@ -56,7 +58,9 @@ t.test('a row is read as it was written', async t => {
   numbers[KEPT] = 30
   numbers[PLACE] = 40
   for (const [i, from] of STATES.entries()) [numbers[from], numbers[from + 1]] = [10 + i, 20 + i]
-  t.same(readRow(new DataView(numbers.buffer), 0), { serial: 12, deaths: 1, hasThrown: true, latest: rest(11, 21), other: rest(10, 20), kept: 30, place: 40 })
+  t.same(readRow(new DataView(numbers.buffer), 0), {
+    serial: 12, deaths: 1, hasThrown: true, latest: rest(11, 21), other: rest(10, 20), kept: 30, place: 40
+  })
 })
 
 t.test('a head is read as the client sent it; a part of one is none', async t => {
@@ -70,18 +74,24 @@ t.test('a head is read as the client sent it; a part of one is none', async t =>
 t.test('whatever is in that memory, there is an answer, and a place in it', async t => {
   const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(NaN, -1, 0, Infinity, Number.MAX_SAFE_INTEGER))
   const spilt = fc.tuple(fc.oneof(number, fc.constant(NaN)), number, fc.boolean())
-  fc.assert(fc.property(fc.array(number, { minLength: 8, maxLength: 8 }), number, number, fc.integer({ min: 0, max: 12 }), fc.boolean(), spilt, (numbers, read, written, state, isWhole, [other, at, isOf]) => {
-    const row = readRow(new DataView(new Float64Array(numbers).buffer), 0)
-    const spill = readSpill(new DataView(new Float64Array([isOf ? numbers[SERIAL] : other, at]).buffer))
-    const [first, second] = placesOf(row, counted(read, written, state), spill) ?? []
-    const isWithin = first === undefined || (first.offset >= PLACES[0].from && first.length > PREFIX_BYTES && first.length <= PLACES[1].bytes && first.offset + first.length <= SPILL.from)
-    const isSpillWithin = second === undefined || (second.length > 0 && second.offset > SPILL.from && second.offset + second.length <= SPILL.from + SPILL.bytes)
-    return ['ended', 'idle', 'unanswered', 'begun'].includes(fateOf(row, counted(read, written, state), isWhole)) && isWithin && isSpillWithin
-  }))
+  fc.assert(fc.property(fc.array(number, { minLength: 8, maxLength: 8 }), number, number,
+    fc.integer({ min: 0, max: 12 }), fc.boolean(), spilt,
+    (numbers, read, written, state, isWhole, [other, at, isOf]) => {
+      const row = readRow(new DataView(new Float64Array(numbers).buffer), 0)
+      const spill = readSpill(new DataView(new Float64Array([isOf ? numbers[SERIAL] : other, at]).buffer))
+      const [first, second] = placesOf(row, counted(read, written, state), spill) ?? []
+      const isWithin = first === undefined || (first.offset >= PLACES[0].from && first.length > PREFIX_BYTES &&
+      first.length <= PLACES[1].bytes && first.offset + first.length <= SPILL.from)
+      const isSpillWithin = second === undefined ||
+      (second.length > 0 && second.offset > SPILL.from && second.offset + second.length <= SPILL.from + SPILL.bytes)
+      return ['ended', 'idle', 'unanswered', 'begun'].includes(fateOf(row, counted(read, written, state), isWhole)) && isWithin && isSpillWithin
+    }))
 })
 
 t.test('what is kept of a request, and where', async t => {
-  const place = (kept, at, read = 100) => placesOf({ ...row(rest(100, 50), undefined, kept), place: at }, counted(read, 50), { serial: 0, at: 0 })?.[0] ?? null
+  const place = (kept, at, read = 100) => placesOf(
+    { ...row(rest(100, 50), undefined, kept), place: at }, counted(read, 50), { serial: 0, at: 0 }
+  )?.[0] ?? null
   t.same(place(500, PLACES[1].from), { offset: PLACES[1].from, length: 508 })
   t.same(place(-500, PLACES[0].from), { offset: PLACES[0].from, length: 508 }, 'the beginning')
   t.same(place(500, PLACES[0].from, 900), { offset: PLACES[0].from, length: 808 }, 'it died as it read: the kernel has counted what it has put there')
@@ -89,7 +99,9 @@ t.test('what is kept of a request, and where', async t => {
   t.equal(place(0, PLACES[0].from, 1200), null, 'more than there is room for')
   t.same(place(-500, PLACES[0].from, 900), { offset: PLACES[0].from, length: 508 })
   t.equal(place(0, 0, 900), null, 'there is no place')
-  for (const [kept, at] of [[0, PLACES[0].from], [-17_000, PLACES[0].from], [500, 0], [500, NaN], [500, 2 ** 40], [17_000, PLACES[0].from], [1.5, PLACES[0].from]]) t.equal(place(kept, at), null)
+  for (const [kept, at] of [[0, PLACES[0].from], [-17_000, PLACES[0].from], [500, 0], [500, NaN], [
+    500, 2 ** 40
+  ], [17_000, PLACES[0].from], [1.5, PLACES[0].from]]) t.equal(place(kept, at), null)
 })
 
 t.test('what the place had no room for is in the spill, until it is in a larger place', async t => {
@@ -98,7 +110,9 @@ t.test('what the place had no room for is in the spill, until it is in a larger 
   const small = PLACES[0].from
   t.same(places(small, 100 + 3000, { serial: 7, at: 1016 }), [{ offset: small, length: 1024 }, { offset: SPILL.from + 16, length: 1984 }], 'it died as it was read')
   t.same(places(PLACES[1].from, 100 + 3000, { serial: 7, at: 1016 }), [{ offset: PLACES[1].from, length: 1024 }, { offset: SPILL.from + 16, length: 1984 }], 'or copied')
-  t.same(places(PLACES[1].from, 100 + 3000, { serial: 7, at: 1016 }, 3000), [{ offset: PLACES[1].from, length: 1024 }, { offset: SPILL.from + 16, length: 1984 }])
+  t.same(places(PLACES[1].from, 100 + 3000, { serial: 7, at: 1016 }, 3000), [
+    { offset: PLACES[1].from, length: 1024 }, { offset: SPILL.from + 16, length: 1984 }
+  ])
   t.same(places(small, 100 + 1016, { serial: 7, at: 1016 }), [{ offset: small, length: 1024 }], 'it had room for all')
   t.equal(places(small, 100 + 3000, { serial: 8, at: 1016 }), null, "another connection's")
   t.equal(places(small, 100 + 20_000, { serial: 7, at: 1016 }), null, 'more than the spill has room for')

@@ -17,5 +17,6 @@ t.test(`${COPIES * VALUES} random values of each kind across ${COPIES} copies, a
   const values = drawn.flatMap(values => values['Math.random'])
   t.ok(values.every(value => value >= 0 && value < 1))
   const mean = values.reduce((sum, value) => sum + value) / values.length
-  t.ok(mean > 0.48 && mean < 0.52, 'Math.random is spread evenly', { mean }) // five standard deviations of 5,000, seven of 10,000
+  // Five standard deviations of 5,000, seven of 10,000
+  t.ok(mean > 0.48 && mean < 0.52, 'Math.random is spread evenly', { mean })
 })

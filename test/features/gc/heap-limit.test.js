@@ -9,7 +9,11 @@ const { oldSpaceFlag, heapWarning } = require('../../../lib/features/gc/heap-lim
 const MIB = 1024 ** 2
 const NONE = { maxRssBytes: null, hardRssBytes: null, sizing: { limitBytes: null } }
 const within = (/** @type {number} */ mib) => ({ sizing: { limitBytes: mib * MIB } })
-/** As of a process with these flags, where V8's limit includes three semi-spaces of 16 MiB. @param {number} limitBytes @param {any} terms */
+/**
+ * As of a process with these flags, where V8's limit includes three semi-spaces of 16 MiB.
+ *
+ * @param {number} limitBytes @param {any} terms
+ */
 const warned = (limitBytes, terms) => heapWarning(limitBytes, oldSpaceLimit(limitBytes, [], 11), terms)
 const budget = (/** @type {number} */ mib) => ({ maxRssBytes: mib * MIB, hardRssBytes: 1.25 * mib * MIB })
 

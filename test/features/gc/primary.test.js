@@ -23,17 +23,20 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
     execArgv: [],
     now: () => 1000,
     outOfRotation: {
-      take: (/** @type {any} */ handle, /** @type {any} */ task, /** @type {any} */ settle) => new Promise(resolve => taken.push({
-        handle,
-        async back (why = null) {
-          if (why === null) await settle({ why, before: USAGE, after: USAGE, moved: 3, emptyMs: 5, pauseMs: 7 })
-          resolve({ why })
-          await new Promise(setImmediate)
-        }
-      })),
+      take: (/** @type {any} */ handle, /** @type {any} */ task, /** @type {any} */ settle) =>
+        new Promise(resolve => taken.push({
+          handle,
+          async back (why = null) {
+            if (why === null) await settle({ why, before: USAGE, after: USAGE, moved: 3, emptyMs: 5, pauseMs: 7 })
+            resolve({ why })
+            await new Promise(setImmediate)
+          }
+        })),
       async request (/** @type {number} */ slot, /** @type {any} */ task, /** @type {any} */ settle) {
         if (slot > 0) throw new Error('no other worker serves')
-        await settle({ slot, pid: 7, budget: BUDGET }, { before: USAGE, after: USAGE, moved: 0, emptyMs: 1.2, pauseMs: 7 })
+        await settle(
+          { slot, pid: 7, budget: BUDGET }, { before: USAGE, after: USAGE, moved: 0, emptyMs: 1.2, pauseMs: 7 }
+        )
       }
     },
     read: async () => ({ rssBytes: after, pssBytes: after, ussBytes: after }),
@@ -49,13 +52,22 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
     }
   }
   const condemn = (/** @type {any} */ reason, rssBytes = 150) => {
-    const handle = { slot: samples.size, pid: 1000 + samples.size, isServing: true, condemnation: new Condemnation(), budget: BUDGET }
+    const handle = {
+      slot: samples.size, pid: 1000 + samples.size, isServing: true, condemnation: new Condemnation(), budget: BUDGET
+    }
     handle.condemnation.condemn(reason)
     samples.set(handle, { rssBytes, requested: null })
     return /** @type {any} */ (handle)
   }
   const part = new GarbageCollection(/** @type {any} */ (kernel))
-  return { journal, taken, part, relief: /** @type {import('../../../lib/features/interface').BeforeRecycle} */ (part.beforeRecycle), condemn, changes: () => changes }
+  return {
+    journal,
+    taken,
+    part,
+    relief: /** @type {import('../../../lib/features/interface').BeforeRecycle} */ (part.beforeRecycle),
+    condemn,
+    changes: () => changes
+  }
 }
 
 t.test('a worker over budget collects, and is kept', async t => {

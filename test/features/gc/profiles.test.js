@@ -35,11 +35,12 @@ t.test('semi-spaces grow with the budget, as powers of two', async t => {
 })
 
 t.test('whatever the budget, the first mark-sweep of a huge heap would come beyond it', async t => {
-  fc.assert(fc.property(fc.integer({ min: MIB, max: Number.MAX_SAFE_INTEGER }), fc.constantFrom(...MAJORS), (maxRssBytes, nodeMajor) => {
-    const flags = Object.fromEntries(gcFlags('huge-heap', { maxRssBytes, nodeMajor }).map(flag => flag.split('=')))
-    const [old, initial, semi] = ['--max-old-space-size', '--initial-old-space-size', '--max-semi-space-size'].map(name => Number(flags[name]) * MIB)
-    return initial <= old / 2 && initial - semi > 1.25 * maxRssBytes && maxRssBytes <= largestBudget('huge-heap', maxRssBytes, [])
-  }))
+  fc.assert(fc.property(fc.integer({ min: MIB, max: Number.MAX_SAFE_INTEGER }), fc.constantFrom(...MAJORS),
+    (maxRssBytes, nodeMajor) => {
+      const flags = Object.fromEntries(gcFlags('huge-heap', { maxRssBytes, nodeMajor }).map(flag => flag.split('=')))
+      const [old, initial, semi] = ['--max-old-space-size', '--initial-old-space-size', '--max-semi-space-size'].map(name => Number(flags[name]) * MIB)
+      return initial <= old / 2 && initial - semi > 1.25 * maxRssBytes && maxRssBytes <= largestBudget('huge-heap', maxRssBytes, [])
+    }))
 })
 
 t.test('a profile needs a budget, and one that its old space can hold', async t => {

@@ -16,7 +16,11 @@ t.test('probes that cannot be made are told once, and again when they have been 
     return { near: Object.assign(new EventEmitter(), { destroy () {} }), far: { close () {} } }
   }
   const options = /** @type {any} */ ({ health: '/', healthPeriodMs: 1, healthTimeoutMs: 1000, healthFailureThreshold: 3, healthInitialDelayMs: 0 })
-  const checks = new HealthChecks(/** @type {any} */ ({ options, now: () => performance.now(), record: (/** @type {string} */ event, /** @type {any} */ fields) => lines.push({ event, ...fields }) }), /** @type {any} */ (open))
+  const checks = new HealthChecks(/** @type {any} */ ({
+    options,
+    now: () => performance.now(),
+    record: (/** @type {string} */ event, /** @type {any} */ fields) => lines.push({ event, ...fields })
+  }), /** @type {any} */ (open))
   /** @type {any[]} */
   const judged = []
   const worker = /** @type {any} */ (Object.assign(new EventEmitter(), { state: 'ready', latest: {}, known: {}, readiness: { judge: (/** @type {string} */ gate, /** @type {string} */ why) => judged.push({ gate, why }) } }))

@@ -33,7 +33,9 @@ function primary (t, options = {}) {
     recycle: async (/** @type {number} */ slot) => ({ event: 'recycled', slot }),
     read: async () => ({ rssBytes: kernel.rssBytes }),
     sampleOf: () => ({ rssBytes: kernel.rssBytes }),
-    createFile: (/** @type {number} */ slot, /** @type {string} */ suffix, /** @type {any} */ how) => createPrivateFile({ slot, pid: ++files, suffix, ...how }), // two of one millisecond have names of their own
+    // Two of one millisecond have names of their own
+    createFile: (/** @type {number} */ slot, /** @type {string} */ suffix, /** @type {any} */ how) =>
+      createPrivateFile({ slot, pid: ++files, suffix, ...how }),
     outOfRotation: {
       take: async (/** @type {any} */ handle, /** @type {any} */ task) => {
         kernel.calls.push({ task: task.type, file: task.fields.file, refusal: await task.refusal() })

@@ -8,7 +8,10 @@ const { warnOfShort } = require('../../../lib/features/keep-alive/primary')
 t.test('what several workers tell is one warning, in the journal and in status()', async t => {
   /** @type {any[]} */
   const lines = []
-  const part = /** @type {any} */ (warnOfShort(/** @type {any} */ ({ options: { keepAliveTimeoutMs: null }, record: (/** @type {string} */ event, /** @type {any} */ fields) => lines.push({ event, ...fields }) })))
+  const part = /** @type {any} */ (warnOfShort(/** @type {any} */ ({
+    options: { keepAliveTimeoutMs: null },
+    record: (/** @type {string} */ event, /** @type {any} */ fields) => lines.push({ event, ...fields })
+  })))
   const { lines: sayStatus } = /** @type {any} */ (feature.status)
   const paint = (/** @type {string} */ _, /** @type {string} */ text) => text
   t.same(sayStatus(part.describe(), paint), [])

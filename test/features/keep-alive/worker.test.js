@@ -29,7 +29,8 @@ t.test('a server has the timeout from its first connection on, and what the app 
 
 t.test('the time for a head follows, up to that for a request: a proxy opens connections ahead of its requests', async t => {
   for (const [timeoutMs, expected, own = {}] of /** @type {[number, number, Record<string, number>?][]} */ ([
-    [30_000, headersTimeout], [65_000, 66_000], [620_000, 300_000], [620_000, 621_000, { requestTimeout: 0 }], [65_000, 10_000, { headersTimeout: 10_000 }]
+    [30_000, headersTimeout], [65_000, 66_000], [620_000, 300_000], [620_000, 621_000, { requestTimeout: 0 }],
+    [65_000, 10_000, { headersTimeout: 10_000 }]
   ])) {
     const server = Object.assign(http.createServer(), own)
     extend(server, timeoutMs)
@@ -41,7 +42,9 @@ t.test('the time for a head follows, up to that for a request: a proxy opens con
 })
 
 t.test('it does not end a connection that is idle between two requests for longer', async t => {
-  const server = http.createServer({ keepAliveTimeout: 5000, headersTimeout: 300, connectionsCheckingInterval: 50 }, (request, response) => response.end(request.url))
+  const server = http.createServer({
+    keepAliveTimeout: 5000, headersTimeout: 300, connectionsCheckingInterval: 50
+  }, (request, response) => response.end(request.url))
   t.teardown(() => server.close())
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const client = net.connect(/** @type {import('node:net').AddressInfo} */ (server.address()).port, '127.0.0.1')

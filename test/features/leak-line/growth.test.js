@@ -13,7 +13,11 @@ const CACHE = frame('remember', '/app.js', 3)
 const PARSE = frame('parse', '/node_modules/p/index.js', 0)
 const CHURN = frame('render', '/app.js', 20)
 
-/** A stack for each list of frames, with samples as [ordinal, size]. @param {[import('../../../lib/features/leak-line/samples').CallFrame[], [number, number][]][]} stacks */
+/**
+ * A stack for each list of frames, with samples as [ordinal, size].
+ *
+ * @param {[import('../../../lib/features/leak-line/samples').CallFrame[], [number, number][]][]} stacks
+ */
 function profile (stacks) {
   let lastId = 1
   /** @type {any} */
@@ -70,7 +74,9 @@ t.test('the growth is named, the churn is not, and packages count for their call
   const readings = [
     profile([[[APP, CHURN], each(0, 20)], [[APP, CACHE, PARSE], each(20, 25)]]),
     profile([[[APP, CHURN], each(30, 50)], [[APP, CACHE, PARSE], [...each(20, 25), ...each(60, 80)]]]),
-    profile([[[APP, CHURN], each(90, 110)], [[APP, CACHE, PARSE], [...each(20, 25), ...each(60, 80), ...each(120, 140)]], [[APP], each(140, 150)]])
+    profile([[
+      [APP, CHURN], each(90, 110)
+    ], [[APP, CACHE, PARSE], [...each(20, 25), ...each(60, 80), ...each(120, 140)]], [[APP], each(140, 150)]])
   ].map(one => readProfile(one, stacks))
   const requests = [0, 100, 200]
   const { total, halves, rows, tree } = growthOf(readings, requests, stacks, HOW)

@@ -8,13 +8,30 @@ const MIB = 1024 ** 2
 const AT = { name: 'remember', file: '/srv/app.js', line: 4, column: 1, kind: /** @type {const} */ ('app') }
 
 /** @param {number} requests @param {Partial<import('../../../lib/features/leak-line/outcome').Usage>} [more] */
-const usage = (requests, more) => ({ atMs: 0, requests, rssBytes: 80 * MIB, heapTotalBytes: 20 * MIB, heapUsedBytes: 10 * MIB, externalBytes: 2 * MIB, pauseMs: 50, ...more })
+const usage = (requests, more) => ({
+  atMs: 0,
+  requests,
+  rssBytes: 80 * MIB,
+  heapTotalBytes: 20 * MIB,
+  heapUsedBytes: 10 * MIB,
+  externalBytes: 2 * MIB,
+  pauseMs: 50,
+  ...more
+})
 /** @param {number} bytes @param {number} samples */
 const estimate = (bytes, samples) => ({ bytes, low: samples >= 3 ? 0.8 * bytes : -1, high: 1.2 * bytes, samples })
-/** @param {number[]} halves @param {number[]} [samples] @param {Partial<import('../../../lib/features/leak-line/growth').Row>} [more] @returns {import('../../../lib/features/leak-line/growth').Row} */
-const row = ([a, b], [m, n] = [50, 50], more) => ({ ...estimate(a + b, m + n), at: AT, callers: [], by: null, halves: [estimate(a, m), estimate(b, n)], ...more })
+/**
+ * @param {number[]} halves @param {number[]} [samples]
+ * @param {Partial<import('../../../lib/features/leak-line/growth').Row>} [more]
+ * @returns {import('../../../lib/features/leak-line/growth').Row}
+ */
+const row = ([a, b], [m, n] = [50, 50], more) => ({
+  ...estimate(a + b, m + n), at: AT, callers: [], by: null, halves: [estimate(a, m), estimate(b, n)], ...more
+})
 /** @param {import('../../../lib/features/leak-line/growth').Row[]} rows */
-const growth = rows => ({ total: estimate(rows.reduce((sum, { bytes }) => sum + bytes, 0), 100), halves: [], rows, tree: [] })
+const growth = rows => ({
+  total: estimate(rows.reduce((sum, { bytes }) => sum + bytes, 0), 100), halves: [], rows, tree: []
+})
 const READINGS = [usage(1000), usage(2000), usage(3000)]
 
 t.test('a function that grows in both halves leaks', async t => {
@@ -34,7 +51,9 @@ t.test('a cache that fills up grows less in the second half; by requests, not by
 })
 
 t.test('where no reading divides the requests, a cache is not told from a leak, and that is said', async t => {
-  const outcome = judge({ readings: [usage(10), usage(500), usage(520)], growth: growth([{ ...row([MIB, MIB]), halves: [] }]) })
+  const outcome = judge({
+    readings: [usage(10), usage(500), usage(520)], growth: growth([{ ...row([MIB, MIB]), halves: [] }])
+  })
   t.equal(outcome.verdict, 'grows')
   t.match(sentencesOf({ ...outcome, why: null, tookMs: 5 }), [/leaks/, /^no reading in between/])
 })
@@ -68,7 +87,8 @@ t.test('too few requests, and too few readings', async t => {
 })
 
 t.test('growth outside the heap: Buffers, and native memory', async t => {
-  const buffers = [10, 20, 30].map((mib, i) => usage(1000 * (i + 1), { externalBytes: mib * MIB, rssBytes: (70 + mib) * MIB }))
+  const buffers = [10, 20, 30].map((mib, i) =>
+    usage(1000 * (i + 1), { externalBytes: mib * MIB, rssBytes: (70 + mib) * MIB }))
   const outcome = judge({ readings: buffers, growth: growth([]) })
   t.match(outcome, { verdict: 'outside', outside: { externalBytes: 20 * MIB, nativeBytes: 0 } })
   t.match(sentencesOf({ ...outcome, why: null, tookMs: 5 }), ["no leak was found in V8's heap in 2,000 requests", /^growth outside V8's heap: 20 MiB in Buffers .*, 10\.2 KiB a request/])
@@ -76,7 +96,9 @@ t.test('growth outside the heap: Buffers, and native memory', async t => {
   t.match(judge({ readings: native, growth: growth([]) }), { verdict: 'outside', outside: { externalBytes: 0, nativeBytes: 40 * MIB } })
   t.equal(judge({ readings: [buffers[0], buffers[2], { ...buffers[2], requests: 3000 }], growth: growth([]) }).outside, null, 'it has stopped')
   t.equal(judge({ readings: buffers, growth: growth([row([MIB, MIB])]) }).verdict, 'grows', 'and its lines are known')
-  const heap = [0, 100, 200].map((mib, i) => usage(1000 * (i + 1), { heapTotalBytes: (20 + mib) * MIB, rssBytes: (80 + 1.05 * mib) * MIB, externalBytes: (2 + mib / 50) * MIB }))
+  const heap = [0, 100, 200].map((mib, i) => usage(1000 * (i + 1), {
+    heapTotalBytes: (20 + mib) * MIB, rssBytes: (80 + 1.05 * mib) * MIB, externalBytes: (2 + mib / 50) * MIB
+  }))
   t.equal(judge({ readings: heap, growth: growth([]) }).outside, null, "V8's heap has most of it")
 })
 

@@ -11,11 +11,22 @@ const { formatReport } = require('../../../lib/report/table')
 const schema = require('../../../lib/report/schema.json')
 const { fleetStart, line } = require('../../report/written')
 
-const place = (/** @type {string} */ name, /** @type {string} */ file, /** @type {number} */ at) => ({ name, file, line: at })
+const place = (/** @type {string} */ name, /** @type {string} */ file, /** @type {number} */ at) => ({
+  name, file, line: at
+})
 const FOUND = { at: place('remember', '/srv/app.js', 4), callers: [place('handle', '/srv/app.js', 9), place('', '/srv/app.js', 20)], by: place('parse', '/srv/node_modules/p/x.js', 2), isGrowing: true, isSure: true, share: 0.94, bytes: 2048, bytesPerRequest: 1024, low: 900, high: 1200, samples: 40, halves: [1024, 1024] }
 const OUTCOME = { verdict: /** @type {const} */ ('grows'), requests: 2000, bytes: 2048, mostPerRequest: 1200, outside: null, found: [FOUND, { ...FOUND, isSure: false }] }
 const TREE = [{ name: 'handle', file: '/srv/app.js', line: 9, column: 3, kind: /** @type {const} */ ('app'), bytes: 0, children: [{ name: '</script>', file: 'node:fs', line: 1, column: 1, kind: /** @type {const} */ ('node'), bytes: 2048, children: [] }] }]
-const RESULT = { slot: 1, pid: 7, why: null, tookMs: 60_000, outcome: OUTCOME, growth: { total: null, halves: [], rows: [], tree: TREE }, readings: [{ pauseMs: 40 }, { pauseMs: 50 }], recycled: [] }
+const RESULT = {
+  slot: 1,
+  pid: 7,
+  why: null,
+  tookMs: 60_000,
+  outcome: OUTCOME,
+  growth: { total: null, halves: [], rows: [], tree: TREE },
+  readings: [{ pauseMs: 40 }, { pauseMs: 50 }],
+  recycled: []
+}
 
 t.test('the table: share, bytes a request with their interval, function, place, callers, and what has allocated', async t => {
   t.same(linesOf(RESULT, { width: 120, folder: '/srv' }), [

@@ -3,7 +3,9 @@
 const t = require('tap')
 const { leakSentence } = require('../../../lib/features/leaks/leak-sentence')
 
-const of = (/** @type {string} */ route, /** @type {number} */ bytes, leaks = true) => /** @type {any} */ ({ route, bytesPerRequest: bytes, leaks })
+const of = (/** @type {string} */ route, /** @type {number} */ bytes, leaks = true) => /** @type {any} */ ({
+  route, bytesPerRequest: bytes, leaks
+})
 
 t.test('the route that leaks, and how much; of more than one how many', async t => {
   t.equal(leakSentence(null, [of('GET /a', 2048.4)], ''), 'GET /a keeps about 2 KiB of each request')

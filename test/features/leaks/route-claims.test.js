@@ -6,9 +6,16 @@ const { claims, best } = require('../../../lib/features/leaks/route-claims')
 
 const MANY = 1e6 // degrees of freedom: the normal distribution
 
-/** A fit whose slopes err independently. @param {number[]} slopes @param {{ errors?: number[], isKnown?: boolean[] }} [how] @returns {import('../../../lib/features/leaks/trend-fit').Fit} */
+/**
+ * A fit whose slopes err independently.
+ *
+ * @param {number[]} slopes @param {{ errors?: number[], isKnown?: boolean[] }} [how]
+ * @returns {import('../../../lib/features/leaks/trend-fit').Fit}
+ */
 function fit (slopes, { errors = slopes.map(() => 1), isKnown = slopes.map(() => true) } = {}) {
-  return { slopes, isKnown, errorOf: weights => Math.hypot(...weights.map((weight, i) => weight * errors[i])), freedom: MANY }
+  return {
+    slopes, isKnown, errorOf: weights => Math.hypot(...weights.map((weight, i) => weight * errors[i])), freedom: MANY
+  }
 }
 
 const none = () => 0
@@ -18,19 +25,22 @@ const bytesOf = found => found.map(claim => claim === undefined ? null : Math.ro
 t.test('a route is compared with the mean request of the others', async t => {
   t.same(bytesOf(claims(fit([7, 5]), [10, 1000], none)), [2, -2])
   const even = fit([20, 10, 30], { errors: [99, 99, 99] }) // none stands out
-  t.same(bytesOf(claims(even, [1, 30, 10], none)), [20 - 600 / 40, 10 - 320 / 11, 30 - 320 / 31].map(bytes => Math.round(bytes * 1000) / 1000))
+  t.same(bytesOf(claims(even, [1, 30, 10], none)), [20 - 600 / 40, 10 - 320 / 11, 30 - 320 / 31].map(bytes =>
+    Math.round(bytes * 1000) / 1000))
 })
 
 t.test('the interval holds for all routes at once, one time in a thousand not', async t => {
   for (const [routes, normal] of [[2, 3.6623], [3, 3.7653], [10, 4.0556]]) { // of 1 - 0.001 / 4 / routes
-    const found = claims(fit(Array(routes).fill(3), { errors: [6, ...Array(routes - 1).fill(0)] }), Array(routes).fill(10), none)
+    const found = claims(fit(Array(routes).fill(3), { errors: [6, ...Array(routes - 1).fill(0)] }), Array(routes)
+      .fill(10), none)
     const { bytes, low, high } = /** @type {import('../../../lib/features/leaks/route-claims').Claim} */ (found[0])
     t.ok(Math.abs((high - bytes) / 6 - normal) < 0.005 && Math.abs((bytes - low) / 6 - normal) < 0.005, `${routes} routes: ${(high - bytes) / 6}`)
   }
 })
 
 t.test('what may be garbage is taken off the least that a route keeps', async t => {
-  const [clean, dirty] = [none, (/** @type {number} */ i) => i === 0 ? 40 : 0].map(garbage => claims(fit([100, 0, 0]), [1, 1, 1], garbage)[0])
+  const [clean, dirty] = [none, (/** @type {number} */ i) => i === 0 ? 40 : 0].map(garbage =>
+    claims(fit([100, 0, 0]), [1, 1, 1], garbage)[0])
   t.equal(dirty?.low, Number(clean?.low) - 40)
   t.equal(dirty?.high, clean?.high)
   t.equal(dirty?.bytes, clean?.bytes)
@@ -46,11 +56,14 @@ t.test('a route that stands out is not among those that the rest is compared wit
 })
 
 t.test('whichever routes leak, each of them and of the others keeps what its slope says', async t => {
-  const leaks = fc.array(fc.boolean(), { minLength: 5, maxLength: 9 }).filter(list => list.filter(leak => !leak).length >= 3)
-  fc.assert(fc.property(leaks, fc.array(fc.integer({ min: 1, max: 1000 }), { minLength: 9, maxLength: 9 }), fc.integer({ min: -50, max: 50 }), (list, requests, all) => {
-    const found = claims(fit(list.map(leak => all + (leak ? 1e5 : 0))), requests.slice(0, list.length), none)
-    return found.every((claim, i) => claim !== undefined && Math.abs(claim.bytes - (list[i] ? 1e5 : 0)) < 1e-6 && (claim.low > 0) === list[i])
-  }), { numRuns: 200, seed: 3 })
+  const leaks = fc.array(fc.boolean(), { minLength: 5, maxLength: 9 })
+    .filter(list => list.filter(leak => !leak).length >= 3)
+  fc.assert(fc.property(leaks, fc.array(fc.integer({ min: 1, max: 1000 }), { minLength: 9, maxLength: 9 }),
+    fc.integer({ min: -50, max: 50 }), (list, requests, all) => {
+      const found = claims(fit(list.map(leak => all + (leak ? 1e5 : 0))), requests.slice(0, list.length), none)
+      return found.every((claim, i) =>
+        claim !== undefined && Math.abs(claim.bytes - (list[i] ? 1e5 : 0)) < 1e-6 && (claim.low > 0) === list[i])
+    }), { numRuns: 200, seed: 3 })
   t.pass()
 })
 

@@ -70,7 +70,8 @@ t.test('a route whose requests cannot be told from those of others has no figure
   const { lack, routes } = estimateOf(leaking({ seed: 1, kept: { 3: 50e3 }, isEven: true }))
   t.equal(lack, 'unclear')
   t.equal(routes.length, 10)
-  t.ok(routes.every(({ bytesPerRequest, low, high, leaks }) => bytesPerRequest === null && low === null && high === null && !leaks))
+  t.ok(routes.every(({ bytesPerRequest, low, high, leaks }) =>
+    bytesPerRequest === null && low === null && high === null && !leaks))
 })
 
 t.test('what is garbage is told by a mark-sweep, and until there was one no route is named', async t => {

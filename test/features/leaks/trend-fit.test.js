@@ -4,7 +4,9 @@ const t = require('tap')
 const { fitTrend } = require('../../../lib/features/leaks/trend-fit')
 const { seeded } = require('../../support/random')
 
-/** @param {number} length @param {(at: number) => number[]} rowOf @param {(row: number[], at: number) => number} levelOf */
+/**
+ * @param {number} length @param {(at: number) => number[]} rowOf @param {(row: number[], at: number) => number} levelOf
+ */
 function series (length, rowOf, levelOf) {
   const regressors = Array.from({ length }, (_, at) => rowOf(at))
   return { regressors, levels: regressors.map(levelOf) }
@@ -47,7 +49,9 @@ t.test('a jump counts as one large error', async t => {
     count += next()
     return [count]
   }
-  const { slopes } = /** @type {any} */ (fitTrend([series(200, rowOf, ([a], at) => 5 * a + 0.01 * next() + (at > 120 ? 1e4 : 0))], 1))
+  const { slopes } = /** @type {any} */ (fitTrend(
+    [series(200, rowOf, ([a], at) => 5 * a + 0.01 * next() + (at > 120 ? 1e4 : 0))], 1
+  ))
   t.ok(Math.abs(slopes[0] - 5) < 0.05, String(slopes))
 })
 

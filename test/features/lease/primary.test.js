@@ -19,7 +19,9 @@ function primary () {
   }
   const leases = new Leases(/** @type {any} */ (kernel))
   const worker = (/** @type {number | null} */ slot, /** @type {number} */ pid, state = 'ready') => {
-    const handle = /** @type {any} */ (Object.assign(new Heard(), { slot, pid, state, known: {}, /** @type {any[]} */ sent: [] }))
+    const handle = /** @type {any} */ (Object.assign(
+      new Heard(), { slot, pid, state, known: {}, /** @type {any[]} */ sent: [] }
+    ))
     handle.send = (/** @type {string} */ type, /** @type {any} */ fields) => handle.sent.push({ type, ...fields })
     leases.connect(handle)
     return handle

@@ -18,7 +18,9 @@ function parts (of = {}) {
       thrown.push({ where, message: /** @type {Error} */ (error).message })
     }
   }
-  const { api } = /** @type {any} */ (migrate(/** @type {any} */ ({ tracker: { of: () => connection }, inbox: { takers }, callApp })))
+  const { api } = /** @type {any} */ (migrate(/** @type {any} */ ({
+    tracker: { of: () => connection }, inbox: { takers }, callApp
+  })))
   return { connection: /** @type {any} */ (connection), takers, thrown, api }
 }
 
@@ -64,7 +66,9 @@ t.test('not one of TLS or HTTP/2, nor one that is not known', async t => {
     api.movable({}, 'game', () => ({}))
     t.equal(connection.pack, null)
   }
-  const { api } = /** @type {any} */ (migrate(/** @type {any} */ ({ tracker: { of: () => undefined }, inbox: { takers: new Map() }, callApp: null })))
+  const { api } = /** @type {any} */ (migrate(/** @type {any} */ ({
+    tracker: { of: () => undefined }, inbox: { takers: new Map() }, callApp: null
+  })))
   api.movable({}, 'game', () => ({}))
 })
 

@@ -76,7 +76,9 @@ t.test('what a cookie says is found again in what Set-Cookie said', async t => {
 })
 
 t.test('whatever a client sends is read without an error', async t => {
-  const anyText = fc.array(fc.integer({ min: 0, max: 0x10ffff }), { maxLength: 300 }).map(points => String.fromCodePoint(...points)) // 'binary' takes a second to set up
+  // 'binary' takes a second to set up
+  const anyText = fc.array(fc.integer({ min: 0, max: 0x10ffff }), { maxLength: 300 })
+    .map(points => String.fromCodePoint(...points))
   fc.assert(fc.property(anyText, text => {
     for (const by of ['cookie:sid', 'query:sid', 'header:sid']) of(by, { url: `/?${text}`, headers: { cookie: text, sid: text } })
     for (const by of ['cookie:sid', 'query:sid', 'header:sid']) sessionBegunIn(key(by), text, text)

@@ -7,19 +7,29 @@ const { hashOf } = require('../../../lib/features/sticky/rendezvous')
 const { FleetTally } = require('../../../lib/features/sticky/fleet-tally')
 const { Tally } = require('../../../lib/features/sticky/tally')
 
-/** What is warned of when each of these workers has had its requests, which name these sessions. @param {(string | null)[][]} workers @param {{ desired?: number, begun?: number, sticky?: string }} [how] */
+/**
+ * What is warned of when each of these workers has had its requests, which name these sessions.
+ *
+ * @param {(string | null)[][]} workers @param {{ desired?: number, begun?: number, sticky?: string }} [how]
+ */
 function warned (workers, { desired = workers.length, begun = 0, sticky = 'cookie:sid' } = {}) {
   /** @type {any[]} */
   const lines = []
   const options = /** @type {any} */ ({ sticky: parseSessionKey(sticky) })
-  const primary = new FleetTally({ options, fleet: /** @type {any} */ ({ desired }), record: (event, fields) => lines.push({ event, ...fields }) })
+  const primary = new FleetTally({
+    options, fleet: /** @type {any} */ ({ desired }), record: (event, fields) => lines.push({ event, ...fields })
+  })
   const tallies = workers.map(() => {
     const handle = /** @type {any} */ (new Heard())
     primary.connect(handle)
     return new Tally(counts => handle.say('tally', counts))
   })
   for (const tally of tallies) for (let i = 0; i < begun; i++) tally.begin()
-  for (let i = 0; workers.some(sessions => i < sessions.length); i++) for (const [w, sessions] of workers.entries()) if (i < sessions.length) tallies[w].count(sessions[i])
+  for (let i = 0; workers.some(sessions => i < sessions.length); i++) {
+    for (const [w, sessions] of workers.entries()) {
+      if (i < sessions.length) tallies[w].count(sessions[i])
+    }
+  }
   return lines
 }
 

@@ -9,9 +9,15 @@ const { delayStop } = require('../../../lib/features/stop-delay/primary')
 function primary (stopDelayMs) {
   /** @type {any[]} */
   const lines = []
-  const part = /** @type {any} */ (delayStop(/** @type {any} */ ({ options: { stopDelayMs }, now: () => performance.now(), record: (/** @type {string} */ event, /** @type {any} */ fields) => lines.push({ event, ...fields }) })))
+  const part = /** @type {any} */ (delayStop(/** @type {any} */ ({
+    options: { stopDelayMs },
+    now: () => performance.now(),
+    record: (/** @type {string} */ event, /** @type {any} */ fields) => lines.push({ event, ...fields })
+  })))
   const worker = () => {
-    const handle = Object.assign(new EventEmitter(), { sent: /** @type {string[]} */ ([]), send: (/** @type {string} */ type) => handle.sent.push(type) })
+    const handle = Object.assign(new EventEmitter(), {
+      sent: /** @type {string[]} */ ([]), send: (/** @type {string} */ type) => handle.sent.push(type)
+    })
     part.connect(handle)
     return handle
   }

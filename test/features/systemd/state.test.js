@@ -3,7 +3,9 @@
 const t = require('tap')
 const { ServiceState, longestRecycleMs } = require('../../../lib/features/systemd/state')
 
-const TIMEOUTS = /** @type {any} */ ({ readyTimeoutMs: 30_000, drainTimeoutMs: 20_000, killTimeoutMs: 5000, stopTimes: { totalMs: 35_000 } })
+const TIMEOUTS = /** @type {any} */ ({
+  readyTimeoutMs: 30_000, drainTimeoutMs: 20_000, killTimeoutMs: 5000, stopTimes: { totalMs: 35_000 }
+})
 const EXTENDED = { EXTEND_TIMEOUT_USEC: 75_000_000 } // the three, 10 s, and 10 s for requests that move
 
 /**

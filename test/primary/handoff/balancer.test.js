@@ -13,7 +13,20 @@ class Worker extends Heard {
   generation = 0
   heardAt = 0
   upSince = 0
-  latest = { requests: 0, connections: 10, lasting: 10, streams: 0, elu: 0, cpuUs: 0, movable: 0, loopLagMs: 1, debugged: false, flexible: true, ceiling: null }
+  latest = {
+    requests: 0,
+    connections: 10,
+    lasting: 10,
+    streams: 0,
+    elu: 0,
+    cpuUs: 0,
+    movable: 0,
+    loopLagMs: 1,
+    debugged: false,
+    flexible: true,
+    ceiling: null
+  }
+
   /** @type {any[]} */
   gifts = []
   /** Connections up to which it accepts, as it was told last. @type {number | null} */
@@ -25,10 +38,20 @@ class Worker extends Heard {
     else if (type === 'level') this.level = fields.level
   }
 
-  /** @param {number} at @param {{ elu: number, requests: number, loopLagMs?: number }} figures of the half second since the last one */
+  /**
+   * @param {number} at
+   * @param {{ elu: number, requests: number, loopLagMs?: number }} figures of the half second since the last one
+   */
   beat (at, { elu, requests, loopLagMs = 1 }) {
     this.heardAt = at
-    this.latest = { ...this.latest, elu, movable: elu, loopLagMs, cpuUs: this.latest.cpuUs + 500_000 * elu, requests: this.latest.requests + requests }
+    this.latest = {
+      ...this.latest,
+      elu,
+      movable: elu,
+      loopLagMs,
+      cpuUs: this.latest.cpuUs + 500_000 * elu,
+      requests: this.latest.requests + requests
+    }
   }
 }
 
@@ -46,7 +69,10 @@ function fleetOf (t, count) {
   const ledger = { totals: { moved: 0 }, loads: new Loads() }
   const balancer = new Balancer(/** @type {any} */ ({ options: { schedule: 'even', handoff: true, sizing: { cpus: 2 } }, fleet, record: () => {}, ledger }))
   for (const worker of workers) balancer.connect(/** @type {any} */ (worker))
-  /** @param {number} seconds @param {(worker: Worker, slot: number) => { elu: number, requests: number, loopLagMs?: number }} figures */
+  /**
+   * @param {number} seconds
+   * @param {(worker: Worker, slot: number) => { elu: number, requests: number, loopLagMs?: number }} figures
+   */
   const pass = (seconds, figures) => {
     for (let step = 0; step < 1000 * seconds / LOOK_MS; step++) {
       at += LOOK_MS
@@ -54,7 +80,8 @@ function fleetOf (t, count) {
       mock.timers.tick(LOOK_MS)
     }
   }
-  const resting = () => workers.flatMap((worker, slot) => ledger.loads.resting.has(/** @type {any} */ (worker)) ? [slot] : [])
+  const resting = () =>
+    workers.flatMap((worker, slot) => ledger.loads.resting.has(/** @type {any} */ (worker)) ? [slot] : [])
   return { workers, pass, resting }
 }
 
@@ -65,7 +92,8 @@ t.test('where requests are short the load goes to as many workers as there are C
   pass(4, (_, slot) => ({ elu: slot === 3 ? 0.26 : 0.25, requests: 4000 }))
   t.same(resting(), [1, 2, 4])
   t.same([1, 2, 4].map(slot => workers[slot].level), [0, 0, 0], 'they leave new connections to the others')
-  t.same(workers.map(({ gifts }) => gifts.length > 0 && gifts[0].load > 0.2 && gifts[0].load === gifts[0].most), [false, true, true, false, true])
+  t.same(workers.map(({ gifts }) =>
+    gifts.length > 0 && gifts[0].load > 0.2 && gifts[0].load === gifts[0].most), [false, true, true, false, true])
   for (const worker of workers) worker.gifts = []
   pass(2, (_, slot) => [0, 3].includes(slot) ? { elu: 0.55, requests: 10_000 } : { elu: 0, requests: 0 })
   t.same(workers.map(({ gifts }) => gifts.length), [0, 0, 0, 0, 0], 'what rests has nothing to give')
@@ -76,7 +104,9 @@ t.test('where requests are short the load goes to as many workers as there are C
 })
 
 t.test('no worker rests while workers run different code, as those of a trial do, nor where a connection cannot move; after that for a minute none', async t => {
-  const unfit = /** @type {((worker: Worker) => void)[]} */ ([worker => { worker.generation = 1 }, worker => { worker.latest.flexible = false }])
+  const unfit = /** @type {((worker: Worker) => void)[]} */ ([
+    worker => { worker.generation = 1 }, worker => { worker.latest.flexible = false }
+  ])
   for (const make of unfit) {
     const { workers, pass, resting } = fleetOf(t, 3)
     pass(8, () => ({ elu: 0.25, requests: 4000 }))

@@ -23,7 +23,10 @@ class Worker extends Heard {
   isGone = false
   isServing = true
   isBatching = false
-  /** @type {{ type: string, id: number, parcel?: { key: string, leftMs: number | null, bytes?: string }, socket?: Socket }[]} */
+  /**
+   * @type {{ type: string, id: number, parcel?: { key: string, leftMs: number | null, bytes?: string },
+   *   socket?: Socket }[]}
+   */
   got = []
   /** The error of each send. @type {Error | null} */
   sendError = null
@@ -59,7 +62,10 @@ class Worker extends Heard {
     return this.all(type)[count - 1]
   }
 
-  /** @param {number} id @param {number | null} [leftMs] @param {string} [session] @param {string | null} [bytes] null: it is idle */
+  /**
+   * @param {number} id @param {number | null} [leftMs] @param {string} [session]
+   * @param {string | null} [bytes] null: it is idle
+   */
   offer (id, leftMs = 5000, session, bytes = 'aGVhZA==') {
     const socket = new Socket()
     this.say('offer', { id, parcel: { key: KEY, leftMs, ...(bytes && { bytes }), ...(session && { session }) } }, socket)
@@ -79,7 +85,10 @@ class Worker extends Heard {
   }
 }
 
-/** @param {Worker[]} workers @param {Map<Worker, Worker>} [successors] @param {{ owner: Worker | null, onMoved: () => void }} [sessions] @param {boolean} [isLeavingGap] */
+/**
+ * @param {Worker[]} workers @param {Map<Worker, Worker>} [successors]
+ * @param {{ owner: Worker | null, onMoved: () => void }} [sessions] @param {boolean} [isLeavingGap]
+ */
 function connect (workers, successors = new Map(), sessions = { owner: null, onMoved () {} }, isLeavingGap = false) {
   const ledger = new HandoffLedger(
     /** @type {any} */ () => workers.filter(worker => worker.isServing),
@@ -134,7 +143,9 @@ t.test('an offer is adopted: kept by the receiver, moved for the sender, closed 
   t.equal(receiver.last('keep').id, id)
   t.same(sender.got, [{ type: 'moved', id: 7 }], 'by the number of the sender')
   t.equal(socket.closed, 1)
-  t.same(ledger.totals, { moved: 1, moves: { ...noMoves(), leaving: 1 }, refused: 0, takenBack: 0, lost: 0, misplaced: 0 })
+  t.same(
+    ledger.totals, { moved: 1, moves: { ...noMoves(), leaving: 1 }, refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
+  )
 })
 
 t.test('moves are counted by their reason, as of the offer', async t => {
@@ -146,7 +157,8 @@ t.test('moves are counted by their reason, as of the offer', async t => {
     Object.assign(sender, { isServing: false, state: 'draining' })
     receiver.say('adopted', { id: receiver.last('adopt').id })
     lender.say('keep', { id: 1 })
-    return Object.entries(ledger.totals.moves).filter(([reason, count]) => count > before[/** @type {keyof typeof before} */ (reason)]).map(([reason]) => reason)
+    return Object.entries(ledger.totals.moves).filter(([reason, count]) =>
+      count > before[/** @type {keyof typeof before} */ (reason)]).map(([reason]) => reason)
   }
   const ofSender = (/** @type {Record<string, any>} */ facts, parcel = {}) => reasonOf(() => {
     Object.assign(sender, facts)
@@ -451,7 +463,9 @@ t.test('the sender is dead and all have refused: one of them that is asked again
 t.test('the sender is dead and no worker takes the connection: it ends with its time, and where it has none after half a minute', async t => {
   const clock = fakeTimers(t)
   // Of its time, what has passed by the real clock is gone.
-  for (const [leftMs, endsMs, aliveMs] of /** @type {[number | null, number, number][]} */ ([[60_000, 60_000, 50_000], [null, 30_000, 29_999]])) {
+  for (const [leftMs, endsMs, aliveMs] of /** @type {[number | null, number, number][]} */ ([
+    [60_000, 60_000, 50_000], [null, 30_000, 29_999]
+  ])) {
     const { sender, receivers: [a], ledger } = scene(1)
     a.isServing = false
     sender.isGone = true

@@ -61,7 +61,19 @@ t.test('of a fleet are known its CPU and its requests a second by the last two h
   const [first, second, booting] = [worker(0.25), worker(0.5), { ...worker(0.9), upSince: now() }]
   const handles = [first, second, booting]
   for (const at of [0, 500, 1000]) {
-    handles.forEach((handle, i) => Object.assign(handle, { heardAt: now() + at, generation: 0, latest: { elu: 0.5, debugged: false, flexible: true, requests: at * (i + 1), cpuUs: 400 * at, loopLagMs: 10 - i, connections: 3 } }))
+    handles.forEach((handle, i) => Object.assign(handle, {
+      heardAt: now() + at,
+      generation: 0,
+      latest: {
+        elu: 0.5,
+        debugged: false,
+        flexible: true,
+        requests: at * (i + 1),
+        cpuUs: 400 * at,
+        loopLagMs: 10 - i,
+        connections: 3
+      }
+    }))
     loads.look(handles, false)
     loads.look(handles, false)
   }

@@ -6,13 +6,19 @@ const { Placement } = require('../../../lib/primary/handoff/placement')
 const KEY = '127.0.0.1:80:4::0'
 
 /** What a placement reads of a worker. @param {string} name @param {Record<string, any>} [facts] @returns {any} */
-const worker = (name, facts) => ({ name, connections: 0, isGone: false, isBatching: false, addresses: new Set([KEY]), ...facts })
+const worker = (name, facts) => ({
+  name, connections: 0, isGone: false, isBatching: false, addresses: new Set([KEY]), ...facts
+})
 
 /** @param {any[]} serving @param {{ successor?: any, owner?: any, isOver?: boolean }} [how] @returns {any} */
 const placementOf = (serving, { successor = null, owner = null, isOver = false } = {}) =>
   new Placement(() => serving, () => successor, /** @type {any} */ ({ isOver, find: () => owner }))
 
-/** A connection of this sender; `bytes`: with a request, or undefined. @param {any} sender @param {Record<string, any>} [facts] */
+/**
+ * A connection of this sender; `bytes`: with a request, or undefined.
+ *
+ * @param {any} sender @param {Record<string, any>} [facts]
+ */
 const connection = (sender, { session, bytes = 'AA==', tried = [sender], isAnyones = false } = {}) =>
   ({ sender, parcel: { key: KEY, leftMs: null, session, bytes }, tried: new Set(tried), isAnyones })
 

@@ -10,7 +10,11 @@ const { MemoryWatch } = require('../../../lib/primary/measuring/memory-watch')
 
 const MIB = 1024 ** 2
 
-/** A watch of a container of 500 MiB, whose files the test writes. @param {any} t @param {Record<string, any>} [given] */
+/**
+ * A watch of a container of 500 MiB, whose files the test writes.
+ *
+ * @param {any} t @param {Record<string, any>} [given]
+ */
 function watchOf (t, given = {}) {
   const root = t.testdir({
     proc: { self: { cgroup: '0::/', mountinfo: '30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw' }, meminfo: 'MemTotal: 8388608 kB\n' },

@@ -14,7 +14,11 @@ const { becomesTrue } = require('../../support/processes')
 
 const MODULE = require.resolve('../../../lib/primary/sockets/inherited-sockets')
 
-/** Another process, which is given these descriptors from 3 on: what it makes of them. @param {number[]} descriptors @param {string} program */
+/**
+ * Another process, which is given these descriptors from 3 on: what it makes of them.
+ *
+ * @param {number[]} descriptors @param {string} program
+ */
 async function inProcess (descriptors, program) {
   const head = `const { InheritedSockets } = require(${JSON.stringify(MODULE)}); const sockets = new InheritedSockets(${JSON.stringify(descriptors.map((_, i) => ({ fd: 3 + i, name: null })))});`
   const child = spawn(process.execPath, ['-e', `${head} process.stdout.write(JSON.stringify(${program}), () => process.exit())`], { stdio: ['ignore', 'pipe', 'inherit', ...descriptors] })

@@ -151,7 +151,8 @@ t.test('a unix socket file that another process has replaced is left alone', asy
   for (const isFleet of [false, true]) {
     const [ours, theirs] = [new ListeningSockets(), new ListeningSockets()]
     t.equal(ours.open('a', query, null, 'worker 1').errno, 0)
-    for (const name of [file, `${file}.recycle`]) fs.rmSync(name, { force: true }) // the link that restores the file can be deleted too
+    // The link that restores the file can be deleted too
+    for (const name of [file, `${file}.recycle`]) fs.rmSync(name, { force: true })
     const other = net.createServer(socket => socket.end('theirs'))
     if (isFleet) {
       const { handle } = theirs.open('a', query, null, 'worker 2')

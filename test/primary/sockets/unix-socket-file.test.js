@@ -60,12 +60,18 @@ t.test('two primaries give a name back at once, whichever is the faster at each 
   }
 })
 
-/** Before the nth call of `run` to the file system it has `act` done. @param {number} n @param {() => void} act @param {() => void} run @returns {boolean} there were fewer calls */
+/**
+ * Before the nth call of `run` to the file system it has `act` done.
+ *
+ * @param {number} n @param {() => void} act @param {() => void} run
+ * @returns {boolean} there were fewer calls
+ */
 function before (n, act, run) {
   const NAMES = /** @type {const} */ (['statSync', 'linkSync', 'existsSync'])
   const real = NAMES.map(name => fs[name])
   let calls = 0
-  const patch = (/** @type {Function[]} */ functions) => NAMES.forEach((name, i) => { /** @type {any} */ (fs)[name] = functions[i] })
+  const patch = (/** @type {Function[]} */ functions) =>
+    NAMES.forEach((name, i) => { /** @type {any} */ (fs)[name] = functions[i] })
   patch(real.map(call => (/** @type {any[]} */ ...args) => {
     if (++calls === n) {
       patch(real)

@@ -22,17 +22,21 @@ function successor () {
   const takeover = new Takeover(/** @type {any} */ (process))
   const says = (/** @type {string} */ type, /** @type {Record<string, any>} */ fields, /** @type {any} */ handle) => process.emit('message', message(type, fields), handle)
   const exits = () => process.emit('exit', { code: null, signal: null })
-  const greet = () => takeover.greet(/** @type {any} */ ({ features: { inherit: (/** @type {any} */ { text }) => inherited.push(text) }, options: { readyTimeoutMs: 1000 } }))
+  const greet = () => takeover.greet(/** @type {any} */ ({
+    features: { inherit: (/** @type {any} */ { text }) => inherited.push(text) }, options: { readyTimeoutMs: 1000 }
+  }))
   return { takeover, sent, inherited, says, exits, greet }
 }
 
 t.test('it has begun when all sockets have come, or none will: the other primary does without it or has exited, or this one fails', async t => {
-  for (const [how, why, act] of /** @type {[string, string | null, (about: ReturnType<typeof successor>) => void][]} */ ([
-    ['begin', null, ({ says }) => says('begin', BEGIN)],
-    ['abort', 'as told', ({ says }) => says('abort', { why: 'as told' })],
-    ['exit', 'the old primary has exited', ({ exits }) => exits()],
-    ['fail', null, ({ takeover }) => takeover.fail('its app is not there')]
-  ])) {
+  for (const [
+    how, why, act
+  ] of /** @type {[string, string | null, (about: ReturnType<typeof successor>) => void][]} */ ([
+      ['begin', null, ({ says }) => says('begin', BEGIN)],
+      ['abort', 'as told', ({ says }) => says('abort', { why: 'as told' })],
+      ['exit', 'the old primary has exited', ({ exits }) => exits()],
+      ['fail', null, ({ takeover }) => takeover.fail('its app is not there')]
+    ])) {
     const about = successor()
     let hasBegun = false
     const begun = about.takeover.begun.then(() => { hasBegun = true })

@@ -3,7 +3,9 @@
 const t = require('tap')
 const { Fleet } = require('../../../lib/primary/workers/fleet')
 
-const worker = (/** @type {string} */ name, isServing = true) => /** @type {any} */ ({ name, isServing, asked: new Map([[name, 0]]) })
+const worker = (/** @type {string} */ name, isServing = true) => /** @type {any} */ ({
+  name, isServing, asked: new Map([[name, 0]])
+})
 
 t.test('a slot is opened once, and the list is by number', async t => {
   const fleet = new Fleet()
@@ -17,7 +19,17 @@ t.test('a slot is opened once, and the list is by number', async t => {
 
 t.test('a slot opens empty, with nothing held against it', async t => {
   t.match(new Fleet().open(0), {
-    slot: 0, incumbent: null, successor: null, leaving: new Set(), isNew: true, boots: { failures: 0, notBefore: 0 }, recycling: { notBefore: 0 }, recycles: 0, lastReason: null, recycle: null, addresses: null
+    slot: 0,
+    incumbent: null,
+    successor: null,
+    leaving: new Set(),
+    isNew: true,
+    boots: { failures: 0, notBefore: 0 },
+    recycling: { notBefore: 0 },
+    recycles: 0,
+    lastReason: null,
+    recycle: null,
+    addresses: null
   })
 })
 

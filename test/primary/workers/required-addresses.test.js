@@ -7,11 +7,16 @@ const { requiredAddresses } = require('../../../lib/primary/workers/required-add
 /** A fleet whose workers have asked for these addresses, after so many ms. @param {Record<string, number>[]} all */
 function fleetOf (...all) {
   const fleet = new Fleet()
-  for (const [i, asked] of all.entries()) fleet.open(i).ready(/** @type {any} */ ({ asked: new Map(Object.entries(asked)), generation: 0, pid: 4321 }))
+  for (const [i, asked] of all.entries()) {
+    fleet.open(i).ready(/** @type {any} */ ({ asked: new Map(Object.entries(asked)), generation: 0, pid: 4321 }))
+  }
   return fleet
 }
 
-/** @param {Fleet} fleet @param {number} slot @param {{ failures?: number, generation?: number, isServed?: boolean }} [how] `failures`: of its latest replacements */
+/**
+ * @param {Fleet} fleet @param {number} slot
+ * @param {{ failures?: number, generation?: number, isServed?: boolean }} [how] `failures`: of its latest replacements
+ */
 function required (fleet, slot, { failures = 0, generation = 0, isServed = true } = {}) {
   const place = fleet.open(slot)
   place.boots.failures = failures

@@ -31,7 +31,9 @@ const BEAT = {
 function worker (slot) {
   /** @type {Record<string, any>[]} */
   const told = []
-  const process = Object.assign(new EventEmitter(), { pid: 4321, forkedBy: null, send: (/** @type {any} */ sent) => told.push(sent), kill () {} })
+  const process = Object.assign(
+    new EventEmitter(), { pid: 4321, forkedBy: null, send: (/** @type {any} */ sent) => told.push(sent), kill () {} }
+  )
   const budget = drawBudget(resolveOptions({ maxRss: '512MiB', maxRequests: 1000 }, { parallelism: 2 }), 2, 0.5)
   const handle = new WorkerHandle(slot, /** @type {any} */ (process), { id: 'a-1', generation: 3, budget, required: { must: new Set(['a']), late: new Set(), lateMs: 0, before: new Set() }, readyOn: 'listening' })
   const says = (/** @type {string} */ type, /** @type {any} */ fields) => process.emit('message', message(type, fields))

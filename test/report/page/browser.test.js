@@ -51,7 +51,10 @@ t.test('the page in a browser', { skip: lacking }, async t => {
 
   const desk = await tab(browser)
 
-  /** Opens the report as a file, as a reader would: one after the other in one tab, as a tab of its own for each takes more CPU than the test. */
+  /**
+   * Opens the report as a file, as a reader would: one after the other in one tab, as a tab of its own for each takes
+   * more CPU than the test.
+   */
   async function open (t, html, { viewport = { width: 1200, height: 900 }, colorScheme = 'light', in: { page, seen } = desk } = {}) {
     const file = path.join(t.testdir({ 'report.html': html }), 'report.html')
     await page.setViewportSize(viewport)
@@ -108,7 +111,9 @@ t.test('the page in a browser', { skip: lacking }, async t => {
   })
 
   await t.test('stops are no recycles: a table, a mark and a number of their own; equal drops are one row, with a hint', async t => {
-    const account = { ...ACCOUNT, connections: 3, moved: 0, cut: 3, cuts: [cut(1, { ageMs: 370 }), cut(2), cut(3)], drainMs: 105 }
+    const account = {
+      ...ACCOUNT, connections: 3, moved: 0, cut: 3, cuts: [cut(1, { ageMs: 370 }), cut(2), cut(3)], drainMs: 105
+    }
     const { page, seen } = await open(t, pageOf([
       ...run(), line(9000, 'worker.drain', { slot: 0, pid: 101, reason: 'stop', connections: 3, inFlight: 3 }),
       line(9110, 'stopped', { slot: 0, pid: 1, oldPid: 101, reason: 'stop', ...account }),
@@ -183,7 +188,9 @@ t.test('the page in a browser', { skip: lacking }, async t => {
   })
 
   await t.test('it is readable on a phone: nothing but a wide table scrolls sideways', async t => {
-    const { page } = await open(t, pageOf(run()), { viewport: { width: 390, height: 844 }, in: await tab(browser, { hasTouch: true }) })
+    const { page } = await open(
+      t, pageOf(run()), { viewport: { width: 390, height: 844 }, in: await tab(browser, { hasTouch: true }) }
+    )
     t.equal(await page.evaluate(() => globalThis.document.documentElement.scrollWidth), 390)
     t.ok((await colours(page)).every(count => count > 20))
     await page.locator('.mark.drop').first().tap()
@@ -209,7 +216,9 @@ t.test('the page in a browser', { skip: lacking }, async t => {
   await t.test('connections that ended with a worker, and are unaccounted for, are shown apart from cut ones', async t => {
     const lost = recycle(5000, { connections: 2, moved: 0, cut: 0, unaccounted: 2, lost: true })
     const crash = line(7000, 'worker.crash', { slot: 0, pid: 300, code: 1, signal: null, connections: 3, inFlight: 0 })
-    const { page, seen } = await open(t, pageOf([fleetStart(), spawn(0, 0, 100), sample(10, 0, 100, 50e6), sample(9000, 0, 101, 50e6), ...lost, crash]))
+    const { page, seen } = await open(
+      t, pageOf([fleetStart(), spawn(0, 0, 100), sample(10, 0, 100, 50e6), sample(9000, 0, 101, 50e6), ...lost, crash])
+    )
     t.match(await page.textContent('h1'), '0 cut over 1 recycle; 1 crash with 3 connections, 0 requests in flight; 2 connections unaccounted for: their requests are not known')
     t.equal(await page.locator('.verdict.bad').count(), 1)
     t.match(await page.locator('.tile', { hasText: 'Unaccounted' }).textContent(), 'Unaccounted2')

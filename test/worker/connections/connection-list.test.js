@@ -6,7 +6,9 @@ const { ConnectionList } = require('../../../lib/worker/connections/connection-l
 /** @param {number} count */
 function listOf (count) {
   const list = new ConnectionList()
-  const connections = Array.from({ length: count }, (_, name) => /** @type {any} */ ({ name, before: null, after: null }))
+  const connections = Array.from(
+    { length: count }, (_, name) => /** @type {any} */ ({ name, before: null, after: null })
+  )
   for (const connection of connections) list.add(connection)
   return { list, connections }
 }

@@ -5,7 +5,9 @@ const { Connection, nameCuts } = require('../../../lib/worker/connections/connec
 
 /** @param {Record<string, any>} [about] */
 function socketOf (about = {}) {
-  return /** @type {any} */ ({ remotePort: 40_000, writableLength: 0, parser: {}, destroyed: 0, destroy () { this.destroyed++ }, ...about })
+  return /** @type {any} */ ({
+    remotePort: 40_000, writableLength: 0, parser: {}, destroyed: 0, destroy () { this.destroyed++ }, ...about
+  })
 }
 
 /** @param {string} method @param {string} url @param {number} ageMs */
@@ -43,7 +45,9 @@ t.test('an upgraded connection is named as such', async t => {
 })
 
 t.test('a closed socket has no port', async t => {
-  t.match(nameCuts(new Connection(socketOf({ remotePort: undefined }), /** @type {any} */ (null))), [{ remotePort: null }])
+  t.match(
+    nameCuts(new Connection(socketOf({ remotePort: undefined }), /** @type {any} */ (null))), [{ remotePort: null }]
+  )
 })
 
 t.test('the names are the same after JSON', async t => {

@@ -5,9 +5,14 @@ const t = require('tap')
 const { fromFields, timeLeft, toFields } = require('../../../lib/worker/connections/parcel')
 const { received, turn, workerParts } = require('../../support/worker-parts')
 
-const TIMEOUTS = { keepAliveTimeout: 5000, keepAliveTimeoutBuffer: 1000, headersTimeout: 60_000, requestTimeout: 300_000 }
+const TIMEOUTS = {
+  keepAliveTimeout: 5000, keepAliveTimeoutBuffer: 1000, headersTimeout: 60_000, requestTimeout: 300_000
+}
 
-/** @param {Record<string, any>} server @param {{ idleMs?: number, ageMs?: number }} how `idleMs`: since its last response */
+/**
+ * @param {Record<string, any>} server
+ * @param {{ idleMs?: number, ageMs?: number }} how `idleMs`: since its last response
+ */
 function left (server, { idleMs, ageMs = 0 }) {
   const now = performance.now()
   return timeLeft(/** @type {any} */ ({
@@ -18,7 +23,9 @@ function left (server, { idleMs, ageMs = 0 }) {
   }))
 }
 
-/** @param {any} t @param {number | null} value @param {number} meant milliseconds; less by what this test itself takes */
+/**
+ * @param {any} t @param {number | null} value @param {number} meant milliseconds; less by what this test itself takes
+ */
 function isAbout (t, value, meant) {
   t.ok(value !== null && value <= meant && value > meant - 2000, `${value} of ${meant} ms`)
   t.ok(Number.isInteger(value))

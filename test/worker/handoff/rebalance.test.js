@@ -27,7 +27,8 @@ t.test('two are on their way at a time, each that has moved makes room for the n
   receive.moved({ id: 5 })
   t.same(ids(), [1, 2, 3, 4, 5])
   t.equal(connections.filter(({ fate }) => fate === 'moved').length, 5)
-  while (tracker.listenerCount('rest') > 0) await new Promise(resolve => setTimeout(resolve, 10)) // nothing is looked at any more
+  // Nothing is looked at any more
+  while (tracker.listenerCount('rest') > 0) await new Promise(resolve => setTimeout(resolve, 10))
   t.equal(ids().length, 5)
 })
 

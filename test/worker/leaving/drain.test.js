@@ -5,7 +5,11 @@ const { Drain } = require('../../../lib/worker/leaving/drain')
 const { sumOfEnds } = require('../../support/fleet')
 const { turn, workerParts } = require('../../support/worker-parts')
 
-/** A worker with connections that have been served and have lasted; the primary is the test. @param {any} t @param {number} count */
+/**
+ * A worker with connections that have been served and have lasted; the primary is the test.
+ *
+ * @param {any} t @param {number} count
+ */
 async function scene (t, count) {
   const worker = await workerParts(t)
   for (let i = 0; i < count; i++) {

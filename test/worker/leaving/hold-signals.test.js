@@ -27,12 +27,20 @@ async function start (t, kind) {
   return { child, heard }
 }
 
-/** Resolves when the worker has sent this message. @param {{ child: any, heard: string[] }} worker @param {string} what */
+/**
+ * Resolves when the worker has sent this message.
+ *
+ * @param {{ child: any, heard: string[] }} worker @param {string} what
+ */
 async function until ({ child, heard }, what) {
   while (!heard.includes(what)) await once(child, 'message')
 }
 
-/** Resolves when everything sent before has been delivered. @param {{ child: any, heard: string[] }} worker @param {string} what */
+/**
+ * Resolves when everything sent before has been delivered.
+ *
+ * @param {{ child: any, heard: string[] }} worker @param {string} what
+ */
 async function ask (worker, what) {
   worker.child.send(what)
   await until(worker, what)

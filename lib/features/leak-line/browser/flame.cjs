@@ -1,6 +1,9 @@
 'use strict'
 
-/* The page of a study: what has grown as a flame graph, in which a click on a function makes it as wide as the page, and as a table. */
+/*
+ * The page of a study: what has grown as a flame graph, in which a click on a function makes it as wide as the page,
+ * and as a table.
+ */
 
 const { h } = require('../../../report/page/browser/element.cjs')
 

@@ -50,7 +50,8 @@ class LiveCharts {
 /**
  * By what the number of workers is decided, and why there are as many.
  *
- * @param {import('../picture').Size} size @param {{ min: number, max: number, isPinned: boolean } | null} autoscale @param {number} now
+ * @param {import('../picture').Size} size @param {{ min: number, max: number, isPinned: boolean } | null} autoscale
+ * @param {number} now
  */
 function sizing ({ wanted, change }, autoscale, now) {
   const by = autoscale === null

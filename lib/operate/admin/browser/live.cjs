@@ -44,7 +44,8 @@ function connect () {
   })
   source.addEventListener('error', () => {
     if (link.className !== 'link off') say('off', 'not connected')
-    if (source.readyState === EventSource.CLOSED) setTimeout(connect, AGAIN_MS) // a closed EventSource does not reconnect
+    // A closed EventSource does not reconnect
+    if (source.readyState === EventSource.CLOSED) setTimeout(connect, AGAIN_MS)
   })
 }
 
@@ -111,7 +112,9 @@ function showRoutes ({ memoryByRoute }) {
 
 /** The tables of past recycles and crashes, rebuilt only when there are new ones. */
 function showHistory (report) {
-  const latestFirst = { ...report, recycleEvents: [...report.recycleEvents].reverse(), crashEvents: [...report.crashEvents].reverse() }
+  const latestFirst = {
+    ...report, recycleEvents: [...report.recycleEvents].reverse(), crashEvents: [...report.crashEvents].reverse()
+  }
   const shown = JSON.stringify([report.recycleEvents.map(({ id }) => id), report.crashEvents.length])
   if (shown === shownHistory) return
   shownHistory = shown

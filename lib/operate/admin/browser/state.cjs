@@ -39,7 +39,9 @@ class State {
   /** The input of the report's charts. */
   get report () {
     const [recycleEvents, crashEvents] = [this.#recycleEvents, this.#crashEvents]
-    const events = { drops: [], recycleEvents, recycleEventsOmitted: 0, dropped: null, crashEvents, crashEventsOmitted: 0 }
+    const events = {
+      drops: [], recycleEvents, recycleEventsOmitted: 0, dropped: null, crashEvents, crashEventsOmitted: 0
+    }
     return { ...this.about, ...this.range, isLive: true, ...events }
   }
 

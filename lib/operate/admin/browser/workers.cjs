@@ -6,7 +6,9 @@ const { stateOf } = require('../../worker-state.cjs')
 
 const percent = share => `${Math.round(share * 100)} %`
 
-/** Title, whether the column is text, and the cell's text; State and RSS cells hold elements that are updated in place. */
+/**
+ * Title, whether the column is text, and the cell's text; State and RSS cells hold elements that are updated in place.
+ */
 const COLUMNS = [
   ['Slot', false, worker => whole(worker.slot)],
   ['Pid', false, worker => `${worker.pid}`],

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * What a reading of another process gives, where it returns in time. The kernel may hold a reader for good: while a page of that process is to come from a
- * file system that does not answer, say, or behind a thread pool whose threads are all held so.
+ * What a reading of another process gives, where it returns in time. The kernel may hold a reader for good: while a
+ * page of that process is to come from a file system that does not answer, say, or behind a thread pool whose threads
+ * are all held so.
  */
 
 const PATIENCE_MS = 1000

@@ -1,12 +1,13 @@
 'use strict'
 
 /**
- * Readings of smaps_rollup, one or two at a time. A fleet's readings fall due together; begun in one turn of the loop, each
- * would wake a thread that takes the processor away from the primary, and hold one of libuv's four, which file access
- * and name look-ups need too. On two CPUs one thread leaves the primary the other (its loop is held for 0.4 ms, not
- * 0.9), and gets four fifths of what two would get done.
+ * Readings of smaps_rollup, one or two at a time. A fleet's readings fall due together; begun in one turn of the loop,
+ * each would wake a thread that takes the processor away from the primary, and hold one of libuv's four, which file
+ * access and name look-ups need too. On two CPUs one thread leaves the primary the other (its loop is held for 0.4 ms,
+ * not 0.9), and gets four fifths of what two would get done.
  *
- * One that does not return in time loses its turn, and keeps its thread; with two such threads no further reading begins, so that half of the pool is left.
+ * One that does not return in time loses its turn, and keeps its thread; with two such threads no further reading
+ * begins, so that half of the pool is left.
  */
 
 const os = require('node:os')

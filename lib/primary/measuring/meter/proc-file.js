@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * A small file of /proc/<pid> that is read again and again. It is kept open: a reading is one call then instead of five,
- * and it stays with the process that it was opened for, whichever process has its pid later. It is opened by the first reading that
- * can: a primary that is out of descriptors for a moment goes on.
+ * A small file of /proc/<pid> that is read again and again. It is kept open: a reading is one call then instead of
+ * five, and it stays with the process that it was opened for, whichever process has its pid later. It is opened by the
+ * first reading that can: a primary that is out of descriptors for a moment goes on.
  */
 
 const fs = require('node:fs')
@@ -34,14 +34,19 @@ class ProcFile {
     }
   }
 
-  /** Reads it on the thread pool. @returns {Promise<string>} empty: the process is gone, or the file closed or not to be had */
+  /**
+   * Reads it on the thread pool.
+   *
+   * @returns {Promise<string>} empty: the process is gone, or the file closed or not to be had
+   */
   async read () {
     if (this.#fd === null) this.#open()
     const fd = this.#fd
     if (fd === null) return ''
     const bytes = Buffer.allocUnsafe(LARGEST)
     this.#readers++
-    const length = await new Promise(resolve => fs.read(fd, bytes, 0, LARGEST, 0, (error, length) => resolve(error ? 0 : length)))
+    const length = await new Promise(resolve =>
+      fs.read(fd, bytes, 0, LARGEST, 0, (error, length) => resolve(error ? 0 : length)))
     this.#readers--
     this.#closeUnread(fd)
     return bytes.toString('latin1', 0, length)

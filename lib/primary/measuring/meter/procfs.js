@@ -73,7 +73,11 @@ class ProcfsProbe {
   #statm
   /** @type {ProcFile | null} null: `smaps` is read instead */
   #rollup = null
-  /** The last full reading, with what statm said then. @type {{ at: number, guardBytes: number, full: ReturnType<typeof parseSmaps> } | null} */
+  /**
+   * The last full reading, with what statm said then.
+   *
+   * @type {{ at: number, guardBytes: number, full: ReturnType<typeof parseSmaps> } | null}
+   */
   #last = null
   /** A full reading is under way. */
   #isReading = false

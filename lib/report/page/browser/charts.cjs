@@ -52,7 +52,8 @@ function throughput (report, client, isLast = false) {
 function latency (report, client) {
   const [p50, p99] = ['p50', 'p99'].map(name => client.map(moment => moment[name] > 0 ? moment[name] : null))
   const all = [...p50, ...p99].filter(value => value !== null)
-  const isLog = all.reduce((a, b) => Math.max(a, b), 0) > LOG_FROM_RATIO * all.reduce((a, b) => Math.min(a, b), Infinity)
+  const isLog = all.reduce((a, b) => Math.max(a, b), 0) >
+    LOG_FROM_RATIO * all.reduce((a, b) => Math.min(a, b), Infinity)
   return {
     title: isLog ? 'Latency (log)' : 'Latency',
     height: 150,
@@ -65,7 +66,11 @@ function latency (report, client) {
   }
 }
 
-/** How many there were to be, how many were ready, and how many the load kept busy. @param {any[]} moments @param {any} bounds null: there are none */
+/**
+ * How many there were to be, how many were ready, and how many the load kept busy.
+ *
+ * @param {any[]} moments @param {any} bounds null: there are none
+ */
 function workers (moments, bounds) {
   const limits = ['min', 'max'].filter(which => typeof bounds?.[which] === 'number')
   return {
@@ -84,7 +89,11 @@ function workers (moments, bounds) {
   }
 }
 
-/** The load alone: the number of workers is fixed, and a line of it would say nothing. @param {any[]} moments @param {number} wanted */
+/**
+ * The load alone: the number of workers is fixed, and a line of it would say nothing.
+ *
+ * @param {any[]} moments @param {number} wanted
+ */
 function busy (moments, wanted) {
   const { data: [times, load], lines: [line], ...what } = workers(moments, null)
   return { ...what, title: 'Load', y: [0, wanted * 1.05], data: [times, load], lines: [{ ...line, label: `workers' worth of work, of ${wanted}` }] }
@@ -116,9 +125,12 @@ function moreSlots (count, draw) {
 
 /** The plot of each slot's memory, all to the same scale. */
 function strips (report, slots) {
-  const top = slots.reduce((most, { points }) => points.reduce((top, { bytes, budget }) => Math.max(top, bytes, budget ?? 0), most), 0) * 1.12
+  const top = slots.reduce((most, { points }) =>
+    points.reduce((top, { bytes, budget }) => Math.max(top, bytes, budget ?? 0), most), 0) * 1.12
   return slots.map(({ slot, points }, i) =>
-    strip(report, { slot, points, top, isLast: i === Math.min(slots.length, MOST_SLOTS_AT_ONCE) - 1 || i === slots.length - 1 }))
+    strip(report, {
+      slot, points, top, isLast: i === Math.min(slots.length, MOST_SLOTS_AT_ONCE) - 1 || i === slots.length - 1
+    }))
 }
 
 function strip (report, { slot, points, top, isLast }) {

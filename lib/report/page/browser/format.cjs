@@ -18,7 +18,9 @@ function size (bytes) {
   return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[power]}`
 }
 
-/** The cut connections. For a worker that gave no account: from those known to be in flight to all of its connections. */
+/**
+ * The cut connections. For a worker that gave no account: from those known to be in flight to all of its connections.
+ */
 function cutOf ({ kind, cut, unaccounted, lost }) {
   if (kind === 'unfinished') return NONE
   return `${whole(cut)}${unaccounted > 0 ? `–${whole(cut + unaccounted)}` : lost ? '?' : ''}`
@@ -29,12 +31,18 @@ function time (ms) {
   if (ms === null || ms === undefined) return NONE
   if (ms < 1000) return `${Number(ms.toPrecision(3))} ms`
   if (ms < 60_000) return `${Number((ms / 1000).toPrecision(3))} s`
-  const [hours, minutes, seconds] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, Math.floor(ms / 1000) % 60]
+  const [hours, minutes, seconds] = [
+    Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, Math.floor(ms / 1000) % 60
+  ]
   if (hours >= 48) return `${Math.floor(hours / 24)} d ${hours % 24} h`
   return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${seconds} s`
 }
 
-/** The time of an event as the charts' axis has it: since the start in a short run, else of day. @param {{ from: number, to: number, isLive?: boolean }} run */
+/**
+ * The time of an event as the charts' axis has it: since the start in a short run, else of day.
+ *
+ * @param {{ from: number, to: number, isLive?: boolean }} run
+ */
 function timeOf ({ from, to, isLive = false }) {
   return isLive || !isShort(from, to) ? clockOf({ from, to }) : t => `+${((t - from) / 1000).toFixed(1)} s`
 }

@@ -11,7 +11,8 @@ const AT_ONCE = 200
  * A table that sorts by the column whose heading is clicked; a second click reverses the order.
  *
  * @param {string} caption
- * @param {{ title: string, value: (item: any) => any, text?: (item: any) => string, left?: boolean, isLong?: boolean }[]} columns
+ * @param {{ title: string, value: (item: any) => any, text?: (item: any) => string, left?: boolean,
+ *   isLong?: boolean }[]} columns
  * @param {any[]} items
  * @param {(item: any) => string} [classOf] of a row
  */
@@ -60,7 +61,11 @@ function compare (a, b) {
   return typeof a === 'string' ? a.localeCompare(b) : a - b
 }
 
-/** A table that may be wider than the page, which it says where it is. @param {string} label @param {HTMLElement} table */
+/**
+ * A table that may be wider than the page, which it says where it is.
+ *
+ * @param {string} label @param {HTMLElement} table
+ */
 function scroller (label, table) {
   const hint = h('p.hint.sideways', { hidden: '' }, ['more columns: scroll sideways →'])
   const box = h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': label }, [table])

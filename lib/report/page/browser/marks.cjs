@@ -7,8 +7,9 @@ const { color } = require('./theme.cjs')
 const tip = require('./tip.cjs')
 
 /**
- * Marks on a plot, as a uPlot plugin. Spans are shaded and moments are lines on the canvas. Over each moment is a button
- * with a tooltip, accessible by pointer, touch, keyboard and screen reader. Moments close to each other share a button.
+ * Marks on a plot, as a uPlot plugin. Spans are shaded and moments are lines on the canvas. Over each moment is a
+ * button with a tooltip, accessible by pointer, touch, keyboard and screen reader. Moments close to each other share a
+ * button.
  *
  * @typedef {import('./moment.cjs').Moment} Moment
  */
@@ -41,7 +42,8 @@ function marks (content) {
           before.delete(key)
           buttons.set(key, mark)
           mark.style.left = `${x}px`
-          const [hasLeft, hasRight] = [x - (groups[i - 1]?.x ?? 0), (groups[i + 1]?.x ?? u.over.clientWidth) - x].map(room => room >= LABEL_PX)
+          const [hasLeft, hasRight] =
+            [x - (groups[i - 1]?.x ?? 0), (groups[i + 1]?.x ?? u.over.clientWidth) - x].map(room => room >= LABEL_PX)
           mark.dataset.number = hasLeft || hasRight ? numbersOf(moments) : ''
           mark.classList.toggle('numbered-left', !hasRight)
           if (!mark.isConnected) u.over.append(mark)
@@ -61,7 +63,9 @@ function shade (u, spans) {
   ctx.fillStyle = color('shade')
   for (const { from, to } of spans) {
     const [left, right] = [from, to].map(t => Math.min(Math.max(u.valToPos(t / 1000, 'x', true), bbox.left), bbox.left + bbox.width))
-    if (right > bbox.left && left < bbox.left + bbox.width) ctx.fillRect(left, bbox.top, Math.max(1, right - left), bbox.height)
+    if (right > bbox.left && left < bbox.left + bbox.width) {
+      ctx.fillRect(left, bbox.top, Math.max(1, right - left), bbox.height)
+    }
   }
   ctx.restore()
 }

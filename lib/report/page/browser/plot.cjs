@@ -32,8 +32,8 @@ class Plots {
    * @param {number} what.height px
    * @param {boolean} what.isLast it shows the time axis
    * @param {number[][]} what.data x in s, then a row for each line
-   * @param {{ label: string, color: string, format: (value: number) => string, fill?: boolean, dash?: number[], points?: boolean,
-   *   stepped?: boolean }[]} what.lines
+   * @param {{ label: string, color: string, format: (value: number) => string, fill?: boolean, dash?: number[],
+   *   points?: boolean, stepped?: boolean }[]} what.lines
    * @param {(value: number) => string} what.format the axis
    * @param {[number, number] | undefined} what.y its range; undefined: from 0
    * @param {boolean} [what.isLog]
@@ -60,7 +60,8 @@ class Plots {
   }
 
   /**
-   * Shows new data and a new range. The range does not change while the plots are zoomed, or while the pointer is on one.
+   * Shows new data and a new range. The range does not change while the plots are zoomed, or while the pointer is on
+   * one.
    *
    * @param {{ from: number, to: number }} range
    * @param {Map<HTMLElement, any>} whats by figure; with as many lines as before
@@ -99,7 +100,8 @@ class Plots {
     if (body.clientWidth === 0) return
     const zoomed = plot.u ? { min: plot.u.scales.x.min, max: plot.u.scales.x.max } : null
     plot.u?.destroy()
-    plot.u = new uPlot(this.#options(plot, width ?? body.clientWidth, zoomed), what.data, body) // eslint-disable-line new-cap
+    const options = this.#options(plot, width ?? body.clientWidth, zoomed)
+    plot.u = new uPlot(options, what.data, body) // eslint-disable-line new-cap
     this.#readOut(plot)
   }
 
@@ -137,7 +139,11 @@ class Plots {
         points: { size: 7 }
       },
       scales: {
-        x: { time: true, range: (u, min, max) => isAll(u, min, max) ? [this.range.from / 1000, this.range.to / 1000] : [min, max], ...zoomed },
+        x: {
+          time: true,
+          range: (u, min, max) => isAll(u, min, max) ? [this.range.from / 1000, this.range.to / 1000] : [min, max],
+          ...zoomed
+        },
         y: what.isLog ? { distr: 3, log: 10 } : { range: (u, min, max) => plot.what.y ?? [0, (max || 1) * 1.08] }
       },
       axes: [

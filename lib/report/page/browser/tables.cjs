@@ -166,7 +166,9 @@ function pauses ({ gc }) {
 function routes ({ memoryByRoute }) {
   if (memoryByRoute === null) return null
   const { text, routes, points, markSweeps } = memoryByRoute
-  const known = (name, shown) => ({ value: route => route[name], text: route => route.bytesPerRequest === null ? NONE : shown(route) })
+  const known = (name, shown) => ({
+    value: route => route[name], text: route => route.bytesPerRequest === null ? NONE : shown(route)
+  })
   const interval = ({ low, high }) => low === null ? `at most ${size(high)}` : `${signed(low)} to ${signed(high)}`
   return section('Memory by route', h('p.hint', {}, [`${text[0].toUpperCase()}${text.slice(1)}.`]), grid('Memory that requests keep, by route', [
     { ...field('Route', 'route', undefined, true), isLong: true },
@@ -209,4 +211,6 @@ function leaks (report) {
   ], leakStudies, ({ verdict }) => verdict === 'grows' ? 'bad' : ''), note(leakStudiesOmitted, 'earlier one'))
 }
 
-module.exports = { recycles, departures, drops, crashes, exceptions, disagreements, latency, pauses, routes, heapdumps, leaks }
+module.exports = {
+  recycles, departures, drops, crashes, exceptions, disagreements, latency, pauses, routes, heapdumps, leaks
+}
