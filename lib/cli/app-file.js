@@ -8,7 +8,7 @@ const path = require('node:path')
 const vm = require('node:vm')
 const { RecycleError } = require('../core/errors')
 const { refuseLauncher } = require('../core/launchers')
-const { shown } = require('../core/shown')
+const { formatValue } = require('../core/format-value')
 
 const PLACES = ['index.mjs', 'server.js', 'server.mjs', 'app.js', 'app.mjs']
 const PM2_CONFIG = /^(?:ecosystem|pm2|process)(?:\.config)?\.(?:c?js|json|ya?ml)$/
@@ -27,7 +27,7 @@ function findStart (folder) {
   const script = read(folder)?.scripts?.start
   if (typeof script !== 'string') return { start: null, why: null }
   const [program, file, ...args] = script.trim().split(/\s+/)
-  const named = `its start script is ${shown(script)}`
+  const named = `its start script is ${formatValue(script)}`
   if (program !== 'node') return { start: null, why: `${named}, which does not have the form "node <file>": write recycle [options] <file>` }
   if (/["'$&|;<>`\\]/.test(script) || file === undefined) return { start: null, why: `${named}: write recycle [options] <file> with the file and the arguments of it` }
   if (file.startsWith('-')) {
@@ -58,7 +58,7 @@ function fileOf (app, args) {
   if (start !== null) return { app: start.app, args: [...start.args, ...args] }
   const found = PLACES.filter(name => fs.existsSync(path.join(app, name)))
   const { main } = read(app) ?? {}
-  const missing = typeof main === 'string' ? `its main, ${shown(main)}, is not there` : 'it is a folder without a main file or an index.js'
+  const missing = typeof main === 'string' ? `its main, ${formatValue(main)}, is not there` : 'it is a folder without a main file or an index.js'
   const what = why ?? (found.length > 0 ? `write the file: ${found.map(name => path.join(app, name)).join(' or ')}` : 'write the file that `node` would run')
   throw new RecycleError('RECYCLE_NO_APP', { app, why: `${missing}; ${what}` })
 }

@@ -72,7 +72,7 @@ function arithmetic (options) {
 function valueOf (option, { from, text }, options, fleet) {
   const value = /** @type {any} */ (options)[option.key]
   if (from !== 'default' && typeof value === 'boolean') return value ? 'on' : 'off'
-  const written = from === 'default' ? option.shown : Array.isArray(text) ? text.join(' ') : String(text)
+  const written = from === 'default' ? option.defaultText : Array.isArray(text) ? text.join(' ') : String(text)
   const inForce = inForceOf(option, options, fleet)
   return inForce === null || inForce.replace(' ', '') === written ? written : `${written} (${inForce})`
 }

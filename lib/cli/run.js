@@ -35,9 +35,9 @@ function addRun (program, { isStart = false } = {}) {
 }
 
 /** @param {import('../core/options').Option} option */
-function flagOf ({ name, short, flag, help, shown, kind }) {
+function flagOf ({ name, short, flag, help, defaultText, kind }) {
   const flags = short ? `${short}, ${flag}` : flag
-  const built = new Option(flags, `${help} (default: ${shown})`).helpGroup(groupOf(name))
+  const built = new Option(flags, `${help} (default: ${defaultText})`).helpGroup(groupOf(name))
   if (name === 'nodeOption') built.argParser((/** @type {string} */ value, /** @type {string[]} */ before = []) => [...before, value])
   return built
 }

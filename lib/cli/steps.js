@@ -1,7 +1,7 @@
 'use strict'
 
 const { performance } = require('node:perf_hooks')
-const { plain } = require('../core/plain')
+const { escapeControls } = require('../core/escape-controls')
 const { prettyLine } = require('../journal/sentence')
 const { count, formatTime } = require('../core/units')
 
@@ -43,7 +43,7 @@ function openSteps (stream, doing, now = () => performance.now()) {
   const bar = (done, of, waits, note) => {
     const filled = of === 0 ? 0 : Math.round(done / of * BAR_WIDTH)
     const [first, ...others] = waits
-    const why = first ? `; ${sayWait(first)}${others.length > 0 ? `, and ${others.length} more` : ''}` : note ? `; ${plain(note)}` : ''
+    const why = first ? `; ${sayWait(first)}${others.length > 0 ? `, and ${others.length} more` : ''}` : note ? `; ${escapeControls(note)}` : ''
     return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${doing}: ${done} of ${of}${why}`.slice(0, (stream.columns || Infinity) - 1)
   }
   /**
@@ -64,7 +64,7 @@ function openSteps (stream, doing, now = () => performance.now()) {
     const [beginning] = note.split(',', 1)
     if (isTerminal || beginning === noted) return ''
     noted = beginning
-    return `${plain(note)}\n`
+    return `${escapeControls(note)}\n`
   }
   if (isTerminal) stream.write(`${'░'.repeat(BAR_WIDTH)} ${doing}`)
   return {
@@ -90,7 +90,7 @@ function sayWait ({ slot, pid, connections, streams, inFlight, drainLeftMs }) {
   const others = connections - Math.max(streams, streams > 0 ? 0 : inFlight)
   if (parts.length === 0 || others > 0) parts.push(connections > 0 ? count(Math.max(1, others), parts.length > 0 ? 'other connection' : 'connection') : 'the end of its process')
   if (drainLeftMs !== null && connections > 0) parts.push(`${formatTime(Math.ceil(drainLeftMs / 1000) * 1000)} left`)
-  return plain(`${slot === null ? 'a standby' : `slot ${slot}`} (${pid}): ${parts.join(', ')}`)
+  return escapeControls(`${slot === null ? 'a standby' : `slot ${slot}`} (${pid}): ${parts.join(', ')}`)
 }
 
 module.exports = { openSteps, sayWait }

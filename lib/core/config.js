@@ -5,7 +5,7 @@
 const { RecycleError } = require('./errors')
 const { hintOnKey } = require('./habits')
 const { OPTIONS } = require('./options')
-const { shown } = require('./shown')
+const { formatValue } = require('./format-value')
 
 /**
  * @typedef {object} Config
@@ -34,7 +34,7 @@ function readConfig (held, name) {
   const known = [...OWN_KEYS, ...OPTIONS.map(option => option.name)]
   const unknown = Object.keys(values).find(key => !known.includes(key))
   if (unknown !== undefined) {
-    refuse(`has an unknown key ${shown(unknown)}; ${hintOnKey(unknown, known)}`)
+    refuse(`has an unknown key ${formatValue(unknown)}; ${hintOnKey(unknown, known)}`)
   }
   if (app !== undefined && (typeof app !== 'string' || app === '')) refuse('has an app that is not a path; it takes the file that `node` would run')
   if (!Array.isArray(args) || !args.every(arg => typeof arg === 'string')) refuse('has args that are not an array of strings')
@@ -52,7 +52,7 @@ function configSchema () {
       $schema: { type: 'string' },
       app: { type: 'string', minLength: 1, description: 'the file that `node` would run, from the folder of this file' },
       args: { type: 'array', items: { type: 'string' }, description: "the app's own arguments" },
-      ...Object.fromEntries(OPTIONS.map(({ name, kind, help, shown }) => [name, { description: `${help} (default: ${shown})`, ...kind.schema }]))
+      ...Object.fromEntries(OPTIONS.map(({ name, kind, help, defaultText }) => [name, { description: `${help} (default: ${defaultText})`, ...kind.schema }]))
     },
     additionalProperties: false
   }

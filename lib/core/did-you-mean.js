@@ -9,8 +9,8 @@
  * @returns {string | null}
  */
 function nearest (written, words) {
-  const plain = (/** @type {string} */ word) => word.toLowerCase().replace(/[^a-z\d]/g, '')
-  const ranked = words.map(word => ({ word, edits: editsBetween(plain(written), plain(word)) }))
+  const normalized = (/** @type {string} */ word) => word.toLowerCase().replace(/[^a-z\d]/g, '')
+  const ranked = words.map(word => ({ word, edits: editsBetween(normalized(written), normalized(word)) }))
     .sort((a, b) => a.edits - b.edits)
   return ranked.length > 0 && ranked[0].edits <= written.length * 0.4 ? ranked[0].word : null
 }

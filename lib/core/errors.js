@@ -1,13 +1,13 @@
 'use strict'
 
-const { shown, shorten } = require('./shown')
+const { formatValue, shorten } = require('./format-value')
 
 /** @typedef {(d: Record<string, any>) => string} Sentence */
 
 /** Errors of which the user can correct the call. @type {Readonly<Record<string, Sentence>>} */
 const OF_THE_CALL = {
-  RECYCLE_BAD_OPTION: d => `${d.option} was given ${shown(d.given)}; it takes ${d.accepts}`,
-  RECYCLE_UNKNOWN_OPTION: d => `unknown option ${shown(d.option)}; ${d.hint}`,
+  RECYCLE_BAD_OPTION: d => `${d.option} was given ${formatValue(d.given)}; it takes ${d.accepts}`,
+  RECYCLE_UNKNOWN_OPTION: d => `unknown option ${formatValue(d.option)}; ${d.hint}`,
   RECYCLE_BAD_CONFIG: d => `the config file ${d.file} ${d.why}`,
   RECYCLE_BAD_USAGE: d => d.sentence,
   RECYCLE_METRIC_UNSUPPORTED: d => `the meter ${d.meter} cannot read metric ${d.metric} here: it gives ${d.gives}; ${d.hint}`,
@@ -17,11 +17,11 @@ const OF_THE_CALL = {
   RECYCLE_UNREADABLE: d => `${d.file} cannot be read: ${d.why}`,
   RECYCLE_STICKY_TLS: d => `${d.option} does not work with the HTTPS server on ${d.address}: its connections cannot move between workers; terminate TLS in front of recycle`,
   RECYCLE_UNWRITABLE: d => `${d.file} cannot be written: ${d.why}`,
-  RECYCLE_NO_SLOT: d => `there is no slot ${shown(d.slot)}; the slots are ${d.slots}`,
+  RECYCLE_NO_SLOT: d => `there is no slot ${formatValue(d.slot)}; the slots are ${d.slots}`,
   RECYCLE_CONTROL: d => `the control socket ${d.path} cannot be opened: ${d.why}`,
   RECYCLE_CONTROL_TAKEN: d => `the control socket ${d.path} belongs to a running fleet${d.pid ? `, pid ${d.pid}` : ' that does not answer'}; give this one ${d.remedy}`,
   RECYCLE_ADMIN: d => `the admin server cannot listen on ${d.address}: ${d.why}`,
-  RECYCLE_NO_FLEET: d => `${typeof d.name === 'string' ? `there is no fleet named ${shown(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : `no fleet is running, as far as ${d.folders} tells; one of another user or of a service with a folder of its own is found by --control <path> or RECYCLE_CONTROL_DIR`}${d.distrusted ? `; ignored: ${d.distrusted}` : ''}`,
+  RECYCLE_NO_FLEET: d => `${typeof d.name === 'string' ? `there is no fleet named ${formatValue(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : `no fleet is running, as far as ${d.folders} tells; one of another user or of a service with a folder of its own is found by --control <path> or RECYCLE_CONTROL_DIR`}${d.distrusted ? `; ignored: ${d.distrusted}` : ''}`,
   RECYCLE_NO_ANSWER: d => `no fleet answers at ${d.path}: ${d.why}`,
   RECYCLE_SEVERAL_FLEETS: d => `several fleets are running: ${d.running}; select one by --name`,
   RECYCLE_UNDECIDED: d => `whether the new code is good is not known: ${d.why}; the workers before serve on`,

@@ -161,7 +161,7 @@ const FROM_PRIMARY = Object.freeze({
   signal: kind('a call: the app\'s own listeners for this signal are called', { id, signal: text(20) }),
   profile: kind('a call: write a CPU profile while it serves', { id, durationMs: duration, file: name }),
   'tell-requests': kind('tell each request as it begins, for so long: workers have died suddenly', { forMs: duration }),
-  level: kind('leave the queue to the others from this many connections on', { level: count }),
+  acceptLimit: kind('leave the queue to the others from this many connections on', { limit: count }),
   share: kind('give connections away: those that make so much `load` (one has at most `most`), and idle ones, up to a `count`', { load: ratio, most: ratio, count }),
   adopt: kind('take this connection over, and do not read it yet; `isLent`: if this primary dies, another one takes it back', { id, parcel, isLent: flag }, 'socket'),
   keep: kind('the adopted connection is this worker\'s: read it', { id }),

@@ -19,7 +19,7 @@ const { types } = require('./option-types')
  * @property {string} env
  * @property {import('./option-types').OptionKind} kind
  * @property {any} fallback the default, in the internal unit
- * @property {string} shown the default, as shown by help
+ * @property {string} defaultText the default, as shown by help
  * @property {string} help
  *
  * @typedef {KernelOptions & import('../features').Options} Options the resolved options
@@ -108,18 +108,18 @@ const OPTIONS = Object.freeze([...OF_KERNEL.map(preset), ...FEATURES.flatMap(({ 
  */
 function preset (option) {
   const presets = FEATURES.flatMap(({ presets = {} }) => presets[option.name] ?? [])
-  return presets.length === 0 ? option : Object.freeze({ ...option, shown: [option.shown, ...presets].join('; ') })
+  return presets.length === 0 ? option : Object.freeze({ ...option, defaultText: [option.defaultText, ...presets].join('; ') })
 }
 
 /**
  * @param {string} name @param {string} flags @param {Option['kind']} kind @param {any} fallback
- * @param {string} shown @param {string} help @param {string} [key]
+ * @param {string} defaultText @param {string} help @param {string} [key]
  * @returns {Readonly<Option>}
  */
-function row (name, flags, kind, fallback, shown, help, key = name) {
+function row (name, flags, kind, fallback, defaultText, help, key = name) {
   const [, short, flag] = /** @type {RegExpExecArray} */ (/^(?:(-\w), )?(--.*)$/.exec(flags))
   const env = `RECYCLE_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`
-  return Object.freeze({ name, key, short, flag, env, kind, fallback, shown, help })
+  return Object.freeze({ name, key, short, flag, env, kind, fallback, defaultText, help })
 }
 
 module.exports = { OPTIONS, row }

@@ -2,7 +2,7 @@
 
 /** Why a worker did not become ready: the cause, in words, and the option or the command that helps. */
 
-const { shown } = require('./shown')
+const { formatValue } = require('./format-value')
 const { count, formatTime } = require('./units')
 
 const SEND = 'process.send'
@@ -32,7 +32,7 @@ function explainSilence ({ readyOn, hasLoaded, silentMs, said, own, children }) 
   if (!hasLoaded) return 'its code was still loading'
   if (silentMs >= BLOCKED_MS) return `its event loop has been blocked for ${formatTime(silentMs)}`
   if (readyOn === 'message') {
-    const instead = said === undefined ? '' : `, but ${SEND}(${shown(said)})`
+    const instead = said === undefined ? '' : `, but ${SEND}(${formatValue(said)})`
     return `its app has not called ${SEND}('ready')${instead}`
   }
   if (own === null) return null

@@ -44,15 +44,15 @@ class WholeLines {
 
 /**
  * @param {Buffer} lines
- * @param {string} mark put before each line, in ASCII
+ * @param {string} linePrefix put before each line, in ASCII
  * @param {boolean} isRest they begin within a line
  * @returns {Buffer}
  */
-function markLines (lines, mark, isRest) {
+function prefixLines (lines, linePrefix, isRest) {
   const text = lines.toString('latin1') // a character a byte: none is changed
   const isWhole = text.endsWith('\n')
-  const marked = (isWhole ? text.slice(0, -1) : text).replaceAll('\n', `\n${mark}`)
-  return Buffer.from(`${isRest ? '' : mark}${marked}${isWhole ? '\n' : ''}`, 'latin1')
+  const prefixed = (isWhole ? text.slice(0, -1) : text).replaceAll('\n', `\n${linePrefix}`)
+  return Buffer.from(`${isRest ? '' : linePrefix}${prefixed}${isWhole ? '\n' : ''}`, 'latin1')
 }
 
-module.exports = { WholeLines, markLines, MOST_HELD_BYTES, NEWLINE }
+module.exports = { WholeLines, prefixLines, MOST_HELD_BYTES, NEWLINE }

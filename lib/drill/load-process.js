@@ -56,5 +56,5 @@ function say (type, fields) {
 
 process.on('message', (/** @type {any} */ message) => handlers[message.type](message))
 process.on('disconnect', () => process.exit())
-// To the whole group: the drill's to heed
+// To the whole group: for the drill alone
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})

@@ -82,11 +82,11 @@ const DEFAULT_EVERY_MS = 2000
 
 /**
  * @param {string} name @param {string} flags @param {import('../core/options').Kind} kind @param {any} fallback
- * @param {string} shown @param {string} help @param {string} [key]
+ * @param {string} defaultText @param {string} help @param {string} [key]
  */
-function row (name, flags, kind, fallback, shown, help, key = name) {
+function row (name, flags, kind, fallback, defaultText, help, key = name) {
   const [, short, flag] = /** @type {RegExpExecArray} */ (/^(?:(-\w), )?(--.*)$/.exec(flags))
-  return Object.freeze({ name, key, short, flag, kind, fallback, shown, help })
+  return Object.freeze({ name, key, short, flag, kind, fallback, defaultText, help })
 }
 
 /**

@@ -209,8 +209,8 @@
  * @property {typeof import('../report/grid').layOut} layOut
  * @property {typeof import('../report/grid').short} short
  * @property {typeof import('../report/cell').clip} clip
- * @property {typeof import('../report/cell').shown} shown
- * @property {typeof import('../core/plain').plain} plain
+ * @property {typeof import('../report/cell').orDash} orDash
+ * @property {typeof import('../core/escape-controls').escapeControls} escapeControls
  * @property {typeof import('../report/cell').wrap} wrap
  * @property {typeof import('../core/units').count} count
  * @property {typeof import('../core/units').formatTime} time

@@ -6,7 +6,7 @@ const { FEATURES, LIMITS, REQUESTS, SUCCESSION, boundsOf } = require('../feature
 const { nameOf, listUneven } = require('../core/address')
 const { streamsCut } = require('../core/account')
 const { painter } = require('./painter')
-const { plain } = require('../core/plain')
+const { escapeControls } = require('../core/escape-controls')
 const { sayCrashing } = require('../core/crashes')
 const { count, formatSize, formatTime } = require('../core/units')
 
@@ -134,7 +134,7 @@ function isQuiet (line) {
 function prettyLine (line, { colors = false } = {}) {
   const paint = painter(colors)
   const time = new Date(line.t).toTimeString().slice(0, 8)
-  const text = plain(sentence(line))
+  const text = escapeControls(sentence(line))
   const level = levelOf(line)
   return `${paint('dim', time)} ${level === 'info' ? text : paint(level === 'error' ? 'red' : 'yellow', text)}`
 }

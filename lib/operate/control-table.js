@@ -6,7 +6,7 @@ const { FEATURES } = require('../features')
 const { painter } = require('../journal/painter')
 const { listUneven } = require('../core/address')
 const { sayCrashing } = require('../core/crashes')
-const { plain } = require('../core/plain')
+const { escapeControls } = require('../core/escape-controls')
 const { count, formatSize, formatTime } = require('../core/units')
 const { sayFreshOverBudget } = require('../journal/sentence')
 const { layOut, mib, short } = require('../report/grid')
@@ -23,8 +23,8 @@ const NEAR = 0.8
 
 /** @type {Column[]} */
 const COLUMNS = [
-  { title: 'slot', cell: ({ slot }) => shown(slot) },
-  { title: 'pid', cell: ({ pid }) => shown(pid) },
+  { title: 'slot', cell: ({ slot }) => orDash(slot) },
+  { title: 'pid', cell: ({ pid }) => orDash(pid) },
   { title: 'state', left: true, cell: stateOf },
   { title: 'gen', cell: ({ generation }) => `${generation}`, dispensable: 5 },
   { title: 'age', cell: ({ ageMs }) => formatTime(ageMs), dispensable: 4 },
@@ -74,21 +74,21 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
   const paused = workers.filter((/** @type {Worker} */ { paused }) => paused)
   const about = linesOfFeatures(more, paint)
   return [
-    `${paint('bold', plain(name))}  ${plain(`pid ${pid}  ${app}`)}`,
-    plain(`${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(more)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
-    ...crashing ? [paint('red', plain(sayCrashing(crashing)))] : [],
-    ...uneven.length > 0 ? [paint('yellow', plain(`the workers listen on different addresses: ${listUneven(uneven)}`))] : [],
-    ...freshOverBudget ? [paint('yellow', plain(sayFreshOverBudget(freshOverBudget)))] : [],
-    ...notReaped ? [paint('yellow', plain(`processes that the app leaves behind are not reaped: ${notReaped}`))] : [],
+    `${paint('bold', escapeControls(name))}  ${escapeControls(`pid ${pid}  ${app}`)}`,
+    escapeControls(`${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(more)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
+    ...crashing ? [paint('red', escapeControls(sayCrashing(crashing)))] : [],
+    ...uneven.length > 0 ? [paint('yellow', escapeControls(`the workers listen on different addresses: ${listUneven(uneven)}`))] : [],
+    ...freshOverBudget ? [paint('yellow', escapeControls(sayFreshOverBudget(freshOverBudget)))] : [],
+    ...notReaped ? [paint('yellow', escapeControls(`processes that the app leaves behind are not reaped: ${notReaped}`))] : [],
     ...waiting.length > 0 ? [paint('yellow', `no room in memory to replace slot ${waiting.join(', ')}: the worker stays until there is`)] : [],
-    ...resting > 0 ? [plain(`${count(resting, 'worker')} ${resting === 1 ? 'rests' : 'rest'}: the requests are short, and take less CPU on ${totals.ready - resting}`)] : [],
-    ...paused.map((/** @type {Worker} */ { slot, paused }) => paint('yellow', plain(`slot ${slot} is out of rotation: ${paused}`))),
-    ...memory?.source.startsWith('cgroup') ? [plain(limitLine(memory))] : [],
-    ...of('app') ? releasesOf(workers).map(({ generation, app, count: n }) => plain(`generation ${generation}, ${count(n, 'worker')}: ${app}`)) : [],
+    ...resting > 0 ? [escapeControls(`${count(resting, 'worker')} ${resting === 1 ? 'rests' : 'rest'}: the requests are short, and take less CPU on ${totals.ready - resting}`)] : [],
+    ...paused.map((/** @type {Worker} */ { slot, paused }) => paint('yellow', escapeControls(`slot ${slot} is out of rotation: ${paused}`))),
+    ...memory?.source.startsWith('cgroup') ? [escapeControls(limitLine(memory))] : [],
+    ...of('app') ? releasesOf(workers).map(({ generation, app, count: n }) => escapeControls(`generation ${generation}, ${count(n, 'worker')}: ${app}`)) : [],
     '',
     paint('dim', heading),
     ...lines.map((line, i) => line.replace(bar(workers[i]), text => paint(colorOf(workers[i]), text))),
-    ...budgets?.maxRssBytes && budgets.jitter > 0 ? ['', paint('dim', plain(sayBudgets(budgets)))] : [],
+    ...budgets?.maxRssBytes && budgets.jitter > 0 ? ['', paint('dim', escapeControls(sayBudgets(budgets)))] : [],
     ...about
   ].map(line => `${line}\n`).join('')
 }
@@ -96,13 +96,13 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
 /**
  * @param {Record<string, any>} status
  * @param {ReturnType<typeof painter>} paint
- * @param {{ isLive?: boolean }} [how] those alone that are shown live
+ * @param {{ isLive?: boolean }} [how] those alone that are orDash live
  * @returns {string[]} what features say below the table, each after an empty line
  */
 function linesOfFeatures (status, paint, { isLive = false } = {}) {
   return FEATURES.flatMap(({ status: own }) => {
     if (!own?.lines || !status[own.key] || (isLive && !own.live?.(status[own.key]))) return []
-    const lines = own.lines(status[own.key], (style, text) => paint(style, plain(text)))
+    const lines = own.lines(status[own.key], (style, text) => paint(style, escapeControls(text)))
     return lines.length > 0 ? ['', ...lines] : []
   })
 }
@@ -155,8 +155,8 @@ function fit (columns, workers, width) {
  */
 function formatFleets (fleets, { width = Infinity } = {}) {
   const rows = fleets.map(({ name, pid, app, totals, rssBytes }) => totals === null
-    ? [name, shown(pid), 'does not answer', '–', '–', app ?? '–']
-    : [name, shown(pid), `${totals.ready} of ${totals.workers}`, formatSize(rssBytes), short(totals.recycles), app])
+    ? [name, orDash(pid), 'does not answer', '–', '–', app ?? '–']
+    : [name, orDash(pid), `${totals.ready} of ${totals.workers}`, formatSize(rssBytes), short(totals.recycles), app])
   const lines = layOut([{ title: 'name', left: true }, { title: 'pid' }, { title: 'ready', left: true }, { title: 'RSS' }, { title: 'recycles' }, { title: 'app', left: true }], rows, width)
   return lines.map(line => `${line.length > width ? `${line.slice(0, width - 1)}…` : line}\n`).join('')
 }
@@ -175,7 +175,7 @@ function colorOf ({ rssBytes, budgetBytes }) {
 }
 
 /** @param {number | null} value */
-function shown (value) {
+function orDash (value) {
   return value === null ? '–' : `${value}`
 }
 

@@ -5,7 +5,7 @@
  * itself would take 8 MB of the primary's memory, for what is here one line.
  */
 
-const { escapeJson } = require('../core/plain')
+const { escapeJson } = require('../core/escape-controls')
 const { sentence, prettyLine, levelOf, isQuiet } = require('../journal/sentence')
 
 /** @typedef {Record<string, any>} Line */

@@ -15,7 +15,7 @@
  */
 
 const { EventEmitter, once } = require('node:events')
-const { markLines, NEWLINE } = require('../core/whole-lines')
+const { prefixLines, NEWLINE } = require('../core/whole-lines')
 const { now } = require('./clock')
 
 const KEPT_BYTES = 1024 ** 2 // of the log
@@ -73,10 +73,10 @@ class Output extends EventEmitter {
   /**
    * @param {Buffer} bytes whole lines, or a part of one
    * @param {object} source whose they are
-   * @param {string} [mark] put before each line
+   * @param {string} [linePrefix] put before each line
    */
-  pass (bytes, source, mark = '') {
-    this.#add(mark === '' ? bytes : markLines(bytes, mark, this.#unfinished === source), source)
+  pass (bytes, source, linePrefix = '') {
+    this.#add(linePrefix === '' ? bytes : prefixLines(bytes, linePrefix, this.#unfinished === source), source)
   }
 
   /** What has not been written by then is lost. */

@@ -4,7 +4,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { FEATURES } = require('../features')
 const { RecycleError } = require('../core/errors')
-const { plain } = require('../core/plain')
+const { escapeControls } = require('../core/escape-controls')
 const { sentence } = require('../journal/sentence')
 const { openLog } = require('./log')
 const { Outputs } = require('./outputs')
@@ -89,7 +89,7 @@ function missing (file) {
 function warn (supervisor, why) {
   const { journal: file, log } = supervisor.options
   const line = supervisor.announce('fleet.warning', { warning: 'journal', file, why })
-  if (log === 'silent') process.emitWarning(plain(sentence(line)))
+  if (log === 'silent') process.emitWarning(escapeControls(sentence(line)))
 }
 
 module.exports = { assemble }

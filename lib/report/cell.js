@@ -22,7 +22,7 @@ function wrap (text) {
 }
 
 /** @param {number | null} value */
-function shown (value) {
+function orDash (value) {
   return value === null ? '–' : clip(`${value}`, 8)
 }
 
@@ -62,4 +62,4 @@ function two (value) {
   return `${value}`.padStart(2, '0')
 }
 
-module.exports = { WIDTH, clip, wrap, shown, time, milliseconds, percent, clockOf }
+module.exports = { WIDTH, clip, wrap, orDash, time, milliseconds, percent, clockOf }

@@ -1,6 +1,6 @@
 'use strict'
 
-const { plain } = require('../core/plain')
+const { escapeControls } = require('../core/escape-controls')
 
 /**
  * A table of text, as narrow as its content. Columns are two spaces apart, or one if the terminal is narrow.
@@ -17,7 +17,7 @@ const { plain } = require('../core/plain')
  * @returns {string[]} the heading, then a line for each row
  */
 function layOut (columns, cells, width) {
-  const rows = cells.map(row => row.map(plain))
+  const rows = cells.map(row => row.map(escapeControls))
   const widths = columns.map(({ title }, i) =>
     rows.reduce((widest, row) => Math.max(widest, row[i].length), title.length))
   const net = widths.reduce((sum, one) => sum + one, 0)

@@ -6,9 +6,9 @@
 
 const { FEATURES } = require('../features')
 const { painter } = require('../journal/painter')
-const { plain } = require('../core/plain')
+const { escapeControls } = require('../core/escape-controls')
 const { count, formatTime, grouped } = require('../core/units')
-const { WIDTH, clip, clockOf, milliseconds, percent, shown, time, wrap } = require('./cell')
+const { WIDTH, clip, clockOf, milliseconds, percent, orDash, time, wrap } = require('./cell')
 const { dropGroups, hintOf } = require('./drop-groups.cjs')
 const { layOut, mib, short } = require('./grid')
 const { span } = require('./verdict')
@@ -39,11 +39,11 @@ function formatReport (report, { colors = false } = {}) {
 /** @param {Report} report */
 function about ({ app, node, workers, from, to, byReason }) {
   const facts = []
-  if (app !== null) facts.push(clip(plain(app), 40, true))
+  if (app !== null) facts.push(clip(escapeControls(app), 40, true))
   if (workers !== null) facts.push(count(workers, 'worker'))
-  if (node !== null) facts.push(`Node ${clip(plain(node), 16)}`)
+  if (node !== null) facts.push(`Node ${clip(escapeControls(node), 16)}`)
   if (from !== null && to !== null) facts.push(formatTime(to - from))
-  const reasons = Object.entries(byReason).map(([reason, count]) => `${count} ${clip(plain(reason), 12)}`)
+  const reasons = Object.entries(byReason).map(([reason, count]) => `${count} ${clip(escapeControls(reason), 12)}`)
   return [facts, reasons.slice(0, 8)].filter(list => list.length > 0).map(list => clip(list.join(', '), WIDTH))
 }
 
@@ -52,9 +52,9 @@ function recycles ({ recycleEvents, recycleEventsOmitted }, paint) {
   if (recycleEvents.length === 0) return []
   const rows = recycleEvents.map(event => [
     `${event.id}`,
-    shown(event.slot),
-    `${shown(event.oldPid)} → ${shown(event.pid)}`,
-    clip(plain(event.reason ?? '–'), 9),
+    orDash(event.slot),
+    `${orDash(event.oldPid)} → ${orDash(event.pid)}`,
+    clip(escapeControls(event.reason ?? '–'), 9),
     event.rssBefore === null ? '–' : `${mib(event.rssBefore)} → ${mib(event.rssAfter)}`,
     time(event.readyMs),
     time(event.drainMs),
@@ -92,7 +92,7 @@ function crashes (report, paint) {
   if (crashEvents.length === 0) return []
   const clock = clockOf(report)
   const rows = crashEvents.map(({ t, slot, pid, code, signal, oomKilled, connections, inFlight }) =>
-    [clock(t), shown(slot), shown(pid), oomKilled ? 'OOM-killed' : signal === null ? `code ${shown(code)}` : clip(plain(signal), 12), connections === null ? '–' : grouped(connections), grouped(inFlight)])
+    [clock(t), orDash(slot), orDash(pid), oomKilled ? 'OOM-killed' : signal === null ? `code ${orDash(code)}` : clip(escapeControls(signal), 12), connections === null ? '–' : grouped(connections), grouped(inFlight)])
   const [heading, ...lines] = layOut([
     { title: 'crashed', left: true }, { title: 'slot' }, { title: 'pid' }, { title: 'how', left: true }, { title: 'connections' }, { title: 'in flight' }
   ], rows, WIDTH)
@@ -108,8 +108,8 @@ function drops (report, paint) {
   const cells = dropGroups(drops).map(drop => ({
     count: grouped(drop.count),
     time: clock(drop.t),
-    error: clip(plain(drop.error === 'status' ? `status ${shown(drop.status)}` : drop.error), 23),
-    request: plain(`${drop.method ?? '–'} ${drop.path ?? '–'}`),
+    error: clip(escapeControls(drop.error === 'status' ? `status ${orDash(drop.status)}` : drop.error), 23),
+    request: escapeControls(`${drop.method ?? '–'} ${drop.path ?? '–'}`),
     recycle: `${recyclesOf(drop)}${drop.joinedBy === 'port' ? '*' : ''}`,
     phase: drop.phase
   }))
@@ -173,7 +173,7 @@ function pauses ({ gc }, paint) {
 
 /** @param {Record<string, any>} report @param {Paint} paint @returns {string[][]} */
 function ofFeatures (report, paint) {
-  const tools = { paint, width: WIDTH, layOut, short, clip, shown, plain, wrap, count, time: formatTime }
+  const tools = { paint, width: WIDTH, layOut, short, clip, orDash, escapeControls, wrap, count, time: formatTime }
   return FEATURES.flatMap(({ report: part }) => {
     if (!part || report[part.key] === null) return []
     const omitted = report[`${part.key}Omitted`] ?? 0

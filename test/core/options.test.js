@@ -87,7 +87,7 @@ for (const option of OPTIONS) {
     t.equal(option.flag, flag)
     t.equal(option.key, key)
     t.equal(option.env, env)
-    t.ok(option.help.length > 0 && option.shown.length > 0)
+    t.ok(option.help.length > 0 && option.defaultText.length > 0)
 
     // Options that must accompany it.
     const company = ['hardRss', 'gc', 'heap'].includes(option.name) ? { maxRss: '100M' } : ['warm', 'forkUnsafe'].includes(option.name) ? { fork: 'mold' } : /^health./.test(option.name) ? { health: '/' } : {}

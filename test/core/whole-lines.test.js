@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { MOST_HELD_BYTES, WholeLines, markLines } = require('../../lib/core/whole-lines')
+const { MOST_HELD_BYTES, WholeLines, prefixLines } = require('../../lib/core/whole-lines')
 
 /** @param {Buffer[]} chunks @returns {Buffer[]} */
 function cut (chunks) {
@@ -26,7 +26,7 @@ t.test('a carriage return, U+2028 and bytes that are not UTF-8 end no line and a
   const [line, ...more] = cut([...bytes].map(byte => Buffer.of(byte)))
   t.same(line, bytes)
   t.same(more, [])
-  t.same(markLines(line, '[3] ', false), Buffer.concat([Buffer.from('[3] '), bytes]))
+  t.same(prefixLines(line, '[3] ', false), Buffer.concat([Buffer.from('[3] '), bytes]))
 })
 
 t.test('output without a newline is held up to a limit, and goes on in parts: it needs no more memory, however long it is', async t => {
@@ -45,7 +45,7 @@ t.test('output without a newline is held up to a limit, and goes on in parts: it
 })
 
 t.test('the mark stands before each line, before an empty one too, and not before the rest of a line', async t => {
-  const marked = (/** @type {string} */ text, isRest = false) => markLines(Buffer.from(text), '[1] ', isRest).toString()
+  const marked = (/** @type {string} */ text, isRest = false) => prefixLines(Buffer.from(text), '[1] ', isRest).toString()
   t.equal(marked('a\n\nb\n'), '[1] a\n[1] \n[1] b\n')
   t.equal(marked('a\nhalf'), '[1] a\n[1] half')
   t.equal(marked('rest\nb\n', true), 'rest\n[1] b\n')

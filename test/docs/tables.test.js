@@ -25,13 +25,13 @@ const METRICS = new Metrics().render({
 
 t.test('the table of options has every option and no other, with its flags and its default', async t => {
   const table = between(page('docs/options.md').text, 'options')
-  t.same(table.map(([flags, fallback]) => [flags, fallback]).sort(), OPTIONS.map(({ short, flag, shown }) => [`\`${short ? `${short}, ` : ''}${flag}\``, shown]).sort())
+  t.same(table.map(([flags, fallback]) => [flags, fallback]).sort(), OPTIONS.map(({ short, flag, defaultText }) => [`\`${short ? `${short}, ` : ''}${flag}\``, defaultText]).sort())
   for (const [flags, , meaning] of table) t.ok(meaning, `${flags} has a meaning`)
 })
 
 t.test('the table of the drill has every option of its own, with its flags and its default', async t => {
   const table = tableBelow(page('docs/drill-and-report.md').text, '| option of `recycle drill` |')
-  t.same(table.map(([flags, fallback]) => [flags, fallback]), DRILL_OPTIONS.map(({ short, flag, shown }) => [`\`${short ? `${short}, ` : ''}${flag}\``, shown]))
+  t.same(table.map(([flags, fallback]) => [flags, fallback]), DRILL_OPTIONS.map(({ short, flag, defaultText }) => [`\`${short ? `${short}, ` : ''}${flag}\``, defaultText]))
 })
 
 t.test('the options that the README shows have their flags, and their default as the table has it', async t => {
@@ -40,7 +40,7 @@ t.test('the options that the README shows have their flags, and their default as
   for (const [flags, fallback] of table) {
     const option = OPTIONS.find(({ short, flag }) => flags === `\`${short ? `${short}, ` : ''}${flag}\``)
     t.ok(option, flags)
-    t.equal(fallback, option?.name === 'workers' ? '2×CPU+1' : option?.shown, flags)
+    t.equal(fallback, option?.name === 'workers' ? '2×CPU+1' : option?.defaultText, flags)
   }
 })
 

@@ -29,7 +29,7 @@ function placesOf (program) {
   const names = commands.map(command => command.name())
   return [program, ...commands].map(command => ({
     name: command === program ? '' : command.name(),
-    about: plain(command.description()),
+    about: textOf(command.description()),
     flags: help.visibleOptions(command).map(flagOf),
     operands: command.registeredArguments.map(operandOf).map(operand => command.name() === 'help' ? { ...operand, words: names } : operand),
     passesThrough: Boolean(/** @type {any} */ (command)._passThroughOptions)
@@ -43,7 +43,7 @@ function flagOf ({ short, long, flags, description, required, optional, argChoic
   return {
     names: [short, long].filter(name => name !== undefined && name !== null),
     takesValue: required || optional,
-    about: plain(description),
+    about: textOf(description),
     words: argChoices ?? kind?.words ?? WORDS.exec(placeholder)?.slice(1) ?? [],
     isFile: kind ? kind.isFile === true : FILES.test(placeholder)
   }
@@ -51,11 +51,11 @@ function flagOf ({ short, long, flags, description, required, optional, argChoic
 
 /** @param {import('commander').Argument} argument @returns {Operand} */
 function operandOf (argument) {
-  return { about: plain(argument.description), words: argument.argChoices ?? [], isFile: FILES.test(`<${argument.name()}`) }
+  return { about: textOf(argument.description), words: argument.argChoices ?? [], isFile: FILES.test(`<${argument.name()}`) }
 }
 
 /** One line, without the default. @param {string} description */
-function plain (description) {
+function textOf (description) {
   return description.replace(/ \(default: .*\)$/s, '').replace(/\s+/g, ' ')
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 
 const { painter } = require('../../journal/painter')
-const { plain } = require('../../core/plain')
+const { escapeControls } = require('../../core/escape-controls')
 const { sayMoves } = require('../../core/moves')
 const { count, formatSize } = require('../../core/units')
 const { prettyLine } = require('../../journal/sentence')
@@ -38,8 +38,8 @@ function picture (fleet, { columns, rows, colors, now, message }) {
   ]
   const lateMs = now - (fleet.seenAt ?? now)
   const above = [
-    `${paint('bold', plain(name))}  ${plain(`pid ${pid}  ${app}`)}`,
-    lateMs > LATE_MS ? paint('red', `no answer for ${Math.floor(lateMs / 1000)}s`) : plain(facts.join(', ')),
+    `${paint('bold', escapeControls(name))}  ${escapeControls(`pid ${pid}  ${app}`)}`,
+    lateMs > LATE_MS ? paint('red', `no answer for ${Math.floor(lateMs / 1000)}s`) : escapeControls(facts.join(', ')),
     '',
     ...formatRows(shown, { width: columns, colors, selected: fleet.selected }),
     shown.length < fleet.rows.length ? paint('dim', `rows ${from + 1} to ${from + shown.length} of ${fleet.rows.length}: ↑↓`) : ''
@@ -50,7 +50,7 @@ function picture (fleet, { columns, rows, colors, now, message }) {
   const events = left > 0 ? fleet.events.slice(-left).map(line => prettyLine(line, { colors })) : []
   const keys = `${paint('bold', 'q')} quit  ${paint('bold', '↑↓')} select  ${paint('bold', 'r')} recycle`
   return [...above, ...events, ...Array(Math.max(0, left - events.length)).fill('')].slice(0, rows - 1)
-    .concat(message ? `${keys}   ${plain(message)}` : keys)
+    .concat(message ? `${keys}   ${escapeControls(message)}` : keys)
 }
 
 /**

@@ -73,21 +73,21 @@ class Screen extends EventEmitter {
 
   #begin () {
     readline.emitKeypressEvents(this.input)
-    this.#heed(this.input, 'keypress', (_, { ctrl, name, sequence }) => this.emit('key', `${ctrl ? 'ctrl-' : ''}${name ?? sequence}`))
-    this.#heed(this.input, 'end', () => this.emit('key', 'q')) // the terminal is closed
-    this.#heed(this.output, 'resize', () => this.emit('resize'))
-    this.#heed(process, 'SIGCONT', () => {
+    this.#listen(this.input, 'keypress', (_, { ctrl, name, sequence }) => this.emit('key', `${ctrl ? 'ctrl-' : ''}${name ?? sequence}`))
+    this.#listen(this.input, 'end', () => this.emit('key', 'q')) // the terminal is closed
+    this.#listen(this.output, 'resize', () => this.emit('resize'))
+    this.#listen(process, 'SIGCONT', () => {
       this.#enter()
       this.emit('resize')
     })
-    this.#heed(process, 'uncaughtExceptionMonitor', () => this.#leave()) // Node's message about it must stay visible
+    this.#listen(process, 'uncaughtExceptionMonitor', () => this.#leave()) // Node's message about it must stay visible
     this.#undo.push(onExit(() => this.#leave()))
     this.#enter()
     this.input.resume()
   }
 
   /** @param {EventEmitter} emitter @param {string} event @param {(...args: any[]) => void} listener */
-  #heed (emitter, event, listener) {
+  #listen (emitter, event, listener) {
     emitter.on(event, listener)
     this.#undo.push(() => emitter.removeListener(event, listener))
   }

@@ -38,8 +38,8 @@ class BlockedLoops {
 }
 
 /** @param {{ places: Block[] }} summary @param {import('..').ReportTools} tools @returns {string[]} */
-function linesOf ({ places }, { paint, width, layOut, short, clip, plain }) {
-  const rows = places.map(({ request, place, count, longestMs }) => [short(count), `${short(Math.round(longestMs / 100) / 10)} s`, clip(plain(request ?? '–'), 20), plain(place ?? 'not known')])
+function linesOf ({ places }, { paint, width, layOut, short, clip, escapeControls }) {
+  const rows = places.map(({ request, place, count, longestMs }) => [short(count), `${short(Math.round(longestMs / 100) / 10)} s`, clip(escapeControls(request ?? '–'), 20), escapeControls(place ?? 'not known')])
   const [heading, ...lines] = layOut([{ title: 'count' }, { title: 'longest' }, { title: 'request', left: true }, { title: 'event loop blocked at', left: true }], rows.map(([count, longest, request, place]) => [count, longest, request, clip(place, Math.max(10, width - 40))]), width)
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]
 }

@@ -26,11 +26,11 @@ function isFigure (given) {
 }
 
 /** @param {Comparison[]} comparisons @param {import('..').ReportTools} tools @returns {string[]} */
-function linesOf (comparisons, { paint, width, clip, plain }) {
+function linesOf (comparisons, { paint, width, clip, escapeControls }) {
   if (comparisons.length === 0) return []
   return [paint('dim', 'reloads whose code was compared first'), ...comparisons.map(({ title, text, isBad }) => {
     const start = `${title.toLowerCase()}: `
-    return paint(isBad ? 'red' : 'green', `${start}${clip(plain(text), width - start.length)}`)
+    return paint(isBad ? 'red' : 'green', `${start}${clip(escapeControls(text), width - start.length)}`)
   })]
 }
 

@@ -108,10 +108,10 @@ class Scaling {
  * @returns {string[]}
  */
 function linesOf (
-  { min, max, fewest, most, mean, changes, overTargetMs }, { paint, wrap, count, clip, plain, shown, time }
+  { min, max, fewest, most, mean, changes, overTargetMs }, { paint, wrap, count, clip, escapeControls, orDash, time }
 ) {
-  const reasons = Object.entries(changes).map(([reason, count]) => `${count} ${clip(plain(reason), 12)}`).join(', ')
-  return wrap(`${fewest} to ${count(most, 'worker')} of ${shown(min)}..${shown(max)}, ${mean} on average; changes: ${reasons || 'none'}; busy for more than ${HIGH} of the time: ${time(overTargetMs)}`).map(line => paint('dim', line))
+  const reasons = Object.entries(changes).map(([reason, count]) => `${count} ${clip(escapeControls(reason), 12)}`).join(', ')
+  return wrap(`${fewest} to ${count(most, 'worker')} of ${orDash(min)}..${orDash(max)}, ${mean} on average; changes: ${reasons || 'none'}; busy for more than ${HIGH} of the time: ${time(overTargetMs)}`).map(line => paint('dim', line))
 }
 
 module.exports = { Scaling, linesOf }

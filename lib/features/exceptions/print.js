@@ -20,14 +20,14 @@ const LONGEST_LINE = 200
  * @returns {string}
  */
 function print (thrown) {
-  return `${isError(thrown) ? placeOf(textOf(thrown, 'stack')) : 'Uncaught:\n'}${shown(thrown)}\n\nNode.js ${process.version}\n`
+  return `${isError(thrown) ? placeOf(textOf(thrown, 'stack')) : 'Uncaught:\n'}${inspected(thrown)}\n\nNode.js ${process.version}\n`
 }
 
 /** @param {unknown} thrown @returns {{ name: string, message: string, stack: string }} bounded */
 function describe (thrown) {
   const line = (/** @type {string} */ message) => message.split('\n', 1)[0].slice(0, LONGEST.message)
   if (isError(thrown)) return { name: textOf(thrown, 'name').slice(0, LONGEST.name), message: line(textOf(thrown, 'message')), stack: textOf(thrown, 'stack').slice(0, LONGEST.stack) }
-  return { name: 'a value', message: line(typeof thrown === 'string' ? thrown : shown(thrown, { breakLength: Infinity, compact: true })), stack: '' }
+  return { name: 'a value', message: line(typeof thrown === 'string' ? thrown : inspected(thrown, { breakLength: Infinity, compact: true })), stack: '' }
 }
 
 /** @param {unknown} thrown @returns {thrown is Error} */
@@ -52,7 +52,7 @@ function textOf (error, field) {
 }
 
 /** @param {unknown} thrown @param {import('node:util').InspectOptions} [how] @returns {string} */
-function shown (thrown, how) {
+function inspected (thrown, how) {
   try {
     return inspect(thrown, how)
   } catch {

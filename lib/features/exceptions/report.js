@@ -33,8 +33,8 @@ class Exceptions {
  * @param {{ count: number, kinds: import('./kinds').Kind[] }} summary @param {import('..').ReportTools} tools
  * @returns {string[]}
  */
-function linesOf ({ kinds }, { paint, width, layOut, short, clip, plain }) {
-  const rows = kinds.map(({ name, message, request, count }) => [short(count), clip(plain(request ?? '–'), 20), plain(`${name}: ${message}`)])
+function linesOf ({ kinds }, { paint, width, layOut, short, clip, escapeControls }) {
+  const rows = kinds.map(({ name, message, request, count }) => [short(count), clip(escapeControls(request ?? '–'), 20), escapeControls(`${name}: ${message}`)])
   const left = width - 6 - Math.max('request'.length, ...rows.map(([, request]) => request.length)) - Math.max('count'.length, ...rows.map(([count]) => count.length))
   const [heading, ...lines] = layOut([{ title: 'count' }, { title: 'request', left: true }, { title: 'not caught', left: true }], rows.map(([count, request, what]) => [count, request, clip(what, left)]), width)
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]

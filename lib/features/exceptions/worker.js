@@ -54,12 +54,12 @@ function surviveExceptions (kernel) {
     forget()
     interrupted++
     process.nextTick(() => interrupted--)
-    if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) return mark(current)
+    if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) return markFatal(current)
     process.once('uncaughtException', state.current === 'held' ? die : thrown => survive(thrown, current))
   })
 
   /** The app ends this process now, perhaps. @param {Current | null} current */
-  function mark (current) {
+  function markFatal (current) {
     if (current?.exchange) tracker.witness?.threw(current.exchange.connection)
   }
 

@@ -17,11 +17,11 @@ function heapdump (line) {
 }
 
 /** @param {Heapdump[]} heapdumps @param {import('..').ReportTools} tools @returns {string[]} */
-function linesOf (heapdumps, { paint, width, shown, clip, plain }) {
+function linesOf (heapdumps, { paint, width, orDash, clip, escapeControls }) {
   if (heapdumps.length === 0) return []
   const lines = heapdumps.map(({ slot, pid, bytes, file }) => {
-    const start = `slot ${shown(slot)} (${shown(pid)}), ${formatSize(bytes ?? 0)}: `
-    return `${start}${clip(plain(file), width - start.length, true)}`
+    const start = `slot ${orDash(slot)} (${orDash(pid)}), ${formatSize(bytes ?? 0)}: `
+    return `${start}${clip(escapeControls(file), width - start.length, true)}`
   })
   return [paint('dim', 'heap snapshots'), ...lines]
 }

@@ -34,11 +34,11 @@ function say (line) {
 }
 
 /** @param {StudyFigures[]} studies @param {import('..').ReportTools} tools @returns {string[]} */
-function linesOf (studies, { paint, width, shown, clip, plain }) {
+function linesOf (studies, { paint, width, orDash, clip, escapeControls }) {
   if (studies.length === 0) return []
   const lines = studies.flatMap(({ slot, pid, verdict, sentences }) => {
-    const start = `slot ${shown(slot)} (${shown(pid)}): `
-    return sentences.map((text, i) => `${i === 0 ? start : ' '.repeat(start.length)}${clip(plain(text), width - start.length)}`).map(line => verdict === 'grows' ? paint('red', line) : line)
+    const start = `slot ${orDash(slot)} (${orDash(pid)}): `
+    return sentences.map((text, i) => `${i === 0 ? start : ' '.repeat(start.length)}${clip(escapeControls(text), width - start.length)}`).map(line => verdict === 'grows' ? paint('red', line) : line)
   })
   return [paint('dim', 'studies of leaks'), ...lines]
 }

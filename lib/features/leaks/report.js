@@ -38,7 +38,7 @@ class Routes {
 }
 
 /** @param {ReturnType<RouteMemory['estimate']>} estimate @param {import('..').ReportTools} tools @returns {string[]} */
-function linesOf ({ text, routes }, { paint, width, layOut, short, clip, plain }) {
+function linesOf ({ text, routes }, { paint, width, layOut, short, clip, escapeControls }) {
   const leaks = routes.filter(({ leaks }) => leaks)
   if (leaks.length === 0) return [paint('dim', text)]
   const titles = ['per request', '99.9 % interval', 'in all', 'requests']
@@ -49,7 +49,7 @@ function linesOf ({ text, routes }, { paint, width, layOut, short, clip, plain }
     titles.reduce((sum, title, i) => sum + Math.max(title.length, ...rows.map(row => row[i + 1].length)), 0)
   const columns = [{ title: 'leaking route', left: true }, ...titles.map(title => ({ title }))]
   const [heading, ...lines] = layOut(
-    columns, rows.map(([route, ...figures]) => [clip(plain(route), left), ...figures]), width
+    columns, rows.map(([route, ...figures]) => [clip(escapeControls(route), left), ...figures]), width
   )
   const others = routes.length - leaks.length
   const rest = `not enough evidence that the other ${others === 1 ? 'route leaks' : `${others} routes leak`}`

@@ -19,12 +19,12 @@ class WorkerOutput {
   /**
    * @param {import('node:stream').Readable} stream
    * @param {import('../../primary/output').Output} output
-   * @param {() => string} mark put before each line
+   * @param {() => string} prefix put before each line
    */
-  constructor (stream, output, mark) {
+  constructor (stream, output, prefix) {
     this.stream = stream
     this.output = output
-    this.mark = mark
+    this.prefix = prefix
     stream.on('data', chunk => {
       this.#chunks++
       this.#pass(this.#lines.push(chunk))
@@ -51,7 +51,7 @@ class WorkerOutput {
 
   /** @param {Buffer | null} bytes */
   #pass (bytes) {
-    if (bytes !== null) this.output.pass(bytes, this, this.mark())
+    if (bytes !== null) this.output.pass(bytes, this, this.prefix())
   }
 
   #pause () {

@@ -16,10 +16,10 @@ function holdWrites (socket) {
     socket.uncork = () => {}
   }
   count(socket, 1)
-  let isHeld = true
+  let isHolding = true
   return () => {
-    if (!isHeld) return
-    isHeld = false
+    if (!isHolding) return
+    isHolding = false
     if (count(socket, -1) > 0) return
     holds.delete(socket)
     delete (/** @type {any} */ (socket)).uncork

@@ -75,7 +75,7 @@ class Sessions {
     this.transfers = new Transfers({ channel, tracker, handoff, sender, callApp }, session =>
       this.#onTransferred(session), session => this.#onFailed(session))
     emptying.hold = {
-      isHeld: () => this.#kept !== null,
+      isActive: () => this.#kept !== null,
       release: () => {
         this.#isLate = true
         this.release()

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * Keeps the workers even: tells them the level at which they leave the queue to the others, and has those that are
+ * Keeps the workers even: tells them the limit at which they leave the queue to the others, and has those that are
  * busier or fuller than most give connections away, or those that are to rest; in a rollout, where there are streams,
  * those of the old generation accept no more. Also notices in time when the fleet as a whole runs out of descriptors.
  */
@@ -17,10 +17,10 @@ const { boots, isSilent } = require('./loads')
 const LOOK_MS = 250
 const UNEVEN_LOOKS = 4 // in a row, before connections are moved: the beats know by then what the last move has changed
 const WARN_AT = 0.8
-const NO_LEVEL = Number.MAX_SAFE_INTEGER
+const NO_LIMIT = Number.MAX_SAFE_INTEGER
 
 class Balancer {
-  #level = FLOOR
+  #limit = FLOOR
   #uneven = 0
   #moved = 0
   #warned = false
@@ -112,15 +112,15 @@ class Balancer {
   #raise () {
     if (this.options.schedule !== 'even') return
     const serving = this.fleet.serving().filter(handle => !this.#leavesQueue(handle))
-    const level = nextLimit(this.#level, serving.map(handle => ({
+    const limit = nextLimit(this.#limit, serving.map(handle => ({
       connections: handle.latest.connections,
       isFull: this.#full.has(handle),
       isAtCeiling: this.#full.get(handle) === true,
       isResponsive: !isSilent(handle)
     })))
-    if (level === this.#level) return
-    this.#level = level
-    this.#full.clear() // a worker that is still full at the new level says so again
+    if (limit === this.#limit) return
+    this.#limit = limit
+    this.#full.clear() // a worker that is still full at the new limit says so again
     for (const handle of serving) this.#tell(handle)
   }
 
@@ -153,8 +153,8 @@ class Balancer {
 
   /** @param {WorkerHandle} handle */
   #send (handle) {
-    const level = this.options.schedule === 'even' ? this.#level : NO_LEVEL
-    handle.send('level', { level: this.#leavesQueue(handle) ? 0 : level })
+    const limit = this.options.schedule === 'even' ? this.#limit : NO_LIMIT
+    handle.send('acceptLimit', { limit: this.#leavesQueue(handle) ? 0 : limit })
   }
 
   #warn () {

@@ -26,7 +26,7 @@ const MOST_NAMED = 20
 let lastId = 0
 
 /** @returns {{ id: string, env: Record<string, string> }} of a worker that is about to be started */
-function mark () {
+function newMarker () {
   const id = `${FLEET}-${++lastId}`
   return { id, env: { [VARIABLE]: id } }
 }
@@ -146,4 +146,4 @@ function signal (pid, name) {
   } catch {} // it has just exited
 }
 
-module.exports = { Children, mark }
+module.exports = { Children, newMarker }

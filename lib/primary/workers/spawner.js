@@ -10,7 +10,7 @@ const { FEATURES, longestSilence } = require('../../features')
 const { drawBudget } = require('../../core/budget')
 const { AppPath } = require('./app-path')
 const { forkGuardable, guardChannel } = require('./channel-guard')
-const { mark } = require('./children')
+const { newMarker } = require('./children')
 const { openCompileCache } = require('./compile-cache')
 const { WorkerHandle } = require('./worker-handle')
 const { ClusterProcess } = require('./process')
@@ -83,7 +83,7 @@ class Spawner {
    *   `original`
    */
   startOriginal ({ feature, label, generation, control, settings }) {
-    const { id, env } = mark()
+    const { id, env } = newMarker()
     const own = { RECYCLE_SLOT: label, RECYCLE_ORIGINAL: JSON.stringify({ feature, worker: this.#settings, settings }) }
     const worker = this.#fork({ ...env, ...own }, { generation, control, slot: () => label })
     guardChannel(worker.process, () => {}) // what its app sends is of no use here
@@ -97,7 +97,7 @@ class Spawner {
    * @returns {WorkerHandle}
    */
   spawn (slot, { generation, workers, required, variant = null }) {
-    const { id, env } = mark()
+    const { id, env } = newMarker()
     const start = () => this.#fork({
       ...env,
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),

@@ -3,7 +3,7 @@
 /**
  * Opens and shuts this worker's acceptors.
  *
- * They are shut at two limits: the level, which the primary raises when all workers have reached it
+ * They are shut at two limits: the accept limit, which the primary raises when all workers have reached it
  * (core/accept-limit.js), and the ceiling, where this process would run out of descriptors (core/ceiling.js). libuv
  * accepts and closes a connection for which there is no descriptor; with the acceptor shut in time, it waits in the
  * kernel's queue for a worker with room. So does one above a server's maxConnections, whose acceptor alone is shut.
@@ -22,18 +22,21 @@ const { descriptorLimit } = require('../../native/descriptor-limit')
 const NONE_LEFT = new Set(['EMFILE', 'ENFILE'])
 const COUNT_FROM = 0.5 // of the limit: below, nothing is counted
 const COUNT_SHARE = 0.02 // of the worker's time, at the most
-const REOPEN = 0.95 // of the mark that shut it
+const REOPEN = 0.95 // of the limit that shut it
 
 class Admission {
   /** As the primary has set it. */
-  level = Infinity
+  acceptLimit = Infinity
   /** Connections that this process has descriptors for. */
   ceiling = Infinity
-  #limit = descriptorLimit()
+  #descriptorLimit = descriptorLimit()
   /** Descriptors that were open when they were last counted, or more. */
   #open = 0
   #countNotBefore = 0
-  /** Connections live for less than a second on average: they are even by themselves, and the level is not applied. */
+  /**
+   * Connections live for less than a second on average: they are even by themselves, and the accept limit is not
+   * applied.
+   */
   #isChurning = false
   #gone = 0
   #measuredAt = performance.now()
@@ -55,9 +58,9 @@ class Admission {
     this.acceptors = acceptors
     this.tracker = tracker
     channel.on({
-      level: ({ level }) => {
-        this.level = level
-        if (this.#isFull && state.isServing && !this.#reopen(this.#mark)) this.#sendFull()
+      acceptLimit: ({ limit }) => {
+        this.acceptLimit = limit
+        if (this.#isFull && state.isServing && !this.#reopen(this.#limit)) this.#sendFull()
         this.consider()
       },
       accept: ({ key }, client) => {
@@ -120,15 +123,15 @@ class Admission {
     return !this.isAtCeiling && this.#filled.size === 0
   }
 
-  get #mark () {
-    return this.#isChurning && this.level > 0 ? this.ceiling : Math.min(this.level, this.ceiling)
+  get #limit () {
+    return this.#isChurning && this.acceptLimit > 0 ? this.ceiling : Math.min(this.acceptLimit, this.ceiling)
   }
 
   /** @param {number | undefined} fd a new connection's descriptor, where it has one */
   #gain (fd = -1) {
-    if (fd >= COUNT_FROM * this.#limit) {
+    if (fd >= COUNT_FROM * this.#descriptorLimit) {
       this.#open = fd + 1
-      this.ceiling = Math.min(this.ceiling, ceilingOf(this.#limit, this.#open, this.tracker.connections.size))
+      this.ceiling = Math.min(this.ceiling, ceilingOf(this.#descriptorLimit, this.#open, this.tracker.connections.size))
     }
     this.consider()
   }
@@ -136,7 +139,7 @@ class Admission {
   /** A connection could not be accepted: no descriptor is left. */
   exhaust () {
     const count = this.tracker.connections.size
-    this.#open = this.#limit
+    this.#open = this.#descriptorLimit
     this.ceiling = ceilingOf(count, count, count)
     this.consider()
   }
@@ -145,8 +148,8 @@ class Admission {
   consider () {
     if (!this.state.isServing) return
     if (this.#isFull) {
-      if (this.#reopen(this.#mark * REOPEN)) this.channel.send('room')
-    } else if (this.tracker.connections.size >= this.#mark) {
+      if (this.#reopen(this.#limit * REOPEN)) this.channel.send('room')
+    } else if (this.tracker.connections.size >= this.#limit) {
       this.#isFull = true
       this.shut()
       this.#sendFull()
@@ -167,9 +170,9 @@ class Admission {
     }
   }
 
-  /** @param {number} mark */
-  #reopen (mark) {
-    if (this.tracker.connections.size >= mark) return false
+  /** @param {number} limit */
+  #reopen (limit) {
+    if (this.tracker.connections.size >= limit) return false
     this.#isFull = false
     this.#openAcceptors()
     return true
@@ -217,7 +220,7 @@ class Admission {
     this.#isChurning = this.#gone / seconds > count
     this.#gone = 0
     this.#measuredAt = performance.now()
-    const isNear = Math.max(lowestFree() ?? this.#limit, this.#open) >= COUNT_FROM * this.#limit
+    const isNear = Math.max(lowestFree() ?? this.#descriptorLimit, this.#open) >= COUNT_FROM * this.#descriptorLimit
     if (this.ceiling === Infinity || (isNear && performance.now() >= this.#countNotBefore)) this.#countDescriptors()
     this.consider()
     // A listening socket for which no descriptor was left has been lost.
@@ -226,11 +229,10 @@ class Admission {
 
   #countDescriptors () {
     const began = performance.now()
-    this.#open = this.#limit === Infinity ? 0 : Math.min(this.#limit, openDescriptors() ?? this.#limit)
+    const most = this.#descriptorLimit
+    this.#open = most === Infinity ? 0 : Math.min(most, openDescriptors() ?? most)
     this.#countNotBefore = began + (performance.now() - began) / COUNT_SHARE
-    this.ceiling = this.#limit === Infinity
-      ? Infinity
-      : ceilingOf(this.#limit, this.#open, this.tracker.connections.size)
+    this.ceiling = most === Infinity ? Infinity : ceilingOf(most, this.#open, this.tracker.connections.size)
   }
 }
 

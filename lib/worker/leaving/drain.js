@@ -190,7 +190,7 @@ class Drain {
 
   get #onlyStreamsAreLeft () {
     const { handoff, tracker, acceptors, emptying } = this.parts
-    if (tracker.connections.size === 0 || handoff.isBusy || emptying.hold.isHeld() ||
+    if (tracker.connections.size === 0 || handoff.isBusy || emptying.hold.isActive() ||
       [...acceptors].some(acceptor => acceptor.isOpen)) return false
     for (const connection of tracker.connections) if (!connection.isStream || connection.pack !== null) return false
     return true
@@ -198,7 +198,7 @@ class Drain {
 
   get #isHandingOver () {
     const { sender, handoff, tracker, emptying } = this.parts
-    if (handoff.isBusy || emptying.hold.isHeld()) return true
+    if (handoff.isBusy || emptying.hold.isActive()) return true
     for (const connection of tracker.connections) if (sender.canOffer(connection)) return true
     return false
   }

@@ -36,7 +36,7 @@ class Emptying {
      * What is still to be done here though no connection is left, and keeps some from moving: `release` ends what can
      * wait no longer.
      */
-    this.hold = { isHeld: () => false, release () {} }
+    this.hold = { isActive: () => false, release () {} }
     this.closeNotice = new CloseNotice(tracker, connection => sender.isMovable(connection))
     tracker.on('gone', connection => {
       this.#purpose?.onGone(connection)
@@ -79,7 +79,7 @@ class Emptying {
   }
 
   get #isEmpty () {
-    return this.#purpose !== null && !this.hold.isHeld() && this.tracker.total === 0 &&
+    return this.#purpose !== null && !this.hold.isActive() && this.tracker.total === 0 &&
       ![...this.acceptors].some(acceptor => acceptor.isOpen)
   }
 

@@ -30,7 +30,7 @@ const WITHOUT_DEFAULT = /** @type {const} */ (['SIGUSR1', 'SIGUSR2', 'SIGTTIN', 
 const SHUTDOWN = 'shutdown'
 
 function holdSignals () {
-  let isHeld = true
+  let isHolding = true
   let heard = () => {}
   /**
    * What ends the app in place of SIGTERM: what it has given itself, while it was held, or listens for.
@@ -61,7 +61,7 @@ function holdSignals () {
   }
 
   const release = () => {
-    isHeld = false
+    isHolding = false
     for (const signal of HELD) if (own === null || own === 'SIGTERM' || signal !== 'SIGTERM') process.removeListener(signal, ours)
   }
 
@@ -87,7 +87,7 @@ function holdSignals () {
 
   /** What Node calls for a signal. @type {any} */
   const fromKernel = (/** @type {any} */ event, /** @type {any[]} */ ...args) => {
-    if (isHeld && HELD.includes(event)) return true
+    if (isHolding && HELD.includes(event)) return true
     if (event !== 'SIGTERM' || own === null || own === 'SIGTERM' || !process.listeners(event).includes(ours)) return pass(event, args)
     process.removeListener(event, ours)
     return own === 'message' ? pass('message', [SHUTDOWN]) : kill(process.pid, own)
@@ -103,14 +103,14 @@ function holdSignals () {
   const earlier = HELD.map(signal => /** @type {const} */ ([signal, process.rawListeners(signal)]))
   for (const signal of HELD) process.removeAllListeners(signal)
   process.emit = /** @type {any} */ (/** @type {any} */ event, /** @type {any[]} */ ...args) => {
-    if (!isHeld || !HELD.includes(event)) return pass(event, args)
+    if (!isHolding || !HELD.includes(event)) return pass(event, args)
     const isListenedTo = process.listenerCount(event) > 1
     if (isListenedTo) take(event, () => pass(event, args))
     return isListenedTo
   }
   process.kill = (pid, signal = 'SIGTERM') => {
     const own = HELD.find(held => held === signal || NUMBERS[held] === signal)
-    if (!isHeld || Number(pid) !== process.pid || !own) return kill(pid, signal)
+    if (!isHolding || Number(pid) !== process.pid || !own) return kill(pid, signal)
     take(own, () => kill(pid, signal))
     return true
   }
@@ -123,7 +123,7 @@ function holdSignals () {
 
   // An app that removes all listeners of a signal removes ours too.
   process.on('removeListener', (/** @type {any} */ event, /** @type {unknown} */ listener) => {
-    if (listener === ours && (isHeld || WITHOUT_DEFAULT.includes(event))) listen(event)
+    if (listener === ours && (isHolding || WITHOUT_DEFAULT.includes(event))) listen(event)
   })
 
   return {
@@ -139,7 +139,7 @@ function holdSignals () {
      */
     tell () {
       const event = ending()
-      if (isTold || !isHeld || !listens(event)) return false
+      if (isTold || !isHolding || !listens(event)) return false
       isTold = true
       callListeners(event)
       return true

@@ -2,12 +2,12 @@
 
 const t = require('tap')
 const { painter } = require('../../../lib/journal/painter')
-const { plain } = require('../../../lib/core/plain')
+const { escapeControls } = require('../../../lib/core/escape-controls')
 const { clip } = require('../../../lib/report/cell')
 const { layOut, short } = require('../../../lib/report/grid')
 const { BlockedLoops, linesOf } = require('../../../lib/features/blocked/report')
 
-const tools = { paint: painter(false), width: 80, layOut, short, clip, plain }
+const tools = { paint: painter(false), width: 80, layOut, short, clip, escapeControls }
 const blocked = (/** @type {any} */ fields) => ({ event: 'worker.blocked', slot: 0, pid: 1, blockedMs: 30_000, request: 'GET /report', requests: [], stack: ['parse (/srv/app.js:12:5)'], ...fields })
 
 /** @param {any[]} lines */

@@ -4,10 +4,10 @@ const t = require('tap')
 const { Exceptions, linesOf } = require('../../../lib/features/exceptions/report')
 const { clip } = require('../../../lib/report/cell')
 const { layOut, short } = require('../../../lib/report/grid')
-const { plain } = require('../../../lib/core/plain')
+const { escapeControls } = require('../../../lib/core/escape-controls')
 
 const tools = (/** @type {number} */ width) => /** @type {any} */ ({
-  paint: (/** @type {string} */ colour, /** @type {string} */ text) => text, width, layOut, short, clip, plain
+  paint: (/** @type {string} */ colour, /** @type {string} */ text) => text, width, layOut, short, clip, escapeControls
 })
 const line = (/** @type {Record<string, any>} */ about = {}) => ({ name: 'Error', message: 'it', stack: 'Error: it\n    at f (/a.js:1:1)', request: 'GET /', seen: 1, ...about })
 

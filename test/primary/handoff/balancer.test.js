@@ -30,12 +30,12 @@ class Worker extends Heard {
   /** @type {any[]} */
   gifts = []
   /** Connections up to which it accepts, as it was told last. @type {number | null} */
-  level = null
+  limit = null
 
   /** @param {string} type @param {any} fields */
   send (type, fields) {
     if (type === 'share') this.gifts.push(fields)
-    else if (type === 'level') this.level = fields.level
+    else if (type === 'acceptLimit') this.limit = fields.limit
   }
 
   /**
@@ -91,7 +91,7 @@ t.test('where requests are short the load goes to as many workers as there are C
   t.same(resting(), [])
   pass(4, (_, slot) => ({ elu: slot === 3 ? 0.26 : 0.25, requests: 4000 }))
   t.same(resting(), [1, 2, 4])
-  t.same([1, 2, 4].map(slot => workers[slot].level), [0, 0, 0], 'they leave new connections to the others')
+  t.same([1, 2, 4].map(slot => workers[slot].limit), [0, 0, 0], 'they leave new connections to the others')
   t.same(workers.map(({ gifts }) =>
     gifts.length > 0 && gifts[0].load > 0.2 && gifts[0].load === gifts[0].most), [false, true, true, false, true])
   for (const worker of workers) worker.gifts = []
@@ -99,7 +99,7 @@ t.test('where requests are short the load goes to as many workers as there are C
   t.same(workers.map(({ gifts }) => gifts.length), [0, 0, 0, 0, 0], 'what rests has nothing to give')
   pass(3, (_, slot) => [0, 3].includes(slot) ? { elu: 0.9, requests: 300 } : { elu: 0, requests: 0 })
   t.same(resting(), [])
-  t.ok([1, 2, 4].every(slot => Number(workers[slot].level) > 0))
+  t.ok([1, 2, 4].every(slot => Number(workers[slot].limit) > 0))
   t.ok(workers[0].gifts[0].load > 0.4 && workers[3].gifts[0].load > 0.4)
 })
 
@@ -114,7 +114,7 @@ t.test('no worker rests while workers run different code, as those of a trial do
     make(workers[2])
     pass(0.5, () => ({ elu: 0.25, requests: 4000 }))
     t.same(resting(), [])
-    t.ok(Number(workers[2].level) > 0, 'it accepts again')
+    t.ok(Number(workers[2].limit) > 0, 'it accepts again')
     Object.assign(workers[2], { generation: 0, latest: { ...workers[2].latest, flexible: true } })
     pass(50, () => ({ elu: 0.25, requests: 4000 }))
     t.same(resting(), [])
@@ -132,7 +132,7 @@ t.test('where a worker dies that does the load, another one does it at once', as
   const [dead] = workers.splice(0, 1)
   dead.emit('exit')
   t.same(resting(), [])
-  t.ok(Number(workers[1].level) > 0)
+  t.ok(Number(workers[1].limit) > 0)
 })
 
 t.test('two workers on two CPUs never rest', async t => {

@@ -5,7 +5,7 @@
 const MAX_CHARS = 200
 
 /** @param {unknown} value @returns {string} */
-function shown (value) {
+function formatValue (value) {
   if (typeof value === 'string') return JSON.stringify(shorten(value))
   if (typeof value === 'object' && value !== null) return shorten(jsonOf(value))
   return shorten(String(value))
@@ -27,4 +27,4 @@ function jsonOf (value) {
   }
 }
 
-module.exports = { shown, shorten }
+module.exports = { formatValue, shorten }

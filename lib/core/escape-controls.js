@@ -8,12 +8,12 @@
 const UNSAFE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 
 /** @param {unknown} text @returns {string} one line, each such character as an escape */
-function plain (text) {
+function escapeControls (text) {
   return String(text).replace(UNSAFE, char => `\\u{${codeOf(char)}}`)
 }
 
 /** @param {unknown} value @returns {string} JSON of the same value, in one line, without such a character */
-function plainJson (value) {
+function escapedJson (value) {
   return escapeJson(JSON.stringify(value))
 }
 
@@ -30,4 +30,4 @@ function codeOf (char) {
   return /** @type {number} */ (char.codePointAt(0)).toString(16)
 }
 
-module.exports = { plain, plainJson, escapeJson }
+module.exports = { escapeControls, escapedJson, escapeJson }
