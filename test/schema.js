@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * npm run schema: writes what is made of the table of options and kept in the package: the schema of config files, and
- * the types of the options.
+ * npm run schema: writes what is made of the table of options: their types, and the schema of config files, which is in
+ * the package alone (prepack).
  */
 
 const fs = require('node:fs')

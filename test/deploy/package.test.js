@@ -7,10 +7,12 @@
 
 const { execFile } = require('node:child_process')
 const fs = require('node:fs')
+const { createRequire } = require('node:module')
 const path = require('node:path')
 const { promisify } = require('node:util')
 const t = require('tap')
 const ts = require('typescript')
+const { configSchema } = require('../../lib/core/config')
 const { FIXTURES } = require('../support/fleet')
 
 const run = promisify(execFile)
@@ -42,7 +44,7 @@ t.test('the package runs, and its types check', async t => {
   const folder = t.testdir({ 'package.json': '{"private":true}', node_modules: {} })
   const source = path.join(folder, 'source') // prepack writes types beside the sources
   await run('git', ['clone', '--quiet', ROOT, source])
-  for (const file of ['lib', 'package.json', 'jsconfig.json', 'jsconfig.build.json']) fs.cpSync(path.join(ROOT, file), path.join(source, file), { recursive: true })
+  for (const file of ['lib', 'test/schema.js', 'package.json', 'jsconfig.json', 'jsconfig.build.json']) fs.cpSync(path.join(ROOT, file), path.join(source, file), { recursive: true })
   fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(source, 'node_modules'))
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: source, maxBuffer: 32 * 1024 ** 2 })
   const [{ filename, files, size }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')))
@@ -55,6 +57,10 @@ t.test('the package runs, and its types check', async t => {
   const installed = path.join(folder, 'node_modules', 'recycle-supervisor')
   fs.renameSync(path.join(folder, 'package'), installed)
   for (const name of fs.readdirSync(path.join(ROOT, 'node_modules'))) if (!name.startsWith('.')) fs.symlinkSync(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name))
+  const schema = path.join(installed, 'lib', 'core', 'config.schema.json')
+  t.same(JSON.parse(fs.readFileSync(schema, 'utf8')), configSchema(), 'the schema of config files is made as it is packed')
+  const { resolve } = createRequire(path.join(folder, 'consumer.js'))
+  t.equal(resolve('recycle-supervisor/config.schema.json'), schema)
   t.match((await run(process.execPath, [path.join(installed, 'bin', 'recycle.js'), '--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
   fs.copyFileSync(path.join(FIXTURES, 'types', 'consumer.ts'), path.join(folder, 'consumer.ts'))
   const { checked, wrong } = checkTypes(path.join(folder, 'consumer.ts'), installed)
