@@ -55,7 +55,7 @@ function allSockets (env) {
 }
 
 /**
- * Those of other users, for root, which may open them; none of a folder in which others than its owner could write.
+ * Sockets of other users, for root, which may open them; none of a folder in which others than its owner could write.
  *
  * @param {Env} env
  * @returns {string[]}

@@ -29,7 +29,7 @@ class Load extends EventEmitter {
   sockets = 0
   /** Drops by error. @type {Map<string, number>} */
   errors = new Map()
-  /** Those of them that are a wrong status, by it. @type {Map<number, number>} */
+  /** Drops that are a wrong status, by the status. @type {Map<number, number>} */
   statuses = new Map()
   /** @type {Map<number, number>} */
   #latency = new Map()
@@ -122,7 +122,7 @@ class Load extends EventEmitter {
   }
 }
 
-/** One process of the load. */
+/** A process of the load. */
 class Process {
   /** Buckets that start before this have been reported. */
   reportedBefore = -Infinity

@@ -17,7 +17,7 @@ const TARGET = {
 /** @type {Arg} */
 const FILE = { accepts: 'an absolute path', fits: value => typeof value === 'string' && path.isAbsolute(value) }
 
-/** Those of features. */
+/** Kinds of the arguments that verbs of features take. */
 const KINDS = {
   /** `target` of a command for one worker, or for all. */
   slots: TARGET,

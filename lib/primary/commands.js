@@ -39,7 +39,7 @@ class Commands {
         this.#slotOf(slot)
         return command(slot, how)
       }])
-    /** Those of features, for the fleet and for one worker; their types are in lib/features. */
+    /** Commands of features, for the fleet and for one worker; their types are in lib/features. */
     this.ofFeatures = Object.assign({}, features.verbs, Object.fromEntries(ofWorkers))
     this.record = record
     this.resize = resize

@@ -276,8 +276,8 @@ class Supervisor extends EventEmitter {
   }
 
   /**
-   * Its line goes into the journal, the log and to the listeners for `event`. They run after the step that is under
-   * way: an error of theirs is theirs alone.
+   * The line of an event goes into the journal, the log and to the listeners for `event`. They run after the step that
+   * is under way: an error of theirs is theirs alone.
    *
    * @param {string} event
    * @param {Record<string, any>} fields

@@ -40,7 +40,7 @@ const KINDS = /** @type {const} */ ({ recycled: 'recycle', scaled: 'scale', stop
 class Audit {
   recycles = 0
   crashes = 0
-  /** Those of them whose losses are in the account of a drain. */
+  /** Crashes whose losses are in the account of a drain. */
   crashesInDrains = 0
   connectionsAtCrashes = 0
   inFlightAtCrashes = 0

@@ -36,7 +36,7 @@ class Client {
   isSilent = true
   url = /** @type {string | null} */ (null)
   connections = 0
-  /** That the clients opened in all; null: its end is not recorded. @type {number | null} */
+  /** Connections that the clients opened in all; null: the end of the load is not recorded. @type {number | null} */
   sockets = null
   /** Workers that the drill has killed. */
   kills = 0

@@ -29,7 +29,7 @@ const { FEATURES } = require('../features')
 const { callApp, tellApp } = require('./call-app')
 
 const OF_FEATURES = FEATURES.flatMap(({ api = [] }) => api)
-/** Those of features that are off. */
+/** Methods of features that are off. */
 const DO_NOTHING = Object.freeze(Object.fromEntries(OF_FEATURES.map(name => [name, () => {}])))
 const kApi = Symbol.for('recycle-supervisor.worker')
 

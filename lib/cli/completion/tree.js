@@ -54,7 +54,7 @@ function operandOf (argument) {
   return { about: textOf(argument.description), words: argument.argChoices ?? [], isFile: FILES.test(`<${argument.name()}`) }
 }
 
-/** One line, without the default. @param {string} description */
+/** A description in one line, without the default. @param {string} description */
 function textOf (description) {
   return description.replace(/ \(default: .*\)$/s, '').replace(/\s+/g, ' ')
 }

@@ -34,7 +34,7 @@ class Sweeps {
     this.#collect([...fresh, ...old.slice(0, MOST_OLD)])
   }
 
-  /** One after the other. @param {WorkerHandle[]} workers */
+  /** Collects in one worker after the other. @param {WorkerHandle[]} workers */
   async #collect (workers) {
     const { outOfRotation, fleet, hasSessions, now } = this.kernel
     this.#isBusy = true

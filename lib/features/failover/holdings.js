@@ -29,7 +29,7 @@ class Holdings {
   /** The index of its server. */
   #servers = new Uint8Array(0)
   /**
-   * Those of which there is a handle, which cannot give its descriptor away, by their rows.
+   * Connections of which there is a handle, which cannot give its descriptor away, by their rows.
    *
    * @type {Map<number, Socket>}
    */

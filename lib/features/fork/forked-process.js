@@ -149,7 +149,7 @@ class MoldControl extends EventEmitter {
     else setImmediate(() => handle?.end(code, signal ?? '')) // what it has sent before is there by now
   }
 
-  /** Those that are not yet forked never will be; of the others nothing tells how they end but their channel. */
+  /** Copies that are not yet forked never will be; of the others nothing tells how they end but their channel. */
   #lose () {
     this.isUp = false
     for (const handle of this.#handles.values()) handle.orphan()

@@ -38,8 +38,8 @@ function offerProbe ({ channel, state, acceptors, tracker }) {
 }
 
 /**
- * It is a unix socket, which has no addresses: an app that asks for them is told what a TCP connection from 127.0.0.1
- * has.
+ * The request of a probe comes by a unix socket, which has no addresses: an app that asks for them is told what a TCP
+ * connection from 127.0.0.1 has.
  *
  * @param {any} connection a handle
  * @param {any} listening the one that accepts

@@ -28,7 +28,7 @@ class LeakStudies {
   #latest = null
   /** When the first study of the day began by itself: ms, by kernel.now(). */
   #begunAt = -Infinity
-  /** Those since then that have said nothing. */
+  /** Studies since then that have said nothing. */
   #tries = 0
 
   /** @param {import('../interface').PrimaryKernel} kernel */

@@ -70,7 +70,7 @@ function live ({ study, latest }) {
   return { title: 'The line that leaks', text: [...now, ...latest === null ? [] : sentencesOf(/** @type {any} */ (latest))].join('; '), isBad: latest?.verdict === 'grows', rows: [] }
 }
 
-/** One that began by itself waits for its requests. @param {Record<string, any>} study */
+/** A study that began by itself waits for its requests. @param {Record<string, any>} study */
 function sayProgress ({ sinceMs, forMs, requests }) {
   const time = sinceMs > forMs ? `${formatTime(sinceMs)}, until it has had enough requests` : `${formatTime(sinceMs)} of ${formatTime(forMs)}`
   return `${time}, ${count(requests, 'request')}`

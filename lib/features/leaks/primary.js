@@ -16,7 +16,7 @@ class LeakingRoutes {
   #generation = 0
   /** The names of each worker's routes, in its order. @type {WeakMap<WorkerHandle, string[]>} */
   #names = new WeakMap()
-  /** Those that are in the journal. @type {Set<string>} */
+  /** Leaking routes that are in the journal. @type {Set<string>} */
   #said = new Set()
   #nextAt = 0
   #askedAt = -Infinity

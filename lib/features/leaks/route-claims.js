@@ -12,7 +12,7 @@ const { studentQuantile } = require('./quantile')
 const DOUBT = 0.001 // that any route is named wrongly; it is looked at again and again
 
 /**
- * One after the other, the route that stands out most clearly is set apart, and is no
+ * In turn, the route that stands out most clearly is set apart, and is no
  * longer among those that the rest is compared with.
  *
  * @param {import('./trend-fit').Fit} fit its first slopes are the routes'

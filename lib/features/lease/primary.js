@@ -13,7 +13,7 @@ const UP = ['ready', 'out-of-rotation'] // what the app does with a lease takes 
 class Leases {
   /** By slot. @type {Map<number, WorkerHandle>} */
   #holders = new Map()
-  /** Those whose app waits for one, and since when, by kernel.now(). @type {Map<WorkerHandle, number>} */
+  /** Workers whose app waits for a lease, and since when, by kernel.now(). @type {Map<WorkerHandle, number>} */
   #waiting = new Map()
 
   /** @param {import('../interface').PrimaryKernel} kernel */

@@ -47,11 +47,11 @@ class SessionsForSuccessor {
 
 /** In the new primary: which sessions the old one's workers still have. */
 class SessionsOfPredecessor {
-  /** Its slots. @type {number[]} */
+  /** Slots of the predecessor. @type {number[]} */
   #slots = []
   /** What each slot's workers have: all of its sessions, or these. @type {Map<number, 'all' | Set<string>>} */
   #kept = new Map()
-  /** Those that are this fleet's by now. @type {Set<string>} */
+  /** Sessions that are this fleet's by now. @type {Set<string>} */
   #given = new Set()
 
   /**

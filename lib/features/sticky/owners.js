@@ -28,7 +28,7 @@ class SessionOwners {
   #hand = this.#slots.entries()
   /** The sessions that a leaving worker has given away. @type {WeakMap<WorkerHandle, Set<string>>} */
   #given = new WeakMap()
-  /** Those that a leaving worker still has, once it has told. @type {WeakMap<WorkerHandle, Set<string>>} */
+  /** Sessions that a leaving worker still has, once it has told. @type {WeakMap<WorkerHandle, Set<string>>} */
   #kept = new WeakMap()
   /** State for slots without a worker that is ready. @type {State[]} */
   #waiting = []

@@ -36,7 +36,7 @@ const STOP_BEHIND_HEAD = 2
 /** @typedef {import('../../worker/connections/connection').Connection} Connection */
 
 class Sessions {
-  /** This worker's. */
+  /** Sessions that this worker owns, as far as it remembers. */
   #own = new SecondChanceSet(MOST_REMEMBERED)
   /**
    * Requests that move, as sent, until Node has taken its parser off their connection.
@@ -48,10 +48,11 @@ class Sessions {
   #watched = new WeakSet()
   /** Of own(): those that wait for the primary. @type {Set<() => void>} */
   #unanswered = new Set()
-  /** Those that are no longer its own, as long as it leaves. @type {Set<string>} */
+  /** Sessions that are no longer its own, as long as it leaves. @type {Set<string>} */
   #transferred = new Set()
   /**
-   * Its own when it leaves: all, but for those transferred; these alone, whose transfer is pending; none.
+   * The sessions that it keeps as it leaves: all, but for those transferred; these alone, whose transfer is pending;
+   * none.
    *
    * @type {'all' | Set<string> | null}
    */

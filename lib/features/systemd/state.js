@@ -26,7 +26,7 @@ function longestRecycleMs ({ readyTimeoutMs, drainTimeoutMs, killTimeoutMs }) {
 class ServiceState {
   /** @type {'starting' | 'running' | 'reloading' | 'stopping'} */
   #phase = 'starting'
-  /** That the latest reload asks for. */
+  /** The generation that the latest reload asks for. */
   #generation = 0
   /** A reload tries its code for as long as the user wants. */
   #isOnTrial = false

@@ -33,7 +33,7 @@ class Entry {
   copy = null
   /** The session has no owner that takes it. */
   isAnyones = false
-  /** Its time for that is over. */
+  /** The time for its owner is over. */
   hasWaited = false
   /** When its receiver is to have answered. @type {NodeJS.Timeout | null} */
   deadline = null

@@ -34,7 +34,7 @@ class Loans {
     this.#entries.delete(entry.offerId)
   }
 
-  /** Its receiver has adopted it: the lender decides. @param {Entry} entry */
+  /** A receiver has adopted the connection: the lender decides. @param {Entry} entry */
   ask (entry) {
     if (entry.deadline) clearTimeout(entry.deadline)
     entry.isAdopted = true

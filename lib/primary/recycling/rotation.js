@@ -18,7 +18,7 @@ const APP = 'app'
 class Rotation {
   /** Why each is to be out, by what wants it. @type {WeakMap<WorkerHandle, Map<string, string>>} */
   #wishes = new WeakMap()
-  /** Those of which it has been said that they stay in. @type {WeakSet<WorkerHandle>} */
+  /** Workers of which it has been said that they stay in. @type {WeakSet<WorkerHandle>} */
   #kept = new WeakSet()
 
   /** @param {import('../parts').Deps} deps */

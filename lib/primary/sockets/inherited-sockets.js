@@ -90,7 +90,7 @@ class InheritedSockets {
   }
 
   /**
-   * Those from which no worker has accepted so far, and why.
+   * Sockets from which no worker has accepted so far, and why.
    *
    * @returns {(Passed & { address: string | null, why: string })[]}
    */

@@ -233,7 +233,7 @@ class ListeningSockets {
   }
 
   /**
-   * It is open already, in the predecessor.
+   * The socket is open already, in the predecessor.
    *
    * @param {{ key: string, file: string | null, data?: ServerData, kept?: Omit<import('./inherited-sockets').Inherited,
    *   'handle' | 'file'> }} socket

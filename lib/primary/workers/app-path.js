@@ -90,7 +90,7 @@ class AppPath {
   }
 
   /**
-   * Its file is there, and is not the later one's; before this has a worker, not what the name leads to.
+   * The file of a release is there, and is not the later one's; before this has a worker, not what the name leads to.
    *
    * @param {number} generation @param {number} later
    */

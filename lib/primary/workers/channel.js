@@ -133,7 +133,7 @@ class Channel extends EventEmitter {
   }
 
   /**
-   * Its channel, which is the first to close, has.
+   * The channel has closed: a worker that ends closes it first.
    *
    * @returns {Promise<Left | null>} how it ended; null: it lives, and the app has cut the channel
    */

@@ -37,7 +37,7 @@ class Slot {
   /** The same. @type {number | null} */
   pid = null
   /**
-   * That under way; `isReplaced`: the successor has taken over.
+   * The recycle under way; `isReplaced`: the successor has taken over.
    *
    * @type {{ old: WorkerHandle, how: 'surge' | 'drain-first', isReplaced?: boolean } | null}
    */
@@ -115,7 +115,7 @@ class StandbyPool {
   generation = null
   pid = null
   variant = null
-  /** Those that boot, wait and leave without a slot. @type {Set<WorkerHandle>} */
+  /** Standbys: workers that boot, wait and leave without a slot. @type {Set<WorkerHandle>} */
   handles = new Set()
   /** Standbys that did not start. */
   boots = new Backoff()
@@ -200,7 +200,7 @@ class Fleet {
     return [...this.slots.values()].sort((a, b) => a.slot - b.slot)
   }
 
-  /** Those that are not being scaled away. @returns {Slot[]} by number */
+  /** Slots that are not being scaled away. @returns {Slot[]} by number */
   staying () {
     return this.list().filter(({ slot }) => this.numbers.includes(slot))
   }
@@ -238,7 +238,7 @@ class Fleet {
     return this.all().filter(handle => handle.isWatched)
   }
 
-  /** Those whose latest worker was of this generation. @param {number} generation @returns {Slot[]} */
+  /** Slots whose latest worker was of this generation. @param {number} generation @returns {Slot[]} */
   ofGeneration (generation) {
     return this.list().filter(slot => slot.addresses !== null && slot.generation === generation)
   }

@@ -16,7 +16,7 @@ class Readiness {
   isMet = false
   /** Why a gate does not let it pass, in words. @type {string | null} */
   refusal = null
-  /** Those that have not let it pass yet, by name. @type {Set<string>} */
+  /** Gates that have not let the worker pass yet, by name. @type {Set<string>} */
   #gates
   /** Runs while it is given time to listen. @type {NodeJS.Timeout | undefined} */
   #lateness

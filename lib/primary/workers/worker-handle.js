@@ -65,7 +65,7 @@ class WorkerHandle extends WorkerChannel {
   isSampled = true
   /** Connections that have come and gone by hand-off since that beat, which counts them otherwise. */
   #shifted = 0
-  /** This and every other time of it: ms, by clock.js. */
+  /** When it was spawned: ms, by clock.js, as every other time here. */
   spawnedAt = now()
   /** Since when it serves, or stands by; null: it boots. @type {number | null} */
   upSince = null
@@ -91,8 +91,8 @@ class WorkerHandle extends WorkerChannel {
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
   /**
-   * Those that it has asked for (listen() may be called again before the answer), and how long it was up then, ms; 0:
-   * not yet.
+   * Addresses that it has asked for (listen() may be called again before the answer), and how long it was up then, ms;
+   * 0: not yet.
    *
    * @type {Map<string, number>}
    */

@@ -65,12 +65,12 @@ class Acceptor extends EventEmitter {
     this.#listening = listening
     this.#handleClass = listening.constructor
     this.facade = this.#makeFacade(listening)
-    /** Its connections can move to a sibling; known once it listens. */
+    /** The connections of this server can move to a sibling; known once it listens. */
     this.isMovable = false
   }
 
   /**
-   * It is of the kind that this acceptor accepts, and no other stream that the app has passed to its server.
+   * A stream is of the kind that this acceptor accepts, and no other stream that the app has passed to its server.
    *
    * @param {any} socket
    */
@@ -105,7 +105,7 @@ class Acceptor extends EventEmitter {
   }
 
   /**
-   * Its server takes no more: net would close a connection for which a sibling may have room. An app may want that
+   * The server takes no more: net would close a connection for which a sibling may have room. An app may want that
    * (`dropMaxConnection`), as under cluster.
    */
   get isFull () {

@@ -118,7 +118,7 @@ class Admission {
     return this.tracker.connections.size >= this.ceiling
   }
 
-  /** It lacks neither descriptors nor room in a server that has a limit of its own. */
+  /** This worker lacks neither descriptors nor room in a server that has a limit of its own. */
   get hasRoom () {
     return !this.isAtCeiling && this.#filled.size === 0
   }

@@ -64,7 +64,7 @@ class ListenHook {
       }
   }
 
-  /** Those whose `listen()` is held back. @returns {any[]} */
+  /** Servers whose `listen()` is held back. @returns {any[]} */
   get held () {
     return this.#pending.map(({ server }) => server)
   }

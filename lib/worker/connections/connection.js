@@ -103,7 +103,7 @@ class Connection {
      * which counts half.
      */
     this.load = 0
-    /** It was chosen to go to another worker for its load, and not for the number of connections. */
+    /** This connection was chosen to go to another worker for its load, and not for the number of connections. */
     this.byLoad = false
     /** The neighbours in the list. @type {Connection | null} */
     this.before = null
@@ -149,8 +149,8 @@ class Connection {
   }
 
   /**
-   * Its one request can be handled by another worker instead: nothing of the response has been sent, nothing follows
-   * the request, and handling it twice does no harm. As of the last ConnectionTracker.noteIdle().
+   * The one request here can be handled by another worker instead: nothing of the response has been sent, nothing
+   * follows the request, and handling it twice does no harm. As of the last ConnectionTracker.noteIdle().
    */
   get isReplayable () {
     if (this.stage !== 'served' || this.exchanges.length !== 1 || this.session !== null || this.isEnding) return false

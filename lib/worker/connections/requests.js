@@ -9,7 +9,7 @@ const { performance } = require('node:perf_hooks')
 class Requests {
   /** Since the start. */
   begun = 0
-  /** Those whose response has not closed. */
+  /** Requests whose response has not closed. */
   inFlight = 0
 
   /**

@@ -31,9 +31,9 @@ const BATCHED_WINDOW = 256
 class Handoff {
   /** Offers without an answer yet, in their order. @type {Map<number, Connection>} */
   #outstanding = new Map()
-  /** Those of them that are not on the channel yet, in their order. @type {Set<number>} */
+  /** Offers that are not on the channel yet, in their order. @type {Set<number>} */
   #unsent = new Set()
-  /** Those of which the app has not heard `close` yet. @type {Set<number>} */
+  /** Offers of connections of which the app has not heard `close` yet. @type {Set<number>} */
   #closing = new Set()
   #lastId = 0
   /** Requests that a sibling handles instead of this worker, since the start. */

@@ -23,7 +23,7 @@ class Inbox {
   #held = new Map()
   /** Of those, the ones that another primary has as well, as long as this worker's lives. @type {Set<number>} */
   #lent = new Set()
-  /** Those that have come since the last poll for I/O. @type {Connection[]} */
+  /** Connections that have come since the last poll for I/O. @type {Connection[]} */
   #unpolled = []
 
   /** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'acceptors' | 'admission' | 'tracker'>} parts */
