@@ -1,9 +1,8 @@
 'use strict'
 
 /**
- * Every message between the primary and its workers. They travel as Node's internal messages (a `cmd` that starts with
- * `NODE_`), so that an app's own `process.on('message')` never sees one and none of the app's messages can be taken for
- * ours.
+ * Every message between the primary and its workers, each with the shape of its fields. How they travel is in
+ * envelope.js.
  *
  * An app shares its process with our end of the channel, and may send what it likes. So the primary checks each message
  * against its shape at the door: past the dispatcher, every field is what this table says.
@@ -45,8 +44,6 @@
  * @property {boolean} [isOpaque] it has more than these, such as contexts by server name: only workers of one
  *   generation are known to agree
  *
- * @typedef {{ cmd: 'NODE_RECYCLE', type: string } & Record<string, any>} Message
- *
  * @typedef {object} Kind of message; docs/how-it-works.md has them as a table
  * @property {string} what it says
  * @property {string[]} names of its fields
@@ -57,17 +54,14 @@
 
 const { FEATURES } = require('../features')
 const { ACCOUNT } = require('./account')
+const { LONGEST_ERROR, LONGEST_WISH, MOST_REQUESTS } = require('./envelope')
 const { GC } = require('./gc-pauses')
 const { LONGEST_REQUEST } = require('./request-name')
 const shapes = require('./shape')
 
 const { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object } = shapes
 
-const CMD = 'NODE_RECYCLE'
-const LONGEST_WISH = 200
-const LONGEST_ERROR = 500
 const MOST_BATCHED = 1000
-const MOST_REQUESTS = 100 // that are told at a time
 const LONGEST_KIND = 100
 const LONGEST_SESSION = 200
 const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
@@ -174,30 +168,8 @@ const FROM_PRIMARY = Object.freeze({
 })
 
 /**
- * @param {string} type
- * @param {Record<string, any>} [fields]
- * @returns {Message}
- */
-function message (type, fields) {
-  return { cmd: CMD, type, ...fields }
-}
-
-/**
- * A message that carries a handle loses it where the receiver has no descriptor left, and Node drops the message with
- * it, for a raw handle is not sent again. Here it is one of ours all the same, without the handle.
- *
- * @param {any} received by `internalMessage`
- * @param {any} [handle] what came with it
- * @returns {Message | null} null: it is cluster's, or Node's
- */
-function ourMessage (received, handle) {
-  const message = received?.cmd === 'NODE_HANDLE' && !handle ? received.msg : received
-  return message?.cmd === CMD ? message : null
-}
-
-/**
  * @param {Readonly<Record<string, Kind>>} kinds
- * @param {Message} received
+ * @param {import('./envelope').Message} received
  * @param {any} [handle] what came with it
  * @returns {string | null} what is wrong with it, in a sentence; null: nothing is
  */
@@ -221,51 +193,4 @@ function isStream (handle) {
   return handle.isOfApp !== true && (typeof handle.readStop === 'function' || handle.isDescriptor === true) && typeof handle.close === 'function'
 }
 
-/** What is done at each message: one function. */
-class Handlers {
-  /** @type {Record<string, (fields: any, handle?: any) => void>} */
-  #byType = Object.create(null)
-
-  /** @param {Readonly<Record<string, Kind>>} kinds of the messages that may come */
-  constructor (kinds) {
-    this.kinds = kinds
-  }
-
-  /**
-   * @param {Record<string, (fields: any, handle?: any) => void>} handlers by the message's type
-   * @throws {Error} where there is no such message, or it has a handler already
-   */
-  add (handlers) {
-    for (const type of Object.keys(handlers)) {
-      if (!Object.hasOwn(this.kinds, type)) throw new Error(`there is no message ${type}`)
-      if (type in this.#byType) throw new Error(`the message ${type} has a handler already`)
-    }
-    Object.assign(this.#byType, handlers)
-  }
-
-  /**
-   * Without a handler, where a feature is off, it is of no consequence.
-   *
-   * @param {string} type @param {Record<string, any>} fields @param {any} [handle]
-   */
-  call (type, fields, handle) {
-    this.#byType[type]?.(fields, handle)
-  }
-}
-
-module.exports = {
-  FROM_WORKER,
-  FROM_PRIMARY,
-  LONGEST_WISH,
-  LONGEST_ERROR,
-  MOST_REQUESTS,
-  name,
-  why,
-  id,
-  parcelFields,
-  shared,
-  message,
-  ourMessage,
-  flawOf,
-  Handlers
-}
+module.exports = { FROM_WORKER, FROM_PRIMARY, name, why, id, parcelFields, shared, flawOf }

@@ -4,7 +4,7 @@
  * Every message between two primaries, of which one takes the fleet of the other over. The two may be of different
  * versions, on different versions of Node.js, so each message is checked against its shape on both sides. A later
  * version may add messages and fields: where they are not known they are ignored, and VERSION is raised where they must
- * not be. How they travel is in message.js.
+ * not be. How they travel is in envelope.js.
  */
 
 const { FEATURES } = require('../features')

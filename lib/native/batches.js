@@ -12,7 +12,7 @@
  * ordered, and ends, with the channel. What cannot go as a batch goes message by message.
  */
 
-const { message } = require('../core/message')
+const { message } = require('../core/envelope')
 const { Descriptor } = require('./descriptor')
 
 /** The messages of a hand-off, and others with a connection; any other sends those before it on their way. */
@@ -22,7 +22,7 @@ const MOST_DESCRIPTORS = 128
 const MOST_BYTES = 1_000_000
 
 /**
- * @typedef {import('../core/message').Message} Message
+ * @typedef {import('../core/envelope').Message} Message
  * @typedef {(error: Error | null) => void} Sent
  * @typedef {{ message: Message, handle: any, sent: Sent }} Item
  */

@@ -24,17 +24,14 @@
  * @property {(fn: () => unknown) => void} [onFork] where workers are copies
  * @property {(fn: () => unknown) => void} [warm] where they are
  */
-const { LONGEST_WISH } = require('../core/message')
-const { FEATURES } = require('../features')
+const { LONGEST_WISH } = require('../core/envelope')
 const { callApp, tellApp } = require('./call-app')
 
-const OF_FEATURES = FEATURES.flatMap(({ api = [] }) => api)
-/** Methods of features that are off. */
-const DO_NOTHING = Object.freeze(Object.fromEntries(OF_FEATURES.map(name => [name, () => {}])))
 const kApi = Symbol.for('recycle-supervisor.worker')
 
 /**
  * @param {import('./connections/tracker').ConnectionTracker} tracker
+ * @param {readonly string[]} ofFeatures the functions that features have; those of one that is off do nothing
  * @returns {{
  *   connect: (channel: import('./channel').Channel) => void,
  *   assign: (slot: number) => void,
@@ -44,7 +41,7 @@ const kApi = Symbol.for('recycle-supervisor.worker')
  * }} `assign`: this worker is called into its slot: RECYCLE_SLOT is set, and `recycle:serve` is emitted;
  *   `drained`: settles when what the app does in onDrain() is done
  */
-function offerApi (tracker) {
+function offerApi (tracker, ofFeatures) {
   /** @type {import('./channel').Channel | null} */
   let channel = null
   /** @type {number | null} */
@@ -55,7 +52,7 @@ function offerApi (tracker) {
   const early = []
   /** @type {Api} */
   const api = {
-    ...Object.fromEntries(OF_FEATURES.map(name =>
+    ...Object.fromEntries(ofFeatures.map(name =>
       [name, (/** @type {unknown[]} */ ...args) => { early.push({ name, args }) }])),
     requestRecycle: reason => channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     pause: reason => channel?.send('pause', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
@@ -84,7 +81,7 @@ function offerApi (tracker) {
     },
     onDrain: api.onDrain,
     extend (more) {
-      Object.assign(api, more)
+      Object.assign(api, Object.fromEntries(ofFeatures.map(name => [name, () => {}])), more)
       for (const call of early.splice(0)) /** @type {any} */ (api)[call.name](...call.args)
     },
     drained: () => Promise.allSettled(draining),
@@ -101,4 +98,4 @@ function findApi () {
   return /** @type {any} */ (process)[kApi]
 }
 
-module.exports = { offerApi, findApi, DO_NOTHING }
+module.exports = { offerApi, findApi }

@@ -10,7 +10,7 @@
  */
 
 const { inspect } = require('node:util')
-const { LONGEST_ERROR } = require('../core/message')
+const { LONGEST_ERROR } = require('../core/envelope')
 
 const MOST_TOLD = 20
 

@@ -5,12 +5,12 @@
  * and the worker drains then.
  */
 
-const { FROM_PRIMARY, Handlers, message, ourMessage } = require('../core/message')
+const { Handlers, message, ourMessage } = require('../core/envelope')
 const { loadAddon } = require('../native/addon')
 const { BATCHED, Batches } = require('../native/batches')
 
 class Channel {
-  #handlers = new Handlers(FROM_PRIMARY)
+  #handlers = new Handlers(null)
   /** The callbacks of calls without an answer yet. @type {Map<number, (fields: any, handle?: any) => void>} */
   #calls = new Map()
   #lastId = 0

@@ -21,12 +21,11 @@ const { inspect } = require('node:util')
 const { getHeapStatistics } = require('node:v8')
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { version } = require('../../package.json')
-const { FEATURES } = require('../features')
-const { DO_NOTHING } = require('./api')
+const { featureOf } = require('../features/by-name')
 const { Admission } = require('./accepting/admission')
 const { flushCompileCache } = require('./boot/compile-cache')
 const { Loads } = require('./connections/loads')
-const { LONGEST_ERROR } = require('../core/message')
+const { LONGEST_ERROR } = require('../core/envelope')
 const { callApp, onThrown } = require('./call-app')
 const { Handoff } = require('./handoff/handoff')
 const { Inbox } = require('./handoff/inbox')
@@ -77,13 +76,14 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   tellRequestsInFlight({ channel, tracker })
   const pauses = new GcPauses()
   const kernel = { channel, tracker, state, acceptors, inbox, handoff, sender, emptying, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), oldBytes, liveBytes, onDrain: api.onDrain, announceClose: () => emptying.closeNotice.beginForGood(), callApp, currentExchange: () => null, collect: () => require('./vitals/memory').collect() }
-  const ofThis = FEATURES.filter(({ name }) => Object.hasOwn(settings.features, name))
-  const features = ofThis.map(({ name, worker, variant }) =>
-    /** @type {NonNullable<typeof worker>} */ (worker ?? variant)()(kernel, settings.features[name]))
+  const features = Object.entries(settings.features).map(([name, own]) => {
+    const { worker, variant } = featureOf(name)
+    return /** @type {NonNullable<typeof worker>} */ (worker ?? variant)()(kernel, own)
+  })
   offerOutOfRotation(
     { channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks))
   )
-  api.extend(Object.assign({ ...DO_NOTHING }, ...features.map(({ api }) => api)))
+  api.extend(Object.assign({}, ...features.map(({ api }) => api)))
   const beat = startHeartbeat(settings, { channel, tracker, loads: new Loads(tracker), admission, pauses, features })
 
   channel.answer({

@@ -5,7 +5,7 @@
  * before it loads the app, and in each copy follows the rest.
  */
 
-const { FEATURES } = require('../features')
+const { featureOf } = require('../features/by-name')
 const { warmUpApp } = require('./app-warmup')
 const { flushCompileCache } = require('./boot/compile-cache')
 const { Channel } = require('./channel')
@@ -15,8 +15,7 @@ const { exposeGc } = require('./vitals/memory')
 
 /** @param {{ feature: string, worker: import('./prepare').Settings, settings: Record<string, any> }} how */
 function becomeOriginal ({ feature, worker, settings }) {
-  const { original } = /** @type {import('../features').Feature} */ (FEATURES.find(({ name }) => name === feature))
-  original?.()({
+  featureOf(feature).original?.()({
     prepare () {
       const { enter, ...prepared } = prepare(worker)
       return { ...prepared, becomeWorker: () => enter(new Channel(), ownSettings('RECYCLE_WORKER')) }

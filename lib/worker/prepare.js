@@ -14,6 +14,7 @@
  * @property {number} stopLingerMs
  * @property {number} killTimeoutMs
  * @property {Record<string, Record<string, any>>} features those that are on, with their own settings
+ * @property {string[]} api names of the functions that features have in it, also of those that are off
  *
  * @typedef {object} Prepared
  * @property {import('./connections/tracker').ConnectionTracker} tracker
@@ -27,11 +28,11 @@ const { enableCompileCache } = require('./boot/compile-cache')
 const { warmUpHttp } = require('./boot/http-warmup')
 
 /**
- * @param {Pick<Settings, 'compileCache' | 'collectsFirst' | 'isPassedOn'>} settings
+ * @param {Pick<Settings, 'compileCache' | 'collectsFirst' | 'isPassedOn' | 'api'>} settings
  * @returns {Omit<Prepared, 'signals' | 'streams'> & { enter: (channel: import('./channel').Channel,
  *   settings: Settings) => void }} `enter`: see enter.js
  */
-function prepare ({ compileCache, collectsFirst, isPassedOn }) {
+function prepare ({ compileCache, collectsFirst, isPassedOn, api }) {
   enableCompileCache(compileCache) // also for the modules below
   warmUpHttp() // before the tracker subscribes to http
   if (collectsFirst) require('./vitals/memory').exposeGc()() // for the limits that V8 keeps after it
@@ -46,7 +47,7 @@ function prepare ({ compileCache, collectsFirst, isPassedOn }) {
     tracker,
     signals: holdSignals(),
     listenHook: new ListenHook(),
-    api: offerApi(tracker),
+    api: offerApi(tracker, api),
     streams: watchStandardStreams({ isPassedOn })
   }
   return { ...prepared, enter: (channel, settings) => enter(prepared, channel, settings) }

@@ -1,8 +1,13 @@
 'use strict'
 
+const fs = require('node:fs')
+const path = require('node:path')
+const acorn = require('acorn')
+const walk = require('acorn-walk')
 const fc = require('fast-check')
 const t = require('tap')
-const { FROM_WORKER, FROM_PRIMARY, message, ourMessage, flawOf, Handlers } = require('../../lib/core/message')
+const { message, ourMessage, Handlers } = require('../../lib/core/envelope')
+const { FROM_WORKER, FROM_PRIMARY, flawOf } = require('../../lib/core/message')
 
 const SOCKET = { readStop () {}, close () {} }
 
@@ -14,6 +19,28 @@ t.test('a message travels as one of Node\'s internal ones, so that the app never
   for (const received of [undefined, null, 'keep', 5, {}, { type: 'keep' }, { cmd: 'NODE_CLUSTER', type: 'keep' }, { cmd: 'NODE_HANDLE_ACK' }]) {
     t.equal(ourMessage(received), null)
   }
+})
+
+t.test('what the code of workers handles is in the table, which workers do not load', async t => {
+  const lib = path.join(__dirname, '..', '..', 'lib')
+  /** @type {Map<string, string>} */
+  const handled = new Map()
+  for (const file of fs.readdirSync(lib, { recursive: true, encoding: 'utf8' })) {
+    if (!/^worker\/.*\.js$|^features\/[^/]+\/(worker|transfers)\.js$/.test(file)) continue
+    walk.simple(acorn.parse(fs.readFileSync(path.join(lib, file), 'utf8'), { ecmaVersion: 'latest', sourceType: 'script' }), {
+      CallExpression ({ callee, arguments: [handlers] }) {
+        if (callee.type !== 'MemberExpression' || handlers?.type !== 'ObjectExpression') return
+        const { object, property } = /** @type {any} */ (callee)
+        const on = object.property?.name ?? object.name ?? object.type
+        if (!['channel', 'ThisExpression'].includes(on) || !['on', 'answer'].includes(property.name)) return
+        for (const { computed, key } of /** @type {any[]} */ (handlers.properties)) {
+          if (!computed) handled.set(key.name ?? key.value, file)
+        }
+      }
+    })
+  }
+  t.ok(handled.size >= 20, `${handled.size} of ${Object.keys(FROM_PRIMARY).length}`)
+  for (const [type, file] of handled) t.ok(Object.hasOwn(FROM_PRIMARY, type), `${type}, in ${file}`)
 })
 
 t.test('a flaw is named: the type, the field, or the handle that came with the message', async t => {

@@ -8,7 +8,7 @@ const t = require('tap')
 const { loadAddon } = require('../../lib/native/addon')
 const { Batches } = require('../../lib/native/batches')
 const { Descriptor } = require('../../lib/native/descriptor')
-const { message } = require('../../lib/core/message')
+const { message } = require('../../lib/core/envelope')
 
 const { addon, missing } = loadAddon()
 const options = { skip: missing ?? false }

@@ -5,7 +5,8 @@
  */
 
 const { EventEmitter } = require('node:events')
-const { FROM_WORKER, FROM_PRIMARY, Handlers } = require('../../lib/core/message')
+const { Handlers } = require('../../lib/core/envelope')
+const { FROM_WORKER, FROM_PRIMARY } = require('../../lib/core/message')
 
 const KINDS = { ...FROM_PRIMARY, ...FROM_WORKER } // another primary lends connections by some of the primary's
 

@@ -9,7 +9,7 @@ const net = require('node:net')
 const path = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
 const t = require('tap')
-const { message } = require('../../lib/core/message')
+const { message } = require('../../lib/core/envelope')
 
 const WORKER = path.join(__dirname, '..', '..', 'lib', 'worker')
 const APP = path.join(__dirname, '..', 'fixtures', 'plain.js')
@@ -20,7 +20,8 @@ const SETTINGS = {
   drainTimeoutMs: 5000,
   stopLingerMs: 1000,
   killTimeoutMs: 1000,
-  features: {}
+  features: {},
+  api: []
 }
 
 /** @param {any} t tap's */
@@ -79,7 +80,7 @@ t.test('what runs before a fork starts no timer, observer or IPC listener, and k
     const { PerformanceObserver } = require('node:perf_hooks')
     let observers = 0
     PerformanceObserver.prototype.observe = () => { observers++ }
-    const { enter } = require(${JSON.stringify(path.join(WORKER, 'prepare'))}).prepare({ compileCache: null, collectsFirst: false })
+    const { enter } = require(${JSON.stringify(path.join(WORKER, 'prepare'))}).prepare({ compileCache: null, collectsFirst: false, api: [] })
     const listening = require('node:net').createServer().listen(0) // waits for enter()
     console.log(JSON.stringify({
       enter: typeof enter,

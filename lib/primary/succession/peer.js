@@ -2,7 +2,8 @@
 
 /** The other primary: the messages that pass between the two, and its end. */
 
-const { ourMessage, flawOf } = require('../../core/message')
+const { ourMessage } = require('../../core/envelope')
+const { flawOf } = require('../../core/message')
 const { Channel } = require('../workers/channel')
 const { howItLeft } = require('../workers/process')
 

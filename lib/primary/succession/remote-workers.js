@@ -15,7 +15,8 @@
  */
 
 const { EventEmitter } = require('node:events')
-const { FROM_WORKER, Handlers } = require('../../core/message')
+const { Handlers } = require('../../core/envelope')
+const { FROM_WORKER } = require('../../core/message')
 
 /**
  * A receiver: as many as the other fleet has workers, each with one connection under way. What they have in connections

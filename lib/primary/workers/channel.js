@@ -6,7 +6,7 @@
  */
 
 const { EventEmitter } = require('node:events')
-const { Handlers, message } = require('../../core/message')
+const { Handlers, message } = require('../../core/envelope')
 const { Descriptor } = require('../../native/descriptor')
 const { nextEvent } = require('./next-event')
 const { howItLeft } = require('./process')
@@ -88,7 +88,7 @@ class Channel extends EventEmitter {
   }
 
   /**
-   * @param {import('../../core/message').Message} message @param {any} socket
+   * @param {import('../../core/envelope').Message} message @param {any} socket
    * @param {(error: Error | null) => void} sent
    */
   sendNow (message, socket, sent) {

@@ -160,7 +160,8 @@ class Spawner {
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,
       killTimeoutMs: options.killTimeoutMs,
-      features: Object.fromEntries(features.map(({ name, settings }) => [name, settings?.(options) ?? {}]))
+      features: Object.fromEntries(features.map(({ name, settings }) => [name, settings?.(options) ?? {}])),
+      api: FEATURES.flatMap(({ api = [] }) => api)
     }
   }
 

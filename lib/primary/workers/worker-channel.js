@@ -5,7 +5,8 @@
  * door. Connections pass many at a time, on a socket of their own, where the addon is there on both sides.
  */
 
-const { FROM_WORKER, message, ourMessage, flawOf } = require('../../core/message')
+const { message, ourMessage } = require('../../core/envelope')
+const { FROM_WORKER, flawOf } = require('../../core/message')
 const { loadAddon } = require('../../native/addon')
 const { BATCHED, Batches } = require('../../native/batches')
 const { Descriptor } = require('../../native/descriptor')
@@ -64,7 +65,7 @@ class WorkerChannel extends Channel {
   }
 
   /**
-   * @param {import('../../core/message').Message} message @param {any} socket
+   * @param {import('../../core/envelope').Message} message @param {any} socket
    * @param {{ has: (type: string) => boolean }} [allowed]
    */
   #receive (message, socket, allowed) {

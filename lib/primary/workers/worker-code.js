@@ -14,6 +14,7 @@ const { binariesOf } = require('../../native/prebuilds')
 
 const ROOT = path.join(__dirname, '..', '..', '..')
 const PRELOAD = path.join(ROOT, 'lib', 'worker', 'preload.js')
+const FEATURES = path.join(ROOT, 'lib', 'features')
 const REQUIRED = /\brequire\('(\.[^']+)'\)/g
 const NOT_WORKERS = /\/(?:primary|command|report|verb)$/ // parts of a feature that its feature.js names
 
@@ -34,7 +35,7 @@ class WorkerCode {
   keep () {
     if (this.#kept || installed() !== version) return
     try {
-      this.#kept = closure(PRELOAD)
+      this.#kept = closure([PRELOAD, ...featureFiles()])
     } catch {} // it is being replaced just now
   }
 
@@ -77,11 +78,17 @@ function installed () {
   }
 }
 
+/** What a worker loads by the names of features: see features/by-name.js. */
+function featureFiles () {
+  const folders = fs.readdirSync(FEATURES, { withFileTypes: true }).filter(entry => entry.isDirectory())
+  return folders.map(({ name }) => path.join(FEATURES, name, 'feature.js'))
+}
+
 /**
- * The file, what it requires of this package, and the addons in the folders of these. It runs in every start; by
+ * The files, what they require of this package, and the addons in the folders of these. It runs in every start; by
  * require.resolve() it took twice the time.
  *
- * @param {string} first
+ * @param {string[]} first
  * @returns {Map<string, Buffer>} by the path in the package
  */
 function closure (first) {
@@ -92,7 +99,7 @@ function closure (first) {
     return content
   }
   const folders = new Set()
-  const asked = new Set([first]) // grows below
+  const asked = new Set(first) // grows below
   for (const request of asked) {
     const file = path.extname(request) ? request : fs.existsSync(`${request}.js`) ? `${request}.js` : path.join(request, 'index.js')
     const folder = path.dirname(file)

@@ -5,7 +5,7 @@
  * worker's own side is lib/worker/.
  */
 
-const { MOST_REQUESTS } = require('../../core/message')
+const { MOST_REQUESTS } = require('../../core/envelope')
 const { NO_DELAYS, withLongest } = require('../../core/gc-pauses')
 const { transition } = require('../../core/state')
 const { now } = require('../clock')

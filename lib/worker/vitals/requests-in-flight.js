@@ -7,7 +7,7 @@
  */
 
 const { performance } = require('node:perf_hooks')
-const { MOST_REQUESTS } = require('../../core/message')
+const { MOST_REQUESTS } = require('../../core/envelope')
 const { requestName } = require('../../core/request-name')
 
 const FRESH_MS = 500 // a request that was told so long ago is told again

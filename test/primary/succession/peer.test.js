@@ -3,7 +3,7 @@
 const { EventEmitter } = require('node:events')
 const t = require('tap')
 const { FROM_PREDECESSOR, FROM_SUCCESSOR, VERSION } = require('../../../lib/core/primary-message')
-const { message } = require('../../../lib/core/message')
+const { message } = require('../../../lib/core/envelope')
 const { Peer } = require('../../../lib/primary/succession/peer')
 
 const HELLO = { version: VERSION, recycle: '9.0.0', node: 'v30.0.0', readyTimeoutMs: 1000 }

@@ -2,7 +2,7 @@
 
 const { EventEmitter } = require('node:events')
 const t = require('tap')
-const { message } = require('../../../lib/core/message')
+const { message } = require('../../../lib/core/envelope')
 const { Takeover } = require('../../../lib/primary/succession/takeover')
 
 const BEGIN = { addresses: ['a'], workers: null }

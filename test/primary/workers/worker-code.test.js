@@ -5,6 +5,8 @@ const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 
+const { FEATURES } = require('../../../lib/features')
+
 const ROOT = path.join(__dirname, '..', '..', '..')
 
 /** Loads all that a worker may load, from the package that a preload file is of. @param {string} preload */
@@ -12,8 +14,9 @@ function loadAll (preload) {
   const path = require('node:path')
   const fs = require('node:fs')
   const lib = path.join(path.dirname(preload), '..')
-  const { FEATURES } = require(path.join(lib, 'features'))
-  for (const feature of FEATURES) for (const part of ['worker', 'variant', 'original']) feature[part]?.()
+  const { featureOf } = require(path.join(lib, 'features', 'by-name'))
+  const names = fs.readdirSync(path.join(lib, 'features')).filter(name => !name.endsWith('.js'))
+  for (const name of names) for (const part of ['worker', 'variant', 'original']) featureOf(name)[part]?.()
   const worker = path.join(lib, 'worker')
   for (const file of fs.readdirSync(worker, { recursive: true, encoding: 'utf8' })) if (file.endsWith('.js')) require(path.join(worker, file))
   return [require(path.join(lib, 'native', 'addon')).loadAddon().missing, require(path.join(lib, 'features', 'blocked', 'interrupt')).loadInterrupt().missing]
@@ -36,6 +39,7 @@ t.test('once the package on disk is another one, workers have all that they may 
   t.notOk(preload.startsWith(folder), 'it is not in the package any more')
   const script = `process.stdout.write(JSON.stringify((${loadAll})(${JSON.stringify(preload)})))`
   t.equal(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }), '[null,null]', 'no addon is missing')
+  t.equal(FEATURES.length, fs.readdirSync(path.join(path.dirname(preload), '..', 'features'), { withFileTypes: true }).filter(entry => entry.isDirectory()).length, 'each has a folder of its name')
   const kept = fs.readdirSync(path.join(path.dirname(preload), '..', 'features'), { recursive: true, encoding: 'utf8' })
   t.same(kept.filter(file => /(?:primary|command|report|verb)\.js$/.test(file)), [], 'what no worker loads takes no memory of the primary')
 })

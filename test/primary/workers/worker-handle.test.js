@@ -5,7 +5,7 @@ const t = require('tap')
 const { version } = require('../../../package.json')
 const { openAccount } = require('../../../lib/core/account')
 const { drawBudget } = require('../../../lib/core/budget')
-const { message } = require('../../../lib/core/message')
+const { message } = require('../../../lib/core/envelope')
 const { resolveOptions } = require('../../../lib/core/resolved-options')
 const { WorkerHandle } = require('../../../lib/primary/workers/worker-handle')
 
