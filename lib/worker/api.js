@@ -31,7 +31,7 @@ const kApi = Symbol.for('recycle-supervisor.worker')
 
 /**
  * @param {import('./connections/tracker').ConnectionTracker} tracker
- * @param {readonly string[]} ofFeatures the functions that features have; those of one that is off do nothing
+ * @param {readonly string[]} ofFeatures the functions that features have, of which calls are kept until extend()
  * @returns {{
  *   connect: (channel: import('./channel').Channel) => void,
  *   assign: (slot: number) => void,
@@ -81,7 +81,7 @@ function offerApi (tracker, ofFeatures) {
     },
     onDrain: api.onDrain,
     extend (more) {
-      Object.assign(api, Object.fromEntries(ofFeatures.map(name => [name, () => {}])), more)
+      Object.assign(api, more)
       for (const call of early.splice(0)) /** @type {any} */ (api)[call.name](...call.args)
     },
     drained: () => Promise.allSettled(draining),

@@ -83,7 +83,8 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   offerOutOfRotation(
     { channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks))
   )
-  api.extend(Object.assign({}, ...features.map(({ api }) => api)))
+  const none = Object.fromEntries(settings.api.map(name => [name, () => {}])) // of features that are off
+  api.extend(Object.assign(none, ...features.map(({ api }) => api)))
   const beat = startHeartbeat(settings, { channel, tracker, loads: new Loads(tracker), admission, pauses, features })
 
   channel.answer({

@@ -75,8 +75,10 @@ class UnixSocketFile {
     try {
       fs.linkSync(this.file, this.spare)
     } catch (error) {
-      if (this.#isOurs(this.spare)) return // another primary was faster
-      if (fs.existsSync(this.spare)) throw error
+      const isFree = !fs.existsSync(this.spare)
+      // Another primary was faster; one that is between this look and the next call would lose the socket's only name
+      if (this.#isOurs(this.spare) || fs.lstatSync(this.file).isSymbolicLink()) return
+      if (!isFree) throw error
       fs.renameSync(this.file, this.spare)
       this.#giveBack()
     }
@@ -86,11 +88,11 @@ class UnixSocketFile {
     try {
       fs.linkSync(this.spare, this.file)
     } catch (error) {
-      // Another primary was faster, or leaves
-      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST' || !this.#isOurs(this.spare)) return
+      if (isTaken(error) || !this.#isOurs(this.spare)) return // another primary was faster, or leaves
       try {
         fs.symlinkSync(path.basename(this.spare), this.file)
       } catch (error) {
+        if (isTaken(error)) return
         fs.renameSync(this.spare, this.file) // no second name, then
         throw error
       }
@@ -154,6 +156,11 @@ class UnixSocketFile {
   #isOurs (name) {
     return this.id !== null && idOf(name) === this.id
   }
+}
+
+/** @param {unknown} error of a link that could not be made: another process has made one meanwhile */
+function isTaken (error) {
+  return /** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST'
 }
 
 /** @param {string} file */

@@ -60,6 +60,33 @@ t.test('two primaries give a name back at once, whichever is the faster at each 
   }
 })
 
+t.test('the same where hard links are refused', async t => {
+  const { linkSync } = fs
+  t.teardown(() => { fs.linkSync = linkSync })
+  fs.linkSync = () => { throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' }) }
+  /** @type {Record<string, (file: string) => void>} */
+  const begins = {
+    'the first name is gone': file => fs.rmSync(file),
+    'there is no second name yet': file => fs.renameSync(`${file}.recycle`, file)
+  }
+  for (const [what, begin] of Object.entries(begins)) {
+    for (let step = 1, isOver = false; !isOver; step++) {
+      const { folder, file } = await listen(t)
+      const { ino } = fs.statSync(file)
+      const [one, other] = [new UnixSocketFile(file), new UnixSocketFile(file)]
+      for (const each of [one, other]) each.letGo()
+      /** @type {string[]} */
+      const said = []
+      for (const each of [one, other]) each.report(why => said.push(why))
+      begin(file)
+      isOver = before(step, () => other.restore(), () => one.restore())
+      t.same(said, [], `${what}, the other before call ${step}`)
+      t.same(fs.readdirSync(folder), ['web', 'web.recycle'])
+      t.same([file, `${file}.recycle`].map(name => fs.statSync(name).ino), [ino, ino])
+    }
+  }
+})
+
 /**
  * Before the nth call of `run` to the file system it has `act` done.
  *
@@ -67,7 +94,7 @@ t.test('two primaries give a name back at once, whichever is the faster at each 
  * @returns {boolean} there were fewer calls
  */
 function before (n, act, run) {
-  const NAMES = /** @type {const} */ (['statSync', 'linkSync', 'existsSync'])
+  const NAMES = /** @type {const} */ (['statSync', 'linkSync', 'existsSync', 'symlinkSync'])
   const real = NAMES.map(name => fs[name])
   let calls = 0
   const patch = (/** @type {Function[]} */ functions) =>
