@@ -152,7 +152,8 @@ t.test('an app that answers nothing but errors drops everything, and the load co
 })
 
 t.test('requests in flight at the stop are answered', async t => {
-  const { verdict, all } = await run(t, { app: fixture('plain.js'), path: '/slow?ms=400' })
+  // At a rate: without one, all clients ask at the same moment, and none has a request in flight at the next
+  const { verdict, all } = await run(t, { app: fixture('plain.js'), path: '/slow?ms=400', rate: 20 })
   t.equal(verdict, 'clean')
   t.ok(all('stopped').some(({ finished }) => finished > 0), 'there were some')
 })

@@ -32,6 +32,9 @@ async function login (port, count, path = '/login') {
  */
 async function reachTheirs (t, supervisor, port, ask) {
   const sessions = await login(port, 20)
+  // One worker may accept all of them, where the others do not run at that moment
+  const isSole = () => sessions.every(({ pid }) => pid === sessions[0].pid)
+  for (let i = 0; i < 50 && isSole(); i++) sessions.push(...await login(port, 1))
   t.ok(new Set(sessions.map(({ pid }) => pid)).size > 1, 'several workers have some')
   const clients = await Promise.all(Array.from({ length: 5 }, () => RawClient.connect(port)))
   await Promise.all(clients.map(async (client, i) => {
