@@ -28,15 +28,17 @@ const { enableCompileCache } = require('./boot/compile-cache')
 const { warmUpHttp } = require('./boot/http-warmup')
 
 /**
- * @param {Pick<Settings, 'compileCache' | 'collectsFirst' | 'isPassedOn' | 'api'>} settings
+ * @param {Pick<Settings, 'compileCache' | 'collectsFirst' | 'isPassedOn' | 'features' | 'api'>} settings
  * @returns {Omit<Prepared, 'signals' | 'streams'> & { enter: (channel: import('./channel').Channel,
  *   settings: Settings) => void }} `enter`: see enter.js
  */
-function prepare ({ compileCache, collectsFirst, isPassedOn, api }) {
+function prepare ({ compileCache, collectsFirst, isPassedOn, features, api }) {
   enableCompileCache(compileCache) // also for the modules below
   warmUpHttp() // before the tracker subscribes to http
   if (collectsFirst) require('./vitals/memory').exposeGc()() // for the limits that V8 keeps after it
   const { enter } = require('./enter')
+  const { featureOf } = require('../features/by-name')
+  Object.keys(features).forEach(featureOf) // once for all copies, and while the files are of this version
   const { ListenHook } = require('./accepting/listen-hook')
   const { ConnectionTracker } = require('./connections/tracker')
   const { holdSignals } = require('./leaving/hold-signals')

@@ -80,7 +80,7 @@ t.test('what runs before a fork starts no timer, observer or IPC listener, and k
     const { PerformanceObserver } = require('node:perf_hooks')
     let observers = 0
     PerformanceObserver.prototype.observe = () => { observers++ }
-    const { enter } = require(${JSON.stringify(path.join(WORKER, 'prepare'))}).prepare({ compileCache: null, collectsFirst: false, api: [] })
+    const { enter } = require(${JSON.stringify(path.join(WORKER, 'prepare'))}).prepare({ compileCache: null, collectsFirst: false, features: {}, api: [] })
     const listening = require('node:net').createServer().listen(0) // waits for enter()
     console.log(JSON.stringify({
       enter: typeof enter,

@@ -24,7 +24,7 @@ function bind (query) {
   try {
     return tryToBind(query)
   } catch {
-    // Net and fs throw for what no listen() asks for, but an app can send it all the same
+    // `net` and `fs` throw for what no listen() asks for, but an app can send it all the same
     return -constants.errno.EINVAL
   }
 }
@@ -38,7 +38,7 @@ function tryToBind (query) {
     name, query.port, query.addressType, query.fd, query.flags
   )
   if (typeof handle === 'number') return handle
-  // Libuv keeps this error back until listen(), which would take any port
+  // libuv keeps this error back until listen(), which would take any port
   if (query.port > 0 && portOf(handle) !== query.port) {
     handle.close()
     return -constants.errno.EADDRINUSE
