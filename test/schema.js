@@ -1,13 +1,14 @@
 'use strict'
 
 /**
- * npm run schema: writes what is made of the table of options: their types, and the schema of config files, which is in
- * the package alone (prepack).
+ * npm run schema: writes what is made of the table of options: their types, and the schema of config files. That schema
+ * and the report's are in the package alone (prepack).
  */
 
 const fs = require('node:fs')
 const path = require('node:path')
 const { configSchema } = require('../lib/core/config')
+const { reportSchema } = require('../lib/report/schema')
 
 const LIB = path.join(__dirname, '..', 'lib')
 
@@ -27,7 +28,10 @@ function optionTypes () {
 }
 
 if (require.main === module) {
-  fs.writeFileSync(path.join(LIB, 'core', 'config.schema.json'), `${JSON.stringify(configSchema(), null, 2)}\n`)
+  const write = (/** @type {string} */ file, /** @type {object} */ schema) =>
+    fs.writeFileSync(path.join(LIB, file), `${JSON.stringify(schema, null, 2)}\n`)
+  write('core/config.schema.json', configSchema())
+  write('report/report.schema.json', reportSchema())
   fs.writeFileSync(path.join(LIB, 'options.d.ts'), optionTypes())
 }
 

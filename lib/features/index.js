@@ -105,9 +105,10 @@
  * @property {Record<string, { name: string, help: string, reasons: string[] }>} [counters] in `/metrics`: the journal's
  *   lines of an event, by `reason`
  * @property {Described} [status]
- * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: ReportTools) =>
- *   string[] }} [report] its figures, by `key`, and their lines in the terminal; of a list, `<key>Omitted` has how many
- *   earlier ones are not in it
+ * @property {{ key: string, figures: () => new () => Figures,
+ *   schema: () => (kinds: typeof import('../core/json-schema')) => import('../core/json-schema').Schema,
+ *   lines: () => (figures: any, to: ReportTools) => string[] }} [report] its figures, by `key`, their JSON schema, and
+ *   their lines in the terminal; of a list, `<key>Omitted` has how many earlier ones are not in it
  *
  * @typedef {{ readiness: () => import('../operate/admin/fleet-readiness').FleetReadiness, leads: string }} Operations
  *   `leads`: the event of a new primary

@@ -28,7 +28,7 @@ const STEP_MS = 10_000 // older journals have samples that were written some tim
 /** @typedef {Exclude<keyof import('../core/account').Account, 'cuts'>} AccountName */
 const NO_ACCOUNT = Object.freeze(Object.fromEntries(ACCOUNT.map(name => [name, null])))
 
-/** @typedef {ReturnType<Figures['summary']>} Summary see schema.json @typedef {ReturnType<Figures['series']>} Series */
+/** @typedef {ReturnType<Figures['summary']>} Summary see schema.js @typedef {ReturnType<Figures['series']>} Series */
 
 class Figures {
   #spans = new TimeSpans()

@@ -44,4 +44,17 @@ function linesOf ({ places }, { paint, width, layOut, short, clip, escapeControl
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]
 }
 
-module.exports = { BlockedLoops, linesOf }
+/** @param {typeof import('../../core/json-schema')} kinds */
+function schema ({ closed, count, listOf, orNull, ordinal, text }) {
+  return orNull(closed({
+    count: ordinal('all of them'),
+    places: listOf(closed({
+      request: orNull(text(), 'method and path; null: not known'),
+      place: orNull(text(), 'the innermost function of the app, its file and line; null: not known'),
+      count: ordinal(),
+      longestMs: count()
+    }), 'those of one request at one place are one; the longest first', 20)
+  }), 'event loops that were blocked for --stuck-timeout, or as their worker was killed; null: there were none')
+}
+
+module.exports = { BlockedLoops, schema, linesOf }

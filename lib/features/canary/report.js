@@ -34,4 +34,20 @@ function linesOf (comparisons, { paint, width, clip, escapeControls }) {
   })]
 }
 
-module.exports = { Canaries: listOf('canary.verdict', comparison), linesOf }
+/** @param {typeof import('../../core/json-schema')} kinds */
+function schema ({ flag, listOf, number, record, text }) {
+  return listOf(record({
+    t: number('ms since the epoch'),
+    title: text(),
+    text: text('what came of it, in a sentence'),
+    isBad: flag('the reload did not go on'),
+    rows: listOf(record({
+      label: text(),
+      old: text('of the code before'),
+      fresh: text('of the new code'),
+      isWorse: flag()
+    }), 'figures as text')
+  }), 'reloads that compared new code with that before, oldest first')
+}
+
+module.exports = { Canaries: listOf('canary.verdict', comparison), schema, linesOf }

@@ -51,6 +51,7 @@ module.exports = Object.freeze({
   report: {
     key: 'scaling',
     figures: () => require('./report').Scaling,
+    schema: () => require('./report').schema,
     lines: () => require('./report').linesOf
   }
 })

@@ -114,4 +114,17 @@ function linesOf (
   return wrap(`${fewest} to ${count(most, 'worker')} of ${orDash(min)}..${orDash(max)}, ${mean} on average; changes: ${reasons || 'none'}; busy for more than ${HIGH} of the time: ${time(overTargetMs)}`).map(line => paint('dim', line))
 }
 
-module.exports = { Scaling, linesOf }
+/** @param {typeof import('../../core/json-schema')} kinds */
+function schema ({ closed, count, integer, mapOf, orNull, ordinal, whole }) {
+  return orNull(closed({
+    min: orNull(integer()),
+    max: orNull(integer()),
+    fewest: whole(),
+    most: whole(),
+    mean: count(),
+    changes: mapOf(ordinal(), 'of the intended number of workers, by reason'),
+    overTargetMs: count('time in which the workers in service were busy for more than 0.8 of it')
+  }), 'how many workers there were; null: the fleet ran without --workers <min>..<max>')
+}
+
+module.exports = { Scaling, schema, linesOf }

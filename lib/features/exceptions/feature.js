@@ -57,6 +57,7 @@ module.exports = Object.freeze({
   report: {
     key: 'exceptions',
     figures: () => require('./report').Exceptions,
+    schema: () => require('./report').schema,
     lines: () => require('./report').linesOf
   }
 })

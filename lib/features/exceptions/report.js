@@ -40,4 +40,17 @@ function linesOf ({ kinds }, { paint, width, layOut, short, clip, escapeControls
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]
 }
 
-module.exports = { Exceptions, linesOf }
+/** @param {typeof import('../../core/json-schema')} kinds */
+function schema ({ closed, listOf, orNull, ordinal, text }) {
+  return orNull(closed({
+    count: ordinal('all of them'),
+    kinds: listOf(closed({
+      name: text(),
+      message: text('of the first one'),
+      request: orNull(text(), 'method and path of the request whose code threw the first one; null: it is not known'),
+      count: ordinal()
+    }), 'those of one name and place are one; the most frequent first', 20)
+  }), 'exceptions that the app has not caught, and that have not ended its worker; null: there were none')
+}
+
+module.exports = { Exceptions, schema, linesOf }

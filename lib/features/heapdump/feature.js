@@ -55,6 +55,7 @@ module.exports = Object.freeze({
   report: {
     key: 'heapdumps',
     figures: () => require('./report').Heapdumps,
+    schema: () => require('./report').schema,
     lines: () => require('./report').linesOf
   }
 })

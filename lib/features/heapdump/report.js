@@ -26,4 +26,17 @@ function linesOf (heapdumps, { paint, width, orDash, clip, escapeControls }) {
   return [paint('dim', 'heap snapshots'), ...lines]
 }
 
-module.exports = { Heapdumps: listOf('heapdump', heapdump), linesOf }
+/** @param {typeof import('../../core/json-schema')} kinds */
+function schema ({ listOf, number, orNull, record, text }) {
+  return listOf(record({
+    t: number('ms since the epoch'),
+    slot: orNull(number()),
+    pid: orNull(number()),
+    reason: orNull(text(), 'requested, or rss with --on-condemn heapdump'),
+    file: text(),
+    bytes: orNull(number()),
+    pauseMs: orNull(number())
+  }), 'heap snapshots that were written, oldest first')
+}
+
+module.exports = { Heapdumps: listOf('heapdump', heapdump), schema, linesOf }

@@ -64,6 +64,7 @@ const feature = {
   report: {
     key: 'leakStudies',
     figures: () => require('./report').Studies,
+    schema: () => require('./report').schema,
     lines: () => require('./report').linesOf
   }
 }

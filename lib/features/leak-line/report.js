@@ -43,4 +43,16 @@ function linesOf (studies, { paint, width, orDash, clip, escapeControls }) {
   return [paint('dim', 'studies of leaks'), ...lines]
 }
 
-module.exports = { Studies: listOf('leak.end', study, MOST), linesOf, sentenceOf, statusLines, live }
+/** @param {typeof import('../../core/json-schema')} kinds */
+function schema ({ listOf, number, orNull, record, text }) {
+  return listOf(record({
+    t: number('ms since the epoch'),
+    slot: orNull(number()),
+    pid: orNull(number()),
+    by: orNull(text(), 'requested, or budget with --leak-report'),
+    verdict: text('grows, fills, outside, none, few or unread'),
+    sentences: listOf(text())
+  }), 'studies of leaks, oldest first')
+}
+
+module.exports = { Studies: listOf('leak.end', study, MOST), schema, linesOf, sentenceOf, statusLines, live }

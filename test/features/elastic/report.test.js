@@ -2,7 +2,7 @@
 
 const Ajv = require('ajv/dist/2020')
 const t = require('tap')
-const schema = require('../../../lib/report/schema.json')
+const schema = require('../../../lib/report/schema').reportSchema()
 const { Figures } = require('../../../lib/report/figures')
 const { formatReport } = require('../../../lib/report/table')
 const { T0, fleetStart, line } = require('../../report/written')

@@ -8,7 +8,7 @@ const { sayPlace } = require('../../../lib/features/leak-line/place')
 const { linesOf } = require('../../../lib/features/leak-line/table')
 const { Figures } = require('../../../lib/report/figures')
 const { formatReport } = require('../../../lib/report/table')
-const schema = require('../../../lib/report/schema.json')
+const schema = require('../../../lib/report/schema').reportSchema()
 const { fleetStart, line } = require('../../report/written')
 
 const place = (/** @type {string} */ name, /** @type {string} */ file, /** @type {number} */ at) => ({
