@@ -203,7 +203,7 @@ for (const [layer, { folders, shared }] of Object.entries(INSIDE)) {
 t.test('no file outside a feature imports it or names what it adds', async t => {
   const pauses = /^lib\/(core\/(gc-pauses|message)|operate\/admin\/metrics|primary\/(status|measuring\/sampler|workers\/worker-handle)|report\/\w+|worker\/(enter|vitals\/[\w-]+))\.js$/
   /** Words of HTTP, of V8, of cluster and of everyday, too: where they are those. @type {Record<string, RegExp>} */
-  const others = { upgrade: /^lib\/(worker\/|core\/request-replay\.js$)/, gc: pauses, heap: pauses, output: /./, fork: /^lib\/(drill\/load|primary\/workers\/(channel-guard|spawner))\.js$/, warm: /^lib\/worker\// }
+  const others = { upgrade: /^lib\/(worker\/|(core\/request-replay|report\/schema)\.js$)/, scaling: /^lib\/report\/schema\.js$/, gc: pauses, heap: pauses, output: /./, fork: /^lib\/(drill\/load|primary\/workers\/(channel-guard|spawner))\.js$/, warm: /^lib\/worker\// }
   for (const {
     name,
     options,
