@@ -13,7 +13,10 @@ const RESULTS = path.join('.tap', 'test-results') // what each test file printed
 const SKIPPED = /^ *ok \d+ - (.*?) # SKIP ?(.*)$/gm
 
 const startedAt = Date.now()
-const { status, signal } = spawnSync('tap', process.argv.slice(2), { stdio: 'inherit' })
+// The runner alone is started so: its test files are not (see test/support/bare-tests.js)
+const TAP = path.join(__dirname, '..', 'node_modules', '.bin', 'tap')
+const BARE = path.join(__dirname, 'support', 'bare-tests.js')
+const { status, signal } = spawnSync(process.execPath, ['--require', BARE, TAP, ...process.argv.slice(2)], { stdio: 'inherit' })
 
 /** @type {Map<string, string[]>} where, by why */
 const skipped = new Map()
