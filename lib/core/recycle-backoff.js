@@ -2,7 +2,7 @@
 
 /**
  * Delays the recycles of a place whose workers are condemned again and again: the next one may well be condemned, too.
- * Each reason has one rule:
+ * Each reason (reasons.js) has one rule:
  *
  *     fresh   over the memory budget at the first sample, or before the first request: too small a budget
  *     soon    condemned within a minute of being ready: too much load, a database that does not answer, an app that
@@ -12,29 +12,13 @@
  *             rollout.js
  */
 
-const { LIMITS, REQUESTS } = require('../features')
 const { Backoff } = require('./backoff')
+const { REASONS } = require('./reasons')
 
 const SOON_MS = 60_000
 const PACE_MS = 1000
 
 /** @typedef {'fresh' | 'soon' | 'paced' | 'start'} Rule */
-
-/** @type {Record<import('../features').Reason | import('../features').Requested, Rule>} */
-const OF_FEATURES = Object.assign({}, ...[...LIMITS, ...REQUESTS].map(({ reason, backoff }) => ({ [reason]: backoff })))
-
-/** @type {Readonly<Record<import('./verdict').Reason, Rule>>} */
-const RULES = Object.freeze({
-  rss: 'fresh',
-  'hard-rss': 'fresh',
-  forecast: 'fresh',
-  requested: 'soon',
-  'protocol-error': 'soon',
-  requests: 'paced',
-  age: 'paced',
-  reload: 'start',
-  ...OF_FEATURES
-})
 
 /**
  * The slot's worker serves well meanwhile, so a recycle for this reason waits where the memory has no room for a
@@ -43,7 +27,7 @@ const RULES = Object.freeze({
  * @param {string | null} reason
  */
 function canWait (reason) {
-  const rule = /** @type {Record<string, string>} */ (RULES)[String(reason)]
+  const rule = REASONS.get(String(reason))?.backoff
   return rule === 'fresh' || rule === 'paced'
 }
 
@@ -64,12 +48,12 @@ class RecycleBackoff {
   }
 
   /**
-   * @param {import('./verdict').Reason} reason but for a recycle that a command has asked for
+   * @param {import('./reasons').Reason} reason but for a recycle that a command has asked for
    * @param {number} ageMs since it was ready @param {number} now
    * @param {boolean} [isIdle] it has had no request: its memory grows by itself
    */
   condemned (reason, ageMs, now, isIdle = false) {
-    const rule = RULES[reason]
+    const rule = REASONS.get(reason)?.backoff
     if (rule === 'paced') this.#pacedUntil = now + Math.max(0, PACE_MS - ageMs)
     if (rule !== 'soon' && !(rule === 'fresh' && isIdle)) return
     if (ageMs >= SOON_MS) this.#soon.succeeded()
@@ -77,4 +61,4 @@ class RecycleBackoff {
   }
 }
 
-module.exports = { RULES, canWait, RecycleBackoff }
+module.exports = { canWait, RecycleBackoff }

@@ -2,12 +2,13 @@
 
 /** The journal's events as sentences, for the log and for `recycle tail`. */
 
-const { FEATURES, LIMITS, REQUESTS, SUCCESSION, boundsOf } = require('../features')
+const { FEATURES, SUCCESSION, boundsOf } = require('../features')
 const { nameOf, listUneven } = require('../core/address')
 const { streamsCut } = require('../core/account')
 const { painter } = require('./painter')
 const { escapeControls } = require('../core/escape-controls')
 const { sayCrashing } = require('../core/crashes')
+const { REASONS } = require('../core/reasons')
 const { count, formatSize, formatTime } = require('../core/units')
 
 /** @typedef {Record<string, any>} Line */
@@ -60,7 +61,7 @@ const SENTENCES = {
   'worker.spawn': l => `spawned ${workerOf(l)}`,
   'worker.standby': l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
   'worker.ready': l => `ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
-  'worker.condemn': l => `${ASKED_FOR.includes(l.reason) ? 'to be replaced' : 'condemned'} ${workerOf(l)}: ${l.cause ? `${l.cause}; ` : ''}${reasonOf(l)}`,
+  'worker.condemn': l => `${ASKED_FOR.includes(l.reason) ? 'to be replaced' : 'condemned'} ${workerOf(l)}: ${l.cause ? `${l.cause}; ` : ''}${REASONS.get(l.reason)?.sentence?.(l, FORMAT) ?? l.reason}`,
   'worker.budget': l => `${workerOf(l)} has a budget of ${formatSize(l.budget.softBytes ?? l.budget.hardBytes)} from here on`,
   'worker.no-room': l => `no room in memory for a replacement beside ${workerOf(l)}: ${NO_ROOM[l.how]}`,
   'worker.keep': l => `${workerOf(l)} stays in service`,
@@ -118,7 +119,6 @@ const QUIET = ['worker.sample', 'fleet.memory']
 const OF_FEATURES = Object.assign({}, ...FEATURES.map(({ events }) => events))
 /** @type {Record<string, (line: Line, format: import('../features').Format) => string>} */
 const OF_SCALING = Object.assign({ memory: () => ', which is as many as the memory is enough for' }, ...FEATURES.map(({ scaleReasons }) => scaleReasons))
-const OF_REASONS = new Map([...LIMITS, ...REQUESTS].map(({ reason, sentence }) => [String(reason), sentence]))
 /** @type {import('../features').Format} */
 const FORMAT = { size: bytes => formatSize(Math.round(bytes)), time: formatTime, sizes, count, worker: workerOf }
 
@@ -190,25 +190,6 @@ function outcomeOf ({ moved, replayed, answered, cut }) {
   if (answered > 0) parts.push(`${answered} got 502`)
   if (cut > 0) parts.push(`${cut} ${cut === 1 ? 'was' : 'were'} cut`)
   return `; ${parts.join(', ')}`
-}
-
-/** @param {Line} l */
-function reasonOf (l) {
-  switch (l.reason) {
-    case 'rss':
-    case 'hard-rss':
-      return `${l.metric.toUpperCase()} ${formatSize(l.bytes)} of ${formatSize(l.reason === 'rss' ? l.softBytes : l.hardBytes)} (${l.reason})`
-    case 'requests':
-      return `${l.requests} requests`
-    case 'age':
-      return `${formatTime(l.ageMs)} in service`
-    case 'forecast':
-      return `${l.metric.toUpperCase()} ${formatSize(l.bytes)}, which reaches ${formatSize(l.softBytes)} in ${formatTime(l.crossesInMs)}, as other workers do (forecast)`
-    case 'protocol-error':
-      return 'invalid message'
-    default:
-      return OF_REASONS.get(l.reason)?.(l, FORMAT) ?? l.reason
-  }
 }
 
 /** @param {Line} l */

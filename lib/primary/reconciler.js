@@ -13,7 +13,7 @@ const { EventEmitter } = require('node:events')
 const { boundsOf } = require('../features')
 const { plan } = require('../core/plan')
 const { canWait } = require('../core/recycle-backoff')
-const { isOver } = require('../core/verdict')
+const { isOver } = require('../core/reasons')
 const { now } = require('./clock')
 
 /** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle */

@@ -4,8 +4,8 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { RULES, canWait, RecycleBackoff } = require('../../lib/core/recycle-backoff')
-const { REASONS } = require('../../lib/core/verdict')
+const { canWait, RecycleBackoff } = require('../../lib/core/recycle-backoff')
+const { REASONS } = require('../../lib/core/reasons')
 const { Rollout } = require('../../lib/primary/workers/rollout')
 
 const HOUR_MS = 3600_000
@@ -21,21 +21,20 @@ const CONDEMN = {
   paced: (place, reason, ageMs, now) => place.condemned(reason, ageMs, now)
 }
 
-t.test('every reason has a rule, and each rule is for some reason', async t => {
-  t.same(Object.keys(RULES).sort(), [...REASONS].sort())
-  t.same([...new Set(Object.values(RULES))].sort(), [...Object.keys(CONDEMN), 'start'].sort())
+t.test('each rule is for some reason, and every reason has one of them', async t => {
+  t.same([...new Set([...REASONS.values()].map(({ backoff }) => backoff))].sort(), [...Object.keys(CONDEMN), 'start'].sort())
 })
 
-for (const reason of REASONS.filter(reason => RULES[reason] !== 'start')) {
+for (const { reason, backoff } of [...REASONS.values()].filter(({ backoff }) => backoff !== 'start')) {
   t.test(`${reason}: of workers that are each condemned as soon as they are looked at, few are replaced in an hour`, async t => {
-    const most = RULES[reason] === 'paced' ? HOUR_MS / 1000 : 70
+    const most = backoff === 'paced' ? HOUR_MS / 1000 : 70
     fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 900 }), { minLength: 1, maxLength: 20 }), ages => {
       const place = new RecycleBackoff()
       let recycles = 0
       for (let now = 0; now < HOUR_MS; recycles++) {
         const ageMs = ages[recycles % ages.length]
         now += ageMs
-        CONDEMN[RULES[reason]](place, reason, ageMs, now)
+        CONDEMN[backoff](place, reason, ageMs, now)
         if (place.notBefore <= now && ageMs < 900) return false
         now = Math.max(now, place.notBefore)
       }

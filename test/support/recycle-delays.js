@@ -3,7 +3,7 @@
 /** How lib/core/recycle-backoff.js delays the recycles of a fleet, found again from its journal. */
 
 const { RecycleBackoff } = require('../../lib/core/recycle-backoff')
-const { isOver } = require('../../lib/core/verdict')
+const { isOver } = require('../../lib/core/reasons')
 
 /**
  * @param {Record<string, any>[]} lines

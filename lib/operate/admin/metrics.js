@@ -10,7 +10,7 @@ const { Registry, Counter, Gauge, Histogram } = require('prom-client')
 const { version } = require('../../../package.json')
 const { FEATURES } = require('../../features')
 const { lostWith } = require('../../core/account')
-const { REASONS } = require('../../core/verdict')
+const { REASONS } = require('../../core/reasons')
 const { busyWorkers } = require('./busy-workers')
 const { Growth } = require('./growth')
 const { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, seconds } = require('./worker-metrics')
@@ -78,7 +78,7 @@ class Metrics {
 
   constructor () {
     this.#build.set({ version, node_version: process.version }, 1)
-    for (const reason of REASONS) this.#recycles.inc({ reason }, 0)
+    for (const reason of REASONS.keys()) this.#recycles.inc({ reason }, 0)
     for (const reason of SCALE_REASONS) this.#scalings.inc({ reason }, 0)
     for (const { counter, reasons } of this.#counters) for (const reason of reasons) counter.inc({ reason }, 0)
   }

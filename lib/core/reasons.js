@@ -1,0 +1,111 @@
+'use strict'
+
+/**
+ * Why a worker is replaced: one row a reason, in the order in which a verdict looks for a cause. Features add theirs: a
+ * limit of a figure, or a reason for which their part in the primary asks. A reason without a cause is asked for, or,
+ * as `forecast`, comes of the plan.
+ *
+ * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | import('../features').Requested
+ *   | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason
+ *
+ * @typedef {import('./sample').Sample} Sample
+ * @typedef {import('./budget').Budget} Budget
+ * @typedef {import('../features').Judged} Judged
+ *
+ * @typedef {object} Row
+ * @property {Reason} reason
+ * @property {import('./recycle-backoff').Rule} backoff of a place whose workers are condemned for it again and again
+ * @property {(line: Record<string, any>, format: import('../features').Format) => string | null} [sentence] of
+ *   worker.condemn; without one, the reason's name
+ * @property {(sample: Sample, budget: Budget) => Judged} [of] the figure, and what it must not exceed
+ * @property {(window: import('./window').Window, budget: Budget, latest: Sample) => boolean} [isDue] a worker with$
+ *   these samples is to be replaced
+ */
+
+const { LIMITS, REQUESTS } = require('../features')
+const { mostOf } = require('./limit')
+const { figure } = require('./sample')
+
+const FORECAST = 'forecast'
+
+/** @type {readonly Row[]} */
+const ROWS = Object.freeze([
+  {
+    reason: 'hard-rss',
+    backoff: 'fresh',
+    isDue: (_, budget, latest) => isOver(latest, budget, budget.hardBytes),
+    sentence: (line, { size }) => ofBudget(line, line.hardBytes, size)
+  },
+  {
+    reason: 'rss',
+    backoff: 'fresh',
+    isDue: ({ samples }, budget) => areAll(samples, budget, sample => isOver(sample, budget, budget.softBytes)),
+    sentence: (line, { size }) => ofBudget(line, line.softBytes, size)
+  },
+  {
+    reason: 'requests',
+    backoff: 'paced',
+    isDue: (_, { maxRequests }, { requests }) => maxRequests !== null && requests >= maxRequests,
+    sentence: ({ requests }) => `${requests} requests`
+  },
+  {
+    reason: 'age',
+    backoff: 'paced',
+    isDue: (_, { maxAgeMs }, { ageMs }) => maxAgeMs !== null && ageMs >= maxAgeMs,
+    sentence: ({ ageMs }, { time }) => `${time(ageMs)} in service`
+  },
+  ...LIMITS.map(ofLimit),
+  ...REQUESTS,
+  { reason: 'requested', backoff: 'soon' },
+  { reason: 'reload', backoff: 'start' },
+  { reason: 'protocol-error', backoff: 'soon', sentence: () => 'invalid message' },
+  {
+    reason: FORECAST,
+    backoff: 'fresh',
+    sentence: ({ metric, bytes, softBytes, crossesInMs }, { size, time }) =>
+      `${metric.toUpperCase()} ${size(bytes)}, which reaches ${size(softBytes)} in ${time(crossesInMs)}, as other workers do (${FORECAST})`
+  }
+])
+
+/** By reason. @type {ReadonlyMap<string, Row>} */
+const REASONS = new Map(ROWS.map(row => [row.reason, row]))
+
+/** @param {import('../features').Limit} limit @returns {Row} */
+function ofLimit ({ reason, backoff, sentence, of: judged, isOverBy }) {
+  const of = (/** @type {Sample} */ sample, /** @type {Budget} */ budget) => judged(sample, budget, { mostOf })
+  const isAbove = (/** @type {Sample} */ sample, /** @type {Budget} */ budget) => {
+    const { figure, most } = of(sample, budget)
+    return most !== null && typeof figure === 'number' && figure > most
+  }
+  return {
+    reason,
+    backoff,
+    sentence,
+    of,
+    isDue: isOverBy === 'latest'
+      ? (_, budget, latest) => isAbove(latest, budget)
+      : ({ samples }, budget) => areAll(samples, budget, sample => isAbove(sample, budget))
+  }
+}
+
+/** @param {readonly Sample[]} samples @param {Budget} budget @param {(sample: Sample) => boolean} isSo */
+function areAll (samples, budget, isSo) {
+  return samples.length >= budget.samples && samples.every(isSo)
+}
+
+/**
+ * @param {Sample} sample
+ * @param {Budget} budget
+ * @param {number | null} bytes
+ */
+function isOver (sample, budget, bytes) {
+  const value = figure(sample, budget.metric)
+  return bytes !== null && value !== null && value > bytes
+}
+
+/** @param {Record<string, any>} line @param {number} most @param {(bytes: number) => string} size */
+function ofBudget ({ metric, bytes, reason }, most, size) {
+  return `${metric.toUpperCase()} ${size(bytes)} of ${size(most)} (${reason})`
+}
+
+module.exports = { REASONS, isOver }
