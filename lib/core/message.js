@@ -21,7 +21,7 @@
  * @property {import('./gc-pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
  * @property {number} loopLagMs longest delay of the event loop since the last beat
  * @property {boolean} flexible each of its connections can move to a sibling, and it has room for more
- * @property {boolean} debugged an inspector is open: silence may be a breakpoint
+ * @property {number | null} inspectorPort an inspector is open there
  * @property {number | null} ceiling connections that it has descriptors for; null: not known
  *
  * @typedef {object} ParcelFields a connection on its way; see lib/worker/connections/parcel.js
@@ -109,11 +109,11 @@ function beatOfFeatures () {
 
 /** worker → primary @type {Readonly<Record<string, Kind>>} */
 const FROM_WORKER = Object.freeze({
-  hello: kind('the preload has run; `heapLimitBytes`: how large V8 lets its heap grow; `version`: of recycle', { heapLimitBytes: count, version: text(100) }),
+  hello: kind('the preload has run; `heapLimitBytes`: how large V8 lets its heap grow; `version`: of recycle', { heapLimitBytes: count, version: text(100), inspectorPort: orNull(count) }),
   listen: kind('a call: the listening socket for this query of net\'s', { id, key: name, query, data: optional(shared) }),
   listening: kind('a server listens; `missing`: why its connections cannot move, or null', { key: name, missing: orNull(why) }),
   unlisten: kind('the app has closed that server', { key: name }),
-  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, streams: count, elu: ratio, cpuUs: count, movable: ratio, gc: GC, loopLagMs: duration, debugged: flag, flexible: flag, ceiling: orNull(count), ...beatOfFeatures() }),
+  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, streams: count, elu: ratio, cpuUs: count, movable: ratio, gc: GC, loopLagMs: duration, inspectorPort: orNull(count), flexible: flag, ceiling: orNull(count), ...beatOfFeatures() }),
   exception: kind('before it serves: an exception that its app has not caught', { error: text(LONGEST_ERROR) }),
   threw: kind('what the app has thrown where it was called by this package; the first few', { where: text(100), error: text(LONGEST_ERROR) }),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),

@@ -32,7 +32,7 @@ const { Inbox } = require('./handoff/inbox')
 const { offerRebalance } = require('./handoff/rebalance')
 const { Sender } = require('./handoff/sender')
 const { GcPauses, oldBytes, liveBytes } = require('./vitals/gc-pauses')
-const { startHeartbeat } = require('./vitals/heartbeat')
+const { inspectorPort, startHeartbeat } = require('./vitals/heartbeat')
 const { offerProfile } = require('./vitals/profile')
 const { tellRequestsInFlight } = require('./vitals/requests-in-flight')
 const { Deadline } = require('./leaving/deadline')
@@ -148,7 +148,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
       admission.unhold()
     })
   })
-  channel.send('hello', { heapLimitBytes: getHeapStatistics().heap_size_limit, version })
+  channel.send('hello', { heapLimitBytes: getHeapStatistics().heap_size_limit, version, inspectorPort: inspectorPort() })
 }
 
 /** @param {unknown} error @returns {string} a line, with the place of a syntax error */

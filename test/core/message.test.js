@@ -107,7 +107,7 @@ t.test('a beat may have what features add to it, checked as the rest', async t =
     movable: 0,
     gc: { scavenges: pauses, markSweeps: pauses },
     loopLagMs: 0,
-    debugged: false,
+    inspectorPort: null,
     flexible: true,
     ceiling: null
   }
@@ -130,7 +130,7 @@ t.test('texts and lists have a longest length: one more is a flaw', async t => {
     [500, FROM_WORKER, length => ['exception', { error: text(length) }]],
     [500, FROM_WORKER, length => ['threw', { where: 'x', error: text(length) }]],
     [100, FROM_WORKER, length => ['threw', { where: text(length), error: 'x' }]],
-    [100, FROM_WORKER, length => ['hello', { heapLimitBytes: 1, version: text(length) }]],
+    [100, FROM_WORKER, length => ['hello', { heapLimitBytes: 1, version: text(length), inspectorPort: null }]],
     [1000, FROM_WORKER, length => ['batch', { number: 1, messages: Array(length).fill({}) }]],
     [100, FROM_WORKER, length => inFlight(Array(length).fill({ request: 'GET /', count: 1 }))],
     [200, FROM_WORKER, length => inFlight([{ request: text(length), count: 1 }])],

@@ -2,9 +2,11 @@
 
 /** A worker whose event loop is blocked is replaced, and killed by one rule; what only looks like it is not. */
 
+const { on, once } = require('node:events')
 const http = require('node:http')
 const path = require('node:path')
 const t = require('tap')
+const { WebSocket } = require('ws')
 const { get, clientPerWorker, keepAsking } = require('../support/client')
 const { loadAddon } = require('../../lib/native/addon')
 const { startCli, startFleet, FIXTURES } = require('../support/fleet')
@@ -159,19 +161,48 @@ t.test('nor does a primary that was stopped itself find its workers blocked', as
   t.match(await exited, { code: 0 })
 })
 
-t.test('a worker with an open inspector is never blocked', async t => {
-  const { port, events } = await startFleet(t, 'misbehaves.js', OPTIONS)
-  const all = await clientPerWorker(t, port, 2)
-  const [pid, agent] = [...all][0]
-  const now = Date.now()
-  const { requests } = await events.until('worker.sample', { where: line => line.pid === pid && line.t - line.silentMs > now + 100 })
-  t.match(await get(port, '/inspect', { agent }), { status: 200 })
-  t.match(await get(port, '/', { agent }), { status: 200 })
-  // A heartbeat since the inspector is open
-  await events.until('worker.sample', { where: line => line.pid === pid && line.requests === requests + 2 })
+t.test('an open inspector holds nothing: the worker passes its health check, and is replaced when it blocks; one at a breakpoint stays', async t => {
+  const { port, events } = await startFleet(t, 'misbehaves.js', { ...OPTIONS, nodeOption: ['--inspect=0'], health: '/', healthPeriod: '1s' })
+  const [[blocked, agent], [held, other]] = await clientPerWorker(t, port, 2)
+  const debug = await attach(t, (await get(port, '/inspect', { agent: other })).body)
+  await debug('Debugger.enable')
+  const atBreakpoint = get(port, '/break', { agent: other })
   get(port, '/spin', { agent })
-  const { t: began } = events.lines.at(-1) ?? {}
-  await events.until('worker.sample', { where: line => line.pid === pid && line.t > began + 3000 })
-  t.same(events.all('worker.condemn'), [])
-  t.same(events.all('worker.drain'), [])
+  t.match(await lineOf(events, 'recycled', blocked, 'oldPid'), { reason: 'stuck', ended: 'killed' })
+  t.match(await events.until('fleet.warning', { where: ({ warning }) => warning === 'stopped' }), { pid: held, by: 'debugger' })
+  await debug('Debugger.resume')
+  t.match(await atBreakpoint, { status: 200, body: String(held) })
+  t.same(events.lines.filter(({ event, pid }) => pid === held && ['worker.condemn', 'worker.drain', 'worker.health'].includes(event)).filter(({ why }) => why !== null), [])
 })
+
+t.test('with --inspect-brk a worker waits for its debugger, past --ready-timeout', async t => {
+  const { child, port, events, said, exited } = await startCli(t, ['-w', '1', '--ready-timeout', '1s', '--node-option=--inspect-brk=0', path.join(FIXTURES, 'misbehaves.js')])
+  const { time: began } = await events.until('worker.spawn')
+  const url = () => said.map(line => /ws:\S+/.exec(line)?.[0]).find(Boolean)
+  while (url() === undefined || Date.now() < began + 2500) await new Promise(resolve => setTimeout(resolve, 50))
+  t.same(events.all('worker.drain'), [])
+  const debug = await attach(t, String(url()))
+  await debug('Runtime.runIfWaitingForDebugger')
+  await events.until('worker.ready')
+  t.match(await get(port), { status: 200 })
+  child.kill('SIGTERM')
+  t.match(await exited, { code: 0 })
+})
+
+/**
+ * A debugger.
+ *
+ * @param {any} t @param {string} url of an inspector
+ * @returns {Promise<(method: string) => Promise<void>>} resolves when it is done
+ */
+async function attach (t, url) {
+  const socket = new WebSocket(url)
+  t.teardown(() => socket.terminate())
+  await once(socket, 'open')
+  let id = 0
+  return async method => {
+    const own = ++id
+    socket.send(JSON.stringify({ id: own, method }))
+    for await (const [data] of on(socket, 'message')) if (JSON.parse(data).id === own) return
+  }
+}

@@ -7,7 +7,7 @@ const { startFleet } = require('../support/fleet')
 const { get } = require('../support/client')
 const { becomesTrue } = require('../support/processes')
 
-const BEAT = { type: 'beat', requests: 1, inFlight: 0, connections: 1, lasting: 0, streams: 0, elu: 0.5, cpuUs: 0, movable: 0, loopLagMs: 1, heap: null, lagP99Ms: null, debugged: false, flexible: true, ceiling: null }
+const BEAT = { type: 'beat', requests: 1, inFlight: 0, connections: 1, lasting: 0, streams: 0, elu: 0.5, cpuUs: 0, movable: 0, loopLagMs: 1, heap: null, lagP99Ms: null, inspectorPort: null, flexible: true, ceiling: null }
 const GC = { scavenges: { count: 0, totalMs: 0, longestMs: 0 }, markSweeps: { count: 0, totalMs: 0, longestMs: 0 } }
 
 /**

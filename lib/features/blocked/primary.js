@@ -22,6 +22,8 @@ const KILL_MS = 1000 // that its kill waits for that
  * @typedef {object} Watched a worker
  * @property {Silence} silence
  * @property {number | null} toldAt when it was heard last before the block that is in the journal; null: none is
+ * @property {boolean | null} isDebugged by the latest look, since it is silent; null: not known yet
+ * @property {Promise<void> | null} looking whether it is
  * @property {boolean} isStopTold
  * @property {boolean} isKilled
  * @property {Promise<void> | null} telling
@@ -56,7 +58,16 @@ class BlockedLoops {
     this.#isTold = true
     handle.known.blocked = { forMs: 0 }
     this.#workers.set(
-      handle, { silence: new Silence(), toldAt: null, isStopTold: false, isKilled: false, telling: null, onWhere () {} }
+      handle, {
+        silence: new Silence(),
+        toldAt: null,
+        isDebugged: null,
+        looking: null,
+        isStopTold: false,
+        isKilled: false,
+        telling: null,
+        onWhere () {}
+      }
     )
     this.#timer ??= setInterval(() => {
       for (const worker of this.#workers.keys()) {
@@ -112,13 +123,24 @@ class BlockedLoops {
     if (!watched || !handle.hasEntered || handle.state === 'out-of-rotation') return 0
     const at = this.kernel.now()
     const isSilent = at - handle.heardAt >= this.silentMs
-    const by = !isSilent ? null : handle.latest.debugged ? 'debugger' : this.stoppedBy(handle.pid)
+    const by = !isSilent ? null : this.#isDebugged(handle, watched) ? 'debugger' : this.stoppedBy(handle.pid)
+    if (!isSilent) watched.isDebugged = null
     const { blockedMs, stoppedMs } = watched.silence.look(at, { heardAt: handle.heardAt, isStopped: by !== null })
     if (stoppedMs >= this.limitMs && handle.isWatched && !watched.isStopTold) {
       this.kernel.record('fleet.warning', { warning: 'stopped', slot: handle.slot, pid: handle.pid, by, forMs: stoppedMs })
     }
     watched.isStopTold = stoppedMs >= this.limitMs
     return blockedMs
+  }
+
+  /** Until it is known, it may be. @param {WorkerHandle} handle @param {Watched} watched */
+  #isDebugged (handle, watched) {
+    if (handle.inspectorPort === null) return false
+    watched.looking ??= handle.isDebugged().then(isDebugged => {
+      watched.isDebugged = isDebugged
+      watched.looking = null
+    })
+    return watched.isDebugged ?? true
   }
 
   /** Once for each block. @param {WorkerHandle} handle @returns {Promise<void>} */

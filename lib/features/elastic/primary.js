@@ -110,7 +110,7 @@ class Sizing {
  * @param {WorkerHandle} handle @param {number} at
  */
 function busyOf ({ latest, heardAt }, at) {
-  return at - heardAt > SILENT_MS && !latest.debugged ? 1 : latest.elu
+  return at - heardAt > SILENT_MS ? 1 : latest.elu
 }
 
 /** @param {number} value */

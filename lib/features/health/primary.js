@@ -83,7 +83,7 @@ class HealthChecks {
 
   /** @param {WorkerHandle} handle @param {AbortController} cancel */
   async #probe (handle, cancel) {
-    if (!PROBED.includes(handle.state) || handle.latest.debugged) return
+    if (!PROBED.includes(handle.state)) return
     const {
       options: { health: path, healthTimeoutMs: timeoutMs, healthFailureThreshold: most, healthAction }, now, record
     } = this.kernel
@@ -92,7 +92,7 @@ class HealthChecks {
     if (pair === null) return
     this.#isTold = false
     const found = await probe(handle, pair, { path: String(path), timeoutMs, cancel })
-    if (found.isSkipped || (began <= this.#wokeAt && !isHealthy(found))) return
+    if (found.isSkipped || (!isHealthy(found) && (began <= this.#wokeAt || await handle.isDebugged()))) return
     const known = knownOf(handle)
     const earlier = known.why
     const failures = known.failures = countFailures(known.failures, found)

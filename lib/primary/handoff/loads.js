@@ -97,8 +97,8 @@ class Loads {
 }
 
 /** Something holds its event loop. @param {WorkerHandle} handle */
-function isSilent ({ heardAt, latest }) {
-  return now() - heardAt > SILENT_MS && !latest.debugged
+function isSilent ({ heardAt }) {
+  return now() - heardAt > SILENT_MS
 }
 
 /** @param {WorkerHandle} handle */

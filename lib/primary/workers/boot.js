@@ -19,7 +19,7 @@ const { version } = require('./worker-code')
  * @returns {Promise<string | null>} null: it may be called; else why not
  */
 async function boots (handle, timeoutMs) {
-  const { event, value } = await handle.next(['up', 'exit', 'foreign'], timeoutMs)
+  const { event, value } = await nextUnlessDebugged(handle, ['up', 'exit', 'foreign'], timeoutMs)
   if (event === 'exit') return `it ${howItLeft(value)}`
   if (event === 'foreign') return `the installed recycle is ${value}, this fleet runs ${version}: ${SUCCESSION.command}`
   if (event !== 'timeout') return null
@@ -35,6 +35,20 @@ async function boots (handle, timeoutMs) {
   const why = isTold ? `it does not listen on ${missing.map(nameOf).join(', ')}${how}` : await whySilent(handle)
   if (readiness.isMet) return null // meanwhile
   return `it was not ready within ${timeoutMs} ms${why === null ? '' : `; ${why}`}`
+}
+
+/**
+ * As handle.next(), but the time begins anew while a debugger may hold the worker.
+ *
+ * @param {WorkerHandle} handle @param {string[]} events with `exit` @param {number} timeoutMs
+ */
+async function nextUnlessDebugged (handle, events, timeoutMs) {
+  for (let next = handle.next(events, timeoutMs); ;) {
+    const found = await next
+    if (found.event !== 'timeout') return found
+    next = handle.next(events, timeoutMs) // what comes during the look is not missed
+    if (!await handle.isDebugged()) return found
+  }
 }
 
 /** @param {WorkerHandle} handle @returns {Promise<string | null>} */
@@ -61,4 +75,4 @@ async function howItDied ({ givenUp, exception, refused }, left) {
   return `${howItLeft(left)}: ${explainRefusal({ address: isPort ? `${address ?? '::'}:${port}` : String(address), port, code: getSystemErrorName(errno), holder })}`
 }
 
-module.exports = { boots, howItDied }
+module.exports = { boots, howItDied, nextUnlessDebugged }

@@ -10,7 +10,7 @@
 
 const { EventEmitter } = require('node:events')
 const { now } = require('../clock')
-const { boots, howItDied } = require('./boot')
+const { boots, howItDied, nextUnlessDebugged } = require('./boot')
 const { howItLeft } = require('./process')
 const { inheritedAddresses, requiredAddresses } = require('./required-addresses')
 const { retire } = require('./retirement')
@@ -123,7 +123,7 @@ class Lifecycle extends EventEmitter {
       ? CALL_MS
       : Math.max(CALL_MS, this.options.readyTimeoutMs - (now() - handle.spawnedAt))
     handle.serve(slot)
-    const { event, value } = await handle.next(['ready', 'exit'], timeoutMs)
+    const { event, value } = await nextUnlessDebugged(handle, ['ready', 'exit'], timeoutMs)
     if (event === 'ready') return null
     return event === 'exit' ? `it ${howItLeft(value)}` : `it was called to serve, and did not answer within ${Math.round(timeoutMs)} ms`
   }

@@ -8,7 +8,8 @@
 const fs = require('node:fs')
 const path = require('node:path')
 
-const LISTENS = '0A' // a state of /proc/net/tcp
+const LISTENS = '0A' // states of /proc/net/tcp
+const ESTABLISHED = '01'
 const MOST_DESCENDANTS = 50
 
 /** @typedef {import('../../core/start-failure').Process} Process */
@@ -43,6 +44,21 @@ async function holderOf (port) {
   return null
 }
 
+/**
+ * @param {number} pid @param {number} port of its own
+ * @returns {Promise<boolean>} a client is connected there; true as well where it is not told
+ */
+async function isConnected (pid, port) {
+  const tables = await tablesOf(pid)
+  const row = new RegExp(`^ *\\d+: [\\dA-F]+:${port.toString(16).toUpperCase().padStart(4, '0')} \\S+ ${ESTABLISHED} `, 'm')
+  return tables.every(table => table === '') || tables.some(table => row.test(table))
+}
+
+/** @param {number | 'self'} pid */
+function tablesOf (pid) {
+  return Promise.all(['tcp', 'tcp6'].map(name => read(`/proc/${pid}/net/${name}`)))
+}
+
 /** @param {number} pid @returns {Promise<Set<string> | null>} inodes; null: it is not told */
 async function socketsOf (pid) {
   const folder = `/proc/${pid}/fd`
@@ -54,8 +70,7 @@ async function socketsOf (pid) {
 
 /** @param {number | 'self'} pid @returns {Promise<Map<string, number>>} port by inode, of its network namespace */
 async function listeningOf (pid) {
-  const tables = await Promise.all(['tcp', 'tcp6'].map(name => read(`/proc/${pid}/net/${name}`)))
-  return new Map(tables.flatMap(table => table.split('\n').slice(1)).map(line => line.trim().split(/\s+/))
+  return new Map((await tablesOf(pid)).flatMap(table => table.split('\n').slice(1)).map(line => line.trim().split(/\s+/))
     .filter(([, , , state]) => state === LISTENS)
     .map(([, local, , , , , , , , inode]) => [inode, parseInt(local.split(':')[1], 16)]))
 }
@@ -96,4 +111,4 @@ async function list (folder) {
   return fs.promises.readdir(folder).catch(() => [])
 }
 
-module.exports = { describeProcesses, holderOf }
+module.exports = { describeProcesses, holderOf, isConnected }

@@ -19,7 +19,9 @@ const { WorkerCode, version } = require('./worker-code')
 
 const NODE_MAJOR = parseInt(process.versions.node)
 const INSPECT = /^--inspect(?:-brk|-wait|-port)?=(?:.*:)?(\d+)$/
+const AWAITS_DEBUGGER = /^--inspect-(?:brk|wait)(?:=|$)/
 const DEFAULT_INSPECT_PORT = 9229
+const LAST_PORT = 65_535
 const MOST_WORKERS = 1024
 const STANDBY_PORTS = 4096 // in turn: a standby that serves may live long beside those after it
 
@@ -107,9 +109,16 @@ class Spawner {
       (variant ? null : this.source?.fork(generation, start)) ?? { worker: start() })
     const budget = drawBudget(this.options, workers, Math.random())
     /** @type {WorkerHandle} */
-    const handle = new WorkerHandle(
-      slot, process, { id, generation, budget, required, readyOn: this.options.readyOn, gates: this.#gates, variant }
-    )
+    const handle = new WorkerHandle(slot, process, {
+      id,
+      generation,
+      budget,
+      required,
+      readyOn: this.options.readyOn,
+      gates: this.#gates,
+      variant,
+      awaitsDebugger: this.execArgv.some(flag => AWAITS_DEBUGGER.test(flag))
+    })
     handle.app = this.appPath.known(generation) ?? this.app
     return handle
   }
@@ -202,7 +211,7 @@ class Spawner {
 
   /**
    * With `--inspect`, each slot has two ports of its own, in turn: a worker and its replacement run side by side. A
-   * standby keeps the one that it was spawned with.
+   * standby keeps the one that it was spawned with. With port 0, and past the last one, the system chooses.
    *
    * @param {number | null} slot
    */
@@ -211,7 +220,8 @@ class Spawner {
       DEFAULT_INSPECT_PORT)
     const before = this.#spawned.get(slot) ?? 0
     this.#spawned.set(slot, before + 1)
-    return base + (slot === null ? 2 * MOST_WORKERS + before % STANDBY_PORTS : 2 * slot + before % 2)
+    const port = base + (slot === null ? 2 * MOST_WORKERS + before % STANDBY_PORTS : 2 * slot + before % 2)
+    return base === 0 || port > LAST_PORT ? 0 : port
   }
 }
 

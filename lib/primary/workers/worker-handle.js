@@ -10,6 +10,7 @@ const { NO_DELAYS, withLongest } = require('../../core/gc-pauses')
 const { transition } = require('../../core/state')
 const { now } = require('../clock')
 const { Condemnation } = require('./condemnation')
+const { isConnected } = require('./open-sockets')
 const { Readiness } = require('./readiness')
 const { WorkerChannel } = require('./worker-channel')
 
@@ -26,7 +27,7 @@ const NO_BEAT = {
   cpuUs: 0,
   movable: 0,
   ...NO_DELAYS,
-  debugged: false,
+  inspectorPort: null,
   flexible: true,
   ceiling: null
 }
@@ -126,6 +127,8 @@ class WorkerHandle extends WorkerChannel {
    * @type {number | null}
    */
   blockedBy = null
+  /** Where its inspector is open; null: none is. @type {number | null} */
+  inspectorPort = null
   /** The worker's preload has run: it holds signals off, and takes commands. */
   hasEntered = false
   /** To be awaited before it is killed: what features still want to know of it. @type {() => Promise<unknown>} */
@@ -136,8 +139,9 @@ class WorkerHandle extends WorkerChannel {
    * @param {import('./process').WorkerProcess} process
    * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget,
    *   required: import('./required-addresses').Required, readyOn: string, gates?: string[],
-   *   variant?: import('./spawner').Variant | null }} terms `gates`: features that must let it pass before it is ready;
-   *   `variant`: what it has in place of an ordinary one
+   *   variant?: import('./spawner').Variant | null, awaitsDebugger?: boolean }} terms `gates`: features that must let
+   *   it pass before it is ready; `variant`: what it has in place of an ordinary one; `awaitsDebugger`: it runs nothing
+   *   before a debugger is attached
    */
   constructor (slot, process, terms) {
     super(process, EVENTS)
@@ -200,6 +204,17 @@ class WorkerHandle extends WorkerChannel {
     return this.isServing || this.state === 'standby'
   }
 
+  /**
+   * Whether a debugger may hold it: one is attached, or Node.js waits for one before it runs anything, the preload
+   * neither. An inspector that is merely open holds nothing.
+   *
+   * @returns {Promise<boolean>}
+   */
+  async isDebugged () {
+    if (!this.hasEntered) return this.terms.awaitsDebugger === true
+    return this.inspectorPort !== null && isConnected(Number(this.pid), this.inspectorPort)
+  }
+
   /** The worker's event loop has turned since its app began to load. */
   get hasLoaded () {
     return this.latest !== NO_BEAT
@@ -255,6 +270,7 @@ class WorkerHandle extends WorkerChannel {
     this.hear({
       hello: fields => {
         this.hasEntered = true
+        this.inspectorPort = fields.inspectorPort
         this.emit('entered', fields)
         this.offerBatching()
       },
@@ -278,6 +294,7 @@ class WorkerHandle extends WorkerChannel {
       beat: beat => {
         this.latest = this.isSampled ? beat : withLongest(beat, this.latest)
         this.isSampled = false
+        this.inspectorPort = beat.inspectorPort
         this.#shifted = 0
       },
       'in-flight': ({ requests, isAll }) => {

@@ -35,7 +35,7 @@ function startHeartbeat ({ beatMs }, { channel, tracker, loads, admission, pause
       movable: Math.round(Math.min(1, loads.movable) * 1000) / 1000,
       ...pauses.take(),
       flexible: loads.fixed === 0 && admission.hasRoom,
-      debugged: inspector.url() !== undefined,
+      inspectorPort: inspectorPort(),
       ceiling: admission.ceiling === Infinity ? null : admission.ceiling,
       ...Object.assign({}, ...features.map(feature => feature.figures?.()))
     })
@@ -55,4 +55,10 @@ function startHeartbeat ({ beatMs }, { channel, tracker, loads, admission, pause
   return beat
 }
 
-module.exports = { startHeartbeat }
+/** @returns {number | null} null: none is open */
+function inspectorPort () {
+  const url = inspector.url()
+  return url === undefined ? null : Number(new URL(url).port)
+}
+
+module.exports = { startHeartbeat, inspectorPort }

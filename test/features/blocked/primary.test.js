@@ -12,7 +12,7 @@ const WHERE = { stack: ['parse (/srv/app.js:12:5)'], request: 'GET /report', ser
 function scene (t, { tells = true } = {}) {
   const seen = /** @type {any} */ ({ now: 0, by: null, lines: [], replaced: 0, killed: 0, asked: 0 })
   const handle = /** @type {any} */ (Object.assign(new Heard(), {
-    slot: 1, pid: 4711, state: 'ready', hasEntered: true, isWatched: true, heardAt: 0, account: null, known: {}, latest: { debugged: false, inFlight: 2 }, condemnation: { requested: null }, blockedBy: null
+    slot: 1, pid: 4711, state: 'ready', hasEntered: true, isWatched: true, heardAt: 0, account: null, known: {}, inspectorPort: null, latest: { inFlight: 2 }, condemnation: { requested: null }, blockedBy: null
   }))
   handle.process = { kill: () => { seen.asked++; if (tells) handle.say('where', WHERE) } }
   handle.next = (/** @type {string[]} */ events) =>
@@ -79,15 +79,17 @@ t.test('one that has given its account is not killed for it, and one out of rota
 
 t.test('one that is held is not blocked, and it is said once', async t => {
   for (const by of ['signal', 'debugger']) {
+    let isAttached = true
     const { seen, handle, loops, look } = scene(t)
     if (by === 'signal') seen.by = by
-    else handle.latest.debugged = true
+    else Object.assign(handle, { inspectorPort: 9229, isDebugged: async () => isAttached })
     for (const at of [2000, 12_000, 40_000]) await look(at)
     await loops.beforeKill(handle)
     t.same([seen.replaced, seen.asked], [0, 0])
     t.same(seen.lines, [{ event: 'fleet.warning', warning: 'stopped', slot: 1, pid: 4711, by, forMs: 12_000 }])
     seen.by = null
-    handle.latest.debugged = false
+    isAttached = false // the inspector stays open
+    if (by === 'debugger') await look(40_000)
     await look(49_999)
     t.equal(seen.replaced, 0)
     await look(50_000)

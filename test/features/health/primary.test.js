@@ -23,7 +23,7 @@ t.test('probes that cannot be made are told once, and again when they have been 
   }), /** @type {any} */ (open))
   /** @type {any[]} */
   const judged = []
-  const worker = /** @type {any} */ (Object.assign(new EventEmitter(), { state: 'ready', latest: {}, known: {}, readiness: { judge: (/** @type {string} */ gate, /** @type {string} */ why) => judged.push({ gate, why }) } }))
+  const worker = /** @type {any} */ (Object.assign(new EventEmitter(), { state: 'ready', latest: {}, known: {}, isDebugged: async () => false, readiness: { judge: (/** @type {string} */ gate, /** @type {string} */ why) => judged.push({ gate, why }) } }))
   worker.call = async () => ({ why: 'it is busy', isSkipped: true })
   checks.connect(worker)
   worker.emit('booted')

@@ -22,7 +22,7 @@ class Worker extends Heard {
     cpuUs: 0,
     movable: 0,
     loopLagMs: 1,
-    debugged: false,
+    inspectorPort: null,
     flexible: true,
     ceiling: null
   }

@@ -5,10 +5,10 @@ const { Loads } = require('../../../lib/primary/handoff/loads')
 const { now } = require('../../../lib/primary/clock')
 
 /** A worker that is up for long. @param {number} elu @returns {any} */
-const worker = elu => ({ latest: { elu, debugged: false }, heardAt: Infinity, upSince: now() - 60_000 })
+const worker = elu => ({ latest: { elu }, heardAt: Infinity, upSince: now() - 60_000 })
 
 /** @param {any} handle @param {number} elu */
-const beat = (handle, elu) => { handle.latest = { elu, debugged: false } }
+const beat = (handle, elu) => { handle.latest = { elu } }
 
 t.test('a worker is known after two beats, of which the first tells of the time before', async t => {
   const loads = new Loads()
@@ -66,7 +66,6 @@ t.test('of a fleet are known its CPU and its requests a second by the last two h
       generation: 0,
       latest: {
         elu: 0.5,
-        debugged: false,
         flexible: true,
         requests: at * (i + 1),
         cpuUs: 400 * at,
@@ -91,7 +90,6 @@ t.test('a silent worker is busy; while one boots its beats say nothing; one of a
   const loads = new Loads()
   const silent = { ...worker(0), heardAt: now() - 2000 }
   t.same([loads.of(silent), loads.isKnown(silent)], [1, true])
-  t.equal(loads.of({ ...silent, latest: { elu: 0, debugged: true } }), 0, 'a breakpoint is no load')
   t.equal(loads.of({ ...worker(0.9), upSince: now() }), 0)
   t.equal(loads.of(/** @type {any} */ ({})), 0)
 })

@@ -22,7 +22,7 @@ const BEAT = {
   loopLagMs: 1.5,
   heap: null,
   lagP99Ms: null,
-  debugged: false,
+  inspectorPort: null,
   flexible: true,
   ceiling: null
 }
@@ -50,7 +50,7 @@ t.test('the facts of a worker are plain data: through JSON nothing of them is lo
   t.same(JSON.parse(JSON.stringify(early)), early, 'while it boots')
   t.match(handle.facts(), { state: 'spawning', upSince: null, calledAt: null, addresses: [], hasEntered: false })
 
-  says('hello', { heapLimitBytes: 2 ** 31, version })
+  says('hello', { heapLimitBytes: 2 ** 31, version, inspectorPort: null })
   for (const key of ['a', 'b']) listens(key)
   handle.serve(1)
   says('answer', { id: told.find(({ type }) => type === 'serve')?.id, why: null })
