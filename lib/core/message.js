@@ -116,6 +116,7 @@ const FROM_WORKER = Object.freeze({
   beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, streams: count, elu: ratio, cpuUs: count, movable: ratio, gc: GC, loopLagMs: duration, inspectorPort: orNull(count), flexible: flag, ceiling: orNull(count), ...beatOfFeatures() }),
   exception: kind('before it serves: an exception that its app has not caught', { error: text(LONGEST_ERROR) }),
   threw: kind('what the app has thrown where it was called by this package; the first few', { where: text(100), error: text(LONGEST_ERROR) }),
+  output: kind('its stdout or stderr (`stream`) cannot be written to: `why`; null: it can again, at least `lost` writes were dropped', { stream: text(10), why: orNull(text(100)), lost: count }),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
   pause: kind('the app wants this worker out of the rotation for a while', { reason: optional(orNull(text(LONGEST_WISH))) }),
   resume: kind('the app wants it back'),

@@ -96,6 +96,7 @@ const WARNINGS = {
   'flags-after-app': l => `${l.flags.join(', ')} ${l.flags.length === 1 ? 'stands after the app, which gets it' : 'stand after the app, which gets them'}; for recycle write: ${l.instead}; if ${l.flags.length === 1 ? 'it is' : 'they are'} the app's, write -- before${(l.answers ?? []).map((/** @type {string} */ answer) => `; ${answer}`).join('')}`,
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
   output: l => l.lost === 0 ? `lines for ${l.stream} are lost from here on: ${l.why}` : `${count(l.lost, 'line')} for ${l.stream} ${l.lost === 1 ? 'was' : 'were'} lost; it is written again`,
+  'output-gone': l => l.why === null ? `${l.stream} can be written to again; at least ${count(l.lost, 'write')} ${l.lost === 1 ? 'was' : 'were'} lost` : `${l.stream} cannot be written to (${l.why}), what comes is lost; requests are served on`,
   'not-operated': l => l.why,
   meter: l => `the memory of ${workerOf(l)} is judged by RSS alone for now: reading ${l.file} does not return`,
   'unix-socket': l => `the unix socket ${l.file}: ${l.why}`,

@@ -56,7 +56,7 @@ function reopen (fd) {
 
 /** @param {any} stream a net.Socket @returns {Descriptor} */
 function ofStream (stream) {
-  stream.on('error', () => {}) // the write that has failed says so
+  if (stream.listenerCount('error') === 0) stream.on('error', () => {}) // the write that has failed says so
   return {
     mostBytes: ATOMIC_BYTES,
     write (bytes, done) {

@@ -10,8 +10,10 @@
  * Beyond KEPT_BYTES the oldest lines of the log are lost, and counted. While the queue is full the worker's pipe is not
  * read: the worker waits, as for any reader.
  *
- * Emits `room` when it is no longer full, `losing` with the reason when the first line is lost, and `lost` with their
- * number when all that was left has been written, `empty`.
+ * An output without a reader loses what comes, and is tried again once a second: a FIFO may have another reader.
+ *
+ * Emits `room` when it is no longer full, `losing` with the reason when the first line is lost (and true, where a write
+ * has failed, with its code), and `lost` with their number when all that was left has been written, `empty`.
  */
 
 const { EventEmitter, once } = require('node:events')
@@ -22,6 +24,7 @@ const KEPT_BYTES = 1024 ** 2 // of the log
 const FULL_BYTES = 256 * 1024
 const REST_MS = 5 // between two small writes: each costs more than its bytes
 const GONE = ['EPIPE', 'EIO', 'ECONNRESET', 'ERR_STREAM_DESTROYED']
+const AGAIN_MS = 1000 // without a reader
 
 /**
  * @typedef {{ bytes: Buffer, logBytes: number }} Entry `logBytes`: those of the log, all or none until it is being
@@ -43,16 +46,19 @@ class Output extends EventEmitter {
   #unfinished = null
   #lost = 0
   #isLosing = false
-  /** The output has no reader any more: what comes is thrown away. */
+  /** The output has no reader: what comes is lost. */
   isGone = false
+  /** When it is tried again; Infinity: it is closed. */
+  #againAt = Infinity
   /** How many bytes have been written. */
   written = 0
 
-  /** @param {import('./descriptor').Descriptor} descriptor */
-  constructor (descriptor) {
+  /** @param {() => import('./descriptor').Descriptor} open */
+  constructor (open) {
     super()
     this.setMaxListeners(0)
-    this.descriptor = descriptor
+    this.open = open
+    this.descriptor = open()
   }
 
   get isFull () {
@@ -82,9 +88,11 @@ class Output extends EventEmitter {
   /** What has not been written by then is lost. */
   close () {
     this.isGone = true
+    this.#againAt = Infinity
     clearTimeout(this.#rest)
+    this.#rest = undefined
     this.#queue = []
-    this.#bytes = this.#logBytes = 0
+    this.#at = this.#bytes = this.#logBytes = 0
     this.descriptor.close()
     this.emit('room')
     this.emit('empty')
@@ -92,7 +100,11 @@ class Output extends EventEmitter {
 
   /** @param {Buffer} bytes @param {object | null} source null: the log */
   #add (bytes, source) {
-    if (this.isGone) return
+    if (this.isGone) {
+      if (now() < this.#againAt) { this.#lost += linesOf(bytes); return }
+      this.isGone = false
+      this.descriptor = this.open()
+    }
     const isWithin = this.#unfinished !== null && this.#unfinished !== source
     const whole = isWithin ? Buffer.concat([Buffer.of(NEWLINE), bytes]) : bytes
     this.#unfinished = bytes[bytes.length - 1] === NEWLINE ? null : source
@@ -113,12 +125,12 @@ class Output extends EventEmitter {
     return true
   }
 
-  /** @param {number} lines @param {string} why */
-  #lose (lines, why) {
+  /** @param {number} lines @param {string} why @param {boolean} [hasFailed] */
+  #lose (lines, why, hasFailed = false) {
     this.#lost += lines
     if (this.#isLosing) return
     this.#isLosing = true
-    this.emit('losing', why)
+    this.emit('losing', why, hasFailed)
   }
 
   #write () {
@@ -138,8 +150,10 @@ class Output extends EventEmitter {
       this.#isWriting = false
       this.#writtenAt = now()
       if (this.isGone) return
-      if (error && GONE.includes(error.code ?? '')) return this.close()
-      this.#written(entry, part, error)
+      if (!error || !GONE.includes(error.code ?? '')) return this.#written(entry, part, error)
+      for (const { bytes } of this.#queue) this.#lose(linesOf(bytes), error.code ?? '', true)
+      this.close()
+      this.#againAt = now() + AGAIN_MS
     })
   }
 
@@ -157,7 +171,7 @@ class Output extends EventEmitter {
     return entry
   }
 
-  /** @param {Entry} entry @param {Buffer} part @param {Error | null} error */
+  /** @param {Entry} entry @param {Buffer} part @param {NodeJS.ErrnoException | null} error */
   #written (entry, part, error) {
     const wasFull = this.isFull
     this.#at += part.length
@@ -167,7 +181,7 @@ class Output extends EventEmitter {
       this.#at = 0
       this.#logBytes -= entry.logBytes
     }
-    if (error) this.#lose(linesOf(part), error.message)
+    if (error) this.#lose(linesOf(part), error.code ?? error.message, true)
     else this.written += part.length
     if (!error && this.#queue.length === 0 && this.#isLosing) this.#tellLost()
     if (wasFull && !this.isFull) this.emit('room')

@@ -11,6 +11,7 @@ const { fileId } = require('../core/file-id')
 const { FEATURES } = require('../features')
 const { openDescriptor } = require('./descriptor')
 const { Output } = require('./output')
+const { OutputGone } = require('./output-gone')
 
 const LOOK_MS = 50
 const STALLED_MS = 2000 // a reader that does not read must not delay the fleet's exit
@@ -24,13 +25,15 @@ class Outputs {
 
   /**
    * @param {import('../core/options').Options | null} [options] null: without workers
-   * @param {(loss: { stream: string, lost: number, why: string | null }) => void} [onLoss] `lost` 0: it begins, and why
+   * @param {(loss: import('./output-gone').Loss & { warning: 'output' | 'output-gone' }) => void} [onLoss] it is not
+   *   read, or cannot be written to
    */
   constructor (options = null, onLoss = () => {}) {
     this.passOn = options && FEATURES.find(({ passOn, isOn }) => passOn && isOn(options))?.passOn?.(options)
     /** What a worker is given as its stdout and stderr. @type {'pipe' | 'inherit'} */
     this.stdio = this.passOn ? 'pipe' : 'inherit'
     this.onLoss = onLoss
+    this.gone = new OutputGone(loss => onLoss({ warning: 'output-gone', ...loss }))
   }
 
   /** @param {1 | 2} fd */
@@ -39,9 +42,15 @@ class Outputs {
     const open = this.#open.get(id)
     if (open) return open
     const stream = fd === 1 ? 'stdout' : 'stderr'
-    const output = new Output(openDescriptor(fd))
-      .on('losing', why => queueMicrotask(() => this.onLoss({ stream, lost: 0, why })))
-      .on('lost', lost => this.onLoss({ stream, lost, why: null }))
+    const output = new Output(() => openDescriptor(fd))
+    /** @param {import('./output-gone').Loss} loss */
+    let tell = loss => this.onLoss({ warning: 'output', ...loss })
+    const unread = tell
+    output.on('losing', (why, hasFailed) => {
+      tell = hasFailed ? loss => this.gone.note(output, loss) : unread
+      queueMicrotask(() => tell({ stream, lost: 0, why }))
+    })
+    output.on('lost', lost => tell({ stream, lost, why: null }))
     this.#open.set(id, output)
     return output
   }

@@ -241,6 +241,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     handle.on('missing', ({ key, missing }) => record('fleet.warning', { warning: 'no-handoff', key, missing }))
     handle.hear({
       threw: ({ where, error }) => { record('worker.threw', { slot: handle.slot, pid: handle.pid, where, error }) },
+      output: loss => spawner.outputs.gone.note(handle, loss),
       requested ({ reason }) {
         record('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })
         handle.condemnation.request('requested')
@@ -251,6 +252,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
       record('worker.protocol-error', { slot: handle.slot, pid: handle.pid, type, flaw })
       look({ requestedAlone: true })
     })
+    handle.on('exit', () => spawner.outputs.gone.left(handle))
     handle.on('failed', ({ type, error }) => failures.note(`a worker's message ${type}`, error))
     handle.on('disconnect', () => tasks.run('disconnect', async () => { // it has died, or the app has cut the channel
       if (await handle.afterDown()) return

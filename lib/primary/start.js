@@ -33,7 +33,7 @@ function assemble (app, args, options, { orphans, ...own } = {}) {
     if (refusal) throw new RecycleError('RECYCLE_BAD_OPTION', refusal)
   }
   const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal, why => warn(supervisor, why))
-  const outputs = new Outputs(options, loss => supervisor.announce('fleet.warning', { warning: 'output', ...loss }))
+  const outputs = new Outputs(options, loss => supervisor.announce('fleet.warning', loss))
   if (orphans) outputs.takeWarnings()
   const log = openLog(options.log, outputs)
   const spawner = new Spawner(app, args, options, { outputs })

@@ -11,6 +11,7 @@
 
 const { inspect } = require('node:util')
 const { LONGEST_ERROR } = require('../core/envelope')
+const { printError } = require('./leaving/standard-streams')
 
 const MOST_TOLD = 20
 
@@ -55,7 +56,7 @@ function passOn (where, error, kind) {
     tell({ where, error: String(error instanceof Error ? error.message : error).slice(0, LONGEST_ERROR) })
   }
   const isHandled = process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback() || process.listenerCount(kind) > 0
-  if (!isHandled) process.stderr.write(`${inspect(error)}\n`)
+  if (!isHandled) printError(`${inspect(error)}\n`)
   else if (kind === 'unhandledRejection') Promise.reject(error)
   else process.nextTick(() => { throw error })
 }

@@ -130,6 +130,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     if (!['draining', 'drained'].includes(state.current)) channel.send('requested', { reason: `the app has given itself ${signal}` })
     return true
   })
+  streams.onTrouble(trouble => channel.send('output', trouble))
   onThrown(thrown => channel.send('threw', thrown))
   process.on('uncaughtExceptionMonitor', error => {
     if (state.current === 'held') channel.send('exception', { error: sayError(error).slice(0, LONGEST_ERROR) })

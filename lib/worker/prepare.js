@@ -8,7 +8,6 @@
  * @typedef {object} Settings as the primary's spawner gives them
  * @property {string | null} compileCache a folder; null: none
  * @property {boolean} collectsFirst
- * @property {boolean} isPassedOn its output, by the primary
  * @property {number} beatMs
  * @property {number} drainTimeoutMs
  * @property {number} stopLingerMs
@@ -28,11 +27,11 @@ const { enableCompileCache } = require('./boot/compile-cache')
 const { warmUpHttp } = require('./boot/http-warmup')
 
 /**
- * @param {Pick<Settings, 'compileCache' | 'collectsFirst' | 'isPassedOn' | 'features' | 'api'>} settings
+ * @param {Pick<Settings, 'compileCache' | 'collectsFirst' | 'features' | 'api'>} settings
  * @returns {Omit<Prepared, 'signals' | 'streams'> & { enter: (channel: import('./channel').Channel,
  *   settings: Settings) => void }} `enter`: see enter.js
  */
-function prepare ({ compileCache, collectsFirst, isPassedOn, features, api }) {
+function prepare ({ compileCache, collectsFirst, features, api }) {
   enableCompileCache(compileCache) // also for the modules below
   warmUpHttp() // before the tracker subscribes to http
   if (collectsFirst) require('./vitals/memory').exposeGc()() // for the limits that V8 keeps after it
@@ -50,7 +49,7 @@ function prepare ({ compileCache, collectsFirst, isPassedOn, features, api }) {
     signals: holdSignals(),
     listenHook: new ListenHook(),
     api: offerApi(tracker, api),
-    streams: watchStandardStreams({ isPassedOn })
+    streams: watchStandardStreams()
   }
   return { ...prepared, enter: (channel, settings) => enter(prepared, channel, settings) }
 }

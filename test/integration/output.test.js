@@ -8,6 +8,7 @@
 const { execFileSync, spawn } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 const { setTimeout: delay } = require('node:timers/promises')
 const t = require('tap')
@@ -194,6 +195,43 @@ t.test('an app that does not start, with a pipe on stderr that is full: recycle 
   const child = spawn(process.execPath, [BIN, '-w', '1', '--control', 'none', WRITES], { env: { ...process.env, FAILS: '1' }, stdio: ['ignore', 'ignore', writer] })
   t.teardown(() => child.kill('SIGKILL'))
   t.same(await once(child, 'exit'), [1, null])
+})
+
+t.test('output whose reader is gone is lost, and told once: requests are answered, a throw is one exception, and a new reader has what comes next', async t => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'output-'))
+  t.teardown(() => fs.rmSync(folder, { recursive: true }))
+  const fifo = path.join(folder, 'fifo')
+  execFileSync('mkfifo', [fifo])
+  const { O_NONBLOCK, O_WRONLY, O_RDONLY } = fs.constants
+  const open = () => fs.openSync(fifo, O_RDONLY | O_NONBLOCK)
+  let reader = open()
+  const writer = fs.openSync(fifo, O_WRONLY)
+  t.teardown(() => [reader, writer].forEach(fd => fs.closeSync(fd)))
+  const fleet = await startUnread(t, ['--log', 'json'], ['ignore', writer, writer])
+  const { port, events } = fleet
+  await events.until('worker.ready')
+  const told = (/** @type {string} */ stream) => events.lines.filter(line => line.warning === 'output-gone' && line.stream === stream)
+  const lines = async (/** @type {number} */ requests) => {
+    for (let i = 0; i < requests; i++) t.match(await get(port, '/lines?n=3&bytes=10'), { status: 200 })
+  }
+  fs.closeSync(reader)
+  await lines(20)
+  t.ok(await becomesTrue(() => told('stdout').length === 1))
+  t.match(told('stdout')[0], { lost: 0, why: 'EPIPE' })
+  reader = open()
+  await lines(1)
+  t.ok(await becomesTrue(() => told('stdout').length === 2))
+  t.match(told('stdout')[1], { why: null })
+  t.ok(told('stdout')[1].lost >= 20)
+  t.ok(fs.readSync(reader, Buffer.alloc(1000)) > 0)
+
+  fs.closeSync(reader)
+  t.match(await get(port, '/throw'), { status: 500 })
+  await reloads(t, fleet)
+  t.match(told('stderr'), [{ lost: 0, why: 'EPIPE' }])
+  t.equal(events.lines.filter(({ event }) => event === 'worker.exception').length, 1)
+  reader = open()
+  await stops(t, fleet)
 })
 
 t.test('SIGKILL of the primary through which workers write, by process.stdout.write(): requests in flight are answered, and no process is left', async t => {

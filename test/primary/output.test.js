@@ -12,7 +12,7 @@ function unread () {
     write: (/** @type {Buffer} */ bytes, /** @type {any} */ done) => { waiting.push({ bytes, done }) },
     close () {}
   }
-  const output = new Output(descriptor)
+  const output = new Output(() => descriptor)
   /** @type {Buffer[]} */
   const got = []
   const read = (/** @type {any} */ error = null) => {
@@ -94,14 +94,14 @@ t.test('a disk that is full loses lines and says so; without a reader all is thr
   const { output, read, readAll, text } = unread()
   /** @type {any[]} */
   const said = []
-  output.on('losing', why => said.push(why)).on('lost', lost => said.push(lost))
+  output.on('losing', (why, hasFailed) => said.push(why, hasFailed)).on('lost', lost => said.push(lost))
   output.log('a\n')
   output.pass(Buffer.from('b\nc\n'), {})
   await readAll(Object.assign(new Error('ENOSPC: no space'), { code: 'ENOSPC' }))
   output.log('d\n')
   await readAll()
   t.equal(text(), 'd\n')
-  t.same(said, ['ENOSPC: no space', 3])
+  t.same(said, ['ENOSPC', true, 3])
 
   output.pass(Buffer.alloc(1024 ** 2, 'x\n'), {})
   t.ok(output.isFull)
@@ -112,4 +112,5 @@ t.test('a disk that is full loses lines and says so; without a reader all is thr
   output.log('e\n')
   output.pass(Buffer.alloc(1024 ** 2, 'x\n'), {})
   t.notOk(output.isFull)
+  t.same(said.slice(3), ['EPIPE', true])
 })

@@ -10,6 +10,7 @@
 const { AsyncLocalStorage } = require('node:async_hooks')
 const { ServerResponse } = require('node:http')
 const { requestName } = require('../../core/request-name')
+const { printError } = require('../../worker/leaving/standard-streams')
 const { LONGEST } = require('./bounds')
 const { describe, print } = require('./print')
 
@@ -71,13 +72,13 @@ function surviveExceptions (kernel) {
   function die (thrown) {
     const trace = print(thrown)
     if (channel.isUp && trace.length <= LONGEST.trace) channel.send('fatal', { trace })
-    else process.stderr.write(trace)
+    else printError(trace)
     process.exit(1)
   }
 
   /** @param {unknown} thrown @param {Current | null} current */
   function survive (thrown, current) {
-    process.stderr.write(print(thrown))
+    printError(print(thrown))
     channel.send('uncaught', { ...describe(thrown), request: current ? requestName(current) : null, isAnswered: current?.exchange ? answer(current.exchange) : false })
   }
 

@@ -164,7 +164,6 @@ class Spawner {
     return {
       compileCache: this.compileCache,
       collectsFirst: this.v8.some(({ collectsFirst }) => collectsFirst),
-      isPassedOn: this.outputs.stdio === 'pipe',
       beatMs: Math.min(500, options.intervalMs, Math.round(longestSilence(options) / 4)),
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,

@@ -3,21 +3,25 @@
 /**
  * The stdout and stderr of this process, those of them that the app uses: Node makes each at its first use, and changes
  * the descriptor then. So each is noted at that moment, and made no sooner.
+ *
+ * Where writing fails (the reader is gone, the disk is full) the stream's `error` would be an uncaught exception of
+ * whichever request runs. So it has a listener: what is written is lost and counted, and Node tries each write anew.
+ *
+ * @typedef {{ stream: string, why: string | null, lost: number }} Trouble `why`: the code, as it begins; null: it is
+ *   over, and at least `lost` writes were dropped
  */
 
 const { Writable } = require('node:stream')
 const { clearTimeout, setTimeout } = require('node:timers')
 
 const FLUSH_MS = 1000 // of what a reader has not read yet
-const GONE = ['EPIPE', 'ECONNRESET']
 
-/**
- * @param {{ isPassedOn: boolean }} how the primary reads them: where it is killed, that must not end this process,
- *   which has requests in flight
- */
-function watchStandardStreams ({ isPassedOn }) {
+function watchStandardStreams () {
   /** @type {Writable[]} */
   const used = []
+  /** @type {Trouble[]} */
+  const untold = []
+  let tell = (/** @type {Trouble} */ trouble) => { untold.push(trouble) }
   for (const name of /** @type {const} */ (['stdout', 'stderr'])) {
     const own = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(process, name))
     Object.defineProperty(process, name, {
@@ -26,12 +30,18 @@ function watchStandardStreams ({ isPassedOn }) {
         Object.defineProperty(process, name, own)
         const stream = process[name]
         used.push(stream)
-        if (isPassedOn) stream.on('error', error => { if (!GONE.includes(error.code ?? '') && stream.listenerCount('error') === 1) throw error })
+        watchErrors(stream, trouble => tell({ stream: name, ...trouble }))
         return stream
       }
     })
   }
   return {
+    /** @param {typeof tell} fn */
+    onTrouble (fn) {
+      tell = fn
+      untold.splice(0).forEach(fn)
+    },
+
     /** Resolves when what the app has written has left this process, or after a second. */
     async flushed () {
       /** @type {NodeJS.Timeout | undefined} */
@@ -44,9 +54,68 @@ function watchStandardStreams ({ isPassedOn }) {
   }
 }
 
+/** @param {any} stream @param {(trouble: Omit<Trouble, 'stream'>) => void} tell */
+function watchErrors (stream, tell) {
+  let lost = 0
+  const onError = (/** @type {NodeJS.ErrnoException} */ error) => {
+    if (error.syscall === undefined) { // the app has ended it, say
+      if (stream.listenerCount('error') === 1) throw error
+      return
+    }
+    if (++lost > 1) return
+    tell({ why: error.code ?? error.syscall, lost: 0 })
+    untilWritten(stream, () => {
+      tell({ why: null, lost })
+      lost = 0
+    })
+  }
+  stream.on('error', onError)
+  // An app that removes all listeners removes ours too.
+  stream.on('removeListener', (/** @type {string} */ event, /** @type {unknown} */ listener) => {
+    if (event === 'error' && listener === onError) stream.on('error', onError)
+  })
+}
+
+/** Calls `done` after the first write that does not fail. @param {any} stream @param {() => void} done */
+function untilWritten (stream, done) {
+  const own = Object.fromEntries(['_write', '_writev'].map(name => [name, Object.getOwnPropertyDescriptor(stream, name)]))
+  const restore = () => {
+    for (const [name, descriptor] of Object.entries(own)) {
+      if (descriptor) Object.defineProperty(stream, name, descriptor)
+      else delete stream[name]
+    }
+  }
+  for (const name of Object.keys(own)) {
+    const write = stream[name]
+    if (!write) continue
+    stream[name] = (/** @type {any[]} */ ...args) => {
+      const written = args.pop()
+      Reflect.apply(write, stream, [...args, (/** @type {Error | null | undefined} */ error) => {
+        if (!error && stream[name] !== write) {
+          restore()
+          done()
+        }
+        written(error)
+      }])
+    }
+  }
+}
+
+/**
+ * For what is printed where an exception is being handled: it must not raise another one. An app may have replaced
+ * stderr, or its write().
+ *
+ * @param {string} text
+ */
+function printError (text) {
+  try {
+    process.stderr.write(text)
+  } catch {} // it is lost
+}
+
 /** Not by its own write(), which an app may have replaced. @param {Writable} stream */
 function flush (stream) {
   return stream.writableLength > 0 && new Promise(resolve => Reflect.apply(Writable.prototype.write, stream, ['', resolve]))
 }
 
-module.exports = { watchStandardStreams }
+module.exports = { watchStandardStreams, printError }
