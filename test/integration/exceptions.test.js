@@ -115,6 +115,17 @@ t.test('a handler that throws as it is called gets 500 on a connection that has 
   t.equal(await new Promise((resolve, reject) => https.get({ port: secure.port, rejectUnauthorized: false, agent: false }, response => resolve(response.resume().statusCode)).on('error', reject)), 500)
 })
 
+t.test('a request that throws for none is in two workers, and gets 500 in the second', async t => {
+  const { port, events } = await startFleet(t, 'uncaught.js', { workers: 3, drainTimeout: '500ms' })
+  const agent = new http.Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  t.match(await get(port, '/pool', { agent }), { status: 500, body: 'Internal Server Error\n' })
+  const told = events.all('worker.exception')
+  t.match(told, [{ message: 'pool', request: null }, { message: 'pool', request: null }])
+  t.not(told[0].pid, told[1].pid)
+  t.equal((await get(port, '/ok', { agent })).status, 200)
+})
+
 t.test('what throws for no request, or for an earlier one, ends no request that starts meanwhile', async t => {
   const { port, events } = await startFleet(t, 'uncaught.js', { workers: 1 })
   const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })

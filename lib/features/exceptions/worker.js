@@ -5,10 +5,14 @@
  * replaced. Whose code threw it is told by an AsyncLocalStorage that each request enters; where the handler throws as
  * it is called, Node may have left that context when it tells. An app that listens for `uncaughtException` keeps the
  * exception. A worker that does not serve yet ends, as by Node.
+ *
+ * Where the request is not known, each one in flight may be the one. As with a worker that dies, another worker has it
+ * once (`deaths`); in the second it gets 500 just before it would be cut.
  */
 
 const { AsyncLocalStorage } = require('node:async_hooks')
 const { ServerResponse } = require('node:http')
+const { clearTimeout, setTimeout } = require('node:timers')
 const { requestName } = require('../../core/request-name')
 const { printError } = require('../../worker/leaving/standard-streams')
 const { LONGEST } = require('./bounds')
@@ -16,6 +20,7 @@ const { describe, print } = require('./print')
 
 const { writeHead, end } = ServerResponse.prototype // what the app puts in their place may throw again
 const BODY = 'Internal Server Error\n'
+const AHEAD_MS = 100 // of the drain deadline
 
 /**
  * @typedef {import('../../worker/connections/connection').Exchange} Exchange
@@ -79,10 +84,24 @@ function surviveExceptions (kernel) {
   /** @param {unknown} thrown @param {Current | null} current */
   function survive (thrown, current) {
     printError(print(thrown))
+    if (!current?.exchange) for (const exchange of inFlight()) exchange.isSuspect = true
     channel.send('uncaught', { ...describe(thrown), request: current ? requestName(current) : null, isAnswered: current?.exchange ? answer(current.exchange) : false })
   }
 
-  return {}
+  const inFlight = () => [...tracker.connections].flatMap(({ exchanges }) => exchanges)
+
+  function answerSuspects () {
+    for (const exchange of inFlight()) if (exchange.isSuspect && exchange.connection.deaths > 0) answer(exchange)
+  }
+
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  return {
+    leave (deadlineMs) {
+      clearTimeout(timer)
+      timer = setTimeout(answerSuspects, Math.max(0, deadlineMs - AHEAD_MS))
+    }
+  }
 }
 
 /** @param {Exchange} exchange @returns {boolean} it got 500: nothing had been answered */

@@ -24,6 +24,7 @@
  * @property {number} written bytes that had been written to the connection by then
  * @property {Connection} connection
  * @property {boolean} isMarked the app says that its handler may run once more, in another worker
+ * @property {boolean} isSuspect it may have thrown an exception of which the request is not known
  * @property {{ exchange: Exchange | null } | null} current how code that runs for it finds it; emptied at its end
  * @property {boolean} [isSwept] it had ended when it was last looked at; see tracker.js
  *
@@ -85,7 +86,7 @@ class Connection {
     this.isOwned = false
     /** How many workers had its latest request before this one, and did not answer it. */
     this.replayed = 0
-    /** How many of these have died meanwhile. */
+    /** How many of these have died meanwhile, or have not caught an exception that may be its. */
     this.deaths = 0
     /** A response with `Connection: close` is on its way. */
     this.isAnnounced = false
@@ -154,7 +155,8 @@ class Connection {
    */
   get isReplayable () {
     if (this.stage !== 'served' || this.exchanges.length !== 1 || this.session !== null || this.isEnding) return false
-    const [{ head, response, written, isMarked }] = this.exchanges
+    const [{ head, response, written, isMarked, isSuspect }] = this.exchanges
+    if (isSuspect && this.deaths > 0) return false // the second worker of it
     const socket = /** @type {any} */ (this.socket)
     const isUnanswered = !response.headersSent && socket._handle?.bytesWritten === written &&
       socket.writableLength === 0

@@ -10,7 +10,7 @@
  * @property {number | null} leftMs how long its server would still let it be idle; null: for ever
  * @property {Buffer} bytes received from the client, and not yet parsed; or parsed, and not answered
  * @property {number} replayed how many workers have had the request in `bytes`, and have not answered it
- * @property {number} deaths how many of these have died meanwhile
+ * @property {number} deaths how many of these have died meanwhile, or have not caught an exception that may be its
  * @property {string | null} session with `--sticky`: the session of its latest request
  * @property {boolean} isOwned the worker that gets it owns this session
  * @property {Copy | null} [copy] of the worker that offers it
@@ -51,9 +51,8 @@ function pack (connection, request, packed) {
   const bytes = Buffer.concat([begun, takeUnread(socket)])
   const leftMs = packed || request || exchange ? null : timeLeft(connection) // a request that has come is waited for
   const more = { isOwned: false, copy, load, byLoad, kind: packed?.kind ?? null, state: packed?.state ?? NOTHING }
-  return {
-    handle: detachHandle(socket), key, leftMs, bytes, replayed: replayed + (exchange ? 1 : 0), deaths, session, ...more
-  }
+  const had = { replayed: replayed + (exchange ? 1 : 0), deaths: deaths + (exchange?.isSuspect ? 1 : 0) }
+  return { handle: detachHandle(socket), key, leftMs, bytes, ...had, session, ...more }
 }
 
 /** @param {import('./connection').Connection} connection whose socket is to be made of it @param {Parcel} parcel */

@@ -20,7 +20,8 @@ class Requests {
    * @returns {Exchange}
    */
   begin (connection, head, response, written) {
-    const exchange = { head, response, since: performance.now(), written, isMarked: false, connection, current: null }
+    const flags = { isMarked: false, isSuspect: false }
+    const exchange = { head, response, since: performance.now(), written, ...flags, connection, current: null }
     connection.exchanges.push(exchange)
     connection.requests++
     this.begun++
