@@ -135,6 +135,7 @@
  * @property {(fn: () => unknown) => void} onDrain as in the worker API
  * @property {() => void} announceClose from here on each HTTP/1 response says that its connection closes
  * @property {typeof import('../worker/call-app').callApp} callApp
+ * @property {typeof import('../worker/leaving/standard-streams').printError} printError to stderr; never throws
  * @property {() => ReturnType<typeof import('../worker/vitals/memory').collect>} collect frees what is not alive, and
  *   holds this thread until it is done
  * @property {() => import('../worker/connections/connection').Exchange | null} currentExchange whose code runs; a

@@ -11,6 +11,7 @@ const SAME_MS = 1000
  * Signals to the primary, as verbs of the supervisor:
  *
  *   SIGTERM, SIGINT   stop; a second one, a second later or more, stops now
+ *   SIGQUIT           the same, as in nginx and unicorn, whose images have it sent at a stop
  *   SIGHUP            rolling reload; stop, where it says that the terminal has closed
  *   SIGTTIN, SIGTTOU  one worker more, one fewer
  *   SIGUSR2           stop, where nodemon sends it: it starts anew itself
@@ -34,6 +35,7 @@ function obeySignals (supervisor, terminal, ancestors) {
   const attempt = verb => verb.catch(() => {})
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  process.on('SIGQUIT', stop)
   process.on('SIGHUP', () => {
     if (!terminal.isGone) attempt(supervisor.reload())
     else if (!supervisor.isStopping) stop() // from the kernel, and from the shell: the second one must not hurry

@@ -39,6 +39,7 @@ const { Deadline } = require('./leaving/deadline')
 const { Drain } = require('./leaving/drain')
 const { Emptying } = require('./leaving/emptying')
 const { offerOutOfRotation } = require('./leaving/out-of-rotation')
+const { printError } = require('./leaving/standard-streams')
 const { WorkerState } = require('./state')
 
 /**
@@ -75,7 +76,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   offerProfile(channel)
   tellRequestsInFlight({ channel, tracker })
   const pauses = new GcPauses()
-  const kernel = { channel, tracker, state, acceptors, inbox, handoff, sender, emptying, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), oldBytes, liveBytes, onDrain: api.onDrain, announceClose: () => emptying.closeNotice.beginForGood(), callApp, currentExchange: () => null, collect: () => require('./vitals/memory').collect() }
+  const kernel = { channel, tracker, state, acceptors, inbox, handoff, sender, emptying, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), oldBytes, liveBytes, onDrain: api.onDrain, announceClose: () => emptying.closeNotice.beginForGood(), callApp, printError, currentExchange: () => null, collect: () => require('./vitals/memory').collect() }
   const features = Object.entries(settings.features).map(([name, own]) => {
     const { worker, variant } = featureOf(name)
     return /** @type {NonNullable<typeof worker>} */ (worker ?? variant)()(kernel, own)

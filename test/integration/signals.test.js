@@ -15,7 +15,7 @@ t.test('a signal to a worker alone has no effect (Puma: test_stuck_external_term
   const { port, events } = await startCli(t, ['-w', '2', APP])
   await events.until('worker.ready', { count: 2 })
   const clients = await clientPerWorker(t, port, 2)
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) {
     await Promise.all([...clients].map(async ([pid, agent]) => {
       const slow = get(port, '/slow?ms=300', { agent })
       process.kill(pid, signal)

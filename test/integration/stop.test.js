@@ -84,7 +84,7 @@ t.test('a second SIGTERM stops now: requests in flight are cut, and named (Puma:
   t.match(events.all('worker.retire').find(line => line.pid === stuck), { signal: 'SIGKILL' })
 })
 
-t.test('stop by SIGTERM or SIGINT in the middle of a recycle under keep-alive load: only connections after the stop are refused', async t => {
+t.test('stop by SIGTERM, SIGINT or SIGQUIT in the middle of a recycle under keep-alive load: only connections after the stop are refused', async t => {
   // worker.condemn and recycled are next to worker.spawn and worker.retire. At worker.retire the other worker is still
   // to be recycled.
   for (const [i, moment] of ['worker.spawn', 'worker.ready', 'worker.drain', 'worker.retire', ...extent({ short: [], long: ['worker.condemn', 'recycled'] })].entries()) {
@@ -97,7 +97,7 @@ t.test('stop by SIGTERM or SIGINT in the middle of a recycle under keep-alive lo
     const soFar = events.all(moment).length
     child.kill('SIGHUP')
     await events.until(moment, { count: soFar + 1 })
-    child.kill(i % 2 === 0 ? 'SIGTERM' : 'SIGINT')
+    child.kill(/** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGQUIT'])[i % 3])
     t.same(await exited, { code: 0, signal: null }, `at ${moment}: exit 0`)
     const { failures } = await load.stop()
     t.same(failures.filter(failure => failure.error !== 'ECONNREFUSED'), [], `at ${moment}: no request fails`)

@@ -14,7 +14,6 @@ const { AsyncLocalStorage } = require('node:async_hooks')
 const { ServerResponse } = require('node:http')
 const { clearTimeout, setTimeout } = require('node:timers')
 const { requestName } = require('../../core/request-name')
-const { printError } = require('../../worker/leaving/standard-streams')
 const { LONGEST } = require('./bounds')
 const { describe, print } = require('./print')
 
@@ -30,7 +29,7 @@ const AHEAD_MS = 100 // of the drain deadline
 
 /** @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart} */
 function surviveExceptions (kernel) {
-  const { channel, tracker, state } = kernel
+  const { channel, tracker, state, printError } = kernel
   /** @type {AsyncLocalStorage<Current>} */
   const requests = new AsyncLocalStorage()
   const isOfItsOwnMode = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].some(flag => flag.startsWith('--unhandled-rejections'))

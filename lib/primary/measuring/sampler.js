@@ -107,8 +107,8 @@ class Sampler {
   }
 
   /**
-   * One look at all workers, or at those alone whose replacement is requested: samples between the intervals would make
-   * a spike of any other. A call during a look has another one follow.
+   * One look at all workers, or at those alone whose replacement is requested and not decided: samples between the
+   * intervals would make a spike of any other. A call during a look has another one follow.
    *
    * @param {{ requestedAlone?: boolean }} [at]
    */
@@ -118,7 +118,7 @@ class Sampler {
     this.#isLooking = true
     try {
       while (this.#next !== 'none') {
-        const handles = this.fleet.watched().filter(handle => this.#next === 'all' || this.#requestOf(handle) !== null)
+        const handles = this.fleet.watched().filter(handle => this.#next === 'all' || (handle.reason === null && this.#requestOf(handle) !== null))
         this.#next = 'none'
         await this.#lookOnce(handles, now())
       }

@@ -12,15 +12,15 @@
  * A signal that the app gives itself, by process.kill() or process.emit(), is no accident: it wants to leave. So it is
  * replaced, and the signal is delivered when it has drained, in place of the primary's SIGTERM.
  *
- * An app that was written for pm2 listens for SIGINT, or for the message 'shutdown', and not for SIGTERM: it is told by
- * that instead.
+ * An app that was written for pm2 listens for SIGINT, or for the message 'shutdown', and not for SIGTERM, others for
+ * SIGQUIT: it is told by that instead.
  */
 
 const { constants: { signals: NUMBERS } } = require('node:os')
 const { setImmediate } = require('node:timers')
 const { callApp } = require('../call-app')
 
-const HELD = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])
+const HELD = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'])
 /**
  * Verbs of the primary, which may reach every process of a unit, and Node's own, which opens an inspector: the app's
  * listeners alone have them.
@@ -50,7 +50,7 @@ function holdSignals () {
 
   const listens = (/** @type {string} */ signal) =>
     process.listeners(/** @type {any} */ (signal)).some(listener => listener !== ours)
-  const ending = () => own ?? (listens('SIGTERM') ? 'SIGTERM' : listens('SIGINT') ? 'SIGINT' : process.listeners('message').some(isForShutdown) ? 'message' : 'SIGTERM')
+  const ending = () => own ?? (listens('SIGTERM') ? 'SIGTERM' : listens('SIGINT') ? 'SIGINT' : listens('SIGQUIT') ? 'SIGQUIT' : process.listeners('message').some(isForShutdown) ? 'message' : 'SIGTERM')
 
   /** @param {NodeJS.Signals | 'message'} event */
   const callListeners = event => {

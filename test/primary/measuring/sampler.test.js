@@ -16,3 +16,10 @@ t.test('a look that fails is not the last', async t => {
   await sampler.look()
   t.equal(looks, 2)
 })
+
+t.test('a worker whose replacement is decided is not looked at for each further request of it', async t => {
+  const condemned = { reason: 'exception', condemnation: { requested: 'exception' } } // of which it has no figures
+  const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 1000 }, fleet: { watched: () => [condemned] } }))
+  await sampler.look({ requestedAlone: true })
+  await t.rejects(sampler.look(), TypeError, 'at the interval it is')
+})

@@ -7,7 +7,7 @@ const t = require('tap')
 const PROGRAM = `
   const { holdSignals } = require(${JSON.stringify(require.resolve('../../../lib/worker/leaving/hold-signals'))})
   const signals = holdSignals()
-  if (process.argv[1] === 'heeds') for (const s of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(s, () => process.send('app heard ' + s))
+  if (process.argv[1] === 'heeds') for (const s of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) process.on(s, () => process.send('app heard ' + s))
   process.once('SIGUSR2', () => process.send('app heard SIGUSR2'))
   process.on('message', what => {
     if (what === 'release') signals.release(() => {})
@@ -46,7 +46,7 @@ async function ask (worker, what) {
   await until(worker, what)
 }
 
-for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP'])) {
+for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'])) {
   t.test(`while signals are held ${signal} neither ends the worker nor reaches the app`, async t => {
     const worker = await start(t, 'heeds')
     const { child, heard } = worker
