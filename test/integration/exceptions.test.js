@@ -65,20 +65,31 @@ t.test('the only worker stays in service until its replacement is ready', async 
   t.match(supervisor.status().exceptions, { count: 3, kinds: [{ name: 'Error', message: 'timer', request: 'GET /timer', count: 3 }] })
 })
 
-t.test('an app with a listener of its own keeps the exception; with --on-exception exit it is as in Node.js', async t => {
-  for (const [env, options, code] of /** @type {const} */ ([[{ LISTENS: '1' }, {}, 3], [{}, { onException: 'exit' }, 1]])) {
-    Object.assign(process.env, env)
-    const { port, supervisor, events } = await startFleet(t, 'uncaught.js', { workers: 1, failover: false, ...options }, { mayFail: true })
-    delete process.env.LISTENS
-    t.match(await get(port, '/timer'), { error: 'ECONNRESET' })
-    t.match(await events.until('worker.crash'), { code })
-    t.same(events.all('worker.exception'), [])
-    await supervisor.stop()
-  }
+t.test('with --on-exception exit it is as in Node.js', async t => {
+  const { port, events } = await startFleet(t, 'uncaught.js', { workers: 1, failover: false, onException: 'exit' }, { mayFail: true })
+  t.match(await get(port, '/timer'), { error: 'ECONNRESET' })
+  t.match(await events.until('worker.crash'), { code: 1 })
+  t.same(events.all('worker.exception'), [])
 })
 
-t.test('the listener of an app ends its worker: the request that threw gets 500 and ends no other worker, and others go on', { skip: loadAddon().addon === null && 'the addon is not there' }, async t => {
-  process.env.LISTENS = '1'
+for (const how of ['exit', 'later']) {
+  t.test(`a listener of the app that ends the process (${how}) costs the request that threw, which gets 500, and no other: process.exit() waits`, async t => {
+    process.env.LISTENS = how
+    const { port, supervisor, events } = await startFleet(t, 'uncaught.js', { workers: 2, failover: false })
+    delete process.env.LISTENS
+    const others = Array.from({ length: 8 }, () => get(port, '/ok?ms=1500', { method: 'POST' }))
+    await after(200)
+    t.match(await get(port, '/timer'), { status: 500 })
+    for (const answer of await Promise.all(others)) t.equal(answer.status, 200)
+    t.match(events.all('worker.exception').at(-1), { request: 'GET /timer', isAnswered: true, listener: how, isEnding: true })
+    await events.until('recycled')
+    t.same(events.all('worker.crash'), [])
+    await supervisor.stop()
+  })
+}
+
+t.test('the listener of an app kills its worker: the request that threw gets 500 and ends no other worker, and others go on', { skip: loadAddon().addon === null && 'the addon is not there' }, async t => {
+  process.env.LISTENS = 'kill'
   const { port, events } = await startFleet(t, 'uncaught.js', { workers: 2, schedule: 'shared' })
   delete process.env.LISTENS
   const clients = await clientPerWorker(t, port, 2, 'x-pid')
@@ -93,7 +104,7 @@ t.test('the listener of an app ends its worker: the request that threw gets 500 
   }))
   await after(200)
   t.match(await get(port, '/timer', { agent }), { status: 500, headers: { connection: 'close' } })
-  t.match(await events.until('worker.crash'), { pid, code: 3, answered: 1, cuts: [{ path: '/timer' }] })
+  t.match(await events.until('worker.crash'), { pid, signal: 'SIGKILL', answered: 1, cuts: [{ path: '/timer' }] })
   for (const { answer } of slow) t.match(await answer, { status: 200 })
   await after(300)
   t.equal(events.all('worker.crash').length, 1)

@@ -20,12 +20,14 @@ module.exports = Object.freeze({
   group: 'Replacing workers:',
   isOn: options => options.onException === 'drain',
   fromWorker: ({ kind, text, flag, orNull }) => ({
-    uncaught: kind('its app has not caught an exception; `request`: the one whose code threw it, as far as is known, and whether that got 500', {
+    uncaught: kind('its app has not caught an exception; `request`: the one whose code threw it, as far as is known, and whether that got 500; `listener`: the app\'s own, which has it; `isEnding`: this worker ends for it', {
       name: text(LONGEST.name),
       message: text(LONGEST.message),
       stack: text(LONGEST.stack),
       request: orNull(text(LONGEST.request)),
-      isAnswered: flag
+      isAnswered: flag,
+      listener: orNull(text(LONGEST.listener)),
+      isEnding: flag
     }),
     fatal: kind('before it serves: what Node.js prints of an exception that ends it; of equal ones the primary prints one', { trace: text(LONGEST.trace) })
   }),
@@ -37,7 +39,7 @@ module.exports = Object.freeze({
   events: {
     'worker.exception': {
       level: 'warn',
-      sentence: (line, { worker, count }) => `${worker(line)} has not caught ${line.name}: ${line.message}${line.request === null ? '' : `, thrown by ${line.request}${line.isAnswered ? ', which got 500' : ''}`}${line.seen > 1 ? ` (${count(line.seen, 'time')} so far)` : ''}`
+      sentence: (line, { worker, count }) => `${worker(line)} has not caught ${line.name}: ${line.message}${line.request === null ? '' : `, thrown by ${line.request}${line.isAnswered ? ', which got 500' : ''}`}${line.listener ? `; the app's own listener decides (${line.listener})${line.isEnding ? ', and ends the worker, which is replaced first' : ''}` : ''}${line.seen > 1 ? ` (${count(line.seen, 'time')} so far)` : ''}`
     }
   },
   primary: () => kernel => new (require('./primary').Exceptions)(kernel),

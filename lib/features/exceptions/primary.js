@@ -32,7 +32,7 @@ class Exceptions {
   }
 
   /** @param {import('../../primary/workers/worker-handle').WorkerHandle} handle @param {Record<string, any>} thrown */
-  #onUncaught (handle, { name, message, stack, request, isAnswered }) {
+  #onUncaught (handle, { name, message, stack, request, isAnswered, listener, isEnding }) {
     const kind = this.#kinds.add({ name, message, stack, request })
     const { count: seen } = kind
     const at = this.kernel.now()
@@ -40,8 +40,9 @@ class Exceptions {
       this.#toldAt.set(kind, at)
       // One of the others
       const what = kind.name === name ? { name, message } : { name: kind.name, message: `${name}: ${message}`.slice(0, LONGEST.message) }
-      this.kernel.record('worker.exception', { slot: handle.slot, pid: handle.pid, ...what, stack, request, isAnswered, seen })
+      this.kernel.record('worker.exception', { slot: handle.slot, pid: handle.pid, ...what, stack, request, isAnswered, seen, ...listener !== null && { listener, isEnding } })
     }
+    if (!isEnding) return // the app's own listener may go on
     this.kernel.crashed(handle, `${name}: ${message}`, request)
     if (!handle.isServing) return // it leaves already
     // Sessions stay until it drains

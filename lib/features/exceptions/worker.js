@@ -4,7 +4,7 @@
  * In a worker: an exception that the app does not catch is answered for, and the worker goes on until it has been
  * replaced. Whose code threw it is told by an AsyncLocalStorage that each request enters; where the handler throws as
  * it is called, Node may have left that context when it tells. An app that listens for `uncaughtException` keeps the
- * exception. A worker that does not serve yet ends, as by Node.
+ * exception (held-exit.js). A worker that does not serve yet ends, as by Node.
  *
  * Where the request is not known, each one in flight may be the one. As with a worker that dies, another worker has it
  * once (`deaths`); in the second it gets 500 just before it would be cut.
@@ -12,9 +12,10 @@
 
 const { AsyncLocalStorage } = require('node:async_hooks')
 const { ServerResponse } = require('node:http')
-const { clearTimeout, setTimeout } = require('node:timers')
+const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { requestName } = require('../../core/request-name')
 const { LONGEST } = require('./bounds')
+const { holdExit } = require('./held-exit')
 const { describe, print } = require('./print')
 
 const { writeHead, end } = ServerResponse.prototype // what the app puts in their place may throw again
@@ -53,19 +54,44 @@ function surviveExceptions (kernel) {
   const throwing = () => requests.getStore() ?? starting
 
   // Added when Node is about to look for listeners, so that the app, and what counts them, sees none of ours.
-  process.on('uncaughtExceptionMonitor', (_, origin) => {
+  process.on('uncaughtExceptionMonitor', (thrown, origin) => {
     if (origin === 'unhandledRejection' && isOfItsOwnMode) return
     const current = throwing()
     forget()
     interrupted++
     process.nextTick(() => interrupted--)
-    if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) return markFatal(current)
+    if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) return leaveToApp(thrown, current)
     process.once('uncaughtException', state.current === 'held' ? die : thrown => survive(thrown, current))
   })
 
-  /** The app ends this process now, perhaps. @param {Current | null} current */
-  function markFatal (current) {
+  /** What the app's own listeners have had last. @type {{ thrown: unknown, current: Current | null }} */
+  let kept = { thrown: null, current: null }
+  const heldExit = holdExit(kernel, () => endFor(kept.thrown, kept.current, nameListener()))
+
+  /** The app ends this process now, perhaps. @param {unknown} thrown @param {Current | null} current */
+  function leaveToApp (thrown, current) {
     if (current?.exchange) tracker.witness?.threw(current.exchange.connection)
+    if (state.current === 'held') return
+    kept = { thrown, current }
+    if (!heldExit.keep()) return
+    setImmediate(() => {
+      if (!heldExit.isLeaving) tell(thrown, current, { isAnswered: false, listener: nameListener(), isEnding: false })
+    })
+  }
+
+  /** @param {unknown} thrown @param {Current | null} current @param {string | null} listener the app's that ends it */
+  function endFor (thrown, current, listener) {
+    if (!current?.exchange) for (const exchange of inFlight()) exchange.isSuspect = true
+    const isAnswered = current?.exchange ? answer(current.exchange) : false
+    tell(thrown, current, { isAnswered, listener, isEnding: true })
+  }
+
+  /**
+   * @param {unknown} thrown @param {Current | null} current
+   * @param {{ isAnswered: boolean, listener: string | null, isEnding: boolean }} more
+   */
+  function tell (thrown, current, more) {
+    channel.send('uncaught', { ...describe(thrown), request: current ? requestName(current) : null, ...more })
   }
 
   /**
@@ -83,8 +109,7 @@ function surviveExceptions (kernel) {
   /** @param {unknown} thrown @param {Current | null} current */
   function survive (thrown, current) {
     printError(print(thrown))
-    if (!current?.exchange) for (const exchange of inFlight()) exchange.isSuspect = true
-    channel.send('uncaught', { ...describe(thrown), request: current ? requestName(current) : null, isAnswered: current?.exchange ? answer(current.exchange) : false })
+    endFor(thrown, current, null)
   }
 
   const inFlight = () => [...tracker.connections].flatMap(({ exchanges }) => exchanges)
@@ -97,10 +122,18 @@ function surviveExceptions (kernel) {
   let timer
   return {
     leave (deadlineMs) {
+      heldExit.leave()
       clearTimeout(timer)
       timer = setTimeout(answerSuspects, Math.max(0, deadlineMs - AHEAD_MS))
     }
   }
+}
+
+/** @returns {string} the app's listener for exceptions, by its name or its beginning */
+function nameListener () {
+  const [listener] = process.listeners('uncaughtException')
+  if (!listener) return 'setUncaughtExceptionCaptureCallback()'
+  return (listener.name || String(listener).replaceAll(/\s+/g, ' ')).slice(0, LONGEST.listener)
 }
 
 /** @param {Exchange} exchange @returns {boolean} it got 500: nothing had been answered */

@@ -26,7 +26,7 @@ function primary (options = {}) {
   const part = /** @type {any} */ (new Exceptions(/** @type {any} */ (kernel)))
   const handle = /** @type {any} */ (Object.assign(new Heard(), { slot: 2, pid: 22, generation: 1, isServing: true }))
   part.connect(handle)
-  const throws = (/** @type {Record<string, any>} */ about = {}) => handle.say('uncaught', { name: 'Error', message: 'it', stack: STACK, request: 'GET /', isAnswered: true, ...about })
+  const throws = (/** @type {Record<string, any>} */ about = {}) => handle.say('uncaught', { name: 'Error', message: 'it', stack: STACK, request: 'GET /', isAnswered: true, listener: null, isEnding: true, ...about })
   return { kernel, part, handle, throws }
 }
 
@@ -36,6 +36,16 @@ t.test('a worker whose app has not caught an exception leaves the rotation, and 
   t.same(kernel.lines, [{ event: 'worker.exception', slot: 2, pid: 22, name: 'Error', message: 'it', stack: STACK, request: 'GET /', isAnswered: true, seen: 1 }])
   t.same(kernel.calls, [['crashed', 2, 'Error: it', 'GET /'], ['wish', 2, 'exceptions', 'its app has not caught Error'], ['replace', 2, 'exception']])
   t.same(part.describe(), { count: 1, kinds: [{ name: 'Error', message: 'it', request: 'GET /', count: 1 }] })
+})
+
+t.test('an exception that a listener of the app has is told, with the listener; the worker is replaced when that ends it', async t => {
+  const { kernel, throws } = primary()
+  throws({ listener: 'onError', isEnding: false })
+  t.match(kernel.lines, [{ listener: 'onError', isEnding: false }])
+  t.same(kernel.calls, [])
+  throws({ listener: 'onError', isEnding: true })
+  t.match(kernel.lines[1], { listener: 'onError', isEnding: true })
+  t.match(kernel.calls.at(-1), ['replace', 2, 'exception'])
 })
 
 t.test('one that leaves already is only counted; with --sticky a worker stays with its sessions until it drains', async t => {

@@ -1,0 +1,59 @@
+'use strict'
+
+/**
+ * An app that listens for `uncaughtException` keeps the exception, and most such listeners end the process (Sentry's,
+ * winston's, "log and exit"), which would cut the requests of others. So from then on process.exit() returns, and the
+ * process ends when it has drained. Where the drain does not begin in time it exits.
+ */
+
+const { clearTimeout, setTimeout } = require('node:timers')
+
+const WAIT_MS = 10_000 // for a replacement
+const CLOSES_MS = 100 // for a listener that closes the app's server first, and exits behind the last response
+
+/**
+ * @param {Pick<import('../interface').WorkerKernel, 'state' | 'channel' | 'acceptors'>} kernel
+ * @param {() => void} leave has this worker replaced; called once
+ */
+function holdExit ({ state, channel, acceptors }, leave) {
+  const { exit } = process
+  let isKept = false
+  let isLeaving = false
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+
+  const begin = () => {
+    if (isLeaving) return
+    isLeaving = true
+    timer = setTimeout(() => Reflect.apply(exit, process, []), WAIT_MS)
+    leave()
+  }
+
+  /** @type {any} */
+  const held = (/** @type {number | string | undefined} */ code) => {
+    const isLast = state.current === 'held' || state.current === 'drained'
+    if (!isKept || isLast || !(channel.isUp || state.current === 'draining')) return exit(code)
+    if (code !== undefined) process.exitCode = code
+    begin()
+  }
+  process.exit = held
+
+  return {
+    get isLeaving () {
+      return isLeaving
+    },
+    /** The app's listeners are about to be called. @returns {boolean} for the first time */
+    keep () {
+      if (isKept) return false
+      isKept = true
+      setTimeout(() => { if (![...acceptors].some(({ isOpen }) => isOpen)) begin() }, CLOSES_MS).unref()
+      return true
+    },
+    /** The drain has begun: its deadline counts. */
+    leave () {
+      clearTimeout(timer)
+    }
+  }
+}
+
+module.exports = { holdExit }
