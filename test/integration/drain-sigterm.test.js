@@ -42,12 +42,14 @@ for (const way of ['interrupt', 'message', 'message-too']) {
   })
 }
 
-for (const way of ['default', 'messages', 'signal-exit']) {
-  t.test(`an app without a SIGTERM handler of its own (${way}) ends by the signal`, async t => {
-    const fleet = await startTellingFleet(t, 'sigterm.js', { args: [way] })
+for (const [way, fork] of /** @type {const} */ ([['default', 'spawn'], ['default', 'mold'], ['messages', 'spawn'], ['signal-exit', 'spawn']])) {
+  t.test(`an app without a SIGTERM handler of its own (${way}, ${fork}) ends by process.exit(), its listeners for 'exit' are called; where a library heeds the signal it ends by that`, async t => {
+    const fleet = await startTellingFleet(t, 'sigterm.js', { args: [way], fork })
+    const { pid } = await fleet.events.until('worker.ready')
     await fleet.supervisor.recycle(0)
-    const { signal } = await fleet.events.until('worker.retire')
-    t.equal(signal, 'SIGTERM')
+    const { code, signal } = await fleet.events.until('worker.retire', { where: line => line.pid === pid })
+    t.same([code, signal], way === 'signal-exit' ? [null, 'SIGTERM'] : [0, null])
+    if (way === 'default') await fleet.told.until('exits', { where: told => told.pid === pid })
   })
 }
 

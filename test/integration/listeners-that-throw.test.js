@@ -38,7 +38,7 @@ t.test('where the app handles uncaught exceptions it gets these; connections tha
   checkAccount(t, await recycled)
   t.match(await recycled, { moved: clients.length, replayed: clients.length })
   t.same(events.all('worker.crash'), [])
-  t.match(events.all('worker.retire').filter(line => line.pid === pid), [{ signal: 'SIGTERM' }])
+  t.match(events.all('worker.retire').filter(line => line.pid === pid), [{ code: 0, signal: null }])
   for (const where of ['recycle:drain', 'onDrain', 'a promise of onDrain', 'onServe', 'connection']) await told.until('caught', { where: line => line.message === `thrown at ${where}` })
   const line = await events.until('worker.threw', { where: line => line.where === 'connection' })
   t.match(line, { slot: 0, error: 'thrown at connection' })

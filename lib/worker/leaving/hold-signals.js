@@ -13,7 +13,8 @@
  * replaced, and the signal is delivered when it has drained, in place of the primary's SIGTERM.
  *
  * An app that was written for pm2 listens for SIGINT, or for the message 'shutdown', and not for SIGTERM, others for
- * SIGQUIT: it is told by that instead.
+ * SIGQUIT: it is told by that instead. One that listens for none of them ends by process.exit(), so that its `exit`
+ * listeners run: what a logger has not written yet, a lock file.
  */
 
 const { constants: { signals: NUMBERS } } = require('node:os')
@@ -60,9 +61,11 @@ function holdSignals () {
     return listeners.length
   }
 
-  const release = () => {
+  /** @param {boolean} [isPlanned] it has drained */
+  const release = (isPlanned = false) => {
     isHolding = false
-    for (const signal of HELD) if (own === null || own === 'SIGTERM' || signal !== 'SIGTERM') process.removeListener(signal, ours)
+    const isAnswered = own !== null && (own !== 'SIGTERM' || (isPlanned && !listens('SIGTERM'))) // in its place
+    for (const signal of HELD) if (signal !== 'SIGTERM' || !isAnswered) process.removeListener(signal, ours)
   }
 
   /** @param {NodeJS.Signals} signal @param {() => unknown} deliver */
@@ -88,8 +91,9 @@ function holdSignals () {
   /** What Node calls for a signal. @type {any} */
   const fromKernel = (/** @type {any} */ event, /** @type {any[]} */ ...args) => {
     if (isHolding && HELD.includes(event)) return true
-    if (event !== 'SIGTERM' || own === null || own === 'SIGTERM' || !process.listeners(event).includes(ours)) return pass(event, args)
+    if (event !== 'SIGTERM' || own === null || !process.listeners(event).includes(ours)) return pass(event, args)
     process.removeListener(event, ours)
+    if (own === 'SIGTERM') return listens(event) ? pass(event, args) : process.exit()
     return own === 'message' ? pass('message', [SHUTDOWN]) : kill(process.pid, own)
   }
 
@@ -162,7 +166,7 @@ function holdSignals () {
     release (done) {
       own = ending()
       heard = done
-      release()
+      release(true)
     }
   }
 }

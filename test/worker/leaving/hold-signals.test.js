@@ -76,7 +76,7 @@ for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQ
     await ask(worker, 'release')
     child.kill(signal)
     const [code, by] = await once(child, 'exit')
-    t.same([code, by], [null, signal])
+    t.same([code, by], signal === 'SIGTERM' ? [0, null] : [null, signal], 'SIGTERM by process.exit()')
   })
 }
 
