@@ -9,7 +9,7 @@ export interface FleetOptions {
   /** hard budget: one sample above it condemns a worker (default: 1.25 × soft) */
   hardRss?: number | string
   /** figure that is compared with the budget (default: rss; uss with --fork mold, or pss with --max-rss auto too) */
-  metric?: 'rss' | 'pss' | 'uss'
+  metric?: 'rss' | 'anon' | 'pss' | 'uss'
   /** auto, smaps_rollup, smaps or pidusage; auto on Linux: statm first, smaps_rollup near the budget; elsewhere pidusage (default: auto) */
   meter?: 'auto' | 'smaps_rollup' | 'smaps' | 'pidusage'
   /** interval between two samples of a worker (default: 1s) */

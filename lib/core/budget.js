@@ -5,7 +5,7 @@
  * together from being replaced together. Jitter only lowers a budget, so the user's value is a maximum.
  *
  * @typedef {object} Budget
- * @property {'rss' | 'pss' | 'uss'} metric
+ * @property {import('./sample').Metric} metric
  * @property {number | null} softBytes
  * @property {number | null} hardBytes
  * @property {number} samples
@@ -17,6 +17,11 @@ const { FEATURES } = require('../features')
 const { lowered } = require('./limit')
 const { budgetFor } = require('./container-budget')
 const { BOOTING } = require('./memory-room')
+const { figure } = require('./sample')
+
+const LEAST_FILES = 0.25 // of its figure: code of Node.js and of libraries is mapped as it runs for the first time
+
+/** @typedef {Pick<import('./sample').Sample, 'rssBytes' | 'anonBytes' | 'pssBytes' | 'ussBytes'>} Measured */
 
 /**
  * @param {import('./options').Options} options
@@ -57,4 +62,23 @@ function aboveFresh (budget, freshBytes) {
   return Object.freeze({ ...budget, softBytes: raise(softBytes), hardBytes: raise(hardBytes) })
 }
 
-module.exports = { drawBudget, aboveFresh }
+/**
+ * Most of what a worker has grown by are pages of files that it has mapped: pages of the kernel's cache, which its end
+ * does not free, and which its replacement maps again. A recycle cannot help against them: what counts from here on is
+ * its anonymous memory.
+ *
+ * @param {Readonly<Budget>} budget
+ * @param {Measured} fresh when it was new @param {Measured} sample
+ * @returns {Readonly<Budget>} the same where it has less than half of its budget, or few such pages
+ */
+function withoutFiles (budget, fresh, sample) {
+  const { metric, softBytes, hardBytes } = budget
+  const [before, bytes] = [figure(fresh, metric), figure(sample, metric)]
+  const isFar = bytes === null || bytes < Math.min(softBytes ?? Infinity, hardBytes ?? Infinity) / 2
+  if (isFar || before === null || fresh.anonBytes === null || sample.anonBytes === null) return budget
+  const files = Math.max(0, bytes - sample.anonBytes) - Math.max(0, before - fresh.anonBytes)
+  const isMost = files > Math.max((bytes - before) / 2, LEAST_FILES * bytes)
+  return isMost && metric !== 'anon' ? Object.freeze({ ...budget, metric: 'anon' }) : budget
+}
+
+module.exports = { drawBudget, aboveFresh, withoutFiles }

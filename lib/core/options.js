@@ -28,7 +28,7 @@ const { types } = require('./option-types')
  * @property {number} workers at the start
  * @property {number | null} maxRssBytes
  * @property {number | null} hardRssBytes
- * @property {'rss' | 'pss' | 'uss'} metric
+ * @property {import('./sample').Metric} metric
  * @property {'auto' | 'smaps_rollup' | 'smaps' | 'pidusage'} meter
  * @property {number} intervalMs
  * @property {number} samples
@@ -66,7 +66,7 @@ const OF_KERNEL = [
   row('workers', '-w, --workers <n|min..max|auto>', types.workers(), 'auto', 'auto', 'workers; min..max: as many as the load needs; auto is 2×CPU+1, by the quota of CPUs where there is one, or fewer where the memory is not enough'),
   row('maxRss', '-m, --max-rss <size|auto>', types.budget(), null, 'none', "soft budget per worker, in the unit of --metric; auto: a share of the container's memory", 'maxRssBytes'),
   row('hardRss', '--hard-rss <size>', types.size(), null, '1.25 × soft', 'hard budget: one sample above it condemns a worker', 'hardRssBytes'),
-  row('metric', '--metric <rss|pss|uss>', types.oneOf('rss', 'pss', 'uss'), null, 'rss', 'figure that is compared with the budget'),
+  row('metric', '--metric <rss|anon|pss|uss>', types.oneOf('rss', 'anon', 'pss', 'uss'), null, 'rss', 'figure that is compared with the budget'),
   row('meter', '--meter <name>', types.oneOf('auto', 'smaps_rollup', 'smaps', 'pidusage'), 'auto', 'auto', 'auto, smaps_rollup, smaps or pidusage; auto on Linux: statm first, smaps_rollup near the budget; elsewhere pidusage'),
   row('interval', '-i, --interval <time>', types.time(50, '50ms'), 1000, '1s', 'interval between two samples of a worker', 'intervalMs'),
   row('samples', '--samples <n>', types.count(1, 1000), 2, '2', 'consecutive samples over the soft budget before a worker is condemned'),

@@ -4,8 +4,11 @@
  * One sample of a worker: its memory as the meter read it, and the figures of its last beat. It has everything that a
  * verdict needs, so that decisions can be replayed from a journal.
  *
+ * @typedef {'rss' | 'anon' | 'pss' | 'uss'} Metric the figure that is compared with the budget
+ *
  * @typedef {object} Reading of a meter
  * @property {number} rssBytes
+ * @property {number | null} anonBytes of that, without pages of files; null: this meter does not know
  * @property {number | null} pssBytes null: the meter did not read it this time
  * @property {number | null} ussBytes
  * @property {string} meter the source: statm, smaps_rollup, smaps or pidusage
@@ -14,6 +17,7 @@
  *
  * @typedef {object} KernelSample
  * @property {number | null} rssBytes null: the meter had no reading, because the worker is leaving
+ * @property {number | null} anonBytes
  * @property {number | null} pssBytes
  * @property {number | null} ussBytes
  * @property {string | null} meter
@@ -34,6 +38,7 @@
 function makeSample (reading, { ageMs, requests, silentMs, requested, ...limited }) {
   return Object.freeze({
     rssBytes: reading?.rssBytes ?? null,
+    anonBytes: reading?.anonBytes ?? null,
     pssBytes: reading?.pssBytes ?? null,
     ussBytes: reading?.ussBytes ?? null,
     meter: reading?.meter ?? null,
@@ -48,8 +53,8 @@ function makeSample (reading, { ageMs, requests, silentMs, requested, ...limited
 /**
  * The figure that is compared with the budget.
  *
- * @param {Pick<Sample, 'rssBytes' | 'pssBytes' | 'ussBytes'>} sample
- * @param {'rss' | 'pss' | 'uss'} metric
+ * @param {Pick<Sample, 'rssBytes' | 'anonBytes' | 'pssBytes' | 'ussBytes'>} sample
+ * @param {Metric} metric
  * @returns {number | null} bytes; null: this sample has no such reading, because statm showed that none was needed
  */
 function figure (sample, metric) {

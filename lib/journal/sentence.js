@@ -62,7 +62,7 @@ const SENTENCES = {
   'worker.standby': l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
   'worker.ready': l => `ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
   'worker.condemn': l => `${ASKED_FOR.includes(l.reason) ? 'to be replaced' : 'condemned'} ${workerOf(l)}: ${l.cause ? `${l.cause}; ` : ''}${REASONS.get(l.reason)?.sentence?.(l, FORMAT) ?? l.reason}`,
-  'worker.budget': l => `${workerOf(l)} has a budget of ${formatSize(l.budget.softBytes ?? l.budget.hardBytes)} from here on`,
+  'worker.budget': l => `${workerOf(l)} has a budget of ${formatSize(l.budget.softBytes ?? l.budget.hardBytes)} (${l.budget.metric}) from here on`,
   'worker.no-room': l => `no room in memory for a replacement beside ${workerOf(l)}: ${NO_ROOM[l.how]}`,
   'worker.keep': l => `${workerOf(l)} stays in service`,
   'worker.out-of-rotation': l => `out of rotation ${workerOf(l)} to ${TASKS[l.task] ?? l.task}: ${l.connections} connections, ${l.inFlight} in flight`,
@@ -85,6 +85,7 @@ const SENTENCES = {
 
 /** @type {Record<string, (line: Line, format: import('../features').Format) => string>} */
 const WARNINGS = {
+  'mapped-files': l => `${workerOf(l)}: most of what it has grown by, to ${formatSize(l.bytes)} (${l.metric}), are pages of files that it has mapped, which no recycle frees: what counts is its anonymous memory, ${formatSize(l.anonBytes)} now; --metric anon has it so from the start`,
   'fresh-over-budget': l => `slot ${l.slot}: ${sayFreshOverBudget(l)}`,
   'rollout-stopped': l => `the reload is stopped: ${l.failures} replacements in a row did not become ready; the old workers stay in service`,
   'few-workers': l => `${count(l.workers, 'worker')} and not 2×CPU+1, which is ${l.desired}: ${limitOf(l)} is not enough for more${l.freshBytes ? `, as a worker takes ${formatSize(l.freshBytes)} when it is new` : ''}; --workers takes a number`,

@@ -97,7 +97,11 @@ class Audit {
       worker.softBytes = asNumber(line.budget?.softBytes)
       worker.metric = asText(line.budget?.metric) ?? this.fleet.metric
     },
-    'worker.budget': line => { this.#worker(line).softBytes = asNumber(line.budget?.softBytes) },
+    'worker.budget': line => {
+      const worker = this.#worker(line)
+      worker.softBytes = asNumber(line.budget?.softBytes)
+      worker.metric = asText(line.budget?.metric) ?? worker.metric
+    },
     'worker.sample': line => this.#onSample(line),
     'worker.drain': line => {
       const worker = this.#worker(line)

@@ -121,7 +121,7 @@ const FIELDS = {
   app: orNull(text(), "the app's file"),
   node: orNull(text(), "version of the supervisor's Node"),
   workers: orNull(number(), 'as the fleet was started'),
-  metric: text('rss, pss or uss: the figure that is compared with the budget'),
+  metric: text('rss, anon, pss or uss: the figure that is compared with the budget'),
   from: orNull(number(), 'the first line, ms since the epoch'),
   to: orNull(number(), 'the last line, ms since the epoch'),
   client: orNull(record({

@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { drawBudget, aboveFresh } = require('../../lib/core/budget')
+const { drawBudget, aboveFresh, withoutFiles } = require('../../lib/core/budget')
 const { resolveOptions } = require('../../lib/core/resolved-options')
 
 const options = (/** @type {Record<string, any>} */ given) => resolveOptions(given, { parallelism: 2 })
@@ -63,6 +63,25 @@ t.test('a budget that a fresh worker exceeds is raised above what it takes, the 
   t.same(aboveFresh({ ...budget, hardBytes: null }, 160), { ...budget, softBytes: 200, hardBytes: null })
   for (const fresh of [80, 10, null]) t.equal(aboveFresh(budget, fresh), budget)
   t.equal(aboveFresh({ ...budget, softBytes: null, hardBytes: null }, 160).softBytes, null)
+})
+
+t.test('pages of files that were mapped since a worker was new do not count, where they are most of its growth', async t => {
+  const budget = Object.freeze({ metric: /** @type {const} */ ('rss'), softBytes: 180, hardBytes: null, samples: 2, maxRequests: null, maxAgeMs: null })
+  const of = (/** @type {number | null} */ rssBytes, /** @type {number | null} */ anonBytes, more = {}) => ({ rssBytes, anonBytes, pssBytes: null, ussBytes: null, ...more })
+  const fresh = of(58, 13)
+  t.same(withoutFiles(budget, fresh, of(100, 14)), { ...budget, metric: 'anon' })
+  t.same(withoutFiles({ ...budget, metric: 'uss' }, of(58, 13, { ussBytes: 15 }), of(140, 14, { ussBytes: 95 })).metric, 'anon')
+  for (const [what, before, sample] of /** @type {const} */ ([
+    ['a leak', fresh, of(180, 134)],
+    ['a leak that is most of the growth', fresh, of(180, 80)],
+    ['the code of libraries', fresh, of(91, 30)],
+    ['far from the budget', fresh, of(89, 14)],
+    ['a meter that does not know', of(58, null), of(180, null)],
+    ['no reading when it was new', of(null, null), of(180, 14)],
+    ['memory that copies of a mold share is anonymous', of(100, 90), of(120, 110)]
+  ])) t.equal(withoutFiles(budget, before, sample), budget, what)
+  const anon = { ...budget, metric: /** @type {const} */ ('anon') }
+  t.equal(withoutFiles(anon, fresh, of(180, 90)), anon)
 })
 
 t.test('a limit of a feature that is on is drawn with the others; no budget is lowered below one', async t => {

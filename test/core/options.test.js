@@ -15,7 +15,7 @@ const ROWS = {
   workers: ['--workers <n|min..max|auto>', 'workers', 'RECYCLE_WORKERS', 5, '3', 3, ['0', '1025', '1.5', '-1', 'many', '', '3..2', '0..2', '1..1025', '2..', '..2', '1..2..3', '-1..2']],
   maxRss: ['--max-rss <size|auto>', 'maxRssBytes', 'RECYCLE_MAX_RSS', null, '512MiB', 512 * MIB, ['1k', '0', '512foo', 'much']],
   hardRss: ['--hard-rss <size>', 'hardRssBytes', 'RECYCLE_HARD_RSS', null, '700M', 700 * MIB, ['1k', '512foo']],
-  metric: ['--metric <rss|pss|uss>', 'metric', 'RECYCLE_METRIC', 'rss', 'pss', 'pss', ['PSS', 'vsz', '']],
+  metric: ['--metric <rss|anon|pss|uss>', 'metric', 'RECYCLE_METRIC', 'rss', 'pss', 'pss', ['PSS', 'vsz', '']],
   meter: ['--meter <name>', 'meter', 'RECYCLE_METER', 'auto', 'smaps', 'smaps', ['ps', 'toString']],
   interval: ['--interval <time>', 'intervalMs', 'RECYCLE_INTERVAL', 1000, '50ms', 50, ['49ms', '0', '25d', 'often']],
   samples: ['--samples <n>', 'samples', 'RECYCLE_SAMPLES', 2, '1', 1, ['0', '1001', '2.5', '1e2']],

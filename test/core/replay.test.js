@@ -17,10 +17,12 @@ const { Sampler } = require('../../lib/primary/measuring/sampler')
 const { extent } = require('../support/campaign')
 const { replay, decided } = require('../support/replay')
 
-/** A second implementation of the verdict, over a worker's whole history. @param {any[]} samples @param {any} budget */
-function firstCause (samples, budget) {
-  const sizes = samples.map(sample => sample[`${budget.metric}Bytes`])
+/** A second implementation of the verdict, over a worker's whole history. @param {any[]} lines of it */
+function firstCause (lines) {
+  const samples = lines.filter(line => line.event === 'worker.sample')
   for (let at = 0; at < samples.length; at++) {
+    const budget = lines.slice(0, lines.indexOf(samples[at])).findLast(line => line.budget).budget
+    const sizes = samples.map(sample => sample[`${budget.metric}Bytes`])
     const row = sizes.slice(Math.max(0, at + 1 - budget.samples), at + 1)
     const { t, ageMs, requests, requested, heapUsedBytes, heapLimitBytes, lagP99Ms, healthFailures } = samples[at]
     const counts = samples.map(sample => sample.fds ?? 0).slice(Math.max(0, at + 1 - budget.samples), at + 1)
@@ -51,7 +53,7 @@ const maybe = (/** @type {fc.Arbitrary<any>} */ value) => fc.option(value, { nil
 const bytes = fc.integer({ min: 1, max: 100 })
 
 const anyBudget = fc.record({
-  metric: fc.constantFrom('rss', 'pss', 'uss'),
+  metric: fc.constantFrom('rss', 'anon', 'pss', 'uss'),
   softBytes: maybe(fc.integer({ min: 30, max: 90 })),
   hardBytes: maybe(fc.integer({ min: 60, max: 110 })),
   samples: fc.integer({ min: 1, max: 4 }),
@@ -68,7 +70,7 @@ const rarely = (/** @type {fc.Arbitrary<any>} */ usual, /** @type {fc.Arbitrary<
 
 const anyLook = fc.record({
   reading: fc.option(fc.record({
-    rssBytes: bytes, pssBytes: maybe(bytes), ussBytes: maybe(bytes), meter: fc.constantFrom('statm', 'smaps_rollup')
+    rssBytes: bytes, anonBytes: maybe(bytes), pssBytes: maybe(bytes), ussBytes: maybe(bytes), meter: fc.constantFrom('statm', 'smaps_rollup')
   }), { nil: null, freq: 8 }),
   requests: fc.nat(20),
   heap: rarely(
@@ -156,8 +158,7 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
     condemned += made.length
     t.strictSame(replay(lines), made)
     for (const { handle } of handles) {
-      const samples = lines.filter(line => line.event === 'worker.sample' && line.pid === handle.pid)
-      const cause = firstCause(samples, handle.budget)
+      const cause = firstCause(lines.filter(line => line.pid === handle.pid))
       t.strictSame(made.filter(d => d.pid === handle.pid), cause ? [{ pid: handle.pid, ...cause }] : [])
     }
   }), { numRuns: extent({ short: 75, long: 150 }) })

@@ -1,13 +1,17 @@
 'use strict'
 
+const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
+const { loadAddon } = require('../../lib/native/addon')
+const { clientPerWorker, get } = require('../support/client')
 const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { trackFleetSize } = require('../support/fleet-size')
 const { extent } = require('../support/campaign')
 const { formatStatus } = require('../../lib/operate/control-table')
 
+const { addon } = loadAddon()
 const ROUNDS = extent({ short: [1], long: [1, 2] })
 const RELOADS = extent({ short: 1, long: 3 })
 
@@ -23,6 +27,26 @@ t.test('a budget that a fresh worker exceeds is said once and raised: no worker 
   t.same(freshOverBudget, { bytes, softBytes, raisedBytes })
   for (const { budgetBytes, rssBytes } of workers) t.ok(budgetBytes > rssBytes)
   t.match(formatStatus(supervisor.status()), /^a fresh worker already has \d+(\.\d)? MiB, more than its budget of 2 MiB, and so would its replacement: workers are replaced above/m)
+})
+
+t.test('pages of files that workers map are no reason to replace them, nor to foresee it: said once', { skip: !addon && 'no addon, which maps files' }, async t => {
+  const file = path.join(t.testdir(), 'mapped')
+  fs.writeFileSync(file, '')
+  fs.truncateSync(file, 192 * 1024 ** 2)
+  process.env.MAPPED = file
+  t.teardown(() => delete process.env.MAPPED)
+  const { port, events, supervisor } = await startFleet(t, 'maps.js', { interval: '50ms', jitter: 0, maxRss: '120MiB', hardRss: '130MiB' })
+  const all = await clientPerWorker(t, port, 2, 'x-pid')
+  for (const [pid, agent] of all) {
+    const isAll = (/** @type {any} */ line) => line.pid === pid && line.rssBytes > 190 * 1024 ** 2
+    while (!events.all('worker.sample').some(isAll)) t.equal((await get(port, '/', { agent })).status, 200)
+    const { rssBytes, anonBytes } = await events.until('worker.sample', { where: isAll })
+    t.ok(anonBytes < rssBytes / 2)
+    t.match(await events.until('worker.budget', { where: line => line.pid === pid }), { budget: { metric: 'anon', softBytes: 120 * 1024 ** 2 } })
+  }
+  t.same(events.all('worker.condemn'), [])
+  t.match(events.all('fleet.warning').map(({ warning, metric }) => [warning, metric]), [['mapped-files', 'rss']])
+  t.equal(supervisor.status().totals.recycles, 0)
 })
 
 t.test('a worker that grows above its raised budget is replaced', async t => {

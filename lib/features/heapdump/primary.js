@@ -140,7 +140,7 @@ class Heapdumps {
   /** A hard budget holds out of rotation, too. @param {WorkerHandle} handle @returns {Promise<string | null>} */
   async #whyNotNow (handle) {
     const { metric, hardBytes } = handle.budget
-    const reading = await this.kernel.read(handle, { inFull: metric !== 'rss' })
+    const reading = await this.kernel.read(handle, { inFull: metric === 'pss' || metric === 'uss' })
     const bytes = reading && figure(/** @type {any} */ (reading), metric)
     return bytes !== null && hardBytes !== null && bytes > hardBytes ? 'it is over its hard budget' : null
   }

@@ -228,7 +228,7 @@ class Study {
   async #whyNotNow (handle) {
     await new Promise(resolve => setTimeout(resolve, SETTLE_MS))
     const { metric, hardBytes } = handle.budget
-    const reading = await this.kernel.read(handle, { inFull: metric !== 'rss' })
+    const reading = await this.kernel.read(handle, { inFull: metric === 'pss' || metric === 'uss' })
     const bytes = reading && figure(/** @type {any} */ (reading), metric)
     return bytes !== null && hardBytes !== null && bytes > hardBytes ? 'it is over its hard budget' : null
   }

@@ -13,6 +13,8 @@ class Figures {
   lastFull = null
   /** When the worker was ready, or stood by. @type {Promise<import('../../core/sample').Reading | null>} */
   fresh = Promise.resolve(null)
+  /** Of that, what a sample of the worker has been judged by. @type {import('../../core/sample').Reading | null} */
+  new = null
   /** What the worker took when it was new: of its own, where that is known. @type {number | null} */
   freshBytes = null
   /** By its time in service, which the journal has. @type {import('../../core/trend').Trend} */

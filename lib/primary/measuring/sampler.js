@@ -10,7 +10,7 @@
  */
 
 const { FEATURES } = require('../../features')
-const { aboveFresh } = require('../../core/budget')
+const { aboveFresh, withoutFiles } = require('../../core/budget')
 const { makeSample, figure } = require('../../core/sample')
 const { isOver } = require('../../core/reasons')
 const { verdict, crossing } = require('../../core/verdict')
@@ -37,6 +37,7 @@ class Sampler {
    * @type {{ bytes: number, softBytes: number | null, raisedBytes: number | null } | null}
    */
   freshOverBudget = null
+  #isMappingSaid = false
 
   /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures }} deps */
   constructor ({ options, fleet, meter, record, fresh, features, stopping }) {
@@ -59,7 +60,7 @@ class Sampler {
     this.#figures.set(handle, figures)
     handle.once('exit', () => figures.close())
     // Before it has had requests
-    figures.fresh = this.read(handle, { inFull: this.options.metric === 'rss' ? null : false }).catch(() => null)
+    figures.fresh = this.read(handle, { inFull: ['rss', 'anon'].includes(this.options.metric) ? null : false }).catch(() => null)
   }
 
   /**
@@ -165,6 +166,8 @@ class Sampler {
       this.#placeOf(handle)?.recycling.begun(isOver(sample, handle.budget, handle.budget.softBytes), now())
     }
     if (figures.sample === null) this.#judgeFresh(handle, fresh && figure(fresh, handle.budget.metric))
+    if (fresh) figures.new = fresh
+    this.#judgeFiles(handle, figures, sample)
     figures.isJudged = true
     figures.observe(sample, handle.budget, at)
     this.record('worker.sample', { slot: handle.slot, pid: handle.pid, ...sample, connections, streams, inFlight, elu, gc, loopLagMs })
@@ -247,6 +250,23 @@ class Sampler {
     }
     this.record('fleet.warning', { warning: 'fresh-over-budget', slot, pid, ...this.freshOverBudget })
   }
+
+  /**
+   * Pages of files are no reason for a recycle. It is said once.
+   *
+   * @param {WorkerHandle} handle @param {Figures} figures @param {Sample} sample
+   */
+  #judgeFiles (handle, figures, sample) {
+    const { slot, pid, budget } = handle
+    const changed = figures.new === null ? budget : withoutFiles(budget, figures.new, sample)
+    if (changed === budget) return
+    handle.budget = changed
+    figures.forgetTrend()
+    this.record('worker.budget', { slot, pid, budget: changed })
+    if (this.#isMappingSaid) return
+    this.#isMappingSaid = true
+    this.record('fleet.warning', { warning: 'mapped-files', slot, pid, metric: budget.metric, bytes: figure(sample, budget.metric), anonBytes: sample.anonBytes })
+  }
 }
 
 /**
@@ -264,9 +284,10 @@ function ownBytes (beat) {
  */
 function without (reading, bytes) {
   if (reading === null || bytes === 0) return reading
-  const { rssBytes, pssBytes, ussBytes } = reading
+  const { rssBytes, anonBytes, pssBytes, ussBytes } = reading
   const rest = (/** @type {number | null} */ all) => all && Math.max(0, all - bytes)
-  return { ...reading, rssBytes: Math.max(0, rssBytes - bytes), pssBytes: rest(pssBytes), ussBytes: rest(ussBytes) }
+  const all = { anonBytes: rest(anonBytes), pssBytes: rest(pssBytes), ussBytes: rest(ussBytes) }
+  return { ...reading, rssBytes: Math.max(0, rssBytes - bytes), ...all }
 }
 
 module.exports = { Sampler }

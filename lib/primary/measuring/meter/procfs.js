@@ -3,8 +3,8 @@
 /**
  * Memory by Linux's /proc.
  *
- * statm stands guard: 1.2 µs on a descriptor kept open, whatever the worker's size, and its RSS agrees with smaps. The
- * kernel sums smaps_rollup up page by page (0.5 ms at 50 MB, 9 ms at 1 GB), so it is read on the thread pool, and only
+ * statm stands guard: 1.2 µs on a descriptor kept open, whatever the worker's size. Its RSS, and its anonymous memory
+ * (resident less shared: no pages of files), agree with smaps. The kernel sums smaps_rollup up page by page (0.5 ms at 50 MB, 9 ms at 1 GB), so it is read on the thread pool, and only
  * when it matters: near the budget, and every so often for the record. It alone knows PSS and USS.
  *
  * Some kernels keep statm's counters in batches per CPU, and statm lags behind by up to max(32, 2×CPUs) pages a CPU; at
@@ -20,6 +20,7 @@ const NEAR = 0.8
 const RECORD_EVERY_MS = 10_000
 const KIB = 1024
 const SPACE = 32
+const KEYS = /** @type {Record<string, 'rssBytes' | 'anonBytes' | 'pssBytes'>} */ ({ Rss: 'rssBytes', Anonymous: 'anonBytes', Pss: 'pssBytes' })
 const ZERO = 48
 
 /** @type {number | undefined} */
@@ -50,22 +51,31 @@ function statmErrorBytes () {
  * The sums of a smaps or smaps_rollup file.
  *
  * @param {string} text
- * @returns {{ rssBytes: number, pssBytes: number, ussBytes: number }} USS is Private_Clean + Private_Dirty
+ * @returns {{ rssBytes: number, anonBytes: number, pssBytes: number, ussBytes: number }} USS is Private_Clean +
+ *   Private_Dirty
  */
 function parseSmaps (text) {
-  const sum = { rssBytes: 0, pssBytes: 0, ussBytes: 0 }
-  for (const [, name, kib] of text.matchAll(/^(Rss|Pss|Private_Clean|Private_Dirty): +(\d+) kB$/gm)) {
-    const key = name === 'Rss' ? 'rssBytes' : name === 'Pss' ? 'pssBytes' : 'ussBytes'
-    sum[key] += Number(kib) * KIB
+  const sum = { rssBytes: 0, anonBytes: 0, pssBytes: 0, ussBytes: 0 }
+  for (const [, name, kib] of text.matchAll(/^(Rss|Anonymous|Pss|Private_Clean|Private_Dirty): +(\d+) kB$/gm)) {
+    sum[KEYS[name] ?? 'ussBytes'] += Number(kib) * KIB
   }
   return sum
 }
 
-/** Of numbers between single spaces, without a string being made of them. @param {Buffer} bytes */
-function secondNumber (bytes) {
-  let number = 0
-  for (let i = bytes.indexOf(SPACE) + 1, byte; (byte = bytes[i]) > SPACE; i++) number = 10 * number + byte - ZERO
-  return number
+/**
+ * Of statm: numbers of pages between single spaces, without a string being made of them.
+ *
+ * @param {Buffer} bytes @returns {{ rssBytes: number, anonBytes: number }}
+ */
+function residentOf (bytes) {
+  let at = bytes.indexOf(SPACE)
+  const next = () => {
+    let number = 0
+    for (let byte; (byte = bytes[++at]) > SPACE;) number = 10 * number + byte - ZERO
+    return number
+  }
+  const [resident, shared] = [next(), next()]
+  return { rssBytes: resident * pageSize(), anonBytes: Math.max(0, resident - shared) * pageSize() }
 }
 
 /** The memory of one process. */
@@ -103,14 +113,14 @@ class ProcfsProbe {
    * @returns {Promise<import('../../../core/sample').Reading | null>} null: the process is gone
    */
   async read (now, inFull = false) {
-    const rssBytes = this.#guard()
-    if (rssBytes === null) return null
-    const isWanted = inFull !== null && (inFull || this.#isDue(rssBytes, now)) && !this.#isReading
+    const guard = this.#guard()
+    if (guard === null) return null
+    const isWanted = inFull !== null && (inFull || this.#isDue(guard, now)) && !this.#isReading
     const text = isWanted ? await inTurn(() => this.#readFull()) : null
     if (isWanted) this.isLate = text === null
-    if (!text) return isWanted && this.#guard() === null ? null : { rssBytes, pssBytes: null, ussBytes: null, meter: 'statm' }
+    if (!text) return isWanted && this.#guard() === null ? null : { ...guard, pssBytes: null, ussBytes: null, meter: 'statm' }
     const full = parseSmaps(text)
-    this.#last = { at: now, guardBytes: rssBytes, full }
+    this.#last = { at: now, guardBytes: guard.rssBytes, full }
     return { ...full, meter: this.file }
   }
 
@@ -119,9 +129,9 @@ class ProcfsProbe {
     this.#rollup?.close()
   }
 
-  /** @returns {number | null} RSS by statm */
+  /** What statm knows; null: the process is gone. */
   #guard () {
-    return this.#statm.readSync() === 0 ? null : secondNumber(this.#statm.bytes) * pageSize()
+    return this.#statm.readSync() === 0 ? null : residentOf(this.#statm.bytes)
   }
 
   /** @returns {Promise<string>} empty: there is none */
@@ -132,15 +142,15 @@ class ProcfsProbe {
     return text
   }
 
-  /** @param {number} rssBytes @param {number} now */
-  #isDue (rssBytes, now) {
+  /** @param {{ rssBytes: number, anonBytes: number }} guard @param {number} now */
+  #isDue (guard, now) {
     if (this.#last === null || now - this.#last.at >= RECORD_EVERY_MS) return true
     const { metric, softBytes } = this.worker.budget
     if (softBytes === null) return false
-    if (metric === 'rss') return rssBytes + statmErrorBytes() >= NEAR * softBytes
+    if (metric === 'rss' || metric === 'anon') return guard[`${metric}Bytes`] + statmErrorBytes() >= NEAR * softBytes
     // What is private or shared, statm does not know; but neither PSS nor USS has grown by more than RSS has.
     const last = this.#last.full[/** @type {'pssBytes'} */ (`${metric}Bytes`)]
-    return last + Math.max(0, rssBytes - this.#last.guardBytes) + statmErrorBytes() >= NEAR * softBytes
+    return last + Math.max(0, guard.rssBytes - this.#last.guardBytes) + statmErrorBytes() >= NEAR * softBytes
   }
 }
 

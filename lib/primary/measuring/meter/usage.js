@@ -16,7 +16,7 @@ class UsageProbe {
   async read () {
     try {
       const usage = await inTime(this.pidusage(this.pid))
-      return usage && { rssBytes: usage.memory, pssBytes: null, ussBytes: null, meter: 'pidusage' }
+      return usage && { rssBytes: usage.memory, anonBytes: null, pssBytes: null, ussBytes: null, meter: 'pidusage' }
     } catch {
       return null
     }

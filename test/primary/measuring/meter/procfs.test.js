@@ -26,11 +26,11 @@ const isWithin = (value, meant, share) => Math.abs(value - meant) <= share * mea
 t.test('smaps are summed up over all mappings, USS from its two parts', async t => {
   const mapping = (/** @type {number} */ n) => [
     `5581a000${n}000-5581a010${n}000 r-xp 00000000 08:01 123  /usr/bin/node`, 'Size: 4096 kB', 'KernelPageSize: 4 kB',
-    `Rss:                 ${100 * n} kB`, `Pss:                  ${10 * n} kB`, `Pss_Dirty:            ${7 * n} kB`, 'Shared_Clean: 77 kB', 'Shared_Dirty: 77 kB',
+    `Rss:                 ${100 * n} kB`, `Anonymous:            ${40 * n} kB`, 'AnonHugePages: 77 kB', `Pss:                  ${10 * n} kB`, `Pss_Dirty:            ${7 * n} kB`, 'Shared_Clean: 77 kB', 'Shared_Dirty: 77 kB',
     `Private_Clean:         ${2 * n} kB`, `Private_Dirty:         ${3 * n} kB`, 'SwapPss: 5 kB', 'VmFlags: rd ex mr mw me'
   ].join('\n')
-  t.same(parseSmaps(`${mapping(1)}\n${mapping(2)}\n`), { rssBytes: 300 * 1024, pssBytes: 30 * 1024, ussBytes: 15 * 1024 })
-  t.same(parseSmaps(''), { rssBytes: 0, pssBytes: 0, ussBytes: 0 })
+  t.same(parseSmaps(`${mapping(1)}\n${mapping(2)}\n`), { rssBytes: 300 * 1024, anonBytes: 120 * 1024, pssBytes: 30 * 1024, ussBytes: 15 * 1024 })
+  t.same(parseSmaps(''), { rssBytes: 0, anonBytes: 0, pssBytes: 0, ussBytes: 0 })
 })
 
 t.test('the kernel\'s files', { skip: !isLinux && 'this needs /proc/<pid>/smaps_rollup' }, async t => {
@@ -68,6 +68,8 @@ t.test('the kernel\'s files', { skip: !isLinux && 'this needs /proc/<pid>/smaps_
     t.equal((await probe.read(0))?.meter, 'smaps_rollup')
     const guard = await probe.read(9999)
     t.match(guard, { meter: 'statm', pssBytes: null, ussBytes: null })
+    const { anonBytes } = parseSmaps(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))
+    t.ok(isWithin(Number(guard?.anonBytes), anonBytes, 0.05), `statm: ${guard?.anonBytes}, smaps_rollup: ${anonBytes}`)
     const actual = parseSmaps(fs.readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))
     t.ok(isWithin(/** @type {number} */ (guard?.rssBytes), actual.rssBytes, 0.05), `statm ${guard?.rssBytes}, smaps_rollup ${actual.rssBytes}`)
     t.equal((await probe.read(10_000))?.meter, 'smaps_rollup')
