@@ -31,10 +31,13 @@ class UnixSocketFile {
     this.spare = `${this.file}.recycle`
     this.id = isSocket(this.file) ? idOf(this.file) : null
     if (this.id === null) return
+    const names = new Set([this.file, this.spare, path.dirname(this.file)].map(file => path.basename(file)))
     try {
       if (!this.#isOurs(this.spare)) fs.rmSync(this.spare, { force: true })
       // The folder is gone: restore() has said so
-      this.#watcher = fs.watch(path.dirname(this.file), { persistent: false }, () => this.restore()).on('error', () => {})
+      this.#watcher = fs.watch(path.dirname(this.file), { persistent: false }, (_, name) => {
+        if (name === null || names.has(name)) this.restore() // others, in a busy /tmp, come by the thousand
+      }).on('error', () => {})
     } catch (error) { // no watches left, say: it is given back when a worker listens there
       this.#note(`its folder cannot be watched (${/** @type {Error} */ (error).message}): when it is deleted, it is given back only when a worker listens there`)
     }

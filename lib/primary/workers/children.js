@@ -19,6 +19,7 @@ const AT_ONCE_MS = 20 // workers that exit together share a look
 const LOOK_MS = 100
 const REAP_MS = 1000
 const MOST_NAMED = 20
+const AT_ONCE = 32 // processes that are looked at together: each takes a descriptor
 
 /** @typedef {{ id: string, slot: number | null, pid: number | null }} Parent a worker, or what workers are copies of */
 /** @typedef {{ pid: number, command: string, isAlone: boolean }} Child `isAlone`: in a session of its own */
@@ -105,15 +106,16 @@ async function childrenById (workers) {
   const session = (await statOf('self'))?.session
   /** @type {Map<string, Child[]>} */
   const found = new Map()
-  const pids = (await fs.promises.readdir('/proc')).filter(name => /^\d+$/.test(name)).map(Number)
-  await Promise.all(pids.map(async pid => {
+  const look = async (/** @type {number} */ pid) => {
     const id = workers.has(pid) ? undefined : new RegExp(`(?:^|\\0)${VARIABLE}=(${FLEET}-\\d+)\0`).exec(await read(pid, 'environ'))?.[1]
     const stat = id === undefined ? null : await statOf(pid)
     if (id === undefined || stat === null || stat.state === 'Z') return
     const [program = '', argument = ''] = (await read(pid, 'cmdline')).split('\0')
     const command = `${path.basename(program)} ${argument}`.trim().slice(0, 100)
     found.set(id, [...found.get(id) ?? [], { pid, command, isAlone: stat.session !== session }])
-  }))
+  }
+  const pids = (await fs.promises.readdir('/proc')).filter(name => /^\d+$/.test(name)).map(Number)
+  for (let at = 0; at < pids.length; at += AT_ONCE) await Promise.all(pids.slice(at, at + AT_ONCE).map(look))
   for (const children of found.values()) children.sort((a, b) => a.pid - b.pid)
   return found
 }
@@ -129,9 +131,15 @@ async function statOf (pid) {
 /**
  * @param {number | 'self'} pid @param {string} file
  * @returns {Promise<string>} empty: it has exited, or is another user's
+ * @throws {Error} for want of a descriptor
  */
-function read (pid, file) {
-  return fs.promises.readFile(`/proc/${pid}/${file}`, 'latin1').catch(() => '')
+async function read (pid, file) {
+  try {
+    return await fs.promises.readFile(`/proc/${pid}/${file}`, 'latin1')
+  } catch (error) {
+    if (['EMFILE', 'ENFILE'].includes(/** @type {NodeJS.ErrnoException} */ (error).code ?? '')) throw error
+    return ''
+  }
 }
 
 /** @param {Child[]} children */

@@ -123,3 +123,19 @@ t.test('at its end a fleet that has bound the socket itself removes both names, 
   socketFile.remove()
   t.equal(fs.readFileSync(other.file, 'utf8'), 'of another')
 })
+
+t.test('of a busy folder only its own names are looked at', async t => {
+  const { folder, file } = await listen(t)
+  const socketFile = new UnixSocketFile(file)
+  t.teardown(() => socketFile.letGo())
+  let looks = 0
+  const restore = socketFile.restore.bind(socketFile)
+  socketFile.restore = () => {
+    looks++
+    restore()
+  }
+  for (let i = 0; i < 50; i++) fs.writeFileSync(path.join(folder, `other-${i}`), '')
+  fs.rmSync(file)
+  t.ok(await becomesTrue(() => fs.existsSync(file)))
+  t.ok(looks > 0 && looks < 10, `${looks} looks`)
+})
