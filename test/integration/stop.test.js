@@ -1,5 +1,6 @@
 'use strict'
 
+const { createHook } = require('node:async_hooks')
 const http = require('node:http')
 const path = require('node:path')
 const { once } = require('node:events')
@@ -121,4 +122,23 @@ t.test('commands to a stopping fleet are rejected', async t => {
     await t.rejects(verb(), { code: 'RECYCLE_STOPPED' })
   }
   await stopped
+})
+
+t.test('a process that starts and stops one fleet after another keeps no timer of them', async t => {
+  /** @type {Set<number>} */
+  const timers = new Set()
+  const hook = createHook({
+    init: (id, type) => { if (type === 'Timeout') timers.add(id) },
+    destroy: id => timers.delete(id)
+  }).enable()
+  t.teardown(() => hook.disable())
+  /** @type {number[]} */
+  const counts = []
+  for (let i = 0; i < 4; i++) {
+    const { supervisor } = await startFleet(t, 'plain.js', { workers: 1 })
+    await supervisor.stop()
+    await setTimeout(20) // `destroy` is told later
+    counts.push(timers.size)
+  }
+  t.ok(counts[3] <= counts[0], counts.join(', '))
 })

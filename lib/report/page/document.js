@@ -11,6 +11,12 @@ const path = require('node:path')
 const { bundle } = require('./bundle')
 
 /**
+ * Of all figures of a page; and a browser under LANG=C may have the language "en-US@posix", at which uPlot throws as it
+ * is loaded.
+ */
+const LANGUAGE = "Object.defineProperty(navigator, 'language', { value: 'en-US' });"
+
+/**
  * @param {object} what
  * @param {string} what.title
  * @param {string} what.main file of the script that draws the page
@@ -22,7 +28,7 @@ const { bundle } = require('./bundle')
  * @returns {{ html: string, policy: string }} the policy is part of the page; a server also sends it as a header
  */
 function renderDocument ({ title, main, styles = [], data = null, hasCharts = true, without, policy: more = [] }) {
-  const script = (hasCharts ? fs.readFileSync(require.resolve('uplot/dist/uPlot.iife.min.js'), 'utf8').replaceAll('\r', '') : '') + bundle(main)
+  const script = (hasCharts ? LANGUAGE + fs.readFileSync(require.resolve('uplot/dist/uPlot.iife.min.js'), 'utf8').replaceAll('\r', '') : '') + bundle(main)
   const style = [...hasCharts ? [require.resolve('uplot/dist/uPlot.min.css')] : [], path.join(__dirname, 'style.css'), ...styles]
     .map(file => fs.readFileSync(file, 'utf8')).join('')
   const policy = [
