@@ -143,7 +143,7 @@ t.test('three workers in a row that do not start: the fleet goes on by spawn, an
   t.match(await ask(port), { ppid: events.all('mold.ready').at(-1).pid })
 })
 
-for (const [mode, what] of [['file', /^no worker can be forked: before it listened the app opened the file .*forks\.js, which forked workers cannot share; open it in listen's callback or in onFork\(\), or give --fork-unsafe/], ['thread', /opened a pipe, a thread \(worker_threads or module hooks\)/], ['hooks', /a thread \(worker_threads or module hooks\)/]]) {
+for (const [mode, what] of [['file', /^no worker can be forked: before it listened the app opened the file .*forks\.js, which forked workers cannot share; open it in listen's callback or in onFork\(\), or give --fork-unsafe/], ['thread', /opened a pipe, a thread \(worker_threads or module hooks\)/], ['hooks', /a thread \(worker_threads or module hooks\)/], ['native-thread', /opened a thread of native code \(".+"\), which/]]) {
   t.test(`what workers cannot share is refused by name: a ${mode}`, async t => {
     const { exited, events } = await startCli(t, ['--fork', 'mold', '-w', '2', FORKS], { env: { MODE: mode } })
     t.same(await exited, { code: 1, signal: null })

@@ -55,6 +55,7 @@ function becomeMold ({ prepare, warmUpApp, flushCompileCache, exposeGc }, { warm
     while (addon.activeRequests() > 0) await new Promise(resolve => setTimeout(resolve, POLL_MS))
     const shared = new Set(openedSince(before).map(({ what }) => what))
     if (threads.count > 0) shared.add('a thread (worker_threads or module hooks)')
+    else for (const name of await threads.native()) shared.add(`a thread of native code ("${name}")`)
     if (shared.size > 0 && !isUnsafe) return refuse(unsafe([...shared]))
     threads.unwatch()
     for (let i = 0; i < SURVIVALS; i++) collect({ type: 'minor' })
