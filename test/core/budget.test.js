@@ -67,7 +67,8 @@ t.test('a budget that a fresh worker exceeds is raised above what it takes, the 
 
 t.test('pages of files that were mapped since a worker was new do not count, where they are most of its growth', async t => {
   const budget = Object.freeze({ metric: /** @type {const} */ ('rss'), softBytes: 180, hardBytes: null, samples: 2, maxRequests: null, maxAgeMs: null })
-  const of = (/** @type {number | null} */ rssBytes, /** @type {number | null} */ anonBytes, more = {}) => ({ rssBytes, anonBytes, pssBytes: null, ussBytes: null, ...more })
+  const of = (/** @type {number | null} */ rssBytes, /** @type {number | null} */ anonBytes, more = {}) =>
+    ({ rssBytes, anonBytes, pssBytes: null, ussBytes: null, ...more })
   const fresh = of(58, 13)
   t.same(withoutFiles(budget, fresh, of(100, 14)), { ...budget, metric: 'anon' })
   t.same(withoutFiles({ ...budget, metric: 'uss' }, of(58, 13, { ussBytes: 15 }), of(140, 14, { ussBytes: 95 })).metric, 'anon')

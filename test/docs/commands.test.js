@@ -20,7 +20,7 @@ const FOREIGN = [
   '--unhandled-rejections', '--max-old-space-size', '--initial-old-space-size', '--min-semi-space-size', '--max-semi-space-size', '--noconcurrent_sweeping', '--no-memory-reducer',
   '--external-memory-accounted-in-global-limit', '--max-heap-size', '--semi-space-growth-factor', '--gc-interval', '--scavenger-max-new-space-capacity-mb',
   // V8, Node.js
-  '--nouse-idle-notification', '--require', '--watch', '--import', '--inspect', '--single-threaded', '--v8-pool-size',
+  '--nouse-idle-notification', '--require', '--watch', '--import', '--inspect', '--inspect-brk', '--single-threaded', '--v8-pool-size',
   '--env-file', '--permission', '--experimental-permission', '--allow-addons', '--allow-fs-write', // Node.js
   // pm2, gunicorn
   '--max-memory-restart', '--instances', '--max-requests-jitter', '--graceful-timeout', '--preload', '--keep-alive', '--bind',
