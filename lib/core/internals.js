@@ -155,16 +155,16 @@ function mostFieldsOf (socket) {
  * Node takes these off a parser when its connection is done with it.
  *
  * @param {any} parser http's, of a connection
- * @param {{ begin: () => void, executed: () => void }} on `begin`: a head begins; `executed`: a chunk from the handle
- *   has been parsed
+ * @param {{ begin: () => void, executed: () => void }} watcher `begin`: a head begins; `executed`: a chunk from the
+ *   handle has been parsed
  */
-function watchParser (parser, { begin, executed }) {
+function watchParser (parser, watcher) {
   const { kOnMessageBegin, kOnExecute } = parser.constructor
   const onExecute = parser[kOnExecute]
-  parser[kOnMessageBegin] = begin
-  parser[kOnExecute] = (/** @type {any[]} */ ...args) => {
-    executed()
-    return onExecute(...args)
+  parser[kOnMessageBegin] = () => watcher.begin()
+  parser[kOnExecute] = (/** @type {unknown} */ result) => {
+    watcher.executed()
+    return onExecute(result)
   }
 }
 

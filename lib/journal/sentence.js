@@ -110,7 +110,7 @@ const WARNINGS = {
   'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} that recycle was given, is not used: ${l.why}`,
   descriptors: l => `${l.connections} connections are open, and ${l.workers === 1 ? '1 worker has' : `${l.workers} workers have`} descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
   crashing: l => sayCrashing(/** @type {any} */ (l)),
-  'no-handoff': l => `connections of ${l.key} cannot move: this Node.js lacks ${l.missing}; they are drained by Connection: close`,
+  'no-handoff': l => `connections of ${l.key} cannot move: ${l.missing}; they are drained by Connection: close`,
   ...Object.assign({}, ...FEATURES.map(({ warnings }) => warnings))
 }
 

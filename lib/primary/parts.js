@@ -230,6 +230,9 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     })
   }
 
+  /** Addresses of which it has been said that their connections do not move. @type {Set<string>} */
+  const unmovable = new Set()
+
   /** @param {WorkerHandle} handle a worker that has been spawned */
   function connect (handle) {
     for (const part of [listeningSockets, owners, ledger, balancer, features, children, crashWatch, rotation]) {
@@ -238,7 +241,11 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     handle.beforeKill = () => Promise.all(features.all('beforeKill', handle))
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))
-    handle.on('missing', ({ key, missing }) => record('fleet.warning', { warning: 'no-handoff', key, missing }))
+    handle.on('missing', ({ key, missing }) => {
+      if (unmovable.has(key)) return
+      unmovable.add(key) // each worker says so
+      record('fleet.warning', { warning: 'no-handoff', key, missing })
+    })
     handle.hear({
       threw: ({ where, error }) => { record('worker.threw', { slot: handle.slot, pid: handle.pid, where, error }) },
       output: loss => spawner.outputs.gone.note(handle, loss),

@@ -1,5 +1,7 @@
 'use strict'
 
+const net = require('node:net')
+const tls = require('node:tls')
 const t = require('tap')
 const { extent } = require('../support/campaign')
 const { pattern } = require('../fixtures/pattern')
@@ -55,6 +57,25 @@ t.test('connections over TLS do not move: the next response has Connection: clos
     checkAccount(t, line)
     t.equal(line.connections, 6)
     t.equal(line.closedAfterResponse, 6)
+  })
+
+  t.test('one that has sent nothing moves, and is agreed on there; one that stops within its handshake holds no drain', async t => {
+    const [silent, stopping] = await Promise.all([0, 1].map(() => new Promise(resolve => {
+      const socket = net.connect(port, '127.0.0.1', () => resolve(socket))
+      t.teardown(() => socket.destroy())
+    })))
+    stopping.write(Buffer.from([0x16, 3, 1, 2, 0, 1]))
+    const other = await connect()
+    await other.fetch('/') // both have been accepted
+    await other.close()
+    for (const ends of [{ moved: 1, closedIdle: 1 }, { moved: 1, closedIdle: 0 }]) {
+      const line = await (await beginDrain(fleet)).recycled
+      checkAccount(t, line)
+      t.match(line, ends, JSON.stringify(line))
+    }
+    const client = new RawClient(tls.connect({ socket: silent, rejectUnauthorized: false }))
+    t.equal((await client.fetch('/')).status, 200)
+    await client.close()
   })
 
   t.test('keep-alive clients under load see no failure through recycle upon recycle', async t => {

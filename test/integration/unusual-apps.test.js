@@ -14,6 +14,7 @@ const { startFleet, freePort, sumOfEnds } = require('../support/fleet')
 const { get } = require('../support/client')
 const { Load } = require('../support/load')
 
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 const OPTIONS = { workers: 1, interval: '100ms', drainTimeout: '10s' }
 
 /** @param {any} t @param {string} mode @param {Record<string, any>} [options] */
@@ -86,6 +87,26 @@ t.test('an app that writes Connection: keep-alive itself, in an object or in an 
     t.not((await ask())['x-pid'], last[i]['x-pid'], 'the next one is the new worker\'s')
   }
   assertAccount(t, await recycled)
+})
+
+t.test('connections of which the app reads the first bytes itself (PROXY protocol) do not move, and this is said once', async t => {
+  const { port, supervisor, events } = await startUnusual(t, 'proxied')
+  const clients = [1, 2, 3].map(i => ({ i, ...talk(net.connect(port, '127.0.0.1')) }))
+  for (const { i, say } of clients) t.match(await say(`PROXY TCP4 10.1.1.${i} 10.0.0.1 5000 80\r\n${GET}`), `PROXY TCP4 10.1.1.${i} `)
+  const recycled = supervisor.recycle(0)
+  await events.until('worker.drain')
+  for (const { i, say } of clients) {
+    const last = await say(GET)
+    t.match(last, `PROXY TCP4 10.1.1.${i} `)
+    t.match(last, /Connection: close/)
+  }
+  const line = await recycled
+  assertAccount(t, line)
+  t.match(line, { moved: 0, closedAfterResponse: 3 })
+  await talk(net.connect(port, '127.0.0.1')).say(`PROXY UNKNOWN\r\n${GET}`)
+  await supervisor.recycle(0)
+  t.match(events.all('fleet.warning').filter(({ warning }) => warning === 'no-handoff'), [{ missing: /first bytes/ }])
+  t.equal(events.all('worker.crash').length, 0)
 })
 
 t.test('an app that closes its server on a drain: its clients get Connection: close', async t => {

@@ -16,13 +16,12 @@
  *
  * The parser stops behind a head when `onIncoming` returns 2, as it does for CONNECT. Node takes it off the connection
  * then and emits `connect`, and the app sees no request. The connection moves with the bytes that the client has sent
- * since the head began (head-bytes.js), those behind it among them; where they are not known, the request is handled
- * here.
+ * since the head began, those behind it among them (connections/head-bytes.js); where they are not known, the request
+ * is handled here.
  */
 
 const http = require('node:http')
 const { setTimeout } = require('node:timers')
-const { HeadBytes } = require('./head-bytes')
 const { holdWrites } = require('./hold-writes')
 const { SecondChanceSet } = require('./second-chance')
 const { bounded, sessionBegunIn, sessionOf } = require('./session')
@@ -197,9 +196,10 @@ class Sessions {
   #watchParser (socket) {
     const { parser } = socket
     const connection = this.tracker.of(socket)
-    if (!parser || !connection) return
+    const head = connection?.head
+    if (!parser || !connection || !head) return
     const { onIncoming } = parser
-    const head = new HeadBytes(socket)
+    head.follow() // the app may read the stream
     parser.onIncoming = (/** @type {any} */ request, /** @type {boolean} */ keepAlive) => {
       const bytes = this.#isHere(connection, request) ? null : head.take()
       head.next(request)
@@ -209,9 +209,7 @@ class Sessions {
         request.upgrade = true
         return STOP_BEHIND_HEAD
       }
-      const next = onIncoming(request, keepAlive)
-      if (next === STOP_BEHIND_HEAD) head.end()
-      return next
+      return onIncoming(request, keepAlive)
     }
   }
 

@@ -32,8 +32,8 @@ const BACKLOG = 4096
 const EMPTYING_MS = 250
 
 /**
- * Emits `listen` when the app's server listens, `close` when the app has closed it, and `exhausted` when no descriptor
- * was left for a connection.
+ * Emits `listen` when the app's server listens, `close` when the app has closed it, `exhausted` when no descriptor was
+ * left for a connection, and `pinned` once, with the reason, where its connections turn out not to be movable.
  */
 class Acceptor extends EventEmitter {
   /** The handle that accepts; null while the acceptor is shut. @type {any} */
@@ -67,6 +67,9 @@ class Acceptor extends EventEmitter {
     this.facade = this.#makeFacade(listening)
     /** The connections of this server can move to a sibling; known once it listens. */
     this.isMovable = false
+    this.isTls = 'setSecureContext' in server
+    /** At least those can of which nothing has been read; known once it listens. */
+    this.isMovableUnread = false
   }
 
   /**
@@ -86,13 +89,21 @@ class Acceptor extends EventEmitter {
     return connection.isDescriptor ? connection.handleOf(this.#handleClass) : connection
   }
 
-  /** @returns {string | null} what this Node lacks for moving this server's connections */
+  /** @returns {string | null} why this server's connections cannot move, where they could */
   selfTest () {
-    // Plain HTTP/1 is the only protocol whose connections have no state between two requests
+    // Of TLS the client speaks first, and plain HTTP/1 alone has no state between two requests
+    if (this.isTls) this.isMovableUnread = typeof this.#handleClass.prototype.readStop === 'function'
     if (!(this.server instanceof http.Server)) return null
     const missing = missingForHandoff(this.server, this.#handleClass.prototype)
     this.isMovable = missing === null
-    return missing
+    return missing && `this Node.js lacks ${missing}`
+  }
+
+  /** Its connections stay in this worker from here on. @param {string} why */
+  pin (why) {
+    if (!this.isMovable) return
+    this.isMovable = false
+    this.emit('pinned', why)
   }
 
   /** @param {number | undefined} fd @returns {boolean} it is the descriptor of this acceptor's listening socket */
@@ -193,7 +204,7 @@ class Acceptor extends EventEmitter {
 
   #close () {
     this.isClosed = true
-    this.isMovable = false // its connections have no server to go to
+    this.isMovable = this.isMovableUnread = false // its connections have no server to go to
     this.shut()
     this.emit('close')
   }

@@ -114,6 +114,7 @@ class ListenHook {
         if (acceptor.isClosed) return // the app only tested whether the port is free
         channel.send('listening', { key, missing: acceptor.selfTest() })
       }))
+      acceptor.on('pinned', why => channel.send('listening', { key, missing: why }))
       acceptor.on('close', () => {
         this.acceptors.delete(acceptor)
         this.#keys.delete(key)

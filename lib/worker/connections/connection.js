@@ -88,6 +88,12 @@ class Connection {
     this.replayed = 0
     /** How many of these have died meanwhile, or have not caught an exception that may be its. */
     this.deaths = 0
+    /**
+     * Of one of http's, as long as its parser reads it.
+     *
+     * @type {import('./head-bytes').HeadBytes | null}
+     */
+    this.head = null
     /** A response with `Connection: close` is on its way. */
     this.isAnnounced = false
     /** How this worker ended it; the first cause is kept. @type {Fate | null} */
@@ -145,8 +151,19 @@ class Connection {
    */
   get isIdle () {
     if (this.stage === 'waiting') return !this.socket.destroyed
-    if (this.stage !== 'served' || this.session !== null || !this.isQuiet || this.isForeign || this.isEnding) return false
-    return this.socket.bytesRead === this.idleBytes || (this.top.bytesRead === 0 && !this.isAdopted)
+    if (!this.isUnseen) return false
+    return this.socket.bytesRead === this.idleBytes || (this.top.bytesRead === 0 && !this.isAdopted) ||
+      this.head?.part?.length === 0
+  }
+
+  /** Idle, or the app has not seen what has come: a part of a head, or of a TLS handshake. */
+  get isUnseen () {
+    return this.stage === 'served' && this.session === null && this.isQuiet && !this.isForeign && !this.isEnding
+  }
+
+  /** Of the next request a part of the head has come, which another worker can go on with. */
+  get isBegun () {
+    return this.isUnseen && (this.head?.part?.length ?? 0) > 0
   }
 
   /**
@@ -179,6 +196,12 @@ class Connection {
     return this.isAdopted || this.hasStayed(now)
   }
 
+  /** A sibling can go on with it: the protocol has no state between two requests, or nothing has come of it. */
+  get isPortable () {
+    const { isMovable, isMovableUnread } = this.acceptor
+    return isMovable || (isMovableUnread && (this.stage === 'waiting' || (this.isInHandshake && this.socket.bytesRead === 0)))
+  }
+
   /** The connection can go to a sibling while this worker serves, at a moment at which it is idle. */
   get isMovable () {
     return this.acceptor.isMovable && !this.isPinned && !this.isUnwanted && this.session === null && !this.isStream
@@ -189,9 +212,14 @@ class Connection {
     return this.isAnnounced || this.socket.writableEnded || this.socket.destroyed
   }
 
+  /** Of TLS, before the app's server has it. */
+  get isInHandshake () {
+    return this.acceptor.isTls && this.stage === 'served' && this.secure === null && this.session === null
+  }
+
   /** The protocol is the app's: a WebSocket, for example, or a raw TCP server. */
   get isForeign () {
-    return this.stage === 'served' && this.session === null && !this.top.parser
+    return this.stage === 'served' && this.session === null && !this.isInHandshake && !this.top.parser
   }
 
   /** The protocol is the app's, which has said how it moves to another worker. */

@@ -33,6 +33,7 @@ const { toWire } = require('../../core/request-replay')
 const { LIGHT } = require('../../core/sharing')
 
 const NOTHING = Buffer.alloc(0)
+const HANDSHAKE_MS = 120_000 // as net's by default
 const HEAD_END = '\r\n\r\n'
 
 /**
@@ -40,7 +41,7 @@ const HEAD_END = '\r\n\r\n'
  * left: an idle connection's, or that of one whose request is to be handled by another worker.
  *
  * @param {import('./connection').Connection} connection
- * @param {Buffer} [request] one that has been read, and that the app has not seen
+ * @param {Buffer} [request] one that has been read, or a part of it, and that the app has not seen
  * @param {import('./connection').Packed | null} [packed] of one whose protocol is the app's
  * @returns {Parcel}
  */
@@ -59,6 +60,7 @@ function pack (connection, request, packed) {
 function unpack (connection, parcel) {
   connection.parcel = parcel
   connection.socket = /** @type {any} */ (null)
+  connection.head = null
   connection.isAdopted = true
   connection.replayed = parcel.replayed
   connection.deaths = parcel.deaths
@@ -114,9 +116,11 @@ function fromFields (
 function timeLeft ({ stage, until, idleSince, since, acceptor }) {
   if (stage === 'waiting') return until === null ? null : Math.max(1, until - performance.now())
   const server = /** @type {import('node:http').Server & { keepAliveTimeoutBuffer?: number }} */ (acceptor.server)
-  const limits = idleSince === null
-    ? [server.headersTimeout, server.requestTimeout].filter(limit => limit > 0)
-    : [server.keepAliveTimeout && server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? 1000)].filter(Boolean)
+  const limits = acceptor.isTls
+    ? [HANDSHAKE_MS]
+    : idleSince === null
+      ? [server.headersTimeout, server.requestTimeout].filter(limit => limit > 0)
+      : [server.keepAliveTimeout && server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? 1000)].filter(Boolean)
   if (limits.length === 0) return null
   const limit = Math.min(...limits)
   const left = Math.round(limit - (performance.now() - (idleSince ?? since)))

@@ -11,9 +11,11 @@
 
 const diagnostics = require('node:diagnostics_channel')
 const { EventEmitter } = require('node:events')
+const http = require('node:http')
 const { betweenRequests, handleWatcher } = require('../../core/internals')
 const { Connection } = require('./connection')
 const { ConnectionList } = require('./connection-list')
+const { HeadBytes } = require('./head-bytes')
 const { pack, unpack } = require('./parcel')
 const { Requests } = require('./requests')
 
@@ -29,6 +31,7 @@ const { Requests } = require('./requests')
  */
 
 const kConnection = Symbol('recycle.connection')
+const READ_ELSEWHERE = 'the app reads the first bytes of each itself, as for the PROXY protocol'
 const kIgnored = Symbol('recycle.ignored')
 
 /**
@@ -81,6 +84,8 @@ class ConnectionTracker extends EventEmitter {
     const current = () => /** @type {import('../accepting/acceptor').Acceptor} */ (this.#acceptors.get(server))
     server.prependListener('connection', (/** @type {any} */ socket) => this.#track(socket, current()))
     server.prependListener('secureConnection', (/** @type {any} */ secure) => this.#trackSecure(secure, current()))
+    // Behind http's own listener, which gives it its parser
+    if (server instanceof http.Server) server.on('connection', (/** @type {any} */ socket) => this.#watchHead(socket))
     server.on('session', (/** @type {any} */ session) => this.#trackSession(session))
   }
 
@@ -112,7 +117,7 @@ class ConnectionTracker extends EventEmitter {
     if (!isBack) this.#add(connection, parcel.handle)
     else this.connections.add(connection)
     connection.become('held')
-    if (parcel.kind !== null) return // no sibling could go on with it
+    if (parcel.kind !== null || !connection.acceptor.isMovable) return // no sibling could go on with it
     if (isBack) this.witness?.added(connection)
     else this.witness?.adopted(connection, parcel.handle)
   }
@@ -202,6 +207,14 @@ class ConnectionTracker extends EventEmitter {
     }
   }
 
+  /** @param {any} socket http's, unless another protocol is before it, such as PROXY */
+  #watchHead (socket) {
+    const connection = this.of(socket)
+    if (!connection || socket.destroyed) return
+    if (socket.parser) connection.head = new HeadBytes(socket)
+    else if (!connection.isPinned) connection.acceptor.pin(READ_ELSEWHERE)
+  }
+
   /** @param {Connection} connection @param {any} handle @returns {boolean} its end is noticed by its handle */
   #add (connection, handle) {
     const isWatched = this.#watchHandle(handle)
@@ -252,6 +265,7 @@ class ConnectionTracker extends EventEmitter {
     const head = { method, url, version, headers: rawHeaders.slice() } // the app may change its own
     const { bytesWritten: written } = /** @type {any} */ (connection.socket)._handle ?? {}
     const exchange = this.requests.begin(connection, head, response, written)
+    connection.head?.next(request)
     if (connection.replayed > 0) request.replayed = connection.replayed
     this.emit('request', connection, exchange, request)
   }

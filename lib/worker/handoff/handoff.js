@@ -73,7 +73,7 @@ class Handoff {
 
   /**
    * @param {Connection} connection one that is idle, whose request is replayed, or whose request is another worker's
-   * @param {Buffer} [bytes] that request, of which the app here has seen nothing
+   * @param {Buffer} [bytes] that request, or a part of its head, of which the app here has seen nothing
    * @param {import('../connections/connection').Packed | null} [packed] of one whose protocol is the app's
    */
   offer (connection, bytes, packed) {

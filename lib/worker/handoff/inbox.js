@@ -146,13 +146,14 @@ class Inbox {
    * @param {any} socket a handle, or a Descriptor
    * @param {import('../../core/message').ParcelFields} parcel
    */
-  #whyNot (acceptor, socket, { session = '', isOwned, kind }) {
+  #whyNot (acceptor, socket, { session = '', isOwned, kind, bytes = '' }) {
     if (!socket) return 'no connection came with the message'
     if (this.state.refusal && !(isOwned && this.isExpected(session))) return this.state.refusal
     if (this.admission.isAtCeiling) return 'no descriptors are left'
     if (!acceptor) return 'nothing listens there'
     if (kind !== undefined && !this.takers.has(kind)) return 'the app does not take connections of this kind'
-    if (kind === undefined && !acceptor.isMovable) return 'connections of this server do not move'
+    const isMovable = acceptor.isMovable || (acceptor.isMovableUnread && bytes === '')
+    if (kind === undefined && !isMovable) return 'connections of this server do not move'
     const server = /** @type {any} */ (acceptor.server)
     if (server.maxConnections && server._connections >= server.maxConnections) return 'maxConnections is reached'
     return null

@@ -2,8 +2,9 @@
 
 /**
  * Moves connections to siblings when they are idle: all of them, for a worker that is emptied (leaving/emptying.js), or
- * some, for one with more than its share (rebalance.js). A worker that is emptied may also move requests that it has
- * not begun to answer, for a sibling to handle. There is one sender, and it has one task at a time.
+ * some, for one with more than its share (rebalance.js). A worker that is emptied also moves those of which a part of a
+ * head has come, and may move requests that it has not begun to answer, for a sibling to handle. There is one sender,
+ * and it has one task at a time.
  *
  * It looks for idle connections at an interval and when responses end. Then it passes over the list, oldest first, and
  * offers as many as there is room for; each answer continues the pass. The other connections are served meanwhile. A
@@ -85,14 +86,15 @@ class Sender {
 
   /** @param {Connection} connection */
   isMovable (connection) {
-    return this.#quota > 0 && connection.acceptor.isMovable && !connection.isPinned && !connection.isUnwanted &&
+    return this.#quota > 0 && connection.isPortable && !connection.isPinned && !connection.isUnwanted &&
       (this.#task?.isWorthIt?.(connection) ?? true)
   }
 
   /** A sibling can take it now. @param {Connection} connection */
   canOffer (connection) {
     return this.isMovable(connection) && this.mayLeave(connection) &&
-      (connection.isIdle || (this.#isReplaying && connection.isReplayable))
+      (connection.isIdle || (this.#task?.isEmptying === true && connection.isBegun) ||
+        (this.#isReplaying && connection.isReplayable))
   }
 
   /** Looks for connections that are idle now. */
@@ -137,7 +139,7 @@ class Sender {
       const packed = this.#packed(connection)
       if (packed === null && !this.canOffer(connection)) continue
       this.#quota--
-      this.handoff.offer(connection, undefined, packed)
+      this.handoff.offer(connection, connection.isBegun ? connection.head?.part ?? undefined : undefined, packed)
     }
   }
 

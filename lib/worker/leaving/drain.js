@@ -10,9 +10,10 @@
  *               protocol. An app that does so on SIGTERM is told when nothing else is left, or at the deadline: its
  *               handler may exit at once
  *
- * An idle connection is not closed before the deadline, because a request may be on its way. What is still in flight at
- * the deadline is cut, and named in the account; but a request that a sibling can handle instead moves there, before
- * the deadline if the order says so (core/request-replay.js).
+ * An idle connection is not closed before the deadline, because a request may be on its way; one whose client has begun
+ * and does not go on is (stalled.js). What is still in flight at the deadline is cut, and named in the account; but a
+ * request that a sibling can handle instead moves there, before the deadline if the order says so
+ * (core/request-replay.js). What is closed before the app has seen a request is no cut.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -21,6 +22,7 @@ const { ENDS, openAccount } = require('../../core/account')
 const { REPLAY_MS } = require('../../core/request-replay')
 const { tellApp } = require('../call-app')
 const { nameCuts } = require('../connections/connection')
+const { Stalled } = require('./stalled')
 
 const SETTLE_MS = 1000 // after the deadline; also for an app to end its streams that is told only then
 const STALLED_MS = 3000
@@ -56,6 +58,7 @@ class Drain {
   #lastCall
   /** The app has just been told to end its streams. */
   #sparesStreams = false
+  #stalled = new Stalled()
   /** Requests that had been replayed when the drain began. */
   #replayedBefore = 0
 
@@ -112,8 +115,8 @@ class Drain {
     if (this.parts.state.current !== 'draining') return null
     for (const connection of this.parts.tracker.connections) {
       if (!connection.isInInbox && !connection.socket.writableEnded && !connection.socket.destroyed) {
-        connection.fate ??= 'cut'
-        this.account.cuts.push(...nameCuts(connection))
+        connection.fate ??= connection.isUnseen ? 'closedIdle' : 'cut'
+        if (connection.fate === 'cut') this.account.cuts.push(...nameCuts(connection))
       }
       this.#tally(connection)
     }
@@ -183,7 +186,12 @@ class Drain {
   }
 
   #onLook () {
-    if (this.#onlyStreamsAreLeft) this.parts.signals.tell()
+    const { sender, signals, tracker } = this.parts
+    if (this.#onlyStreamsAreLeft) signals.tell()
+    for (const connection of tracker.connections) {
+      const isStuck = connection.isUnseen && !connection.isIdle && !sender.canOffer(connection)
+      if (isStuck) this.#stalled.closeIfSilent(connection)
+    }
     if (this.#lastCall && !this.#isHandingOver) this.#cut()
     else if (this.#closeAfterMs !== null) setImmediate(() => this.#closeIdle())
   }
@@ -242,7 +250,8 @@ class Drain {
     if (this.#sparesStreams && connection.isStream) return
     // A destroyed one leaves the list in a later tick
     if (connection.stage !== 'served' || connection.socket.destroyed) return
-    if (connection.session?.closed && connection.exchanges.length === 0) return connection.close('closedIdle')
+    const isOver = connection.session?.closed && connection.exchanges.length === 0
+    if (connection.isUnseen || isOver) return connection.close('closedIdle')
     this.account.cuts.push(...nameCuts(connection))
     connection.close('cut')
   }

@@ -91,13 +91,9 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
   }
 }
 
-/**
- * A connection without a parser, except during its TLS handshake.
- *
- * @param {import('../connections/connection').Connection} connection
- */
-function holdsWorker (connection) {
-  return connection.isForeign && connection.pack === null && !connection.socket.destroyed && !(connection.secure === null && 'setSecureContext' in connection.acceptor.server)
+/** @param {import('../connections/connection').Connection} connection */
+function holdsWorker ({ isForeign, pack, socket }) {
+  return isForeign && pack === null && !socket.destroyed
 }
 
 module.exports = { offerOutOfRotation }

@@ -16,7 +16,7 @@ const exchange = (method, url, ageMs) => /** @type {any} */ ({ head: { method, u
 const isAbout = (/** @type {number} */ value, /** @type {number} */ meant) => value >= meant && value < meant + 5000
 
 t.test('a cut request is named: method, path without its query, age, port of the client', async t => {
-  const connection = new Connection(socketOf(), /** @type {any} */ (null))
+  const connection = new Connection(socketOf(), /** @type {any} */ ({}))
   connection.exchanges.push(exchange('GET', '/slow?token=secret&x=1', 1234))
   const [cut, ...rest] = nameCuts(connection)
   t.same(rest, [])
@@ -25,13 +25,13 @@ t.test('a cut request is named: method, path without its query, age, port of the
 })
 
 t.test('of pipelined requests each is named, oldest first', async t => {
-  const connection = new Connection(socketOf(), /** @type {any} */ (null))
+  const connection = new Connection(socketOf(), /** @type {any} */ ({}))
   connection.exchanges.push(exchange('GET', '/a', 20), exchange('HEAD', '/b?', 10))
   t.same(nameCuts(connection).map(({ method, path }) => `${method} ${path}`), ['GET /a', 'HEAD /b'])
 })
 
 t.test('half a head has neither method nor path, and the age of its connection', async t => {
-  const connection = new Connection(socketOf(), /** @type {any} */ (null))
+  const connection = new Connection(socketOf(), /** @type {any} */ ({}))
   connection.since = performance.now() - 700
   const cuts = nameCuts(connection)
   t.match(cuts, [{ method: null, path: null, remotePort: 40_000, upgraded: false }])
@@ -39,34 +39,34 @@ t.test('half a head has neither method nor path, and the age of its connection',
 })
 
 t.test('an upgraded connection is named as such', async t => {
-  const connection = new Connection(socketOf({ parser: null }), /** @type {any} */ (null))
+  const connection = new Connection(socketOf({ parser: null }), /** @type {any} */ ({}))
   t.equal(connection.isForeign, true)
   t.match(nameCuts(connection), [{ method: null, path: null, upgraded: true }])
 })
 
 t.test('a closed socket has no port', async t => {
   t.match(
-    nameCuts(new Connection(socketOf({ remotePort: undefined }), /** @type {any} */ (null))), [{ remotePort: null }]
+    nameCuts(new Connection(socketOf({ remotePort: undefined }), /** @type {any} */ ({}))), [{ remotePort: null }]
   )
 })
 
 t.test('the names are the same after JSON', async t => {
-  const connection = new Connection(socketOf({ remotePort: undefined }), /** @type {any} */ (null))
+  const connection = new Connection(socketOf({ remotePort: undefined }), /** @type {any} */ ({}))
   connection.exchanges.push(/** @type {any} */ ({ head: { method: 'GET', url: '/', version: '1.1', headers: [] }, since: performance.now() }))
   const cuts = nameCuts(connection)
   t.same(JSON.parse(JSON.stringify(cuts)), cuts)
 })
 
 t.test('a connection is quiet when nothing is in flight and all is flushed', async t => {
-  const connection = new Connection(socketOf(), /** @type {any} */ (null))
+  const connection = new Connection(socketOf(), /** @type {any} */ ({}))
   t.equal(connection.isQuiet, true)
   connection.exchanges.push(exchange('GET', '/', 0))
   t.equal(connection.isQuiet, false)
-  t.equal(new Connection(socketOf({ writableLength: 1 }), /** @type {any} */ (null)).isQuiet, false)
+  t.equal(new Connection(socketOf({ writableLength: 1 }), /** @type {any} */ ({})).isQuiet, false)
 })
 
 t.test('over TLS the TLS socket tells HTTP from a protocol of the app', async t => {
-  const connection = new Connection(socketOf({ parser: null }), /** @type {any} */ (null))
+  const connection = new Connection(socketOf({ parser: null }), /** @type {any} */ ({}))
   connection.secure = socketOf()
   t.equal(connection.isForeign, false)
   connection.secure = socketOf({ parser: null })
@@ -77,7 +77,7 @@ t.test('over TLS the TLS socket tells HTTP from a protocol of the app', async t 
 
 t.test('closing starts with the topmost socket, and the first cause stays', async t => {
   for (const layers of [['session', 'secure'], ['secure'], []]) {
-    const connection = /** @type {any} */ (new Connection(socketOf(), /** @type {any} */ (null)))
+    const connection = /** @type {any} */ (new Connection(socketOf(), /** @type {any} */ ({})))
     for (const layer of layers) connection[layer] = socketOf()
     connection.close('cut')
     connection.close('closedIdle')

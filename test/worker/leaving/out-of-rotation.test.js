@@ -63,9 +63,8 @@ t.test('a foreign connection is in the way from the start, and nothing is begun'
 t.test('a TLS handshake that is under way is no foreign connection', async t => {
   const { receive, answers, connect, acceptor } = await scene(t)
   const { connection } = await connect()
-  acceptor.isMovable = false
-  Object.defineProperty(connection, 'isForeign', { value: true })
-  acceptor.server.setSecureContext = () => {}
+  Object.assign(acceptor, { isMovable: false, isTls: true })
+  Object.defineProperty(connection.socket, 'parser', { value: null })
   receive['leave-rotation'](ORDER)
   t.same(answers(), [])
   receive.rejoin({})

@@ -1,0 +1,119 @@
+'use strict'
+
+/**
+ * The bytes of a request's head as the client sent them, from its first one on. What Node's parser says of a head does
+ * not give them again: it leaves out headers behind the first thousand, joins folded lines, and says nothing of a head
+ * that has come in part.
+ *
+ * Only a head that begins where a chunk does, behind a whole request, is known to be complete in these chunks. This
+ * runs for every request, so it is kept short.
+ */
+
+const { EventEmitter } = require('node:events')
+const { currentChunk, watchParser } = require('../../core/internals')
+
+const MOST_BYTES = 1_000_000 // a message to the primary has a limit
+const MOST_CHUNKS = 32 // each takes much more than its bytes
+
+/** @type {readonly Buffer[]} */
+const NONE = Object.freeze([])
+
+class HeadBytes {
+  /** The chunks before the current one. */
+  #earlier = NONE
+  #length = 0
+  /** With the current chunk they begin where the head does. */
+  #isExact = true
+  #isInHead = false
+  /** The latest whose head has ended. @type {{ complete: boolean } | null} */
+  #request = null
+  /** What had been read from the handle when this last knew where the client is. */
+  #readTo = 0
+  #follows = false
+
+  /** @param {any} socket that http has just given a parser */
+  constructor (socket) {
+    this.socket = socket
+    watchParser(socket.parser, this)
+    if (socket.readableLength > 0) this.follow() // what it was adopted with is parsed from the stream
+  }
+
+  /** The parser reads the stream, or may do so, and not the handle. */
+  follow () {
+    if (this.#follows) return
+    this.#follows = true
+    const { socket, socket: { parser } } = this
+    const onData = (/** @type {Buffer} */ chunk) => {
+      if (socket.parser === parser) this.#endChunk(chunk)
+      else socket.removeListener('data', onData)
+    }
+    // By http's own on() the parser would stop to read the handle.
+    EventEmitter.prototype.on.call(socket, 'data', onData)
+  }
+
+  /** A head begins. */
+  begin () {
+    this.#isInHead = true
+  }
+
+  /** A chunk from the handle has been parsed. */
+  executed () {
+    this.#endChunk()
+  }
+
+  /** @param {Buffer} [chunk] of the stream */
+  #endChunk (chunk) {
+    if (this.#isInHead) {
+      if (this.#isExact) this.#keep(chunk ?? currentChunk(this.socket))
+      return
+    }
+    this.#earlier = NONE
+    this.#length = 0
+    this.#isExact = this.#request === null || this.#request.complete
+    if (this.#request === null) this.#readTo = this.socket.bytesRead // a blank line
+  }
+
+  /** @param {Buffer | undefined} chunk */
+  #keep (chunk) {
+    this.#length += chunk?.length ?? Infinity
+    this.#isExact = this.#length <= MOST_BYTES
+    const chunks = [...this.#earlier, ...chunk ? [chunk] : []]
+    this.#earlier = !this.#isExact ? NONE : chunks.length < MOST_CHUNKS ? chunks : [Buffer.concat(chunks)]
+    this.#readTo = this.socket.bytesRead
+  }
+
+  /**
+   * A part of a head has come; empty: nothing of one has, though blank lines may have come.
+   *
+   * @returns {Buffer | null} null: it is not known, or a request is under way
+   */
+  get part () {
+    const { socket } = this
+    const isKnown = this.#isExact && this.#readTo === socket.bytesRead && socket.readableLength === 0
+    return isKnown && (this.#isInHead || this.#request === null) ? Buffer.concat(this.#earlier) : null
+  }
+
+  /**
+   * To be called in the parser's `onIncoming`, before next().
+   *
+   * @returns {Buffer | null} to the end of the chunk in which the head ends; null: they are not known
+   */
+  take () {
+    const chunk = currentChunk(this.socket)
+    if (!this.#isExact || !chunk) return null
+    const bytes = Buffer.concat([...this.#earlier, chunk])
+    return bytes.length > MOST_BYTES ? null : bytes
+  }
+
+  /**
+   * Another head in this chunk does not begin where the chunk does.
+   *
+   * @param {{ complete: boolean }} request whose head has just ended
+   */
+  next (request) {
+    this.#isInHead = this.#isExact = false
+    this.#request = request
+  }
+}
+
+module.exports = { HeadBytes }

@@ -1,0 +1,44 @@
+'use strict'
+
+/**
+ * Clients that have begun a request, or a TLS handshake, and do not go on: port scanners, broken clients. The app has
+ * seen nothing of what they have sent, and where the connection cannot move to a sibling, a drain would wait for it to
+ * the deadline. A request is answered as Node does when its head takes too long.
+ */
+
+const { performance } = require('node:perf_hooks')
+
+const SILENT_MS = 1500
+const TIMEOUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n'
+
+/** @typedef {import('../connections/connection').Connection} Connection */
+
+class Stalled {
+  /**
+   * What each had sent when it was last seen to go on.
+   *
+   * @type {WeakMap<Connection, { bytes: number, since: number }>}
+   */
+  #seen = new WeakMap()
+
+  /** To be called for each such connection at an interval. @param {Connection} connection */
+  closeIfSilent (connection) {
+    const now = performance.now()
+    const { socket: { bytesRead: bytes } } = connection
+    const seen = this.#seen.get(connection)
+    if (seen?.bytes !== bytes) this.#seen.set(connection, { bytes, since: now })
+    else if (now - seen.since >= SILENT_MS) end(connection)
+  }
+}
+
+/** @param {Connection} connection */
+function end (connection) {
+  const { top, top: { parser } } = connection
+  connection.fate ??= 'closedIdle'
+  // Of TLS, or the rest of a body whose request is answered
+  if (!parser || parser.incoming?.complete === false) return top.destroy()
+  top.end(TIMEOUT)
+  top.destroySoon()
+}
+
+module.exports = { Stalled }
