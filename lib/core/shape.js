@@ -4,45 +4,51 @@
  * The required shape of a value from another process, as data. A shape checks a value: null if it is valid, else which
  * part is wrong and what is accepted there.
  *
- * @typedef {(value: unknown) => Flaw | null} Shape
+ * @typedef {((value: unknown) => Flaw | null) & { longest?: () => any }} Shape `longest`: a value that takes most room
+ *   in JSON; of an endless list one item
  *
  * @typedef {object} Flaw
  * @property {string} at path of the part; '': the value itself
  * @property {string} accepts
  */
 
-/** @param {string} accepts @param {(value: any) => boolean} test @returns {Shape} */
-function shape (accepts, test) {
-  return value => test(value) ? null : { at: '', accepts }
+/** @param {string} accepts @param {(value: any) => boolean} test @param {() => any} longest @returns {Shape} */
+function shape (accepts, test, longest) {
+  return Object.assign((/** @type {unknown} */ value) => test(value) ? null : { at: '', accepts }, { longest })
 }
 
-const count = shape('a whole number from 0 to 2^53', value => Number.isSafeInteger(value) && value >= 0)
-const integer = shape('a whole number', value => Number.isSafeInteger(value))
-const number = shape('a number', value => Number.isFinite(value))
-const duration = shape('milliseconds, 0 or more', value => Number.isFinite(value) && value >= 0)
-const ratio = shape('a number from 0 to 1', value => Number.isFinite(value) && value >= 0 && value <= 1)
-const flag = shape('true or false', value => typeof value === 'boolean')
+const count = shape('a whole number from 0 to 2^53', value => Number.isSafeInteger(value) && value >= 0, () => 2 ** 53 - 1)
+const integer = shape('a whole number', value => Number.isSafeInteger(value), () => 1 - 2 ** 53)
+const number = shape('a number', value => Number.isFinite(value), () => -Number.MAX_VALUE)
+const duration = shape('milliseconds, 0 or more', value => Number.isFinite(value) && value >= 0, () => Number.MAX_VALUE)
+const ratio = shape('a number from 0 to 1', value => Number.isFinite(value) && value >= 0 && value <= 1, () => 1 / 3)
+const flag = shape('true or false', value => typeof value === 'boolean', () => false)
 
-const object = shape('an object', value => typeof value === 'object' && value !== null && !Array.isArray(value))
+const object =
+  shape('an object', value => typeof value === 'object' && value !== null && !Array.isArray(value), () => ({}))
 
 /** @param {number} most characters @returns {Shape} */
 function text (most) {
-  return shape(`text of at most ${most} characters`, value => typeof value === 'string' && value.length <= most)
+  return shape(
+    `text of at most ${most} characters`, value => typeof value === 'string' && value.length <= most,
+    () => 'x'.repeat(most)
+  )
 }
 
 /** @param {Shape} inner @returns {Shape} that also accepts null */
 function orNull (inner) {
-  return value => value === null ? null : or(inner(value), 'null')
+  return Object.assign((/** @type {unknown} */ value) => value === null ? null : or(inner(value), 'null'), { longest: inner.longest })
 }
 
 /** @param {Shape} inner @returns {Shape} that also accepts a missing field */
 function optional (inner) {
-  return value => value === undefined ? null : or(inner(value), 'nothing')
+  return Object.assign((/** @type {unknown} */ value) => value === undefined ? null : or(inner(value), 'nothing'), { longest: inner.longest })
 }
 
 /** @param {Shape} inner @param {number} [most] items @returns {Shape} */
 function listOf (inner, most = Infinity) {
-  return value => {
+  const longest = () => Array(most === Infinity ? 1 : most).fill(inner.longest?.())
+  return Object.assign((/** @type {unknown} */ value) => {
     if (!Array.isArray(value)) return { at: '', accepts: 'a list' }
     if (value.length > most) return { at: '', accepts: `a list of at most ${most}` }
     for (const [i, item] of value.entries()) {
@@ -50,12 +56,15 @@ function listOf (inner, most = Infinity) {
       if (flaw) return { ...flaw, at: `[${i}]${flaw.at}` }
     }
     return null
-  }
+  }, { longest })
 }
 
 /** @param {Shape} inner @param {number} most entries @returns {Shape} of an object with any names */
 function mapOf (inner, most) {
-  return value => object(value) ?? listOf(inner, most)(Object.values(/** @type {object} */ (value)))
+  const longest = () => Object.fromEntries(Array.from({ length: most }, (_, i) => [i, inner.longest?.()]))
+  const ofValues = listOf(inner, most)
+  return Object.assign((/** @type {unknown} */ value) =>
+    object(value) ?? ofValues(Object.values(/** @type {object} */ (value))), { longest })
 }
 
 /**
@@ -65,7 +74,8 @@ function mapOf (inner, most) {
  */
 function record (fields, { isOpen = false } = {}) {
   const names = Object.keys(fields)
-  return value => {
+  const longest = () => Object.fromEntries(names.map(name => [name, fields[name].longest?.()]))
+  return Object.assign((/** @type {unknown} */ value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return { at: '', accepts: 'an object' }
     for (const name of names) {
       const flaw = fields[name](Object.hasOwn(value, name) ? /** @type {any} */ (value)[name] : undefined)
@@ -74,7 +84,7 @@ function record (fields, { isOpen = false } = {}) {
     const stray = isOpen ? undefined : Object.keys(value).find(name => !Object.hasOwn(fields, name))
     // A name may have line ends
     return stray === undefined ? null : { at: `.${JSON.stringify(stray.slice(0, 40)).slice(1, -1)}`, accepts: 'nothing' }
-  }
+  }, { longest })
 }
 
 /** @param {Flaw | null} flaw @param {string} also @returns {Flaw | null} */

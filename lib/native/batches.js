@@ -54,7 +54,8 @@ class Batches {
   add (item) {
     if (this.#items.length === 0) process.nextTick(() => this.flush())
     this.#items.push(item)
-    this.#bytes += item.message.parcel?.bytes?.length ?? 0
+    const { bytes = '', state = '' } = item.message.parcel ?? {}
+    this.#bytes += bytes.length + state.length
     if (item.handle) this.#descriptors++
     if (this.#items.length >= MOST_MESSAGES || this.#descriptors >= MOST_DESCRIPTORS || this.#bytes >= MOST_BYTES) {
       this.flush()

@@ -100,4 +100,4 @@ function harmless (message, handle) {
   return mayListenOn(message?.fd) ? message : { ...message, fd: NONE }
 }
 
-module.exports = { forkGuardable, guardChannel }
+module.exports = { LONGEST, forkGuardable, guardChannel }
