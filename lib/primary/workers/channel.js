@@ -118,13 +118,22 @@ class Channel extends EventEmitter {
   async call (type, fields, timeoutMs, socket) {
     const id = ++this.#lastId
     const answer = this.next(['exit', 'disconnect'], timeoutMs, heard => this.#calls.set(id, heard))
-    this.send(type, { id, ...fields }, socket)
+    this.send(type, { id, ...fields }, socket, error => { if (error && socket) this.answered({ id, why: `its socket could not be sent: ${error.message}` }) })
     const { event, value } = await answer
     this.#calls.delete(id)
     if (event === 'heard') return { ...value, isHeard: true }
     if (event === 'timeout') return { why: `it did not answer within ${timeoutMs} ms` }
     const left = await this.afterDown()
     return { why: left ? `its worker ${howItLeft(left)}` : 'the app has cut the channel' }
+  }
+
+  /**
+   * Answers a call of the other end's, also where the handle has been closed by the time at which Node sends it.
+   *
+   * @param {{ id: number } & Record<string, any>} answer @param {any} [socket]
+   */
+  answer (answer, socket) {
+    this.send('answer', answer, socket, error => { if (error && socket) this.send('answer', answer) })
   }
 
   /** The other end has answered. @param {{ id: number } & Record<string, any>} answer */

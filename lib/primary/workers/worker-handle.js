@@ -277,7 +277,8 @@ class WorkerHandle extends WorkerChannel {
       listen: ({ id, ...fields }) => {
         this.tried.add(fields.query.port)
         if (!this.asked.has(fields.key)) this.asked.set(fields.key, this.upSince === null ? 0 : now() - this.upSince)
-        this.emit('address', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) => this.send('answer', { id, ...answer }, socket))
+        this.emit('address', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) =>
+          this.answer({ id, ...answer }, socket))
       },
       listening: ({ key, missing }) => {
         if (!this.asked.has(key)) return this.refuse({ type: 'listening' }, 'it has not asked for this address')

@@ -10,6 +10,7 @@
  *   fd           the primary's descriptor, as under cluster: the primary inherits one from systemd, for example
  *   handle       a TCP handle or net.BoundSocket of the app's own, `exclusive` and `reusePort` do not come here: the
  *                socket is the worker's, its connections are drained and not moved
+ *   path         one that is longer than any on Linux: ENAMETOOLONG
  *   server       another server that listens has no handle to share: EINVAL
  *   backlog      at least 4096: a queue that is long enough for one process is soon full in a storm on a fleet
  *   maxConnections   a connection above it waits for a worker with room, as under cluster; with `dropMaxConnection` it
@@ -20,11 +21,13 @@
 
 const cluster = require('node:cluster')
 const net = require('node:net')
-const { constants: { errno: { EINVAL, EMFILE } } } = require('node:os')
+const { constants: { errno: { EINVAL, EMFILE, ENAMETOOLONG } } } = require('node:os')
 const path = require('node:path')
 const { setImmediate } = require('node:timers')
 const { Acceptor } = require('./acceptor')
 const { serverDataOf } = require('./server-data')
+
+const LONGEST_PATH = 4096 // Linux's; the primary takes no message with a longer one
 
 /**
  * @typedef {import('../channel').Channel} Channel
@@ -89,6 +92,7 @@ class ListenHook {
     const { address, port, addressType, fd, flags, readableAll, writableAll } = query
     // \0: abstract, no file
     const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address
+    if ([where, address].some(path => String(path).length > LONGEST_PATH)) return done(0, refusal(-ENAMETOOLONG))
     const key = takeKey(this.#keys, [where, port, addressType, fd].join(':'))
     const asUser = { umask: process.umask(), uid: process.geteuid?.(), gid: process.getegid?.() }
     const bound = {

@@ -150,3 +150,19 @@ t.test('a worker of another version of recycle is told apart before anything els
   t.match(await foreign, { event: 'foreign', value: '99.0.0' })
   t.equal(handle.condemnation.requested, null)
 })
+
+t.test('a call is answered, also where the handle of its answer has been closed before Node sends it', async t => {
+  const { handle, says } = worker(1)
+  /** @type {any[]} */
+  const sent = []
+  Object.assign(handle.process, {
+    send (/** @type {any} */ message, /** @type {any} */ socket, /** @type {any} */ done) {
+      sent.push({ ...message, hasSocket: socket !== undefined })
+      done(socket === undefined ? null : new Error('EBADF'))
+    }
+  })
+  handle.on('address', (fields, answer) => answer({ errno: 0 }, {}))
+  says('listen', { id: 7, key: 'a', query: { address: null, port: 80, addressType: 4 } })
+  t.match(sent, [{ type: 'answer', id: 7, hasSocket: true }, { type: 'answer', id: 7, hasSocket: false }])
+  t.match(await handle.call('probe', {}, 60_000, {}), { why: /could not be sent: EBADF/ })
+})
