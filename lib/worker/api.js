@@ -29,6 +29,17 @@ const { callApp, tellApp } = require('./call-app')
 
 const kApi = Symbol.for('recycle-supervisor.worker')
 
+/** One listener for many functions: above ten, Node warns the app of a leak. */
+function listenerOfAll () {
+  /** @type {((about: any) => void)[]} */
+  let fns = []
+  return {
+    listener: (/** @type {any} */ about) => { for (const fn of fns) fn(about) },
+    begin: () => { fns = [] },
+    add: (/** @type {(about: any) => void} */ fn) => { fns.push(fn) }
+  }
+}
+
 /**
  * @param {import('./connections/tracker').ConnectionTracker} tracker
  * @param {readonly string[]} ofFeatures the functions that features have, of which calls are kept until extend()
@@ -50,6 +61,15 @@ function offerApi (tracker, ofFeatures) {
   const draining = []
   /** Of functions of features, until their parts are there. @type {{ name: string, args: unknown[] }[]} */
   const early = []
+  const listeners = { 'recycle:drain': listenerOfAll(), 'recycle:serve': listenerOfAll() }
+  const hear = (/** @type {keyof typeof listeners} */ event, /** @type {(about: any) => void} */ fn) => {
+    const { listener, begin, add } = listeners[event]
+    if (!process.listeners(/** @type {any} */ (event)).includes(/** @type {any} */ (listener))) {
+      begin()
+      process.once(/** @type {any} */ (event), listener)
+    }
+    add(fn)
+  }
   /** @type {Api} */
   const api = {
     ...Object.fromEntries(ofFeatures.map(name =>
@@ -65,12 +85,10 @@ function offerApi (tracker, ofFeatures) {
       const exchange = tracker.of(response?.req?.socket)?.exchanges.find(exchange => exchange.response === response)
       if (exchange) exchange.isMarked = true
     },
-    onDrain: fn => {
-      process.once(/** @type {any} */ ('recycle:drain'), (/** @type {any} */ about) => draining.push(Promise.resolve(callApp('onDrain', () => fn(about)))))
-    },
+    onDrain: fn => hear('recycle:drain', about => { draining.push(Promise.resolve(callApp('onDrain', () => fn(about)))) }),
     onServe: fn => {
       const serve = (/** @type {{ slot: number }} */ about) => { callApp('onServe', () => fn(about)) }
-      if (assigned === null) process.once(/** @type {any} */ ('recycle:serve'), serve)
+      if (assigned === null) hear('recycle:serve', serve)
       else process.nextTick(serve, { slot: assigned })
     }
   }

@@ -58,6 +58,7 @@ t.test('in a fleet they reach the preload, also from another copy of the package
   const served = []
   for (const name of ['a', 'b']) copy.onServe((/** @type {any} */ { slot }) => served.push([name, slot, process.env.RECYCLE_SLOT]))
   t.same(served, [])
+  t.equal(process.listenerCount(/** @type {any} */ ('recycle:serve')), 1, 'of more than ten Node warns')
   assign(2)
   t.same(served, [['a', 2, '2'], ['b', 2, '2']])
   t.equal(process.listenerCount(/** @type {any} */ ('recycle:serve')), 0)

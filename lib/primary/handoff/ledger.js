@@ -102,8 +102,14 @@ class HandoffLedger {
     const loans = this.#loans.get(sender)
     const reason = loans ? 'predecessor' : reasonOf(sender, { byLoad, ...parcel })
     const entry = this.#enter({ sender, offerId, parcel, socket, reason, origin: loans ? null : copy, claim: loans ? 'lent' : 'own' })
-    loans?.add(entry)
-    this.#place(entry)
+    try {
+      loans?.add(entry)
+      this.#place(entry)
+    } catch (error) {
+      sender.send('back', { id: offerId, isStalled: false })
+      this.#close(entry)
+      throw error
+    }
   }
 
   /** @param {WorkerHandle} sender a worker that has died @param {Entry['parcel']} parcel @param {any} socket */

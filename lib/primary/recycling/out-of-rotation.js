@@ -82,12 +82,15 @@ class OutOfRotation {
       outcome = { ...done, moved: left.moved ?? 0, emptyMs: left.tookMs ?? null }
       if (done.why === null && handle.state === 'out-of-rotation') await settle(outcome)
     } finally {
-      this.#bringBack(handle, outcome.isHeard === true)
-      // After its task, perhaps
-      const why = outcome.why ?? (handle.isGone ? `its worker ${howItLeft(/** @type {any} */ (handle.left))}` : null)
-      this.record('worker.in-rotation', { slot, pid, task: task.type, why, moved: outcome.moved ?? 0, outMs: now() - began })
-      this.#handle = null
-      this.changed()
+      try {
+        this.#bringBack(handle, outcome.isHeard === true)
+      } finally { // whatever a listener does, the next one may leave
+        // After its task, perhaps
+        const why = outcome.why ?? (handle.isGone ? `its worker ${howItLeft(/** @type {any} */ (handle.left))}` : null)
+        this.record('worker.in-rotation', { slot, pid, task: task.type, why, moved: outcome.moved ?? 0, outMs: now() - began })
+        this.#handle = null
+        this.changed()
+      }
     }
     return outcome
   }

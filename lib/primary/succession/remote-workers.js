@@ -70,7 +70,16 @@ class RemoteReceivers {
     this.takesSessions = takesSessions
     this.addresses = new Set(addresses)
     this.all = Array.from({ length: count }, () => new RemoteReceiver(this))
-    for (const answer of ['adopted', 'refused']) successor.hear({ [answer]: fields => this.byId.get(fields.id)?.handlers.call(answer, fields) })
+    const answer = (/** @type {string} */ type, /** @type {any} */ fields) => {
+      this.byId.get(fields.id)?.handlers.call(type, fields)
+    }
+    successor.hear({
+      adopted: fields => answer('adopted', fields), // by `keep` or `drop` it is settled
+      refused: fields => {
+        answer('refused', fields)
+        this.byId.delete(fields.id)
+      }
+    })
     successor.on('exit', left => { for (const receiver of this.all) receiver.emit('exit', left) })
   }
 

@@ -16,6 +16,7 @@ const { now } = require('../clock')
 
 const ANSWER_MS = 3000 // beyond its deadline, for a worker to have its streams ended and to say what it cut
 const REAP_MS = 10_000
+const BEFORE_KILL_MS = 2000
 const SILENT_MS = 1000 // a heartbeat comes twice a second: at a shorter kill timeout silence says nothing
 
 /**
@@ -164,7 +165,8 @@ async function terminate (handle, killTimeoutMs) {
 async function kill (handle, why) {
   if (handle.isGone) return
   if (handle.state !== 'draining') handle.become('draining')
-  await handle.beforeKill()
+  const told = (async () => handle.beforeKill())().catch(() => {})
+  await Promise.race([told, handle.next(['exit'], BEFORE_KILL_MS)])
   const gone = handle.next(['exit'], REAP_MS)
   handle.process.kill('SIGKILL', handle.givenUp === null ? why : 'not-ready')
   await gone

@@ -945,3 +945,14 @@ t.test('where the owner refuses, any worker handles it, and it is counted', asyn
   t.equal(other.last('adopt').parcel.isOwned, undefined)
   t.match(ledger.totals, { refused: 1, misplaced: 1 })
 })
+
+t.test('an offer at whose handling the primary fails goes back, and its copy is closed', async t => {
+  const [sender, receiver] = [new Worker('a'), new Worker('b')]
+  const ledger = connect([sender, receiver])
+  ledger.placement.find = () => { throw new Error('a bug') }
+  const socket = new Socket()
+  t.throws(() => sender.say('offer', { id: 7, parcel: { key: KEY, leftMs: null } }, socket), /a bug/)
+  t.match(sender.all('back'), [{ id: 7 }])
+  t.equal(socket.closed, 1)
+  await ledger.settled()
+})

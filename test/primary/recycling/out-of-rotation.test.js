@@ -47,3 +47,11 @@ t.test('one that dies once its task is done, and before it is measured, is not: 
   t.equal(handle.state, 'crashed')
   t.match(journal.at(-1), { event: 'worker.in-rotation', pid: 1000, why: 'its worker was killed by SIGKILL' })
 })
+
+t.test('a listener that throws as a worker comes back does not keep the next one from leaving', async t => {
+  const { handle, journal, outOfRotation } = scene()
+  handle.once('returned', () => { throw new Error('a bug') })
+  await t.rejects(outOfRotation.take(/** @type {any} */ (handle), { type: 'collect', timeoutMs: 1000 }), /a bug/)
+  t.match(journal.at(-1), { event: 'worker.in-rotation', pid: 1000 })
+  t.match(await outOfRotation.take(/** @type {any} */ (handle), { type: 'collect', timeoutMs: 1000 }), { why: null })
+})
