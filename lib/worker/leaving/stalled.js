@@ -7,6 +7,7 @@
  */
 
 const { performance } = require('node:perf_hooks')
+const { setImmediate } = require('node:timers')
 
 const SILENT_MS = 1500
 const TIMEOUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n'
@@ -27,7 +28,11 @@ class Stalled {
     const { socket: { bytesRead: bytes } } = connection
     const seen = this.#seen.get(connection)
     if (seen?.bytes !== bytes) this.#seen.set(connection, { bytes, since: now })
-    else if (now - seen.since >= SILENT_MS) end(connection)
+    else if (now - seen.since >= SILENT_MS) {
+      setImmediate(() => { // behind a poll for I/O: what this thread has been too busy to read is no silence
+        if (connection.isUnseen && connection.socket.bytesRead === bytes) end(connection)
+      })
+    }
   }
 }
 
