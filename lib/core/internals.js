@@ -18,6 +18,7 @@
  * | `socket._handle`, `handle.readStop()`  | hand-off: stops reading, takes the handle out of the socket           |
  * | `handle.close()`, `handle.reset()`     | tracker: net closes every socket by one of them                       |
  * | `kOnMessageBegin`, `kOnMessageComplete`  | failover: whether a parser is between two messages                    |
+ * | `parser.incoming.complete`             | failover: the body of a request has come to its end                   |
  * | `response._last`                       | failover: the connection closes behind it                             |
  * | `socket._writeGeneric()`, `_httpMessage` | failover: the last write of a response                              |
  * | `handle.bytesRead`, `bytesWritten`     | failover: what passed by this handle                                  |
@@ -137,8 +138,29 @@ function watchBegins (socket, isWatched) {
  */
 function isBetweenMessages (socket) {
   const { parser } = socket
-  if (!parser || parser.incoming?.complete === false) return false
+  if (!parser || isWithinMessage(socket)) return false
   return socket[kIsWatched] ? !parser[kHasBegun] : undefined
+}
+
+/** @param {any} socket @returns {boolean} the parser has not come to the end of the latest request */
+function isWithinMessage ({ parser }) {
+  return parser?.incoming?.complete === false
+}
+
+/**
+ * To be called within a message.
+ *
+ * @param {any} socket
+ * @param {() => void} ended called when the parser has come to its end, and has parsed the chunk that it is in
+ */
+function onMessageEnd ({ parser }, ended) {
+  const { kOnMessageComplete } = parser.constructor
+  const { incoming, [kOnMessageComplete]: onComplete } = parser
+  parser[kOnMessageComplete] = /** @this {any} */ function () {
+    parser[kOnMessageComplete] = onComplete // Node uses its parsers again
+    if (parser.incoming === incoming) process.nextTick(ended)
+    return onComplete.call(this)
+  }
 }
 
 /**
@@ -248,6 +270,8 @@ module.exports = {
   trackBeforeListening,
   betweenRequests,
   isBetweenMessages,
+  isWithinMessage,
+  onMessageEnd,
   watchBegins,
   currentChunk,
   mostFieldsOf,

@@ -49,9 +49,17 @@ function isReplaySafe ({ method, url, headers }, { isMarked = false, mostFields 
   return length < LONGEST_HEAD
 }
 
+const OF_BODY = /^(?:transfer-encoding|content-length|upgrade)$/i
+const [SHORTEST, LONGEST] = ['upgrade'.length, 'transfer-encoding'.length]
+
 /** @param {Head} head @returns {boolean} no body follows it */
 function isBodyless ({ headers }) {
-  return !headers.some((name, i) => i % 2 === 0 && (/^(?:transfer-encoding|upgrade)$/i.test(name) || (/^content-length$/i.test(name) && !/^0+$/.test(headers[i + 1]))))
+  for (let i = 0; i < headers.length; i += 2) {
+    const { length } = headers[i]
+    if (length < SHORTEST || length > LONGEST || !OF_BODY.test(headers[i])) continue
+    if (length !== 'content-length'.length || !/^0+$/.test(headers[i + 1])) return false
+  }
+  return true
 }
 
 /**

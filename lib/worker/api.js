@@ -79,7 +79,7 @@ function offerApi (tracker, ofFeatures) {
     resume: () => channel?.send('resume'),
     pin: socket => {
       const connection = tracker.of(socket)
-      if (connection) connection.isPinned = true
+      if (connection) tracker.pin(connection)
     },
     replayable: response => {
       const exchange = tracker.of(response?.req?.socket)?.exchanges.find(exchange => exchange.response === response)

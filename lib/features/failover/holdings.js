@@ -27,15 +27,17 @@ class Holdings {
   #descriptors = new Int32Array(0)
   #serials = new Float64Array(0)
   /** The index of its server. */
-  #servers = new Uint8Array(0)
+  #servers = new Uint32Array(0)
   /**
    * Connections of which there is a handle, which cannot give its descriptor away, by their rows.
    *
    * @type {Map<number, Socket>}
    */
   #handles = new Map()
-  /** @type {{ key: string, idleMs: number | null | undefined }[]} */
+  /** The servers. @type {{ key: string, idleMs: number | null | undefined }[]} */
   #known = []
+  /** Their indices, by their keys. @type {Map<string, number>} */
+  #indices = new Map()
   count = 0
   /** @type {Descriptor | null} */
   memory = null
@@ -121,13 +123,16 @@ class Holdings {
     }
     this.#descriptors = grown(Int32Array, this.#descriptors)
     this.#serials = grown(Float64Array, this.#serials)
-    this.#servers = grown(Uint8Array, this.#servers)
+    this.#servers = grown(Uint32Array, this.#servers)
   }
 
   /** @param {string} key @param {number | null} [idleMs] */
   #serverOf (key, idleMs) {
-    const at = this.#known.findIndex(server => server.key === key)
-    if (at === -1) return Math.min(this.#known.push({ key, idleMs }), 256) - 1
+    const at = this.#indices.get(key)
+    if (at === undefined) {
+      this.#indices.set(key, this.#known.length)
+      return this.#known.push({ key, idleMs }) - 1
+    }
     if (idleMs !== undefined) this.#known[at].idleMs = idleMs
     return at
   }

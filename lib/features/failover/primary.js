@@ -10,14 +10,14 @@ const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
 const { setTimeout } = require('node:timers')
 const { LONGEST_PATH } = require('../../core/account')
-const { isBodyless, isReplaySafe } = require('../../core/request-replay')
 const { loadAddon } = require('../../native/addon')
 const { Descriptor } = require('../../native/descriptor')
 const { descriptorLimit } = require('../../native/descriptor-limit')
+const { decide, readRequest } = require('./decision')
 const { Holdings } = require('./holdings')
-const { answerLast } = require('./last-answer')
+const { answerLast, closeGently } = require('./last-answer')
 const { MEMORY, TICK_MS, decode } = require('./packet')
-const { ENDED_BY_CLIENT, PREFIX_BYTES, bytesOf, fateOf, parseHead } = require('./row')
+const { PREFIX_BYTES, bytesOf } = require('./row')
 
 /**
  * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
@@ -144,8 +144,8 @@ class Failover {
     const outcome = { moved: 0, replayed: 0, answered: 0, cut: 0, ended: 0, cuts: [] }
     const all = [...holdings.read()].map(held => {
       const counted = this.addon.bytesOf(held.socket.fd)
-      const bytes = counted && bytesOf(counted)
-      return { ...held, bytes, request: bytes ? requestOf(holdings, held.row, bytes) : null }
+      const bytes = counted ? bytesOf(counted) : null
+      return { ...held, bytes, request: bytes ? keptOf(holdings, held.row, bytes) : null }
     })
     const isBlocked = ['no-account', 'blocked'].includes(String(handle.process.killedFor))
     const latest = isBlocked ? latestOf(all.flatMap(({ request }) => request ?? [])) : null
@@ -158,53 +158,50 @@ class Failover {
   }
 
   /**
-   * @param {WorkerHandle} worker @param {Held & { bytes?: Bytes, request: Request | null }} held
+   * @param {WorkerHandle} worker @param {Held & { bytes: Bytes | null, request: Kept | null }} held
    * @param {boolean} isBlocking its request is not given to another worker
    * @param {Outcome} outcome
    */
   #settle (worker, { socket, row, key, idleMs, bytes, request }, isBlocking, outcome) {
-    const fate = bytes ? fateOf(row, bytes, request?.isAlone === true) : 'ended'
-    if (fate === 'ended' || (fate === 'idle' && this.kernel.isStopping())) {
-      outcome.ended++
+    const { end, given, hasLeft } = decide(row, bytes, request, {
+      isStopping: this.kernel.isStopping(), isBlocking, isReplaying: this.kernel.options.replay === 'safe'
+    })
+    const isOver = end.startsWith('closed') || (end === 'answered' && hasLeft)
+    const counted = isOver ? 'ended' : end === 'reset' ? 'cut' : /** @type {'moved' | 'replayed' | 'answered'} */ (end)
+    outcome[counted]++
+    if ((counted === 'cut' || counted === 'answered') && outcome.cuts.length < MOST_NAMED) {
+      outcome.cuts.push(nameCut(request, peerOf(socket).port, row.deaths))
+    }
+    if (end === 'closed') return socket.close()
+    if (end === 'moved' || end === 'replayed') {
+      return this.kernel.give(worker, {
+        key,
+        ...given && request
+          ? this.#withBytes(given, request, row, end === 'replayed', socket)
+          : { leftMs: idleMs === undefined ? IDLE_MS : idleMs }
+      }, socket)
+    }
+    if (end === 'reset') {
+      this.addon.shut(socket.fd, true)
       return socket.close()
-    }
-    if (fate === 'idle') {
-      outcome.moved++
-      return this.kernel.give(worker, { key, leftMs: idleMs === undefined ? IDLE_MS : idleMs }, socket)
-    }
-    if (fate === 'unanswered' && bytes && request && !isBlocking && this.#isReplayed(row, bytes, request)) {
-      const isSeen = request.head !== null // by the app, perhaps
-      outcome[isSeen ? 'replayed' : 'moved']++
-      const session = this.#sessionOf(request, socket)
-      return this.kernel.give(worker, { key, leftMs: null, bytes: request.bytes.toString('base64'), ...isSeen && { replayed: 1, deaths: 1 }, ...session !== null && { session } }, socket)
     }
     const handle = handleOf(socket)
     if (!handle) return
-    // Or it waits with its half closed, as few do
-    const hasLeft = fate === 'unanswered' && bytes?.state === ENDED_BY_CLIENT
-    outcome[hasLeft ? 'ended' : fate === 'unanswered' ? 'answered' : 'cut']++
-    if (!hasLeft && outcome.cuts.length < MOST_NAMED) {
-      outcome.cuts.push(nameCut(request, peerOf(socket).port, row.deaths))
-    }
-    if (fate === 'unanswered') answerLast(handle, row.hasThrown ? 500 : 502)
-    else socket.close()
+    if (end === 'answered') answerLast(handle, row.hasThrown ? 500 : 502)
+    else closeGently(handle)
   }
 
   /**
-   * All that was read is there, and another worker may have it: a part of a head, or a request that may be handled
-   * twice.
-   *
-   * @param {Row} row @param {Bytes} bytes @param {Request} request
+   * @param {Buffer} given @param {Kept} request @param {Row} row @param {boolean} isReplayed
+   * @param {import('./holdings').Socket} socket
    */
-  #isReplayed ({ deaths, hasThrown, latest }, { read }, { bytes, head, isAlone }) {
-    if (this.kernel.isStopping() || read !== latest.read + bytes.length) return false
-    if (head === null) return !bytes.includes('\r\n\r\n')
-    const { replay } = this.kernel.options
-    return replay === 'safe' && deaths === 0 && !hasThrown && isAlone && isReplaySafe(head)
+  #withBytes (given, request, { deaths }, isReplayed, socket) {
+    const session = this.#sessionOf(request, socket)
+    return { leftMs: null, bytes: given.toString('base64'), deaths: deaths + 1, ...isReplayed && { replayed: 1 }, ...session !== null && { session } }
   }
 
   /**
-   * @param {Request} request @param {import('./holdings').Socket} socket
+   * @param {Kept} request @param {import('./holdings').Socket} socket
    * @returns {string | null} its worker-to-be is that of its session
    */
   #sessionOf ({ head }, socket) {
@@ -222,35 +219,25 @@ class Failover {
   }
 }
 
-/**
- * @typedef {object} Request what is kept of one in flight
- * @property {Buffer} bytes
- * @property {import('../../core/request-replay').Head | null} head null: it is not whole
- * @property {boolean} isAlone it has no body, and nothing follows it
- * @property {number} ageMs
- */
+/** @typedef {import('./decision').Request & { ageMs: number }} Kept */
 
 /**
- * @param {Holdings} holdings @param {import('./row').Row} row @param {import('./row').Bytes} counted
- * @returns {Request | null} null: nothing is kept
+ * @param {Holdings} holdings @param {Row} row @param {Bytes} counted
+ * @returns {Kept | null} null: nothing is kept
  */
-function requestOf (holdings, row, counted) {
+function keptOf (holdings, row, counted) {
   const kept = holdings.keptOf(row, counted)
   if (!kept) return null
-  const bytes = kept.subarray(PREFIX_BYTES)
-  const parsed = parseHead(bytes.toString('latin1'))
   const ageMs = performance.timeOrigin + performance.now() - kept.readDoubleLE(0)
   return {
-    bytes,
-    head: parsed && parsed.head,
-    isAlone: parsed !== null && parsed.length === bytes.length && isBodyless(parsed.head),
+    ...readRequest(kept.subarray(PREFIX_BYTES)),
     ageMs: Number.isFinite(ageMs) ? Math.max(0, Math.round(ageMs)) : 0
   }
 }
 
-/** Of a worker that was blocked: most likely by this one. @param {Request[]} requests */
+/** Of a worker that was blocked: most likely by this one. @param {Kept[]} requests */
 function latestOf (requests) {
-  return requests.reduce((/** @type {Request | null} */ latest, request) =>
+  return requests.reduce((/** @type {Kept | null} */ latest, request) =>
     latest === null || request.ageMs < latest.ageMs ? request : latest, null)
 }
 
@@ -267,7 +254,7 @@ function peerOf (socket) {
 }
 
 /**
- * @param {Request | null} request @param {number | null} [remotePort] @param {number} [deaths]
+ * @param {Kept | null} request @param {number | null} [remotePort] @param {number} [deaths]
  * @returns {import('../../core/account').Cut}
  */
 function nameCut (request, remotePort = null, deaths = 0) {

@@ -9,13 +9,13 @@
  * kernel tells, which has counted the same bytes.
  *
  * @typedef {object} State as of a moment between two requests
- * @property {number} read bytes that the worker had read, counted as the kernel does; NaN: it was not between two
- *   requests; CLOSES: the worker closes it then
+ * @property {number} read bytes that the worker had read, counted as the kernel does; or UNKNOWN, ANSWERED, CLOSES
  * @property {number} written
  *
  * @typedef {object} Row
  * @property {number} serial of the connection
- * @property {number} deaths how many workers have died with its request
+ * @property {number} deaths how many workers have died with what was read since it was idle
+ * @property {boolean} isSeen the app has been given a request, and the response has not ended
  * @property {boolean} hasThrown the app's code has, for its request
  * @property {State} latest
  * @property {State} other
@@ -30,9 +30,10 @@
  * @property {number} written
  * @property {number} state TCP's
  *
- * @typedef {'ended' | 'idle' | 'unanswered' | 'begun'} Fate
+ * @typedef {'ended' | 'idle' | 'answered' | 'unanswered' | 'begun'} Fate
  *   ended       the client has closed it, or the worker had
  *   idle        nothing is in flight; what has come since is with the kernel
+ *   answered    the response has ended, and the rest of its request's body was to come
  *   unanswered  a request has been read, or a part of one, and nothing was answered
  *   begun       a part of a response was written, and perhaps all of it
  */
@@ -53,32 +54,45 @@ const SPILL = Object.freeze({ from: PLACES[1].from + PLACES[1].bytes * PLACES[1]
 const SPILL_PREFIX_BYTES = 16
 const MEMORY_BYTES = SPILL.from + SPILL.bytes
 
-/**
- * Of a row, in numbers of eight bytes; `LATEST` is 0 or 1, with twice `deaths`, and THREW. KEPT and PLACE are written
- * by lib/native/addon/reads.c.
- */
+/** Of a row, in numbers of eight bytes. KEPT and PLACE are written by lib/native/addon/reads.c. */
 const SERIAL = 0
-const LATEST = 1
-const THREW = 1024
+const FLAGS = 1
 const STATES = Object.freeze([2, 4])
 const KEPT = 6
 const PLACE = 7
 const AT_END = 0.5
-const CLOSES = -1
+/** What FLAGS is the sum of: LATEST where the second state is the latest one, and DEATH for each death. */
+const LATEST = 1
+const SEEN = 2
+const THREW = 4
+const DEATH = 8
+/** In place of the bytes read in a state. */
+const UNKNOWN = NaN // a part of the next request had been read, or there are more requests in flight
+const CLOSES = -1 // the worker closes the connection then
+const ANSWERED = -2 // the response has ended before all of its request was read
 
 const ESTABLISHED = 1
 const ENDED_BY_CLIENT = 8 // CLOSE_WAIT
-const HEAD_END = '\r\n\r\n'
+const HEAD_END = /\r?\n\r?\n/ // a lenient parser takes a bare LF
+const LINE_END = /\r?\n/
 
 /** @param {DataView} view @param {number} at where the row begins, in bytes @returns {Row} */
 function readRow (view, at) {
   const number = (/** @type {number} */ field) => view.getFloat64(at + 8 * field, true)
   const state = (/** @type {number} */ from) => ({ read: number(from), written: number(from + 1) })
-  const flags = number(LATEST)
-  const latest = flags % 2 === 1 ? 1 : 0
-  const [deaths, kept] = [Math.floor((flags % THREW) / 2), Math.trunc(number(KEPT))]
-  const [mine, other] = [state(STATES[latest]), state(STATES[1 - latest])]
-  return { serial: number(SERIAL), deaths, hasThrown: flags >= THREW, latest: mine, other, kept, place: number(PLACE) }
+  const flags = number(FLAGS)
+  const has = (/** @type {number} */ flag) => (flags & flag) !== 0
+  const [latest, other] = has(LATEST) ? [STATES[1], STATES[0]] : STATES
+  return {
+    serial: number(SERIAL),
+    deaths: Math.floor(flags / DEATH),
+    isSeen: has(SEEN),
+    hasThrown: has(THREW),
+    latest: state(latest),
+    other: state(other),
+    kept: Math.trunc(number(KEPT)),
+    place: number(PLACE)
+  }
 }
 
 /**
@@ -96,13 +110,16 @@ function bytesOf ([read, written, , state]) {
  * @returns {Fate}
  */
 function fateOf (row, bytes, isWholeRequest) {
-  const { latest, other } = row
-  if (bytes.state !== ESTABLISHED && bytes.state !== ENDED_BY_CLIENT) return 'ended'
-  if ([latest, other].some(({ read, written }) => read === CLOSES && written === bytes.written)) return 'ended'
-  const isIdle = [latest, other].some(({ read, written }) => read === bytes.read && written === bytes.written) ||
-    isAnsweredAtOnce(row, bytes, isWholeRequest)
-  if (isIdle) return bytes.state === ENDED_BY_CLIENT ? 'ended' : 'idle'
-  return [latest, other].some(({ read, written }) => written === bytes.written && !(read > bytes.read)) ? 'unanswered' : 'begun'
+  const { state, written } = bytes
+  if (state !== ESTABLISHED && state !== ENDED_BY_CLIENT) return 'ended'
+  const states = [row.latest, row.other].filter(state => state.written === written)
+  if (states.some(({ read }) => read === CLOSES)) return 'ended'
+  if (states.some(({ read }) => read === bytes.read) || isAnsweredAtOnce(row, bytes, isWholeRequest)) {
+    return state === ENDED_BY_CLIENT ? 'ended' : 'idle'
+  }
+  const isAnnounced = row.other.written > row.latest.written // else it is the one before
+  if (states.some(state => state.read === ANSWERED && (state === row.latest || isAnnounced))) return 'answered'
+  return states.some(({ read }) => !(read > bytes.read)) ? 'unanswered' : 'begun'
 }
 
 /**
@@ -112,7 +129,7 @@ function fateOf (row, bytes, isWholeRequest) {
  */
 function isAnsweredAtOnce (row, bytes, isWholeRequest) {
   const { latest, other } = row
-  if (!isWholeRequest || !Number.isNaN(other.read) || bytes.read !== latest.read + keptOf(row, bytes)) return false
+  if (!isWholeRequest || other.read !== ANSWERED || bytes.read !== latest.read + keptOf(row, bytes)) return false
   return other.written > latest.written && other.written === bytes.written
 }
 
@@ -154,20 +171,36 @@ function placesOf (row, bytes, spill) {
 
 /**
  * @param {string} text as a client sent it, in latin1
- * @returns {{ head: import('../../core/request-replay').Head, length: number } | null} `length`: of the head; null: it
- *   is not whole, or none
+ * @returns {{ head: import('../../core/request-replay').Head, length: number } | null} `length`: of the head, with the
+ *   empty lines around it; null: it is not whole, or none
  */
 function parseHead (text) {
-  const end = text.indexOf(HEAD_END)
+  const begin = lengthOfLineEnds(text)
+  const end = text.slice(begin).search(HEAD_END)
   if (end === -1) return null
-  const [line, ...lines] = text.slice(0, end).replace(/^(?:\r\n)+/, '').split('\r\n')
+  const [line, ...lines] = text.slice(begin, begin + end).split(LINE_END)
   const [, method, url, version] = /^([^ ]+) ([^ ]+) HTTP\/(\d\.\d)$/.exec(line) ?? []
   if (version === undefined) return null
   const headers = lines.flatMap(line => {
     const colon = line.indexOf(':')
     return [line.slice(0, Math.max(0, colon)), line.slice(colon + 1).trim()]
   })
-  return { head: { method, url, version, headers }, length: end + HEAD_END.length }
+  return { head: { method, url, version, headers }, length: begin + end + lengthOfLineEnds(text.slice(begin + end)) }
+}
+
+/** @param {string} text @returns {number} how many characters of line ends it begins with, which no parser heeds */
+function lengthOfLineEnds (text) {
+  return /** @type {RegExpExecArray} */ (/^[\r\n]*/.exec(text))[0].length
+}
+
+/**
+ * Whether the app may have been given a request in these bytes though it was not noted: of an upgrade no channel of
+ * Node's tells.
+ *
+ * @param {string} text in latin1
+ */
+function mayBeUpgrade (text) {
+  return /\n\r?\n|\r\r/.test(text.slice(lengthOfLineEnds(text))) && /^\s*CONNECT\s|[\r\n]upgrade[ \t]*:/i.test(text)
 }
 
 module.exports = {
@@ -179,18 +212,25 @@ module.exports = {
   SPILL_PREFIX_BYTES,
   MEMORY_BYTES,
   SERIAL,
+  FLAGS,
   LATEST,
+  SEEN,
   THREW,
+  DEATH,
   STATES,
   KEPT,
   AT_END,
   PLACE,
+  UNKNOWN,
   CLOSES,
+  ANSWERED,
   ENDED_BY_CLIENT,
   readRow,
   bytesOf,
   fateOf,
   readSpill,
   placesOf,
-  parseHead
+  parseHead,
+  lengthOfLineEnds,
+  mayBeUpgrade
 }

@@ -4,7 +4,10 @@
  * In a worker: its rows, in memory that the primary can read when this process is dead. It is mapped as it is needed.
  */
 
-const { ROW_BYTES, MOST_ROWS, PLACES, SPILL, MEMORY_BYTES, SERIAL, LATEST, THREW, STATES, KEPT, AT_END, CLOSES } = require('./row')
+const {
+  ROW_BYTES, MOST_ROWS, PLACES, SPILL, MEMORY_BYTES,
+  SERIAL, FLAGS, LATEST, SEEN, THREW, DEATH, STATES, KEPT, AT_END, CLOSES
+} = require('./row')
 
 const CHUNK_BYTES = 65_536
 const ROWS_OF_CHUNK = CHUNK_BYTES / ROW_BYTES
@@ -84,13 +87,21 @@ class Note {
 
   /**
    * @param {number} read @param {number} written
-   * @param {{ bytes?: Buffer, deaths?: number }} [request] `bytes`: read since, of a request in flight
+   * @param {{ bytes?: Buffer, deaths?: number, isSeen?: boolean }} [request] `bytes`: read since, of a request in
+   *   flight
    */
-  begin (read, written, { bytes = NOTHING, deaths = 0 } = {}) {
+  begin (read, written, { bytes = NOTHING, deaths = 0, isSeen = false } = {}) {
+    this.#view[this.#at + SERIAL] = 0 // until all of it holds
     for (const state of STATES) this.#write(state, read, written)
-    this.#view[this.#at + LATEST] = 2 * deaths
+    this.#latest = 0
+    this.#view[this.#at + FLAGS] = DEATH * deaths + (isSeen ? SEEN : 0)
     this.addon.keepReads(this.fd, /** @type {ArrayBuffer} */ (this.#view.buffer), 8 * this.#at, bytes)
     this.#view[this.#at + SERIAL] = this.serial
+  }
+
+  /** The app is about to be given a request. */
+  see () {
+    this.#raise(SEEN)
   }
 
   /**
@@ -103,15 +114,15 @@ class Note {
   }
 
   /**
-   * The connection is between two requests, or about to be closed.
+   * A response has ended.
    *
-   * @param {number} read NaN: it is neither @param {number} written @param {boolean} isLast
+   * @param {number} read @param {number} written @param {boolean} isLast @param {boolean} isSeen there are more
    */
-  rest (read, written, isLast) {
+  rest (read, written, isLast, isSeen) {
     this.announce(read, written, isLast)
     this.#latest = 1 - this.#latest
-    this.#view[this.#at + LATEST] = this.#latest
-    if (read === read) this.#view[this.#at + KEPT] = 0 // eslint-disable-line no-self-compare -- not NaN
+    this.#view[this.#at + FLAGS] = LATEST * this.#latest + (isSeen ? SEEN : 0)
+    if (read >= 0) this.#view[this.#at + KEPT] = 0
   }
 
   /** What was read last is the end of a head: of no later request a part has been read. */
@@ -121,8 +132,13 @@ class Note {
 
   /** The request of the connection is not to be handled by another worker. */
   threw () {
-    const at = this.#at + LATEST
-    if (this.#view[at] < THREW) this.#view[at] += THREW
+    this.#raise(THREW)
+  }
+
+  /** @param {number} flag */
+  #raise (flag) {
+    const at = this.#at + FLAGS
+    this.#view[at] |= flag
   }
 
   end () {

@@ -12,15 +12,17 @@
 const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
 const { setTimeout } = require('node:timers')
-const { isBetweenMessages, watchBegins } = require('../../core/internals')
-const { toWire } = require('../../core/request-replay')
+const { isBetweenMessages, isWithinMessage, mostFieldsOf, onMessageEnd, watchBegins } = require('../../core/internals')
+const { isBodyless, toWire } = require('../../core/request-replay')
 const { loadAddon } = require('../../native/addon')
 const { MEMORY, MOST_DESCRIPTORS, MOST_ENDED, TICK_MS, encode } = require('./packet')
+const { ANSWERED, UNKNOWN } = require('./row')
 const { Table } = require('./table')
 const { watchLastWrites } = require('./write-ahead')
 
 /**
  * @typedef {import('../../worker/connections/connection').Connection} Connection
+ * @typedef {import('../../worker/connections/connection').Exchange} Exchange
  * @typedef {NonNullable<ReturnType<Table['take']>>} Note
  */
 
@@ -66,6 +68,32 @@ class Duplicates {
     connection.copy = note
   }
 
+  /** The app is about to be given this request. @param {Connection} connection @param {Exchange} exchange */
+  begun (connection, exchange) {
+    const note = /** @type {Note | null} */ (connection.copy)
+    watchBegins(connection.socket, note === null || isWatchedClosely(note, exchange))
+    if (note === null) return
+    note.see()
+    if (note.isUncertain) process.nextTick(() => this.#noteAgain(connection, exchange))
+  }
+
+  /**
+   * The chunk is parsed in which the head has ended of a request whose beginning is not kept.
+   *
+   * @param {Connection} connection @param {Exchange} exchange
+   */
+  #noteAgain (connection, exchange) {
+    const note = /** @type {Note | null} */ (connection.copy)
+    const { socket, exchanges: [first] } = connection
+    const bytes = first === exchange && bytesOf(connection)
+    if (!note || !bytes) return
+    const { _handle: handle } = /** @type {any} */ (socket)
+    note.isUncertain = false
+    note.begin(note.readBefore + handle.bytesRead - bytes.length, note.writtenBefore + exchange.written, {
+      bytes, deaths: connection.deaths, isSeen: true
+    })
+  }
+
   /**
    * A response is about to be handed to the kernel to its end.
    *
@@ -78,19 +106,31 @@ class Duplicates {
     if (!connection || !note || !handle || connection.exchanges.length === 0) return
     const isLast = connection.exchanges.length === 1
     note.announce(
-      isLast ? readOf(note, socket, handle) : NaN, note.writtenBefore + handle.bytesWritten + bytes,
+      isLast ? readOf(note, socket, handle) : UNKNOWN, note.writtenBefore + handle.bytesWritten + bytes,
       response._last === true
     )
   }
 
   /** @param {Connection} connection @param {any} response */
-  finished ({ copy, socket, exchanges }, response) {
+  finished (connection, response) {
+    const { copy, socket, exchanges } = connection
     const note = /** @type {Note | null} */ (copy)
     const { _handle: handle } = /** @type {any} */ (socket)
     if (note === null || !handle) return
-    note.rest(exchanges.length === 0
-      ? readOf(note, socket, handle)
-      : NaN, note.writtenBefore + handle.bytesWritten, response._last === true)
+    const hasMore = exchanges.length > 0
+    const read = hasMore ? UNKNOWN : readOf(note, socket, handle)
+    note.rest(read, note.writtenBefore + handle.bytesWritten, response._last === true, hasMore)
+    if (read === ANSWERED) this.#awaitEnd(connection, note)
+  }
+
+  /** The rest of the body of a request that is answered has come. @param {Connection} connection @param {Note} note */
+  #awaitEnd (connection, note) {
+    const { socket } = connection
+    onMessageEnd(socket, () => {
+      const { _handle: handle } = /** @type {any} */ (socket)
+      if (connection.copy !== note || connection.exchanges.length > 0 || !handle) return
+      note.rest(readOf(note, socket, handle), note.writtenBefore + handle.bytesWritten, false, false)
+    })
   }
 
   /** @param {Connection} connection */
@@ -106,12 +146,8 @@ class Duplicates {
     this.#end(connection)
   }
 
-  /**
-   * The protocol of the connection is the app's from here on, and no sibling can go on with it.
-   *
-   * @param {Connection} connection
-   */
-  upgraded (connection) {
+  /** @param {Connection} connection */
+  stays (connection) {
     if (connection.copy) this.#end(connection)
   }
 
@@ -195,7 +231,7 @@ class Duplicates {
 
   /** @param {Connection} connection @returns {Note | null} */
   #noteOf (connection) {
-    const { socket, exchanges, stage, isAdopted, parcel } = connection
+    const { socket, exchanges: [exchange], stage, isAdopted, parcel } = connection
     const { _handle: handle } = /** @type {any} */ (socket)
     const counted = isAdopted ? this.addon.bytesOf(handle.fd) : [handle.bytesRead, handle.bytesWritten]
     const note = counted === undefined ? null : this.table.take(handle.fd)
@@ -203,16 +239,17 @@ class Duplicates {
     const [read, written] = counted
     note.readBefore = read - handle.bytesRead
     note.writtenBefore = written - handle.bytesWritten
-    const isResting = (stage === 'waiting' || (handle.bytesRead === 0 && !parcel) || isBetweenMessages(socket) === true) && socket.readableLength === 0
-    note.isUncertain = !isResting // of a head that has begun the end alone will be kept
-    const [exchange] = exchanges
-    if (!exchange) {
-      note.begin(isResting && socket.writableLength === 0 ? read : NaN, written)
+    const isUnread = stage === 'waiting' || (handle.bytesRead === 0 && !parcel)
+    if (exchange) {
+      const bytes = bytesOf(connection)
+      note.isUncertain = bytes === null
+      note.begin(bytes ? read - bytes.length : UNKNOWN, note.writtenBefore + exchange.written, {
+        bytes: bytes ?? undefined, deaths: connection.deaths, isSeen: true
+      })
     } else {
-      const bytes = exchanges.length === 1 && isResting ? toWire(exchange.head) : undefined
-      note.begin(
-        bytes ? read - bytes.length : NaN, note.writtenBefore + exchange.written, { bytes, deaths: connection.deaths }
-      )
+      const at = isUnread ? read : readOf(note, socket, handle)
+      note.begin(socket.writableLength === 0 ? at : UNKNOWN, written)
+      if (at === ANSWERED) this.#awaitEnd(connection, note)
     }
     return note
   }
@@ -229,24 +266,39 @@ class Duplicates {
 }
 
 /**
- * @param {Note} note @param {any} socket @param {any} handle
- * @returns {number} NaN: a part of the next request has been read, or of this one has not
+ * How much had been read of a connection that has answered all its requests.
+ *
+ * @param {Note} note of which a part is uncertain from here on, if the next head has begun
+ * @param {any} socket @param {any} handle
+ * @returns {number} or ANSWERED, or UNKNOWN
  */
 function readOf (note, socket, handle) {
   const isBetween = isBetweenMessages(socket) ?? note.isAtEndOfHead
   note.isUncertain = !isBetween
-  return isBetween && socket.readableLength === 0 ? note.readBefore + handle.bytesRead : NaN
+  if (isBetween && socket.readableLength === 0) return note.readBefore + handle.bytesRead
+  return isWithinMessage(socket) ? ANSWERED : UNKNOWN
+}
+
+/**
+ * What a connection's only request was, if nothing has come behind it.
+ *
+ * @param {Connection} connection
+ * @returns {Buffer | null} null: more has come, or a part of it is not known
+ */
+function bytesOf ({ socket, exchanges: [exchange, ...more] }) {
+  if (more.length > 0 || socket.readableLength > 0 || isBetweenMessages(socket) !== true) return null
+  const { head } = exchange
+  const mostFields = mostFieldsOf(socket)
+  return isBodyless(head) && (mostFields === 0 || head.headers.length < mostFields) ? toWire(head) : null
 }
 
 /**
  * The parser is to tell when the next request begins. Of one without a body the bytes that are kept tell it, for less.
  *
- * @param {Connection} connection
+ * @param {Note} note @param {Exchange} exchange whose head has just ended
  */
-function isWatchedClosely ({ copy, exchanges }) {
-  if (copy === null || /** @type {Note} */ (copy).isUncertain) return true
-  const { method } = exchanges[exchanges.length - 1].head
-  return method !== 'GET' && method !== 'HEAD'
+function isWatchedClosely (note, { head }) {
+  return note.isUncertain || !note.isAtEndOfHead || !isBodyless(head)
 }
 
 /** Plain HTTP/1 over TCP, which a sibling can go on with. @param {Connection} connection */
@@ -262,7 +314,6 @@ function noteConnections (kernel) {
   /** @type {Table | null} */
   let table = null
   raiseOomScore()
-  if (addon) kernel.tracker.on('request', connection => watchBegins(connection.socket, isWatchedClosely(connection)))
   kernel.channel.on({
     duplicates (_, socket) {
       if (!socket || !addon) return socket?.close()
@@ -271,6 +322,7 @@ function noteConnections (kernel) {
         table = new Table(addon)
         addon.send(socket.fd, MEMORY, [table.fd])
         const duplicates = kernel.tracker.witness = new Duplicates(kernel, addon, socket, table)
+        kernel.tracker.on('request', (connection, exchange) => duplicates.begun(connection, exchange))
         watchLastWrites((socket, response, bytes) => duplicates.ending(socket, response, bytes))
       } catch {
         socket.close() // the primary sees that nothing comes

@@ -26,7 +26,8 @@ const { Requests } = require('./requests')
  * @property {(connection: Connection, response: any) => void} finished a response is with the kernel
  * @property {(connection: Connection) => void} threw the app's code has thrown for a request of it, and the app's own
  *   listener is about to be called
- * @property {(connection: Connection) => void} upgraded it is found to be the app's own
+ * @property {(connection: Connection) => void} stays no sibling can go on with it: its protocol is found to be the
+ *   app's own, or the app has pinned it
  * @property {(connection: Connection, handle: any, isReset: boolean) => void} closing its handle is about to be closed
  */
 
@@ -165,6 +166,12 @@ class ConnectionTracker extends EventEmitter {
     return socket?.[kConnection]
   }
 
+  /** The app keeps the connection in this worker. @param {Connection} connection */
+  pin (connection) {
+    connection.isPinned = true
+    this.witness?.stays(connection)
+  }
+
   /**
    * Ends what no event has reported: a response whose `finish` reached no listener of http's, a socket that is neither
    * TCP nor a pipe. The event of a response that has just been flushed is still to come, so that one is ended at the
@@ -173,7 +180,7 @@ class ConnectionTracker extends EventEmitter {
   sweep () {
     for (const connection of this.connections) {
       if (connection.socket?.destroyed) this.release(connection)
-      if (connection.isForeign) this.witness?.upgraded(connection)
+      if (connection.isForeign) this.witness?.stays(connection)
       for (const exchange of connection.exchanges.filter(exchange => hasEnded(connection, exchange))) {
         if (exchange.isSwept && this.requests.end(exchange)) this.emit('rest', connection, exchange)
         exchange.isSwept = true

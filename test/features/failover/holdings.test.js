@@ -80,7 +80,7 @@ t.test('what a worker has noted and read is there for another process', { skip: 
   b.begin(10, 5, { bytes: Buffer.from('before'), deaths: 1 })
   const readBy = async (socket, client, text) => { client.write(text); await once(socket, 'data') }
   await readBy(socket, client, 'first')
-  a.rest(5, 50, false)
+  a.rest(5, 50, false, false)
   await readBy(socket, client, 'GET /')
   await readBy(socket, client, 'x'.repeat(2000)) // in a larger place from here on
   await readBy(second, other, ' and after')
@@ -100,12 +100,12 @@ t.test('what a worker has noted and read is there for another process', { skip: 
   await readBy(socket, client, '\r\n\r\n')
   t.equal(a.isAtEndOfHead, true)
   const touched = table.sweep()
-  a.rest(2010, 60, false)
+  a.rest(2010, 60, false, false)
   table.sweep()
   table.sweep() // idle for that long: its place is free
   for (let i = 0; i < 100; i++) {
     await readBy(socket, client, 'GET / ' + 'y'.repeat(3000))
-    a.rest(2010, 60 + i, false)
+    a.rest(2010, 60 + i, false, false)
   }
   t.equal(table.sweep(), touched, 'and used again')
   await readBy(socket, client, 'z'.repeat(60_000))
@@ -136,6 +136,20 @@ t.test('a row that the worker has ended, or that another connection has by now, 
   table.take(-1).begin(0, 0)
   t.same([...held.read()], [])
   t.same([isOpen(ofEnded), isOpen(ofReused)], [false, false])
+  held.close()
+})
+
+t.test('of many servers each connection has its own', { skip: addon === null }, async t => {
+  const table = new Table(addon)
+  const held = holdings()
+  held.memory = new Descriptor(table.fd)
+  for (let i = 0; i < 600; i++) {
+    const note = table.take(-1)
+    note.begin(0, 0)
+    held.begin(note, open(), `server ${i % 300}`)
+  }
+  const keys = [...held.read()].map(({ key, socket }) => { socket.close(); return key })
+  t.same(keys, Array.from({ length: 600 }, (_, i) => `server ${i % 300}`))
   held.close()
 })
 

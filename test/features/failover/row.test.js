@@ -2,12 +2,15 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { CLOSES, bytesOf, fateOf, parseHead, placesOf, readRow, readSpill, PLACES, SPILL, PREFIX_BYTES, ROW_BYTES, SERIAL, LATEST, THREW, STATES, KEPT, PLACE } = require('../../../lib/features/failover/row')
+const {
+  ANSWERED, CLOSES, UNKNOWN, bytesOf, fateOf, mayBeUpgrade, parseHead, placesOf, readRow, readSpill,
+  PLACES, SPILL, PREFIX_BYTES, ROW_BYTES, SERIAL, FLAGS, LATEST, THREW, DEATH, STATES, KEPT, PLACE
+} = require('../../../lib/features/failover/row')
 
 const ESTABLISHED = 1
 const rest = (read, written) => ({ read, written })
 const row = (latest, other = latest, kept = 0) => ({
-  serial: 1, deaths: 0, hasThrown: false, latest, other, kept, place: 0
+  serial: 1, deaths: 0, isSeen: false, hasThrown: false, latest, other, kept, place: 0
 })
 const counted = (read, written, state = ESTABLISHED) => ({ read, written, state })
 
@@ -18,7 +21,7 @@ t.test('a connection of which the kernel has counted what was noted is idle, by 
 
 t.test('more read and nothing written: a request that was not answered', async t => {
   t.equal(fateOf(row(rest(100, 50), rest(0, 0)), counted(180, 50), false), 'unanswered')
-  t.equal(fateOf(row(rest(NaN, 50), rest(0, 0)), counted(180, 50), false), 'unanswered', 'it was in the middle of one')
+  t.equal(fateOf(row(rest(UNKNOWN, 50), rest(0, 0)), counted(180, 50), false), 'unanswered', 'it was in the middle of one')
 })
 
 t.test('more written: a response has begun', async t => {
@@ -39,11 +42,18 @@ t.test('closed by the client, or by the worker', async t => {
 })
 
 t.test('answered while its head was being parsed: idle if nothing but a whole request was read', async t => {
-  const answered = row(rest(100, 50), rest(NaN, 90), 80)
+  const answered = row(rest(100, 50), rest(ANSWERED, 90), 80)
   t.equal(fateOf(answered, counted(180, 90), true), 'idle')
-  t.equal(fateOf(answered, counted(180, 90), false), 'unanswered', 'a part of the next one was read')
-  t.equal(fateOf(row(rest(100, 50), rest(NaN, 90), -80), counted(181, 90), true), 'unanswered', 'more was read than is kept')
+  t.equal(fateOf(answered, counted(180, 90), false), 'answered', 'the rest of it was to come')
+  const more = row(rest(100, 50), rest(ANSWERED, 90), -80)
+  t.equal(fateOf(more, counted(181, 90), true), 'answered', 'more was read than is kept')
   t.equal(fateOf(answered, counted(180, 50), true), 'unanswered')
+})
+
+t.test('answered before all of its body was read: over, until the rest has come', async t => {
+  t.equal(fateOf(row(rest(ANSWERED, 90), rest(100, 50)), counted(180, 90), false), 'answered')
+  t.equal(fateOf(row(rest(180, 90), rest(ANSWERED, 90)), counted(180, 90), false), 'idle', 'it has')
+  t.equal(fateOf(row(rest(180, 90), rest(ANSWERED, 90)), counted(260, 90), false), 'unanswered', 'and the next request, too')
 })
 
 t.test("the end of the client's half counts as a byte for the kernel", async t => {
@@ -54,12 +64,12 @@ t.test("the end of the client's half counts as a byte for the kernel", async t =
 t.test('a row is read as it was written', async t => {
   const numbers = new Float64Array(ROW_BYTES / 8)
   numbers[SERIAL] = 12
-  numbers[LATEST] = THREW + 2 * 1 + 1
+  numbers[FLAGS] = LATEST + THREW + DEATH
   numbers[KEPT] = 30
   numbers[PLACE] = 40
   for (const [i, from] of STATES.entries()) [numbers[from], numbers[from + 1]] = [10 + i, 20 + i]
   t.same(readRow(new DataView(numbers.buffer), 0), {
-    serial: 12, deaths: 1, hasThrown: true, latest: rest(11, 21), other: rest(10, 20), kept: 30, place: 40
+    serial: 12, deaths: 1, isSeen: false, hasThrown: true, latest: rest(11, 21), other: rest(10, 20), kept: 30, place: 40
   })
 })
 
@@ -68,7 +78,15 @@ t.test('a head is read as the client sent it; a part of one is none', async t =>
   t.same(parseHead(`${text}more`), { head: { method: 'GET', url: '/a?b', version: '1.1', headers: ['Host', 'x', 'X-Empty', '', 'X', 'y: z'] }, length: text.length })
   t.same(parseHead('\r\nGET / HTTP/1.0\r\n\r\n'), { head: { method: 'GET', url: '/', version: '1.0', headers: [] }, length: 20 })
   for (let i = 0; i < text.length; i++) t.equal(parseHead(text.slice(0, i)), null)
+  const bare = 'GET / HTTP/1.1\nHost: x\n\n'
+  t.same(parseHead(bare), { head: { method: 'GET', url: '/', version: '1.1', headers: ['Host', 'x'] }, length: bare.length }, 'bare LF, for a lenient parser')
+  t.equal(parseHead(`${text}\r\n\r\n`).length, text.length + 4, 'with the empty lines behind it')
   for (const bad of ['GET / HTTP/2\r\n\r\n', 'GET  / HTTP/1.1\r\n\r\n', '\r\n\r\n', 'x\r\n\r\n']) t.equal(parseHead(bad), null, JSON.stringify(bad))
+})
+
+t.test('an upgrade may have been given to the app though nothing was noted', async t => {
+  for (const text of ['GET / HTTP/1.1\r\nUpgrade: x\r\n\r\n', 'CONNECT a:1 HTTP/1.1\nHost: a\n\n', '\r\nGET / HTTP/1.1\rupgrade:x\r\r']) t.equal(mayBeUpgrade(text), true, text)
+  for (const text of ['GET / HTTP/1.1\r\nUpgrade: x\r\n\r', '\r\n\r\nCONNECT a:1 HTTP/1.1\r\n', 'POST / HTTP/1.1\r\n\r\n']) t.equal(mayBeUpgrade(text), false, text)
 })
 
 t.test('whatever is in that memory, there is an answer, and a place in it', async t => {
@@ -84,7 +102,7 @@ t.test('whatever is in that memory, there is an answer, and a place in it', asyn
       first.length <= PLACES[1].bytes && first.offset + first.length <= SPILL.from)
       const isSpillWithin = second === undefined ||
       (second.length > 0 && second.offset > SPILL.from && second.offset + second.length <= SPILL.from + SPILL.bytes)
-      return ['ended', 'idle', 'unanswered', 'begun'].includes(fateOf(row, counted(read, written, state), isWhole)) && isWithin && isSpillWithin
+      return ['ended', 'idle', 'answered', 'unanswered', 'begun'].includes(fateOf(row, counted(read, written, state), isWhole)) && isWithin && isSpillWithin
     }))
 })
 
