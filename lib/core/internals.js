@@ -151,14 +151,14 @@ function isWithinMessage ({ parser }) {
  * To be called within a message.
  *
  * @param {any} socket
- * @param {() => void} ended called when the parser has come to its end, and has parsed the chunk that it is in
+ * @param {() => void} ended called when the parser has come to its end, within the chunk that it parses
  */
 function onMessageEnd ({ parser }, ended) {
   const { kOnMessageComplete } = parser.constructor
   const { incoming, [kOnMessageComplete]: onComplete } = parser
   parser[kOnMessageComplete] = /** @this {any} */ function () {
     parser[kOnMessageComplete] = onComplete // Node uses its parsers again
-    if (parser.incoming === incoming) process.nextTick(ended)
+    if (parser.incoming === incoming) ended()
     return onComplete.call(this)
   }
 }

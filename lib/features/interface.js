@@ -43,8 +43,9 @@
  * @property {(original: { id: string, pid: number | null }) => void} ended such a process has
  * @property {() => boolean} hasSessions requests belong to sessions, each of which is one worker's
  * @property {(asked: Asked) => string | null} sessionOf null: the request belongs to none
- * @property {(dead: WorkerHandle, parcel: import('../core/message').ParcelFields, socket: any) => void} give has
- *   another worker go on with a connection of one that is gone
+ * @property {(dead: WorkerHandle, parcel: import('../core/message').ParcelFields, socket: any,
+ *   apart?: ReadonlySet<WorkerHandle>) => void} give has another worker go on with a connection of one that is gone;
+ *   those of `apart` if no other one takes it
  * @property {() => boolean} isStopping no worker will serve any more, nor of a primary that follows
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation, as a
  *   feature does it

@@ -159,7 +159,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
       crashWatch.note(how, request === null ? [] : [{ request, count: 1 }])
       features.all('crashed', handle, false)
     },
-    give: (handle, parcel, socket) => ledger.give(handle, parcel, socket),
+    give: (handle, parcel, socket, apart) => ledger.give(handle, parcel, socket, apart),
     isStopping: () => tenure.aborted && handover.receivers.length === 0, // else those of the next primary serve
     kill: handle => { tasks.run('kill', () => kill(handle, 'blocked')) },
     replace (handle, reason) {

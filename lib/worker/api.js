@@ -77,10 +77,7 @@ function offerApi (tracker, ofFeatures) {
     requestRecycle: reason => channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     pause: reason => channel?.send('pause', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     resume: () => channel?.send('resume'),
-    pin: socket => {
-      const connection = tracker.of(socket)
-      if (connection) tracker.pin(connection)
-    },
+    pin: socket => tracker.pin(socket),
     replayable: response => {
       const exchange = tracker.of(response?.req?.socket)?.exchanges.find(exchange => exchange.response === response)
       if (exchange) exchange.isMarked = true

@@ -173,6 +173,18 @@ t.test('a fleet of one: connections and a request wait for the next worker; of p
   t.match(await answer, { status: 200, text: / 1$/ })
 })
 
+t.test('requests that were in flight beside one that ends its worker are answered: it is tried alone', { skip }, async t => {
+  const { port, events, pid, agent, told } = await settled(t, { workers: 3 })
+  const agents = await clientsOf(t, port, pid, 12)
+  await delay(COVERED_MS)
+  const innocent = agents.map(agent => ask(port, agent, 'GET', '/replayed'))
+  await told.until('has', { where: ({ url }) => url === '/replayed', count: 12 })
+  const poison = ask(port, agent, 'GET', '/kill')
+  t.same((await Promise.all(innocent)).map(({ status }) => status), Array(12).fill(200))
+  t.match(await poison, { status: 502 })
+  t.match(await events.until('worker.crash', { count: 2 }), { answered: 1, cuts: [{ path: '/kill', deaths: 1 }] })
+})
+
 t.test('bytes that are no head, whose handling ends a worker, end one more and are answered with 502; a POST whose lines end with bare LF, which a worker had been given, is not handled again', { skip }, async t => {
   const { port, events, supervisor, told } = await settled(t, { workers: 3 })
   let deaths = 0

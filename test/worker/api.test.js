@@ -25,7 +25,7 @@ t.test('in a fleet they reach the preload, also from another copy of the package
   const socket = {}
   const connection = { isPinned: false }
   const { connect, assign } =
-    offerApi(/** @type {any} */ ({ of: (/** @type {any} */ of) => of === socket ? connection : undefined }), [])
+    offerApi(/** @type {any} */ ({ pin: (/** @type {any} */ of) => { if (of === socket) connection.isPinned = true } }), [])
   worker.requestRecycle('before it is a worker')
   t.same(sent, [])
   connect(

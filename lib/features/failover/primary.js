@@ -17,7 +17,8 @@ const { decide, readRequest } = require('./decision')
 const { Holdings } = require('./holdings')
 const { answerLast, closeGently } = require('./last-answer')
 const { MEMORY, TICK_MS, decode } = require('./packet')
-const { PREFIX_BYTES, bytesOf } = require('./row')
+const { PREFIX_BYTES, ROW_BYTES, bytesOf, readRow } = require('./row')
+const { Suspects } = require('./suspects')
 
 /**
  * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
@@ -43,6 +44,7 @@ class Failover {
   constructor (kernel, addon) {
     this.kernel = kernel
     this.addon = addon
+    this.suspects = new Suspects(() => kernel.fleet.serving(), (handle, copy) => this.#isInFlight(handle, copy))
     const limit = descriptorLimit()
     this.most = Math.max(0, Math.floor(Math.min(SHARE * limit, limit - LEAST_OWN)))
     this.#look(TICK_MS)
@@ -123,9 +125,18 @@ class Failover {
    * @param {string} key
    */
   kept (handle, copy, socket, key) {
+    this.suspects.kept(socket, handle, copy)
     const holdings = this.#holdings.get(handle)
     if (holdings && this.#count < this.most) holdings.begin(copy, socket, key)
     else socket.close()
+  }
+
+  /** @param {WorkerHandle} handle @param {import('../../worker/connections/parcel').Copy} copy */
+  #isInFlight (handle, { row, serial }) {
+    const bytes = this.#holdings.get(handle)?.readAt(row * ROW_BYTES, ROW_BYTES)
+    if (!bytes) return true // as far as is known
+    const noted = readRow(new DataView(bytes.buffer, bytes.byteOffset, ROW_BYTES), 0)
+    return noted.serial === serial && noted.deaths > 0
   }
 
   #tell () {
@@ -151,7 +162,13 @@ class Failover {
     const latest = isBlocked ? latestOf(all.flatMap(({ request }) => request ?? [])) : null
     const blocks = (/** @type {typeof all[0]} */ { row, request }) =>
       handle.blockedBy === null ? request === latest : row.serial === handle.blockedBy
-    for (const held of all) this.#settle(handle, held, isBlocked && blocks(held), outcome)
+    /** @type {import('./suspects').Suspect[]} */
+    const suspects = []
+    for (const held of all) this.#settle(handle, held, isBlocked && blocks(held), outcome, suspects)
+    // Of a worker that was killed by its primary the cause is known; and another primary's would not be waited for
+    const isSuspicious = handle.process.killedFor === null && this.kernel.isSole() && suspects.length > 1
+    if (isSuspicious) this.suspects.add(suspects)
+    else for (const { give } of suspects) give(new Set())
     holdings.close()
     for (const name of /** @type {const} */ (['moved', 'replayed', 'answered', 'cut'])) this.totals[name] += outcome[name]
     return outcome
@@ -160,9 +177,9 @@ class Failover {
   /**
    * @param {WorkerHandle} worker @param {Held & { bytes: Bytes | null, request: Kept | null }} held
    * @param {boolean} isBlocking its request is not given to another worker
-   * @param {Outcome} outcome
+   * @param {Outcome} outcome @param {import('./suspects').Suspect[]} suspects gets what goes on with what was read
    */
-  #settle (worker, { socket, row, key, idleMs, bytes, request }, isBlocking, outcome) {
+  #settle (worker, { socket, row, key, idleMs, bytes, request }, isBlocking, outcome, suspects) {
     const { end, given, hasLeft } = decide(row, bytes, request, {
       isStopping: this.kernel.isStopping(), isBlocking, isReplaying: this.kernel.options.replay === 'safe'
     })
@@ -174,12 +191,14 @@ class Failover {
     }
     if (end === 'closed') return socket.close()
     if (end === 'moved' || end === 'replayed') {
-      return this.kernel.give(worker, {
-        key,
-        ...given && request
-          ? this.#withBytes(given, request, row, end === 'replayed', socket)
-          : { leftMs: idleMs === undefined ? IDLE_MS : idleMs }
-      }, socket)
+      if (!given || !request) {
+        return this.kernel.give(worker, { key, leftMs: idleMs === undefined ? IDLE_MS : idleMs }, socket)
+      }
+      const parcel = { key, ...this.#withBytes(given, request, row, end === 'replayed', socket) }
+      suspects.push({
+        socket, key, ageMs: request.ageMs, give: apart => this.kernel.give(worker, parcel, socket, apart)
+      })
+      return
     }
     if (end === 'reset') {
       this.addon.shut(socket.fd, true)

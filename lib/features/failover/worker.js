@@ -126,11 +126,11 @@ class Duplicates {
   /** The rest of the body of a request that is answered has come. @param {Connection} connection @param {Note} note */
   #awaitEnd (connection, note) {
     const { socket } = connection
-    onMessageEnd(socket, () => {
+    onMessageEnd(socket, () => process.nextTick(() => { // the chunk is parsed by then
       const { _handle: handle } = /** @type {any} */ (socket)
       if (connection.copy !== note || connection.exchanges.length > 0 || !handle) return
       note.rest(readOf(note, socket, handle), note.writtenBefore + handle.bytesWritten, false, false)
-    })
+    }))
   }
 
   /** @param {Connection} connection */

@@ -18,10 +18,14 @@ const { now } = require('../clock')
  * @property {import('../../core/moves').Move} reason why it moves
  * @property {Copy | null} [origin] where its sender has noted it
  * @property {Claim} claim
+ * @property {ReadonlySet<WorkerHandle>} [apart] workers that get it only if no other one takes it
  *
  * @typedef {'own' | 'lent' | 'asked' | 'given'} Claim a worker's own; or of a lender, which has it still, has been
  *   asked for it; or given away by its sender: this process alone has it
  */
+
+/** @type {ReadonlySet<WorkerHandle>} */
+const NONE = new Set()
 
 class Entry {
   since = now()
@@ -45,7 +49,7 @@ class Entry {
   waitDeadline = null
 
   /** @param {Offered} offered */
-  constructor ({ id, sender, offerId, parcel, socket, reason, origin = null, claim }) {
+  constructor ({ id, sender, offerId, parcel, socket, reason, origin = null, claim, apart = NONE }) {
     this.id = id
     this.sender = sender
     this.offerId = offerId
@@ -54,6 +58,7 @@ class Entry {
     this.reason = reason
     this.origin = origin
     this.claim = claim
+    this.apart = apart
     this.tried = new Set([sender])
   }
 

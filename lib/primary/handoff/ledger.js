@@ -112,9 +112,12 @@ class HandoffLedger {
     }
   }
 
-  /** @param {WorkerHandle} sender a worker that has died @param {Entry['parcel']} parcel @param {any} socket */
-  give (sender, parcel, socket) {
-    this.#place(this.#enter({ sender, offerId: 0, parcel, socket, reason: 'death', claim: 'given' }))
+  /**
+   * @param {WorkerHandle} sender a worker that has died @param {Entry['parcel']} parcel @param {any} socket
+   * @param {ReadonlySet<WorkerHandle>} [apart] workers that get it only if no other one takes it
+   */
+  give (sender, parcel, socket, apart) {
+    this.#place(this.#enter({ sender, offerId: 0, parcel, socket, reason: 'death', claim: 'given', apart }))
   }
 
   /** @param {Omit<import('./entry').Offered, 'id'>} offered */

@@ -22,6 +22,7 @@ const BATCHED_WINDOW = 256
  * @property {import('../../core/message').ParcelFields} parcel
  * @property {Set<WorkerHandle>} tried the workers that have been asked for it, and the sender where it has it still
  * @property {boolean} isAnyones its session has no owner that takes it
+ * @property {ReadonlySet<WorkerHandle>} [apart] workers that get it only if no other one takes it
  *
  * @typedef {{ to: WorkerHandle | null, isOwned: boolean, why: Why | null }} Place `isOwned`: it owns the session; `why`
  *   there is none
@@ -63,7 +64,9 @@ class Placement {
     const able = this.serving()
       .filter(handle => !handle.isGone && handle.addresses.has(key) && !tried.has(handle) && !this.#silent.has(handle))
     if (able.length > 0) {
-      return this.#ifRoom(this.#leastLoaded(sender, kind === undefined ? able : thatStay(able), load), false)
+      const others = able.filter(handle => !placed.apart?.has(handle))
+      const some = others.length > 0 ? others : able
+      return this.#ifRoom(this.#leastLoaded(sender, kind === undefined ? some : thatStay(some), load), false)
     }
     // Its sender would offer it again at once
     const isAwaited = session !== undefined && bytes !== undefined && this.isSilenceInTheWay(placed)

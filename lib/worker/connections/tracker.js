@@ -166,8 +166,10 @@ class ConnectionTracker extends EventEmitter {
     return socket?.[kConnection]
   }
 
-  /** The app keeps the connection in this worker. @param {Connection} connection */
-  pin (connection) {
+  /** The app keeps a connection in this worker, if it is one of ours. @param {any} socket */
+  pin (socket) {
+    const connection = this.of(socket)
+    if (!connection) return
     connection.isPinned = true
     this.witness?.stays(connection)
   }

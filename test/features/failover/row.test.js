@@ -69,7 +69,7 @@ t.test('a row is read as it was written', async t => {
   numbers[PLACE] = 40
   for (const [i, from] of STATES.entries()) [numbers[from], numbers[from + 1]] = [10 + i, 20 + i]
   t.same(readRow(new DataView(numbers.buffer), 0), {
-    serial: 12, deaths: 1, isSeen: false, hasThrown: true, latest: rest(11, 21), other: rest(10, 20), kept: 30, place: 40
+    ...row(rest(11, 21), rest(10, 20), 30), serial: 12, deaths: 1, hasThrown: true, place: 40
   })
 })
 

@@ -1,0 +1,115 @@
+'use strict'
+
+/**
+ * Requests that were in flight in a worker that has died: any of them may have ended it, and the next worker that has
+ * it dies, too. So each is tried where no other suspect is: in a worker of its own, the latest begun first, for as long
+ * as the dead worker had it, or until it is answered. What is left of them after some seconds goes on all at once: the
+ * others are not to wait for a request that takes its time.
+ */
+
+const { performance } = require('node:perf_hooks')
+const { clearInterval, setInterval } = require('node:timers')
+
+/**
+ * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {import('../../worker/connections/parcel').Copy} Copy
+ *
+ * @typedef {object} Suspect
+ * @property {any} socket
+ * @property {number} ageMs how long the dead worker had it
+ * @property {string} key of its server
+ * @property {(apart: ReadonlySet<WorkerHandle>) => void} give to a worker, to those of `apart` if no other takes it
+ *
+ * @typedef {object} Trial
+ * @property {Suspect} suspect
+ * @property {number} until ms, performance.now()
+ * @property {WorkerHandle | null} worker null: it is on its way
+ * @property {Copy | null} copy
+ */
+
+const LOOK_MS = 20
+const SLACK_MS = 100 // for a worker that is slower than the dead one
+const LONGEST_TRIAL_MS = 1000
+const PATIENCE_MS = 3000 // for all of them, while workers serve
+
+class Suspects {
+  /** The latest begun last. @type {Suspect[]} */
+  #waiting = []
+  /** @type {Set<Trial>} */
+  #trials = new Set()
+  /** When what waits is given all at once: ms, performance.now(). */
+  #until = 0
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer
+
+  /**
+   * @param {() => readonly WorkerHandle[]} serving
+   * @param {(worker: WorkerHandle, copy: Copy) => boolean} isInFlight whether the request is, that the worker has noted
+   *   there
+   */
+  constructor (serving, isInFlight) {
+    this.serving = serving
+    this.isInFlight = isInFlight
+  }
+
+  /** @param {Suspect[]} suspects of one worker */
+  add (suspects) {
+    if (suspects.length === 0) return
+    this.#waiting = [...this.#waiting, ...suspects].sort((a, b) => b.ageMs - a.ageMs)
+    this.#until = performance.now() + PATIENCE_MS
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS)
+    this.#look()
+  }
+
+  /** A worker has one of them, perhaps. @param {any} socket @param {WorkerHandle} worker @param {Copy} copy */
+  kept (socket, worker, copy) {
+    for (const trial of this.#trials) {
+      if (trial.suspect.socket === socket) Object.assign(trial, { worker, copy, until: endOf(trial.suspect) })
+    }
+  }
+
+  #look () {
+    const now = performance.now()
+    const serving = this.serving()
+    if (serving.length === 0) this.#until = now + PATIENCE_MS // they wait for the next worker
+    for (const trial of this.#trials) if (this.#isOver(trial, now)) this.#trials.delete(trial)
+    const isAll = now >= this.#until
+    while (this.#waiting.length > 0 && (isAll || this.#hasRoom(serving))) this.#try(this.#waiting.pop())
+    if (this.#waiting.length > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  /** Workers that have one. */
+  get #apart () {
+    return new Set([...this.#trials].flatMap(({ worker }) => worker ?? []))
+  }
+
+  /** @param {readonly WorkerHandle[]} serving */
+  #hasRoom (serving) {
+    const suspect = this.#waiting[this.#waiting.length - 1]
+    const able = serving.filter(({ addresses }) => addresses.has(suspect.key))
+    // Where one is on its way to is not known
+    return able.length > 0 && this.#trials.size < able.length && [...this.#trials].every(({ worker }) => worker !== null)
+  }
+
+  /** @param {Suspect} [suspect] */
+  #try (suspect) {
+    if (!suspect) return
+    const apart = this.#apart
+    this.#trials.add({ suspect, until: endOf(suspect) + LONGEST_TRIAL_MS, worker: null, copy: null })
+    suspect.give(apart)
+  }
+
+  /** @param {Trial} trial @param {number} now */
+  #isOver ({ worker, copy, until }, now) {
+    return now >= until || (worker !== null && copy !== null && (worker.isGone || !this.isInFlight(worker, copy)))
+  }
+}
+
+/** @param {Suspect} suspect */
+function endOf ({ ageMs }) {
+  return performance.now() + Math.min(ageMs + SLACK_MS, LONGEST_TRIAL_MS)
+}
+
+module.exports = { Suspects }
