@@ -65,8 +65,10 @@ function callOf (app, fallback) {
     else if (key === 'env' || key === 'env_production') keys.push({ key, became: 'Environment=' })
     else if (/^env_/.test(key)) keys.push({ key, became: `${NONE}: a unit has one environment` })
     else if (key === 'user' || key === 'uid') keys.push({ key, became: 'User=' })
-    else if (key === 'instances') take(key, ['--workers', workersOf(value)])
-    else if (key === 'max_memory_restart') take(key, ['--max-rss', sizeOf(value)])
+    else if (key === 'instances') {
+      take(key, ['--workers', workersOf(value)])
+      if (workersOf(value) === 'auto') keys[keys.length - 1].became += ': 2×CPU+1 workers; pm2 starts one for each CPU'
+    } else if (key === 'max_memory_restart') take(key, ['--max-rss', sizeOf(value)])
     else if (key === 'kill_timeout') take(key, ['--drain-timeout', `${Number(value)}ms`])
     else if (key === 'listen_timeout') take(key, ['--ready-timeout', `${Number(value)}ms`])
     else if (key === 'wait_ready') value ? take(key, ['--ready-on', 'message']) : keys.push({ key, became: BY_ITSELF })

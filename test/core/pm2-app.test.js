@@ -34,6 +34,7 @@ t.test("an app of pm2's ecosystem file, as a call, and each of its keys accounte
   })
   t.same(keys.map(({ key }) => key).sort(), Object.keys(app).sort())
   t.match(keys.find(({ key }) => key === 'unheard_of'), { became: 'left out: recycle has nothing like it' })
+  t.match(keys.find(({ key }) => key === 'instances'), { became: /^--workers auto: 2×CPU\+1 workers; pm2 starts one for each CPU$/ })
   t.match(callOf({ script: 'a.js', instances: 4 }, 'a'), { name: 'a', options: ['--name', 'a', '--workers', '4'], args: [], folder: null, env: {} })
 })
 

@@ -69,7 +69,9 @@ class Spawner {
       ...options.nodeOptions
     ]
     this.appPath = new AppPath(app, this.execArgv)
-    this.code = new WorkerCode(found => this.warn({ warning: 'package', found, version }))
+    this.code = new WorkerCode(
+      found => this.warn({ warning: 'package', found, version }), why => this.warn({ warning: 'package-unkept', why })
+    )
     /** To be replaced: takes a warning's fields. */
     this.warn = (/** @type {Record<string, any>} */ fields) => {}
     this.compileCache = options.compileCache ? openCompileCache(process.env) : null

@@ -26,9 +26,15 @@ class WorkerCode {
   /** @type {string | null} */
   #said = version
 
-  /** @param {(found: string | null) => void} onReplaced called when another version is found on disk; null: none is */
-  constructor (onReplaced) {
+  #isUnkeptSaid = false
+
+  /**
+   * @param {(found: string | null) => void} onReplaced called when another version is found on disk; null: none is
+   * @param {(why: string) => void} [onUnkept] called once: this version is there, and cannot be kept
+   */
+  constructor (onReplaced, onUnkept = () => {}) {
     this.onReplaced = onReplaced
+    this.onUnkept = onUnkept
   }
 
   /** Reads what may be gone later. */
@@ -36,7 +42,11 @@ class WorkerCode {
     if (this.#kept || installed() !== version) return
     try {
       this.#kept = closure([PRELOAD, ...featureFiles()])
-    } catch {} // it is being replaced just now
+    } catch (error) {
+      if (this.#isUnkeptSaid || installed() !== version) return // it is being replaced just now
+      this.#isUnkeptSaid = true
+      this.onUnkept(/** @type {Error} */ (error).message)
+    }
   }
 
   /** @returns {string} the file that workers are to require first */

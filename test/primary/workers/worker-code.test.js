@@ -43,3 +43,17 @@ t.test('once the package on disk is another one, workers have all that they may 
   const kept = fs.readdirSync(path.join(path.dirname(preload), '..', 'features'), { recursive: true, encoding: 'utf8' })
   t.same(kept.filter(file => /(?:primary|command|report|verb)\.js$/.test(file)), [], 'what no worker loads takes no memory of the primary')
 })
+
+t.test('a version that is there and cannot be kept is said once', async t => {
+  const folder = t.testdir({})
+  for (const part of ['lib', 'package.json']) fs.cpSync(path.join(ROOT, part), path.join(folder, part), { recursive: true })
+  const { WorkerCode } = require(path.join(folder, 'lib', 'primary', 'workers', 'worker-code'))
+  fs.rmSync(path.join(folder, 'lib', 'worker', 'channel.js'))
+  /** @type {string[]} */
+  const said = []
+  const code = new WorkerCode(() => {}, (/** @type {string} */ why) => said.push(why))
+  code.keep()
+  code.keep()
+  t.match(said, [/^ENOENT: .*channel/])
+  t.equal(said.length, 1)
+})
