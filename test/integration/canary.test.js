@@ -2,24 +2,28 @@
 
 /** New code is tried in one worker first, under load: it goes on, or back, and no request is lost. */
 
+const { once } = require('node:events')
 const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
+const { performance } = require('node:perf_hooks')
 const t = require('tap')
 const { judge } = require('../../lib/features/canary/verdict')
+const { Observer } = require('../../lib/features/canary/worker')
 const { formatStatus } = require('../../lib/operate/control-table')
 const { get } = require('../support/client')
 const { controlRoom } = require('../support/control')
 const { startFleet } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { skip } = require('../support/mold')
+const { received, workerParts } = require('../support/worker-parts')
 
 const OPTIONS = { workers: 2, interval: '500ms', stopLinger: '0' }
 
 const CODE = {
   good: "response.end('good')",
   better: "response.end('better')",
-  errors: "response.statusCode = Math.random() < 0.4 ? 500 : 200; response.end('errors')",
+  cut: "if (Math.random() < 0.4) { response.writeHead(200, { 'content-length': 99 }).write('cut'); setImmediate(() => response.destroy()) } else response.end('cut')",
   slow: "setTimeout(() => response.end('slow'), 50)"
 }
 /** @param {keyof typeof CODE} name */
@@ -89,8 +93,8 @@ t.test('one fleet, three verdicts', async t => {
   await t.test('code that is worse: its worker leaves, the others never did, and no request is lost', async t => {
     const load = loadOf(t, port)
     const before = pids(supervisor)
-    write(source('errors'))
-    const says = /^responses with 5xx: \d+\.\d\d % of [\d,]+ requests, against 0\.00 % of [\d,]+ of the old workers$/
+    write(source('cut'))
+    const says = /^unfinished responses: \d+\.\d\d % of [\d,]+ requests, against 0\.00 % of [\d,]+ of the old workers$/
     await t.rejects(supervisor.reload({ canary: 1, bake: '12s' }), { code: 'RECYCLE_REJECTED', exitCode: 1, details: { why: says } })
     t.same(pids(supervisor), before)
     t.match(events.all('fleet.rejected'), [{ generation: 2, isReplaced: true }])
@@ -98,7 +102,7 @@ t.test('one fleet, three verdicts', async t => {
     judgeAgain(t, events)
     t.match(supervisor.status().canary, { state: 'rejected', isReplaced: true })
     const { failures } = await load.stop()
-    t.same(failures.filter(({ error }) => error !== 'status 500'), [])
+    t.same(failures.filter(({ error }) => error !== 'aborted'), [])
     for (let i = 0; i < 20; i++) t.match(await get(port), { status: 200, body: 'better' })
   })
 
@@ -287,4 +291,89 @@ t.test('a standby has the code before, and serves in its place; none boots with 
   await events.until('worker.standby', { count: 2 })
   await supervisor.reload()
   t.same((await load.stop()).failures, [])
+})
+
+/** Answers, or does not, as the path says. @type {import('node:http').RequestListener} */
+function answer (request, response) {
+  switch (request.url) {
+    case '/destroyed': return void request.destroy()
+    case '/cut':
+      response.writeHead(200, { 'content-length': 1000 }).write('half')
+      return void setImmediate(() => response.destroy())
+    case '/events': return void response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n')
+    case '/hangs': return
+    default: response.end('answered')
+  }
+}
+
+t.test('what a worker counts of real requests', async t => {
+  const parts = await workerParts(t, answer)
+  const { channel, tracker, receive } = parts
+  const observer = new Observer(/** @type {any} */ ({ channel, tracker, onCollected () {}, liveBytes: () => 0 }))
+  const { now } = performance
+  let aheadMs = 0
+  performance.now = () => now.call(performance) + aheadMs
+  t.teardown(() => { performance.now = now })
+
+  const ask = async (/** @type {string} */ path) => {
+    const { client, connection } = await parts.connect()
+    const begun = once(tracker, 'request')
+    client.write(`GET ${path} HTTP/1.1\r\nHost: here\r\n\r\n`)
+    await begun
+    return { client, connection }
+  }
+  /** @param {string} path @param {(asked: Awaited<ReturnType<typeof ask>>) => unknown} [then] */
+  const ended = async (path, then = ({ client }) => client.resume()) => {
+    const gone = once(tracker, 'gone')
+    await then(await ask(path))
+    await gone
+  }
+  const begin = (/** @type {any} */ thresholds = { medianMs: 2000, tailMs: 5000 }) => receive.observe({ thresholds })
+  /** As a heartbeat tells it, a second after the latest. */
+  const counts = () => {
+    parts.sent.length = 0
+    aheadMs += 1000
+    observer.beat()
+    return parts.all('observed')[0].counts
+  }
+
+  await t.test('a response that is not finished: the app ends it, before or after its head, or a client that has waited long; not one that gives up soon', async t => {
+    begin()
+    await ended('/destroyed')
+    await ended('/cut')
+    await ended('/hangs', ({ client }) => client.destroy())
+    await ended('/hangs', ({ client }) => client.end())
+    await ended('/hangs', ({ client }) => client.resetAndDestroy())
+    await ended('/hangs', ({ client }) => {
+      aheadMs += 6000
+      client.destroy()
+    })
+    const { client } = await ask('/')
+    await received(client, 'answered')
+    t.match(counts(), { requests: 4, of: { unfinished: 3, errors: 0, slowTail: 0 } })
+    receive.unobserve()
+  })
+
+  await t.test('a request that waits still is slow by its age, once that is above the threshold, also one of the warm-up; a stream of events is not', async t => {
+    begin(null)
+    await ask('/hangs')
+    begin()
+    await ask('/hangs')
+    await received((await ask('/events')).client, 'data: 1')
+    t.match(counts(), { requests: 0 })
+    aheadMs += 6000
+    for (let i = 0; i < 2; i++) t.match(counts(), { requests: 2, connections: 2, of: { slowMedian: 2, slowTail: 2, unfinished: 0 } }, 'once each')
+    await ended('/events', async ({ client }) => {
+      await received(client, 'data: 1')
+      client.destroy()
+    })
+    t.match(counts(), { requests: 2, of: { unfinished: 0 } })
+    receive.unobserve()
+  })
+
+  await t.test('not what has waited since before, nor what this worker cuts as it leaves', async t => {
+    begin()
+    await ended('/hangs', ({ connection }) => connection.close('cut'))
+    t.match(counts(), { requests: 0, of: { unfinished: 0, slowTail: 0 } })
+  })
 })

@@ -35,6 +35,8 @@ class Bake {
   state = 'starting'
   /** The latest. @type {Verdict | null} */
   verdict = null
+  /** What it is made of. */
+  inputs = {}
   /** Of the new code, and of that before; -1: no worker of the new code serves yet. */
   generation = -1
   before = -1
@@ -48,9 +50,13 @@ class Bake {
   #decided = null
   #awake = new AbortController()
 
-  /** @param {import('../interface').PrimaryKernel} kernel @param {import('./terms').Terms} terms */
-  constructor (kernel, terms) {
+  /**
+   * @param {import('../interface').PrimaryKernel} kernel @param {import('./service').Services} services
+   * @param {import('./terms').Terms} terms
+   */
+  constructor (kernel, services, terms) {
     this.kernel = kernel
+    this.services = services
     this.terms = terms
     this.#sweeps = new Sweeps(kernel, () => !this.isCounting || kernel.stopping.aborted)
     this.warmUpMs = Math.min(LONGEST_WARM_UP_MS, WARM_UP_SHARE * terms.bakeMs)
@@ -73,11 +79,6 @@ class Bake {
     return this.state === 'promoting' || this.state === 'leaving'
   }
 
-  /** What the workers of each code have counted. */
-  get sides () {
-    return this.#observed.sides
-  }
-
   /** Plain data for status(). */
   describe () {
     const { state, generation, before, leftMs, terms, verdict } = this
@@ -96,20 +97,19 @@ class Bake {
   }
 
   /**
-   * @param {() => Iterable<WorkerHandle>} workers that serve
    * @param {{ generation: number, before: number }} generations
    * @returns {Promise<Verdict>}
    * @throws what ends the fleet
    */
-  async run (workers, generations) {
+  async run (generations) {
     Object.assign(this, generations)
     const { bakeMs } = this.terms
     this.#until = this.kernel.now() + bakeMs
-    this.#begin('warming-up', workers())
+    this.#begin('warming-up')
     const early = await this.#look(this.#begunAt + this.warmUpMs)
     if (early) return early
-    this.#thresholds = thresholdsOf(this.sides.old.map(({ times }) => times))
-    this.#begin('comparing', workers())
+    this.#thresholds = thresholdsOf(this.#observed.sides.old.map(({ times }) => times))
+    this.#begin('comparing')
     return await this.#look(this.#until) ?? this.#judge(true)
   }
 
@@ -130,12 +130,12 @@ class Bake {
     this.#observed.crashed(handle, isGone)
   }
 
-  /** @param {'warming-up' | 'comparing'} state @param {Iterable<WorkerHandle>} workers */
-  #begin (state, workers) {
+  /** @param {'warming-up' | 'comparing'} state */
+  #begin (state) {
     this.state = state
     this.#begunAt = this.kernel.now()
     this.#observed.clear()
-    for (const worker of workers) this.connect(worker)
+    for (const worker of this.services.workers) this.connect(worker)
   }
 
   /** @param {number} until ms, by kernel.now() @returns {Promise<Verdict | null>} null: there is none by then */
@@ -180,7 +180,11 @@ class Bake {
 
   /** @param {boolean} isFinal @returns {Verdict} */
   #judge (isFinal) {
-    return (this.verdict = { ...judge({ ...this.sides, isFinal }), isFinal })
+    const isFresh = (/** @type {number} */ generation) => generation === this.generation
+    const service = { old: this.services.sum(generation => !isFresh(generation)), fresh: this.services.sum(isFresh) }
+    const inputs = { ...this.#observed.sides, service }
+    this.inputs = inputs
+    return (this.verdict = { ...judge({ ...inputs, isFinal }), isFinal })
   }
 }
 

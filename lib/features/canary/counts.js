@@ -5,8 +5,9 @@
  *
  * @typedef {import('./sums').Sums} Sums
  * @typedef {import('./times').Thresholds} Thresholds
- * @typedef {'errors' | 'refusals' | 'slowMedian' | 'slowTail'} Kind 5xx; 4xx; slower than the threshold of the median,
- *   and of the tail
+ * @typedef {'errors' | 'unfinished' | 'refusals' | 'slowMedian' | 'slowTail'} Kind 5xx; ended before
+ *   the response was complete, by the app, or by a client that had waited long; 4xx; slower than the threshold of the
+ *   median, and of the tail
  * @typedef {Record<Kind, number>} OfKinds
  *
  * @typedef {object} Counts cumulative; JSON
@@ -35,10 +36,10 @@
 const { addGroup, noSums, poolSums, sumsSince } = require('./sums')
 const { addTime, poolTimes } = require('./times')
 
-const KINDS = /** @type {const} */ (['errors', 'refusals', 'slowMedian', 'slowTail'])
+const KINDS = /** @type {const} */ (['errors', 'unfinished', 'refusals', 'slowMedian', 'slowTail'])
 
 /** @returns {OfKinds} */
-const zeros = () => ({ errors: 0, refusals: 0, slowMedian: 0, slowTail: 0 })
+const zeros = () => ({ errors: 0, unfinished: 0, refusals: 0, slowMedian: 0, slowTail: 0 })
 
 /** @returns {Counts} */
 function newCounts () {
@@ -61,19 +62,22 @@ function newConnection () {
 }
 
 /**
- * Counts a response. Without thresholds, as before the bake, none is slow.
+ * Counts a response. Without thresholds, as before the bake, none is slow. How long an unfinished one would have taken
+ * is not known: neither its time nor its status counts.
  *
  * @param {Counts} counts changed
  * @param {Connection} connection changed
- * @param {{ status: number, ms: number }} response `ms`: from the request's start to the response's head
+ * @param {{ status: number, ms: number, isUnfinished?: boolean }} response `ms`: since the request's start; `status`: 0
+ *   while it is not known
  * @param {Thresholds | null} thresholds
  */
-function countResponse (counts, connection, { status, ms }, thresholds) {
+function countResponse (counts, connection, { status, ms, isUnfinished = false }, thresholds) {
   const is = {
-    errors: status >= 500,
-    refusals: status >= 400 && status < 500,
-    slowMedian: thresholds !== null && ms > thresholds.medianMs,
-    slowTail: thresholds !== null && ms > thresholds.tailMs
+    errors: !isUnfinished && status >= 500,
+    unfinished: isUnfinished,
+    refusals: !isUnfinished && status >= 400 && status < 500,
+    slowMedian: !isUnfinished && thresholds !== null && ms > thresholds.medianMs,
+    slowTail: !isUnfinished && thresholds !== null && ms > thresholds.tailMs
   }
   const before = connection.requests++
   if (before === 0) counts.connections++
@@ -90,7 +94,7 @@ function countResponse (counts, connection, { status, ms }, thresholds) {
       counts.ofProducts[kind] += k
     }
   }
-  addTime(counts.times, ms)
+  if (!isUnfinished) addTime(counts.times, ms)
 }
 
 /**

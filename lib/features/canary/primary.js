@@ -6,6 +6,7 @@ const { RecycleError } = require('../../core/errors')
 const { formatTime } = require('../../core/units')
 const { Bake } = require('./bake')
 const { sayWhy } = require('./sentence')
+const { Services } = require('./service')
 const { termsOf } = require('./terms')
 
 /** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
@@ -15,26 +16,27 @@ class Canary {
   #current = null
   /** Of the last reload that was tried. @type {Record<string, any> | null} */
   #last = null
-  /** @type {Set<WorkerHandle>} */
-  #workers = new Set()
+  #services
 
   /** @param {import('../interface').PrimaryKernel} kernel */
   constructor (kernel) {
     this.kernel = kernel
+    this.#services = new Services(kernel.now)
   }
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
     handle.on('ready', () => {
-      this.#workers.add(handle)
+      this.#services.begin(handle)
       if (this.#bake?.isCounting) this.#bake.connect(handle)
     })
     handle.hear({ observed: ({ counts }) => this.#bake?.hear(handle, counts) })
-    handle.once('exit', () => this.#workers.delete(handle))
+    handle.once('exit', () => this.#services.end(handle))
   }
 
   /** @param {WorkerHandle} handle @param {boolean} isGone */
   crashed (handle, isGone) {
+    this.#services.failed(handle, isGone)
     this.#bake?.crashed(handle, isGone)
   }
 
@@ -52,10 +54,10 @@ class Canary {
     if (this.#current) throw new RecycleError('RECYCLE_ON_TRIAL', { left: formatTime(this.#current.bake.leftMs ?? this.#current.bake.terms.bakeMs) })
     const terms = termsOf(how, this.kernel.options, this.kernel.fleet.desired)
     if (terms === null) return null
-    const bake = new Bake(this.kernel, terms)
+    const bake = new Bake(this.kernel, this.#services, terms)
     const outcome = this.#run(bake).finally(() => {
       this.#current = null
-      for (const handle of this.#workers) handle.send('unobserve')
+      for (const handle of this.#services.workers) handle.send('unobserve')
     })
     this.#current = { bake, outcome }
     return outcome
@@ -84,14 +86,14 @@ class Canary {
   async #run (bake) {
     const { reloading } = this.kernel
     const { generation, before } = await reloading.try(bake.terms.workers)
-    const verdict = await bake.run(() => this.#workers, { generation, before }).catch(async error => {
+    const verdict = await bake.run({ generation, before }).catch(async error => {
       if (!this.kernel.stopping.aborted) await reloading.reject(`recycle itself has failed: ${error.message}`)
       throw error
     })
     const why = sayWhy(verdict)
     const isGood = verdict.isGood ?? (verdict.verdict === 'good' || (verdict.verdict === 'undecided' && bake.terms.undecided === 'go'))
     const { sentence, ...judged } = verdict
-    const { t: at } = this.kernel.record('canary.verdict', { generation, before, bakeMs: bake.terms.bakeMs, ...judged, isGood, why, ...bake.sides })
+    const { t: at } = this.kernel.record('canary.verdict', { generation, before, bakeMs: bake.terms.bakeMs, ...judged, isGood, why, ...bake.inputs })
     this.#last = { ...bake.describe(), state: isGood ? 'promoted' : 'rejected', leftMs: null, at, why, isReplaced: false }
     bake.state = isGood ? 'promoting' : 'leaving'
     if (isGood) {

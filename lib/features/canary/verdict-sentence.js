@@ -13,6 +13,7 @@ const TITLES = {
   crashes: ['crashes', 'over'],
   exceptions: ['uncaught exceptions', 'over'],
   errors: ['responses with 5xx', 'of'],
+  unfinished: ['unfinished responses', 'of'],
   refusals: ['responses with 4xx', 'of'],
   p50: ['median time to the response', 'over'],
   p99: ['99th percentile of the time to the response', 'over'],

@@ -15,6 +15,8 @@
  * @property {import('./counts').Block[]} blocks stretches of time, all of one length, whole ones only: the n-th of each
  *   worker is of the same seconds
  *
+ * @typedef {{ old: Service, fresh: Service }} BothServices @typedef {import('./service').Service} Service
+ *
  * @typedef {object} Verdict JSON
  * @property {'good' | 'bad' | 'undecided' | 'going-on'} verdict
  * @property {Figure['name'] | null} decidedBy null: nothing is worse
@@ -27,7 +29,7 @@
  * @typedef {{ old: number, fresh: number }} Beside
  *
  * @typedef {object} Figure
- * @property {'crashes' | 'exceptions' | 'errors' | 'refusals' | 'p50' | 'p99' | 'loop' | 'memory'} name
+ * @property {'crashes' | 'exceptions' | 'errors' | 'unfinished' | 'refusals' | 'p50' | 'p99' | 'loop' | 'memory'} name
  * @property {'count' | 'share' | 'ms' | 'ms a request' | 'bytes a request'} unit
  * @property {number | null} old null: not known
  * @property {number | null} fresh
@@ -49,17 +51,18 @@ const MOST_LOOKS = 3600 // once a second for an hour
  * @param {object} bake
  * @param {readonly Window[]} bake.old of each worker of the old code, in any order
  * @param {readonly Window[]} bake.fresh of each worker of the new code
+ * @param {BothServices | null} [bake.service] since each code began to serve; null: that is not known
  * @param {boolean} bake.isFinal false: the bake goes on, and only what is beyond doubt is said
  * @param {number} [bake.alpha] how often equal code may be called bad, over all figures and looks; 0 to 1
  * @param {number} [bake.leastRequests] of each code, below which nothing is said in the end
  * @returns {Verdict}
  */
-function judge ({ isFinal, alpha = ALPHA, leastRequests = LEAST_REQUESTS, ...bake }) {
+function judge ({ isFinal, service = null, alpha = ALPHA, leastRequests = LEAST_REQUESTS, ...bake }) {
   // Sums of fractions depend on the order
   const [old, fresh] = [bake.old, bake.fresh].map(windows => [...windows].sort((a, b) => a.slot - b.slot))
   const limit = (isFinal ? (1 - EARLY_SHARE) * alpha : EARLY_SHARE * alpha / MOST_LOOKS) / FIGURES.length
   const figures = FIGURES.map(({ name, unit, isLate, value, slow, find }) => {
-    const { chance, why } = isLate && !isFinal ? { chance: 1, why: 'known at the end of the bake' } : find(fresh, old)
+    const { chance, why } = isLate && !isFinal ? { chance: 1, why: 'known at the end of the bake' } : find(fresh, old, service)
     const isWorse = why === null && chance <= limit
     return {
       name,

@@ -6,6 +6,7 @@
  */
 
 const { performance } = require('node:perf_hooks')
+const { isEventStream } = require('../../core/internals')
 const { newCounts, newConnection, countResponse, countCollection } = require('./counts')
 
 const EVERY_MS = 900 // of the heartbeats at most one a second has it
@@ -17,6 +18,8 @@ class Observer {
   #connections = new WeakMap()
   /** @type {import('./times').Thresholds | null} */
   #thresholds = null
+  /** When the comparison began, with its warm-up. @type {number | null} */
+  #since = null
   #elu = performance.eventLoopUtilization()
   #sentAt = -Infinity
 
@@ -27,7 +30,7 @@ class Observer {
     kernel.channel.on({
       observe: fields => this.#begin(fields),
       unobserve: () => {
-        this.#counts = null
+        this.#counts = this.#since = null
         kernel.tracker.removeListener('rest', this.#count)
       }
     })
@@ -37,12 +40,35 @@ class Observer {
     if (this.#counts === null || performance.now() - this.#sentAt < EVERY_MS) return
     this.#sentAt = performance.now()
     this.#counts.busyMs = Math.round(performance.eventLoopUtilization(this.#elu).active)
-    this.kernel.channel.send('observed', { counts: this.#counts })
+    this.kernel.channel.send('observed', { counts: this.#withWaiting(this.#counts) })
+  }
+
+  /**
+   * A request that has waited for longer than the threshold of the tail is slow already, whatever comes of it: clients
+   * wait longer than a comparison lasts.
+   *
+   * @param {import('./counts').Counts} counts
+   */
+  #withWaiting (counts) {
+    const [thresholds, since, now] = [this.#thresholds, Number(this.#since), performance.now()]
+    if (thresholds === null) return counts
+    const shown = structuredClone(counts)
+    for (const connection of this.kernel.tracker.connections) {
+      if (connection.exchanges.length === 0 || connection.isForeign) continue
+      const of = { ...this.#connections.get(connection) ?? newConnection() }
+      for (const exchange of connection.exchanges) {
+        const ms = now - exchange.since
+        if (exchange.since < since || ms <= thresholds.tailMs || isEventStream(exchange.response)) continue
+        countResponse(shown, of, { status: 0, ms }, thresholds)
+      }
+    }
+    return shown
   }
 
   /** @param {{ thresholds: import('./times').Thresholds | null }} fields */
   #begin ({ thresholds }) {
     this.#thresholds = thresholds
+    this.#since ??= performance.now()
     this.#counts = newCounts()
     this.#connections = new WeakMap()
     this.#elu = performance.eventLoopUtilization()
@@ -56,12 +82,27 @@ class Observer {
     countCollection(memory, { requests, liveBytes: this.kernel.liveBytes() }, hasMarkSweep)
   }
 
+  /**
+   * Its client has given up sooner than the slowest answers of the code before come. Each such client comes anew, and
+   * workers that have just started accept more of those than of others: that says nothing of the code.
+   *
+   * @param {import('../../worker/connections/connection').Connection} connection @param {number} ms
+   */
+  #isImpatient ({ session, top }, ms) {
+    const isByClient = session !== null || top.readableEnded || top.errored?.syscall !== undefined
+    return isByClient && ms <= (this.#thresholds?.tailMs ?? Infinity)
+  }
+
   #count = (/** @type {any} */ connection, /** @type {any} */ { response, since }) => {
-    // How long a stream lasts is up to the app, and an end by the client says nothing.
-    if (this.#counts === null || connection.isStream || response.writableFinished === false) return
+    // How long a stream lasts is up to the app and the client
+    if (this.#counts === null || connection.isForeign || isEventStream(response)) return
+    const ms = performance.now() - since
+    const isUnfinished = response.writableFinished === false
+    if (isUnfinished && (connection.fate !== null || this.#isImpatient(connection, ms))) return
     const of = this.#connections.get(connection) ?? newConnection()
     this.#connections.set(connection, of)
-    countResponse(this.#counts, of, { status: response.statusCode ?? response.sentHeaders?.[':status'] ?? 0, ms: performance.now() - since }, this.#thresholds)
+    const status = response.statusCode ?? response.sentHeaders?.[':status'] ?? 0
+    countResponse(this.#counts, of, { status, ms, isUnfinished }, this.#thresholds)
   }
 }
 

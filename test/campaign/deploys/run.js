@@ -6,6 +6,7 @@
  */
 
 const fs = require('node:fs')
+const http = require('node:http')
 const os = require('node:os')
 const path = require('node:path')
 const { supervise } = require('../../..')
@@ -19,6 +20,7 @@ const { freePort } = require('../../support/fleet')
 const KINDS = /** @type {const} */ ({
   equal: { code: '' },
   errors: { code: 'if (Math.random() < 0.05) response.statusCode = 500', costs: ['status 500'] },
+  unanswered: { code: 'if (Math.random() < 0.05) return void request.destroy()', costs: ['ECONNRESET'] },
   slow: { code: 'const until = performance.now() + 4; while (performance.now() < until);' },
   exceptions: { code: "if (Math.random() < 0.02) throw new Error('of the new code')", costs: ['status 500'] },
   crashes: { code: 'if (Math.random() < 0.02) process.exit(3)', costs: ['status 502', 'ECONNRESET'] },
@@ -36,6 +38,22 @@ require('node:http').createServer((request, response) => {
   setTimeout(() => response.end(JSON.stringify(rows)), Math.random() * 5)
 }).listen(process.env.PORT)
 `
+
+/**
+ * Clients that give up nearly every request, each on a connection of its own, as those of others do not.
+ *
+ * @param {number} port
+ * @returns {AbortController} ends that
+ */
+function giveUp (port) {
+  const ended = new AbortController()
+  const timer = setInterval(() => {
+    const request = http.get({ host: '127.0.0.1', port, agent: false }, response => response.resume()).on('error', () => {})
+    setTimeout(() => request.destroy(), Math.random() * 6)
+  }, 50)
+  ended.signal.addEventListener('abort', () => clearInterval(timer))
+  return ended
+}
 
 /**
  * @param {object} how
@@ -58,6 +76,7 @@ async function deploy ({ deploys, kinds = /** @type {Kind[]} */ (Object.keys(KIN
     const supervisor = supervise({ app, workers, stopLinger: '0' })
     await supervisor.ready()
     const load = new Load({ port: Number(process.env.PORT), connections: 60, thinkMs: 100 })
+    const impatience = giveUp(Number(process.env.PORT))
     /** @type {Record<string, any>[]} */
     const verdicts = []
     supervisor.on('event', line => { if (line.event === 'canary.verdict') verdicts.push(line) })
@@ -73,6 +92,7 @@ async function deploy ({ deploys, kinds = /** @type {Kind[]} */ (Object.keys(KIN
       fs.writeFileSync(app, source('equal'))
       if (isGood && kind !== 'equal') await supervisor.reload() // missed: what follows is to be compared with good code
     }
+    impatience.abort()
     const { requests, failures } = await load.stop()
     await supervisor.stop({ now: true })
     const of = (/** @type {string} */ verdict) => verdicts.filter(line => line.verdict === verdict).length

@@ -2,7 +2,7 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { blockBetween, countCollection, countResponse, newConnection, newCounts } = require('../../../lib/features/canary/counts')
+const { KINDS, blockBetween, countCollection, countResponse, newConnection, newCounts } = require('../../../lib/features/canary/counts')
 const { judge } = require('../../../lib/features/canary/verdict')
 const { sentenceOf, valueOf } = require('../../../lib/features/canary/verdict-sentence')
 const { seeded } = require('../../support/random')
@@ -23,6 +23,7 @@ const THRESHOLDS = { medianMs: 50, tailMs: 99 }
  * @param {number} [how.connections]
  * @param {number} [how.blocks]
  * @param {(at: { connection: number, block: number, draw: number }) => number} [how.status]
+ * @param {number} [how.unfinished] a share of responses
  * @param {number} [how.slower] times
  * @param {number} [how.hung] a share of responses, which take a second
  * @param {number} [how.busyMs] a request
@@ -35,7 +36,8 @@ const THRESHOLDS = { medianMs: 50, tailMs: 99 }
  */
 function worker (slot, {
   requests = 50, connections = 10, blocks = 24, status = () =>
-    200, slower = 1, hung = 0, busyMs = 2, idleMs = 0, kept = 0, garbage = () => 0, crashes = 0, exceptions = 0
+    200, slower = 1, unfinished = 0, hung = 0, busyMs = 2, idleMs = 0, kept = 0, garbage = () =>
+    0, crashes = 0, exceptions = 0
 } = {}) {
   const random = seeded(slot + 1)
   const counts = newCounts()
@@ -54,7 +56,9 @@ function worker (slot, {
     for (let i = 0; i < requests; i++) {
       const connection = i % connections
       countResponse(counts, clients[connection], {
-        status: status({ connection, block, draw: random() }), ms: random() < hung ? 1000 : 100 * slower * random()
+        status: status({ connection, block, draw: random() }),
+        ms: random() < hung ? 1000 : 100 * slower * random(),
+        isUnfinished: unfinished > 0 && random() < unfinished
       }, THRESHOLDS)
       live += kept
     }
@@ -83,7 +87,7 @@ const often = (share, code = 500) => (/** @type {{ draw: number }} */ { draw }) 
 t.test('equal code is good', async t => {
   const verdict = judged({}, {})
   t.match(verdict, { verdict: 'good', decidedBy: null, workers: { old: 4, fresh: 1 }, requests: { old: 4800, fresh: 1200 } })
-  t.same(verdict.figures.map(({ name }) => name), ['crashes', 'exceptions', 'errors', 'refusals', 'p50', 'p99', 'loop', 'memory'])
+  t.same(verdict.figures.map(({ name }) => name), ['crashes', 'exceptions', 'errors', 'unfinished', 'refusals', 'p50', 'p99', 'loop', 'memory'])
   t.ok(verdict.figures.every(({ isWorse, why }) => !isWorse && why?.startsWith('it is ')))
   t.equal(sentenceOf(verdict), 'no figure is worse: 1,200 requests of the new code and 4,800 of the old')
 })
@@ -92,6 +96,7 @@ t.test('each kind of worse code is found, and named with its two figures', async
   /** @type {[Figure['name'], Parameters<typeof worker>[1], RegExp][]} */
   const cases = [
     ['errors', { status: often(0.03) }, /^responses with 5xx: [234]\.\d\d % of 1,200 requests, against 0\.00 % of 4,800 of the old workers$/],
+    ['unfinished', { unfinished: 0.05 }, /^unfinished responses: [456]\.\d\d % of 1,200 requests, against 0\.00 % of 4,800/],
     ['refusals', { status: often(0.5, 404) }, /^responses with 4xx: \d\d\.\d\d % of 1,200 requests, against 0\.00 % of 4,800/],
     ['p50', { slower: 1.4 }, /^median time to the response: \d\d ms over 1,200 requests, against (?:4|5)\d ms over 4,800 of the old workers$/],
     ['loop', { busyMs: 3 }, /^time of the event loop for a request: [23](?:\.\d)? ms over 1,200 requests, against (?:2|1\.9) ms over/],
@@ -113,8 +118,8 @@ t.test('each kind of worse code is found, and named with its two figures', async
 
 t.test('what the old workers do as well is not worse', async t => {
   for (const how of [
-    { status: often(0.03) }, { status: often(0.5, 404) }, { slower: 1.4 }, { busyMs: 3 }, { kept: 4096 },
-    { crashes: 6 }, { exceptions: 50 }
+    { status: often(0.03) }, { unfinished: 0.05 }, { status: often(0.5, 404) }, { slower: 1.4 }, { busyMs: 3 },
+    { kept: 4096 }, { crashes: 6 }, { exceptions: 50 }
   ]) {
     t.match(judged(how, how), { verdict: 'good' }, JSON.stringify(how))
   }
@@ -252,6 +257,22 @@ t.test('two crashes are no evidence, also beside none; nor are many by much of t
   t.match(judge({ old: four(), fresh: [worker(4, { crashes: 4, requests: 1 })], isFinal: true }), { decidedBy: null }, 'by workers, where it has had few requests')
 })
 
+t.test('where the old workers have not crashed meanwhile, they are weighed since they began to serve', async t => {
+  const of = (/** @type {number} */ ms, crashes = 0) => ({ ms, crashes, exceptions: 0 })
+  const verdict = (/** @type {number} */ crashes, /** @type {any} */ service, beside = 0) => {
+    const old = [worker(0, { crashes: beside }), ...four().slice(1, 3)]
+    return judge({ old, fresh: [worker(4, { crashes })], service, isFinal: true })
+  }
+  t.match(verdict(4, null), { decidedBy: null }, 'four beside none of three others, in the same seconds alone')
+  t.match(verdict(4, { old: of(39_000), fresh: of(10_000, 4) }), { decidedBy: 'crashes' })
+  t.match(verdict(3, { old: of(39_000), fresh: of(10_000, 3) }), { decidedBy: null }, 'a fleet that has only begun')
+  t.match(verdict(3, { old: of(3_600_000), fresh: of(10_000, 3) }), { decidedBy: 'crashes' })
+  t.match(verdict(2, { old: of(3_600_000), fresh: of(10_000, 2) }), { decidedBy: null })
+  t.match(verdict(2, { old: of(3_600_000), fresh: of(10_000, 3) }), { decidedBy: 'crashes' }, 'and one in the warm-up')
+  t.match(verdict(4, { old: of(39_000, 12), fresh: of(10_000, 4) }), { decidedBy: null }, 'they have crashed before')
+  t.match(verdict(4, { old: of(3_600_000, 1), fresh: of(10_000, 4) }, 1), { decidedBy: null }, 'what makes all workers crash may have begun now')
+})
+
 t.test('garbage that becomes old, and caches that fill, are no leak', async t => {
   const garbage = (/** @type {number} */ block) => block % 12 === 0 || block === 23 ? 0 : 5e5 * (block % 12)
   t.match(judged({ garbage }), { verdict: 'good' })
@@ -293,7 +314,7 @@ t.test('while the bake goes on, only what is far from chance is said', async t =
 
 t.test('over all looks of an hour equal code is called bad at most as often as said', async t => {
   const [early, last] = [false, true].map(isFinal => judged({}, {}, { isFinal, alpha: 0.02 }).limit)
-  t.ok(Math.abs(8 * (3600 * early + last) - 0.02) < 1e-12)
+  t.ok(Math.abs(9 * (3600 * early + last) - 0.02) < 1e-12)
 })
 
 t.test('values are shown with their units', async t => {
@@ -307,6 +328,7 @@ const random = fc.record({
   connections: fc.integer({ min: 1, max: 12 }),
   blocks: fc.integer({ min: 0, max: 14 }),
   errors: fc.constantFrom(0, 0, 0, 0.1, 0.5),
+  unfinished: fc.constantFrom(0, 0, 0.05, 0.3),
   refusals: fc.constantFrom(0, 0.05, 0.4),
   slower: fc.constantFrom(1, 1.1, 1.5),
   busyMs: fc.constantFrom(1, 1.3, 2),
@@ -341,7 +363,7 @@ const WORSE = [
     for (const window of windows) window.busyMs *= 1.5
     for (const block of windows.flatMap(({ blocks }) => blocks)) block.busyMs *= 1.5
   },
-  ...(/** @type {const} */ (['errors', 'refusals', 'slowMedian', 'slowTail'])).map(kind => (/** @type {Window[]} */ windows) => {
+  ...KINDS.map(kind => (/** @type {Window[]} */ windows) => {
     const blocks = windows.flatMap(({ blocks }) => blocks)
     const times = Math.min(2, ...blocks.filter(block => block[kind] > 0).map(block => block.requests / block[kind]))
     for (const { of, ofSquares, ofProducts } of windows) {
