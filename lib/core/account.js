@@ -113,13 +113,16 @@ function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut
  * What was lost with a worker that crashed, by its line in the journal.
  *
  * @param {Record<string, any>} line
- * @returns {{ connections: number, inFlight: number }} `connections`: those of which it is not known what they had in
- *   flight among them
+ * @returns {{ connections: number, inFlight: number }} of what was not rescued, also where no sibling could be given
+ *   anything. `connections`: those of which it is not known what they had in flight among them; `inFlight`: by the last
+ *   beat, where that is all that is known
  */
 function lostWith (line) {
   const [connections, inFlight, moved, replayed, answered, cut, ended] = ['connections', 'inFlight', 'moved', 'replayed', 'answered', 'cut', 'ended'].map(name => Number.isFinite(line[name]) ? Math.max(0, line[name]) : 0)
   if (line.moved === undefined) return { connections, inFlight } // nothing outlived it
-  return { connections: Math.max(answered + cut, connections - moved - replayed - ended), inFlight: answered + cut }
+  const unknown = Math.max(0, connections - moved - replayed - answered - cut - ended)
+  const inFlightOnThem = Math.min(unknown, Math.max(0, inFlight - replayed - answered - cut))
+  return { connections: answered + cut + unknown, inFlight: answered + cut + inFlightOnThem }
 }
 
 /**

@@ -4,6 +4,9 @@
 
 const { setTimeout: sleep } = require('node:timers/promises')
 
+const REPLACED_WITHIN_MS = 30_000
+const LOOK_MS = 50
+
 /**
  * @typedef {object} Recyclable a fleet
  * @property {() => any} status of the supervisor, or a promise of it
@@ -24,22 +27,30 @@ function forceRecycles (fleet, everyMs, signal) {
 }
 
 /**
- * Kills a worker at an interval. The fleet is told nothing.
+ * Kills a worker at an interval. The fleet is told nothing. In the end those that were killed are replaced: a stop that
+ * follows is to find a whole fleet, else what clients lose depends on how many milliseconds lie between the two.
  *
  * @param {Recyclable} fleet
  * @param {number} everyMs
  * @param {AbortSignal} signal ends it
  * @param {() => void} killed
  */
-function forceKills (fleet, everyMs, signal, killed) {
+async function forceKills (fleet, everyMs, signal, killed) {
   /** Whose death the fleet may not have noticed yet. @type {Set<number>} */
   const dead = new Set()
-  return eachSlot(fleet, everyMs, signal, ({ pid }) => {
+  await eachSlot(fleet, everyMs, signal, ({ pid }) => {
     dead.add(pid)
     if (fleet.kill) fleet.kill(pid)
     else process.kill(pid, 'SIGKILL')
     killed()
   }, dead)
+  for (const until = performance.now() + REPLACED_WITHIN_MS; performance.now() < until; await sleep(LOOK_MS)) {
+    const status = await Promise.resolve(fleet.status()).catch(() => null)
+    if (status === null) return // the fleet is gone
+    const { workers, totals } = status
+    const isNoticed = !workers.some((/** @type {Serving} */ { pid }) => dead.has(pid))
+    if (isNoticed && totals.ready >= totals.workers) return
+  }
 }
 
 /**

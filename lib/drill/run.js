@@ -200,8 +200,10 @@ class Run {
     await Promise.race([died, gone(fleet), elapsed(durationMs, ending.signal), aborted(signal)])
       .finally(() => ending.abort())
     this.#loadMs = now() - this.#startedAt
+    // The last recycle is recorded, too, and the last worker that was killed is replaced
+    const ended = fleet instanceof RemoteFleet ? Promise.all([recycles, kills]) : kills
+    await Promise.race([died, ended, gone(fleet)])
     if (fleet instanceof RemoteFleet) {
-      await Promise.race([died, Promise.all([recycles, kills]), gone(fleet)]) // the last recycle is recorded too
       this.#arrived ||= await fleet.hasServed().catch(() => false)
     } else {
       this.#phase = 'stopping'

@@ -36,6 +36,8 @@ t.test('what was lost with a worker that crashed', async t => {
   t.same(lostWith({ connections: 9, inFlight: 4 }), { connections: 9, inFlight: 4 }, 'nothing outlived it')
   const outlived = { connections: 9, inFlight: 4, moved: 3, replayed: 2, answered: 1, cut: 1, ended: 1 }
   t.same(lostWith(outlived), { connections: 3, inFlight: 2 }, 'of one it is not known')
+  t.same(lostWith({ ...outlived, inFlight: 5 }), { connections: 3, inFlight: 3 }, 'and may have had the fifth request')
+  t.same(lostWith({ connections: 30, inFlight: 22, moved: 0, replayed: 0, answered: 0, cut: 0, ended: 0 }), { connections: 30, inFlight: 22 }, 'none was rescued')
   t.same(lostWith({ ...outlived, connections: 2 }), { connections: 2, inFlight: 2 }, 'more are known than it had at its last beat')
   t.same(lostWith({ connections: -1, inFlight: 'x', moved: 0, answered: NaN }), { connections: 0, inFlight: 0 }, 'a line of another version')
   t.same(lostWith({ connections: 0, inFlight: 0 }), { connections: 0, inFlight: 0 }, 'it had none')
