@@ -65,11 +65,12 @@ class ServiceNotifier {
 
   /** @param {Record<string, any>} line */
   #hear (line) {
-    if (line.event === 'worker.sample') return
     this.readiness.hear(line)
     if (line.event === 'fleet.stopping' && !this.supervisor.isLast) return
-    const message = this.state.hear(line, this.readiness.verdict().isReady, Number(process.hrtime.bigint() / 1000n))
+    const isReady = () => this.readiness.verdict().isReady
+    const message = this.state.hear(line, isReady, Number(process.hrtime.bigint() / 1000n))
     if (Object.keys(message).length > 0) this.#tell({ ...message, STATUS: this.#describe() })
+    if (line.event === 'worker.sample') return // says nothing of which workers there are
     this.#statusTimer ??= setTimeout(() => {
       this.#statusTimer = undefined
       const before = this.#status

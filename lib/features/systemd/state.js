@@ -39,7 +39,7 @@ class ServiceState {
 
   /**
    * @param {Record<string, any>} line of the journal
-   * @param {boolean} isReady as a readiness probe sees it, after that line
+   * @param {() => boolean} isReady as a readiness probe sees it, after that line
    * @param {number} monotonicUs the kernel's CLOCK_MONOTONIC
    * @returns {Record<string, string | number>} the assignments of one message; none: there is nothing to tell
    */
@@ -75,7 +75,7 @@ class ServiceState {
       case 'fleet.warning':
         if (this.#phase === 'reloading' && line.warning === 'rollout-stopped') return this.#run()
     }
-    if (this.#phase === 'starting' && isReady) return this.#run()
+    if (this.#phase === 'starting' && line.event !== 'worker.sample' && isReady()) return this.#run()
     if (this.#phase === 'reloading' && (line.event === 'worker.spawn' || line.event === 'recycled')) return extend(longestRecycleMs(this.timeouts))
     return {}
   }

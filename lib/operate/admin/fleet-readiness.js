@@ -29,7 +29,7 @@ class FleetReadiness {
       this.#target = line.to
       this.#intended = Math.min(this.#intended, line.to)
     }
-    if (line.event === 'worker.ready') this.#intended = Math.max(this.#intended, Math.min(this.#slotsThatAre('ready'), this.#target))
+    if (line.event === 'worker.ready') this.#intended = Math.max(this.#intended, Math.min(slotsThatAre('ready', this.supervisor.status().workers), this.#target))
   }
 
   /** @returns {{ isReady: boolean, text: string }} */
@@ -37,32 +37,31 @@ class FleetReadiness {
     const { isStopping, handover, options: { maxUnavailable } } = this.supervisor
     if (handover?.isLeaving || handover?.hasLeft) return { isReady: true, text: 'ready: another primary serves' }
     if (isStopping) return { isReady: false, text: 'not ready: the fleet is stopping' }
-    const { crashing } = this.supervisor.status()
-    const { unfit, said, paused } = this.#notServing
-    const ready = this.#slotsThatAre('ready') - unfit - paused
-    const needed = Math.max(1, this.#intended - maxUnavailable - this.#slotsThatAre('out-of-rotation'))
+    const { crashing, workers } = this.supervisor.status()
+    const { unfit, said, paused } = this.#notServing(workers)
+    const ready = slotsThatAre('ready', workers) - unfit - paused
+    const needed = Math.max(1, this.#intended - maxUnavailable - slotsThatAre('out-of-rotation', workers))
     const isReady = ready >= needed
     return { isReady, text: `${isReady ? 'ready' : 'not ready'}: ${ready} of ${this.#intended} workers are, ${needed} must be${said}${paused > 0 ? `; ${paused} ${paused === 1 ? 'is' : 'are'} out of rotation` : ''}${crashing ? `; ${sayCrashing(crashing)}` : ''}` }
   }
 
   /**
    * Of the workers that are ready by their state: those that are unfit, and in words, and the others that are paused.
+   *
+   * @param {Record<string, any>[]} all
    */
-  get #notServing () {
-    /** @type {Record<string, any>[]} */
-    const workers = this.supervisor.status().workers.filter((/** @type {{ state: string }} */ { state }) => state === 'ready')
+  #notServing (all) {
+    const workers = all.filter(({ state }) => state === 'ready')
     const { options } = this.supervisor
     const unfit = new Set(workers.filter(worker => UNFIT.some(({ is }) => is(worker, options))))
     const said = UNFIT.map(({ is, say }) => ({ say, count: workers.filter(worker => is(worker, options)).length })).filter(({ count }) => count > 0).map(({ say, count }) => `; ${count} ${say(count)}`).join('')
     return { unfit: unfit.size, said, paused: workers.filter(worker => worker.paused && !unfit.has(worker)).length }
   }
+}
 
-  /** @param {string} which */
-  #slotsThatAre (which) {
-    /** @type {{ state: string, slot: number }[]} */
-    const workers = this.supervisor.status().workers
-    return new Set(workers.filter(({ state }) => state === which).map(({ slot }) => slot)).size
-  }
+/** @param {string} which @param {Record<string, any>[]} workers */
+function slotsThatAre (which, workers) {
+  return new Set(workers.filter(({ state }) => state === which).map(({ slot }) => slot)).size
 }
 
 module.exports = { FleetReadiness }

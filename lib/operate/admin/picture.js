@@ -50,6 +50,7 @@ const WINDOW_MS = 10 * 60_000
 const MOST_POINTS = 6000 // over all slots
 const MOST_EVENTS = 500 // of each kind
 const ENDS = ['recycled', 'scaled', 'stopped']
+const COUNTING = ['worker.sample', 'worker.retire', 'worker.crash'] // `requests`: all that the worker has begun
 
 class Picture {
   /** By slot. @type {Map<number, Point[]>} */
@@ -81,7 +82,7 @@ class Picture {
     if (line.event === 'fleet.scale') this.#change = { t: line.t, from: line.from, to: line.to, reason: line.reason }
     if (ENDS.includes(line.event)) this.#fresh.recycles++
     if (line.event === 'worker.crash') this.#fresh.crashes++
-    if (typeof line.requests === 'number') this.#requests += this.#growth.of(line.pid, 'requests', line.requests)
+    if (COUNTING.includes(line.event)) this.#requests += this.#growth.of(line.pid, 'requests', line.requests)
     if (line.event === 'worker.retire' || line.event === 'worker.crash') this.#growth.forget(line.pid)
   }
 

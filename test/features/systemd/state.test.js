@@ -14,7 +14,7 @@ const EXTENDED = { EXTEND_TIMEOUT_USEC: 75_000_000 } // the three, 10 s, and 10 
  */
 function told (...lines) {
   const state = new ServiceState(TIMEOUTS, 'fleet.upgraded')
-  return lines.map(([event, fields = {}, isReady = true]) => state.hear({ event, ...fields }, isReady, 42))
+  return lines.map(([event, fields = {}, isReady = true]) => state.hear({ event, ...fields }, () => isReady, 42))
 }
 
 t.test('the replacement of a worker may take as long as its timeouts allow', async t => {
