@@ -130,6 +130,7 @@ class Supervisor extends EventEmitter {
     const about = {
       crashing: crashWatch.describe(),
       uneven: fleet.unevenAddresses(),
+      reloadStopped: fleet.rollout.stopped,
       memory,
       freshOverBudget,
       notReaped: this.#notReaped

@@ -155,8 +155,9 @@ t.test('commands meanwhile: another reload and an upgrade are refused, scaling i
 t.test('code that does not start, and code that dies: the workers before serve on', async t => {
   const { supervisor, load, write } = await start(t)
   const before = pids(supervisor)
-  write("throw new Error('no')")
-  await t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED', message: /^the new code was rejected: it does not start: it exited with code 1; the workers before serve on$/ })
+  write('let a\nlet a')
+  await t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED', message: /^the new code was rejected: it does not start: it exited with code 1: SyntaxError: Identifier 'a' has already been declared \(\/.*\/app\.js:2\); the workers before serve on$/ })
+  t.match(formatStatus(supervisor.status()), /\nThe latest reload was taken back \(generation 1\): it does not start: it exited with code 1: SyntaxError: [^\n]* \(\/.*\/app\.js:2\)/)
   write(`${source('good')}\nsetTimeout(() => process.exit(3), 500)`)
   await t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED', message: /its workers do not stay up: / })
   t.same(pids(supervisor), before)

@@ -53,7 +53,10 @@ class Canary {
     if (this.#current?.bake.isDecided) return this.#after(this.#current.outcome, how)
     if (this.#current) throw new RecycleError('RECYCLE_ON_TRIAL', { left: formatTime(this.#current.bake.leftMs ?? this.#current.bake.terms.bakeMs) })
     const terms = termsOf(how, this.kernel.options, this.kernel.fleet.desired)
-    if (terms === null) return null
+    if (terms === null) {
+      this.#last = null // of a reload that is not the latest any more
+      return null
+    }
     const bake = new Bake(this.kernel, this.#services, terms)
     const outcome = this.#run(bake).finally(() => {
       this.#current = null
@@ -85,7 +88,11 @@ class Canary {
   /** @param {Bake} bake @returns {Promise<string>} */
   async #run (bake) {
     const { reloading } = this.kernel
-    const { generation, before } = await reloading.try(bake.terms.workers)
+    const { generation, before } = await reloading.try(bake.terms.workers).catch(error => {
+      const { code, details } = error
+      if (code === 'RECYCLE_REJECTED') this.#last = { ...bake.describe(), ...details, state: 'rejected' }
+      throw error
+    })
     const verdict = await bake.run({ generation, before }).catch(async error => {
       if (!this.kernel.stopping.aborted) await reloading.reject(`recycle itself has failed: ${error.message}`)
       throw error

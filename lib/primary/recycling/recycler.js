@@ -44,7 +44,7 @@ class Recycler {
     if (why === null) this.fleet.rollout.succeeded()
     if (why === null || this.stopping.aborted) return
     if (!hasCrashed) this.#recordNotReady(slot, null, why) // else its crash is in the journal
-    this.#rolloutFailed() // the predecessor may have been drained first
+    this.#rolloutFailed(why) // the predecessor may have been drained first
   }
 
   /**
@@ -163,7 +163,7 @@ class Recycler {
   #replacementFailed (slot, old, why) {
     this.#recordNotReady(slot, old.isServing ? old.pid : null, why)
     this.requests.refused(old, new RecycleError('RECYCLE_NOT_READY', { what: `the replacement of slot ${slot.slot}`, slot: slot.slot, why }))
-    if (this.fleet.rollout.requested(old.generation) !== null) this.#rolloutFailed()
+    if (this.fleet.rollout.requested(old.generation) !== null) this.#rolloutFailed(why)
     else if (old.reason === 'reload' && old.isServing) this.sampler.keep(old) // the rollout was stopped meanwhile
   }
 
@@ -176,10 +176,10 @@ class Recycler {
     this.record('worker.not-ready', { slot, oldPid, why, failures, nextTryMs: Math.max(0, nextTry - now()) })
   }
 
-  /** A replacement did not come up; after some in a row the reload is stopped. */
-  #rolloutFailed () {
-    if (!this.fleet.rollout.failed()) return
-    this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE })
+  /** @param {string} why a replacement did not come up; after some in a row the reload is stopped */
+  #rolloutFailed (why) {
+    if (!this.fleet.rollout.failed(why)) return
+    this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE, why })
     for (const { incumbent, recycle } of this.fleet.list()) {
       if (incumbent?.reason === 'reload' && !recycle) this.sampler.keep(incumbent)
     }

@@ -66,8 +66,8 @@ class Reloading {
     const { failing } = this
     if (failing === null) return { generation, before }
     const why = `it does not start: ${failing}`
-    await this.reject(why)
-    throw new RecycleError('RECYCLE_REJECTED', { why })
+    const { t: at, isReplaced } = await this.reject(why)
+    throw new RecycleError('RECYCLE_REJECTED', { why, generation, before, at, isReplaced })
   }
 
   /**
@@ -114,7 +114,7 @@ class Reloading {
     await this.until(() => rollout.wasStopped(generation) ||
       (this.fleet.isComplete && !this.fleet.all().some(isOld) &&
         !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
-    if (rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE })
+    if (rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE, ...rollout.stopped })
     rollout.finish(generation)
     this.spawner.appPath.settle(generation)
     this.record('fleet.reloaded', { generation, app: this.spawner.appPath.known(generation) })

@@ -20,7 +20,7 @@ const { version } = require('./worker-code')
  */
 async function boots (handle, timeoutMs) {
   const { event, value } = await nextUnlessDebugged(handle, ['up', 'exit', 'foreign'], timeoutMs)
-  if (event === 'exit') return `it ${howItLeft(value)}`
+  if (event === 'exit') return `it ${await howItDied(handle, value)}`
   if (event === 'foreign') return `the installed recycle is ${value}, this fleet runs ${version}: ${SUCCESSION.command}`
   if (event !== 'timeout') return null
   // The time of what it is copied from is up first

@@ -11,7 +11,6 @@
 const { EventEmitter } = require('node:events')
 const { now } = require('../clock')
 const { boots, howItDied, nextUnlessDebugged } = require('./boot')
-const { howItLeft } = require('./process')
 const { inheritedAddresses, requiredAddresses } = require('./required-addresses')
 const { retire } = require('./retirement')
 
@@ -125,7 +124,7 @@ class Lifecycle extends EventEmitter {
     handle.serve(slot)
     const { event, value } = await nextUnlessDebugged(handle, ['ready', 'exit'], timeoutMs)
     if (event === 'ready') return null
-    return event === 'exit' ? `it ${howItLeft(value)}` : `it was called to serve, and did not answer within ${Math.round(timeoutMs)} ms`
+    return event === 'exit' ? `it ${await howItDied(handle, value)}` : `it was called to serve, and did not answer within ${Math.round(timeoutMs)} ms`
   }
 
   /**

@@ -23,6 +23,12 @@ class Rollout {
   #failures = 0
   #stoppedAt = -1
   /**
+   * The latest reload, where replacements that failed have stopped it; `why` the last one did.
+   *
+   * @type {{ readonly generation: number, readonly failures: number, readonly why: string } | null}
+   */
+  stopped = null
+  /**
    * New code, and the slots that run it beside the fleet's.
    *
    * @type {{ readonly generation: number, readonly slots: readonly number[] } | null}
@@ -41,6 +47,7 @@ class Rollout {
   /** @param {readonly number[]} slots that there are not yet @returns {number} the generation of the code on trial */
   try (slots) {
     this.trial = { generation: ++this.#latest, slots }
+    this.stopped = null
     return this.trial.generation
   }
 
@@ -78,10 +85,11 @@ class Rollout {
     this.#failures = 0
   }
 
-  /** A replacement did not get ready. @returns {boolean} the rollout is stopped by it */
-  failed () {
+  /** @param {string} why a replacement did not get ready @returns {boolean} the rollout is stopped by it */
+  failed (why) {
     if (this.#wanted === null || ++this.#failures < Rollout.PATIENCE) return false
     this.#stoppedAt = this.#wanted
+    this.stopped = { generation: this.#wanted, failures: this.#failures, why }
     this.#wanted = this.trial = null
     return true
   }
@@ -100,6 +108,7 @@ class Rollout {
   #want (generation) {
     this.#wanted = generation
     this.#failures = 0
+    this.stopped = null
     return generation
   }
 }

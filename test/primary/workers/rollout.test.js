@@ -7,7 +7,7 @@ t.test('no reload, no requested', async t => {
   const rollout = new Rollout()
   t.equal(rollout.generation, 0)
   t.equal(rollout.requested(0), null)
-  t.equal(rollout.failed(), false)
+  t.equal(rollout.failed('it exits'), false)
   t.equal(rollout.wasStopped(0), false)
 })
 
@@ -42,31 +42,34 @@ t.test('overlapping reloads coalesce into the newest', async t => {
 t.test('three failures in a row stop it', async t => {
   const rollout = new Rollout()
   const generation = rollout.begin(true)
-  t.same([rollout.failed(), rollout.failed(), rollout.failed()], [false, false, true])
+  t.same([rollout.failed('it exits'), rollout.failed('it exits'), rollout.failed('it exits')], [false, false, true])
   t.equal(rollout.wasStopped(generation), true)
+  t.same(rollout.stopped, { generation, failures: 3, why: 'it exits' })
   t.equal(rollout.requested(0), null, 'the old workers stay')
-  t.equal(rollout.failed(), false, 'it is stopped once')
+  t.equal(rollout.failed('it exits'), false, 'it is stopped once')
+  rollout.begin(true)
+  t.equal(rollout.stopped, null, 'the next one is under way')
 })
 
 t.test('a success resets the count', async t => {
   const rollout = new Rollout()
   const generation = rollout.begin(true)
-  rollout.failed()
-  rollout.failed()
+  rollout.failed('it exits')
+  rollout.failed('it exits')
   rollout.succeeded()
-  t.same([rollout.failed(), rollout.failed()], [false, false])
+  t.same([rollout.failed('it exits'), rollout.failed('it exits')], [false, false])
   t.equal(rollout.wasStopped(generation), false)
 })
 
 t.test('a stop ends the reloads that had joined, and no later one', async t => {
   const rollout = new Rollout()
   const [first, second] = [rollout.begin(true), rollout.begin(true)]
-  for (let n = 0; n < Rollout.PATIENCE; n++) rollout.failed()
+  for (let n = 0; n < Rollout.PATIENCE; n++) rollout.failed('it exits')
   t.same([rollout.wasStopped(first), rollout.wasStopped(second)], [true, true])
   const third = rollout.begin(true)
   t.equal(rollout.wasStopped(third), false)
   t.equal(rollout.requested(second), 'reload')
-  t.same([rollout.failed(), rollout.failed()], [false, false], 'its count of failures is its own')
+  t.same([rollout.failed('it exits'), rollout.failed('it exits')], [false, false], 'its count of failures is its own')
 })
 
 t.test('code on trial has a generation of its own, and no worker is replaced for it', async t => {
@@ -75,7 +78,7 @@ t.test('code on trial has a generation of its own, and no worker is replaced for
   t.match(rollout, { generation: 0, trial: { generation: 1, slots: [4] } })
   t.same([rollout.of(0), rollout.of(4), rollout.of(null)], [0, 1, 0])
   t.equal(rollout.requested(0), null)
-  t.equal(rollout.failed(), false, 'the fleet is not being reloaded')
+  t.equal(rollout.failed('it exits'), false, 'the fleet is not being reloaded')
 })
 
 t.test('promoted, it is what all are to run; its slots stay until they do', async t => {
@@ -92,7 +95,7 @@ t.test('a reload to promoted code that is stopped ends the trial, too', async t 
   const rollout = new Rollout()
   rollout.try([4])
   rollout.promote()
-  for (let i = 0; i < Rollout.PATIENCE; i++) rollout.failed()
+  for (let i = 0; i < Rollout.PATIENCE; i++) rollout.failed('it exits')
   t.equal(rollout.trial, null)
   t.ok(rollout.wasStopped(1))
 })
