@@ -49,7 +49,7 @@ function pageOf (lines) {
 t.test('the page in a browser', { skip: lacking }, async t => {
   const browser = await startBrowser(t)
 
-  const desk = await tab(browser)
+  const desk = await tab(browser, { locale: 'en-US@posix' }) // the language of some under LANG=C
 
   /**
    * Opens the report as a file, as a reader would: one after the other in one tab, as a tab of its own for each takes
@@ -74,7 +74,7 @@ t.test('the page in a browser', { skip: lacking }, async t => {
     return new Set(new Uint32Array(data.buffer)).size
   }))
 
-  await t.test('draws every plot, sends no request and keeps to its own content policy', async t => {
+  await t.test('draws every plot, also where the language of the browser is none, sends no request and keeps to its own content policy', async t => {
     const { page, seen } = await open(t, pageOf(run()))
     const drawn = await colours(page)
     t.equal(drawn.length, 4, 'throughput, latency and two slots')
