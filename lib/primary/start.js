@@ -25,6 +25,8 @@ const { Supervisor } = require('./supervisor')
  *   RECYCLE_FORK_UNSUPPORTED, RECYCLE_UNWRITABLE, RECYCLE_JOURNAL
  */
 function assemble (app, args, options, { orphans, ...own } = {}) {
+  // Node.js aborts where a thread of its pool cannot be started: they start now, before a worker takes the room for it
+  fs.access(path.sep, () => {})
   checkCommand(app, args)
   findApp(app)
   const meter = pickMeter(options)

@@ -5,7 +5,7 @@
  * that are gone.
  */
 
-const { setInterval, setTimeout } = require('node:timers')
+const { clearInterval, setInterval, setTimeout } = require('node:timers')
 const { parseMetrics, lasting, sumOf } = require('./sum')
 
 /**
@@ -28,17 +28,22 @@ class AppMetrics {
   /** Called when each worker has answered. @type {Set<() => void>} */
   #scrapes = new Set()
   #isTold = false
+  /** While there are workers. @type {NodeJS.Timeout | undefined} */
+  #timer
 
   /** @param {import('../interface').PrimaryKernel} kernel */
   constructor (kernel) {
     this.kernel = kernel
-    setInterval(() => this.#ask(), ASK_EVERY_MS).unref()
   }
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
     // It may be read late
-    handle.once('entered', () => { if (!handle.isGone) this.#workers.set(handle, { metrics: null, isAsked: false }) })
+    handle.once('entered', () => {
+      if (handle.isGone) return
+      this.#workers.set(handle, { metrics: null, isAsked: false })
+      this.#timer ??= setInterval(() => this.#ask(), ASK_EVERY_MS).unref()
+    })
     handle.hear({ 'app-metrics': ({ json }) => this.#hear(handle, json) })
     handle.once('exit', () => this.#lose(handle))
   }
@@ -117,6 +122,10 @@ class AppMetrics {
   #lose (handle) {
     const { metrics = null } = this.#workers.get(handle) ?? {}
     this.#workers.delete(handle)
+    if (this.#workers.size === 0) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    }
     if (metrics !== null) this.#gone.push(lasting(metrics)) // at once: a scrape may be under way
     this.#look()
     if (this.#gone.length > MOST_APART) this.#addUp()

@@ -38,6 +38,7 @@ class Failover {
   /** @type {Map<WorkerHandle, Holdings>} */
   #holdings = new Map()
   #isTold = false
+  #isLooking = false
   totals = { moved: 0, replayed: 0, answered: 0, cut: 0 }
 
   /** @param {import('../interface').PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
@@ -47,7 +48,6 @@ class Failover {
     this.suspects = new Suspects(() => kernel.fleet.serving(), (handle, copy) => this.#isInFlight(handle, copy))
     const limit = descriptorLimit()
     this.most = Math.max(0, Math.floor(Math.min(SHARE * limit, limit - LEAST_OWN)))
-    this.#look(TICK_MS)
   }
 
   /** @param {WorkerHandle} handle */
@@ -73,16 +73,19 @@ class Failover {
     if (handle.isGone) return // it is read late
     const [ours, theirs] = this.addon.socketpair().map(fd => new Descriptor(fd))
     this.#holdings.set(handle, new Holdings(ours))
+    if (!this.#isLooking) this.#look(TICK_MS)
     handle.give('duplicates', theirs)
   }
 
   /**
    * What a worker sends waits where it is, also when that worker has died: so it is looked for rarely, while little
-   * comes.
+   * comes, and not at all while no worker is there.
    *
    * @param {number} afterMs
    */
   #look (afterMs) {
+    this.#isLooking = this.#holdings.size > 0
+    if (!this.#isLooking) return
     setTimeout(() => {
       let hasCome = false
       for (const holdings of this.#holdings.values()) hasCome = this.#receive(holdings) || hasCome
