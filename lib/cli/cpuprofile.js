@@ -1,6 +1,6 @@
 'use strict'
 
-const { addFleetOptions, withFleet } = require('./fleet')
+const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 const { complain, print } = require('./print')
 
 const LONGEST_MS = 10 * 60_000
@@ -12,9 +12,9 @@ function addCpuprofile (program) {
     .argument('<slot>')
     .option('--duration <time>', 'length of the profile, up to 10m', '10s')
     .option('--out <file>', "a new file (default: by slot, pid and time, in the fleet's working directory)")
-  addFleetOptions(command)
+  addFleetName(addFleetOptions(command))
     .addHelpText('after', '\nPrints the path of the file, which only you can read; Chrome DevTools opens it. Exit code: 0 the file is written, 1 the worker could not write it, 2 wrong usage, or no such fleet.')
-    .action((slot, given) => profile(command, slot, given))
+    .action((slot, _name, given) => profile(command, slot, given))
 }
 
 /**

@@ -90,7 +90,7 @@ const types = {
     read: value => /^\/[\x21-\x7e]{0,1000}$/.test(textOf(value)) ? value : undefined
   }),
   time: (min, text) => ({
-    accepts: `a time of ${text} to 24 days, such as 500ms, 30s or 2h`,
+    accepts: `a time of ${text} to 24 days, such as ${min > 500 ? '' : '500ms, '}30s or 2h`,
     schema: {
       anyOf: [
         ...min === 0 ? [{ enum: [0] }] : [],

@@ -65,6 +65,7 @@ for (const [name, kind, good, bad] of KINDS) {
 t.test('a kind says what it accepts in words, with its bounds', async t => {
   t.equal(types.count(2, 40).accepts, 'a whole number from 2 to 40')
   t.equal(types.time(100, '100ms').accepts, 'a time of 100ms to 24 days, such as 500ms, 30s or 2h')
+  t.equal(types.time(10_000, '10s').accepts, 'a time of 10s to 24 days, such as 30s or 2h', 'no example that it refuses')
   t.equal(types.oneOf('on', 'off').accepts, 'one of on, off')
   t.equal(types.path('none', 'auto').accepts, 'a path, or none, or auto')
   t.equal(types.path().accepts, 'a path')

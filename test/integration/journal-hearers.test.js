@@ -74,7 +74,8 @@ t.test('each metric grows by one, by a figure of the line, or not at all', async
   for (const [i, line] of LINES.entries()) {
     metrics.hear({ ...line, ...line.pid && { pid: PID + i } })
     const after = await counters()
-    const grown = [...after].map(([name, value]) => ({ name, by: value - (before.get(name) ?? 0) })).filter(({ by }) => by !== 0)
+    const grown = [...after].map(([name, value]) => ({ name, by: value - (before.get(name) ?? 0) }))
+      .filter(({ by }) => by !== 0)
     before = after
     const counts = grown.some(({ name }) => name.startsWith('recycle_worker_requests_total'))
     if (grown.some(({ by }) => by !== 1 && by !== COUNT) || counts !== isOfRequests(line)) wrong.push(nameOf(line))
@@ -90,7 +91,8 @@ t.test('the service manager is told what follows from each, also of samples whil
   const { supervisor } = await startFleet(t, 'plain.js', { workers: 1, interval: '1h' })
   const { notifySocket, heard } = await startListener(t)
   const { leads } = SUCCESSION.events
-  const notifier = new ServiceNotifier(supervisor, { notifySocket, watchdogMs: null }, { readiness: () => new FleetReadiness(supervisor), leads })
+  const by = { readiness: () => new FleetReadiness(supervisor), leads }
+  const notifier = new ServiceNotifier(supervisor, { notifySocket, watchdogMs: null }, by)
   t.teardown(() => notifier.leave())
   const state = new ServiceState(supervisor.options, leads)
   const told = []

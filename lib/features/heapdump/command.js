@@ -9,9 +9,9 @@ function addHeapdump (program, tools) {
     .argument('<slot>')
     .option('--out <file>', "a new file (default: by slot, pid and time, in the fleet's working directory)")
     .addOption(program.createOption('--then <what>', 'recycle the worker afterwards (default: the worker returns to service)').choices(['recycle']))
-  tools.addFleetOptions(command)
+  tools.addFleetName(tools.addFleetOptions(command))
     .addHelpText('after', '\nPrints the path of the file, which only you can read. Exit code: 0 the file is written, 1 the worker could not write it, or its recycle cut something, 2 wrong usage, or no such fleet.')
-    .action((slot, given) => dump(command, slot, given, tools))
+    .action((slot, _name, given) => dump(command, slot, given, tools))
 }
 
 /**

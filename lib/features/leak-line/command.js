@@ -17,9 +17,9 @@ function addLeak (program, tools) {
     .option('--json', 'print one JSON object instead')
     .option('--html <file>', 'write a page with a flame graph of the growth to a new file')
     .option('--save <file>', 'write the growth as a .heapprofile, which Chrome DevTools opens, to a new file')
-  tools.addFleetOptions(command)
+  tools.addFleetName(tools.addFleetOptions(command))
     .addHelpText('after', '\nThe worker is replaced by one that is profiled, and that one by an ordinary worker at the end, which Ctrl-C brings forward; nothing is dropped. Exit code: 0 the study has ended, whether it found a leak or not, 1 it could not be made, or a recycle cut something, 2 wrong usage, or no such fleet.')
-    .action((slot, given) => study(command, slot, given, tools))
+    .action((slot, _name, given) => study(command, slot, given, tools))
 }
 
 /**
@@ -37,8 +37,10 @@ async function study (
   if (forMs === undefined || forMs < LEAST_MS || forMs > MOST_MS) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--for', given: time, accepts: withUnit(time) ?? 'a time of 2s to 60m, such as 60s' })
   const files = [html, save].map(file => file === undefined ? null : createNew(file))
   const result = await withFleet(command, async client => {
-    const target = slot ?? largest(await client.call('status'))
-    complain(`the worker of slot ${target} is replaced by one that is profiled for ${formatTime(forMs)}; Ctrl-C ends it`)
+    const status = await client.call('status')
+    const target = slot ?? largest(status)
+    // Another is refused
+    if (status.workers.some((/** @type {{ slot: number }} */ worker) => String(worker.slot) === String(target))) complain(`the worker of slot ${target} is replaced by one that is profiled for ${formatTime(forMs)}; Ctrl-C ends it`)
     process.once('SIGINT', () => { // the fleet notices that its client is gone
       complain('ended; an ordinary worker is put back')
       process.exit(130)
