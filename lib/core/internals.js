@@ -198,12 +198,29 @@ function watchParser (parser, watcher) {
  * @returns {any} the handle
  */
 function detachHandle (socket) {
+  const handle = takeHandle(socket)
+  socket.destroy()
+  return handle
+}
+
+/**
+ * As detachHandle(), but the app goes on to see the socket as open.
+ *
+ * @param {any} socket @returns {any} the handle
+ */
+function takeHandle (socket) {
   const handle = socket._handle
   handle.readStop()
   handle.reading = false // else the next socket around this handle does not start to read
   socket._handle = null
-  socket.destroy()
   return handle
+}
+
+/** The socket goes on with the handle that was taken out of it. @param {any} socket @param {any} handle */
+function returnHandle (socket, handle) {
+  socket._handle = handle
+  handle.reading = true
+  handle.readStart()
 }
 
 /**
@@ -277,6 +294,8 @@ module.exports = {
   mostFieldsOf,
   watchParser,
   detachHandle,
+  takeHandle,
+  returnHandle,
   handleWatcher,
   missingForHandoff
 }

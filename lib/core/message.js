@@ -37,6 +37,7 @@
  * @property {{ row: number, serial: number }} [copy] the sender's, where the primary has a descriptor of it already
  * @property {string} [kind] its protocol is the app's: which function of the app takes it
  * @property {string} [state] for that function: serialised, in base64
+ * @property {boolean} [isFollowed] what the app sends to it in its sender comes behind it
  *
  * @typedef {object} ServerData net's, of an https server
  * @property {string} ticketKeys
@@ -88,7 +89,7 @@ const placed = {
   session: optional(text(LONGEST_SESSION)), isOwned: optional(flag), load: optional(ratio), byLoad: optional(flag)
 }
 const ofRequest = { bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count) }
-const ofApp = { kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES)) }
+const ofApp = { kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES)), isFollowed: optional(flag) }
 const parcelFields = { key: name, leftMs: orNull(duration), ...ofRequest, ...placed, copy, ...ofApp }
 const parcel = record(parcelFields)
 const ofTask = {
@@ -98,6 +99,11 @@ const ofTask = {
   before: optional(usage),
   after: optional(usage)
 }
+/** What the sender's app has sent since the connection has gone, and the answer to the receiver's `ahead`. */
+const behind = {
+  id, bytes: optional(text(LONGEST_BYTES)), mark: optional(count), isOver: optional(flag), isEnded: optional(flag)
+}
+const ahead = { id, mark: orNull(count) }
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
 // net's server data: https servers alone have any
 const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) })
@@ -128,6 +134,8 @@ const FROM_WORKER = Object.freeze({
   offer: kind('a connection for a sibling, idle or with a request that is not answered', { id, parcel }, 'socket'),
   adopted: kind('the answer to `adopt`: it holds the connection, unread; `copy`: where it has noted it for the primary, if it has', { id, copy }),
   refused: kind('the answer to `adopt`: it does not take it', { id, why: optional(orNull(why)) }),
+  behind: kind('what its app has sent to a connection that it has given away; `mark`: all up to that `ahead`; `isOver`: nothing follows, and, where it `isEnded`, the app there has ended it', behind),
+  ahead: kind('of a connection that is here, whose sender\'s app sees it as open still: tell what was sent up to here; null: it is to close there', ahead),
   batching: kind('it has the socket that came with `batching`'),
   batch: kind('messages of a hand-off; where connections come with them, a packet of that number is on that socket, and each message names its `descriptor` by its index there', batch),
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
@@ -163,6 +171,8 @@ const FROM_PRIMARY = Object.freeze({
   drop: kind('the adopted connection is another worker\'s by now: close this copy', { id }),
   moved: kind('the offer was taken', { id }),
   back: kind('keep serving what was offered: no sibling took it; `isStalled`: a silent one still may; `isOwner`: its session is this worker\'s', { id, isStalled: flag, isOwner: optional(flag) }),
+  behind: kind('as from the worker, for the one that has the connection', behind),
+  ahead: kind('as from the worker, for the one that had it', ahead),
   batching: kind('connections can pass many at a time, by this socket', {}, 'socket'),
   batch: kind('as from the worker', batch),
   ...Object.assign({}, ...FEATURES.map(({ fromPrimary }) => fromPrimary?.(shapes)))
@@ -194,4 +204,4 @@ function isStream (handle) {
   return handle.isOfApp !== true && (typeof handle.readStop === 'function' || handle.isDescriptor === true) && typeof handle.close === 'function'
 }
 
-module.exports = { FROM_WORKER, FROM_PRIMARY, name, why, id, parcelFields, shared, flawOf }
+module.exports = { FROM_WORKER, FROM_PRIMARY, name, why, id, parcelFields, behind, ahead, shared, flawOf }

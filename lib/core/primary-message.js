@@ -8,7 +8,7 @@
  */
 
 const { FEATURES } = require('../features')
-const { name, why, id, parcelFields, shared } = require('./message')
+const { name, why, id, parcelFields, behind, ahead, shared } = require('./message')
 const shapes = require('./shape')
 
 const { count, duration, flag, text, orNull, optional, listOf } = shapes
@@ -38,6 +38,7 @@ const FROM_PREDECESSOR = Object.freeze({
   adopt: kind('take this connection over, and do not read it yet', { id, parcel }, 'socket'),
   keep: kind('the adopted connection is yours: read it', { id }),
   drop: kind('the adopted connection is another\'s by now: close this copy', { id }),
+  behind: kind('what a worker\'s app has sent to a connection that it has given away', behind),
   released: kind('the answer to `stopping`: its copies of the sockets are closed'),
   left: kind('the old workers are gone'),
   ...Object.assign({}, ...FEATURES.map(({ fromPredecessor }) => fromPredecessor?.({ ...shapes, kind, record })))
@@ -53,7 +54,8 @@ const FROM_SUCCESSOR = Object.freeze({
   stopping: kind('the fleet stops, and this primary must not run it again'),
   failed: kind('it gives up', { why }),
   adopted: kind('the answer to `adopt`: a worker holds the connection, unread', { id }),
-  refused: kind('the answer to `adopt`: no worker takes it', { id })
+  refused: kind('the answer to `adopt`: no worker takes it', { id }),
+  ahead: kind('for the worker that had the connection', ahead)
 })
 
 module.exports = { VERSION, LONGEST_LEGACY, FROM_PREDECESSOR, FROM_SUCCESSOR }

@@ -16,7 +16,7 @@ const { message } = require('../core/envelope')
 const { Descriptor } = require('./descriptor')
 
 /** The messages of a hand-off, and others with a connection; any other sends those before it on their way. */
-const BATCHED = new Set(['probe', 'offer', 'adopted', 'refused', 'adopt', 'keep', 'drop', 'moved', 'back'])
+const BATCHED = new Set(['probe', 'offer', 'adopted', 'refused', 'adopt', 'keep', 'drop', 'moved', 'back', 'behind', 'ahead'])
 const MOST_MESSAGES = 1000
 const MOST_DESCRIPTORS = 128
 const MOST_BYTES = 1_000_000
@@ -54,7 +54,7 @@ class Batches {
   add (item) {
     if (this.#items.length === 0) process.nextTick(() => this.flush())
     this.#items.push(item)
-    const { bytes = '', state = '' } = item.message.parcel ?? {}
+    const { bytes = item.message.bytes ?? '', state = '' } = item.message.parcel ?? {}
     this.#bytes += bytes.length + state.length
     if (item.handle) this.#descriptors++
     if (this.#items.length >= MOST_MESSAGES || this.#descriptors >= MOST_DESCRIPTORS || this.#bytes >= MOST_BYTES) {

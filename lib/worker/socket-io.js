@@ -8,20 +8,29 @@
  * namespaces that are there, and a socket's `pid`.
  *
  * A client goes between two packets, when nothing is to be sent to it, and no acknowledgement is awaited in either
- * direction.
+ * direction: for ten seconds at the most, since one may never come. For a moment it is a client of both workers
+ * (overlap.js), as any WebSocket; then it is disconnected here, for the reason `moved`.
  */
 
 const { randomBytes } = require('node:crypto')
 const { once } = require('node:events')
+const { performance } = require('node:perf_hooks')
 const { setTimeout: delay } = require('node:timers/promises')
 const { FrameBoundary } = require('./frame-boundary')
-const { requestOf, writeNothingOnce } = require('./web-sockets')
+const { payloadOf } = require('./frames')
+const { Overlap } = require('./overlap')
+const { MOVED, followed, requestOf, writeNothingOnce } = require('./web-sockets')
 
 const KIND = 'socket.io'
 const OFFSET = 'moved'
 const PROBE_FRAMES = 2 // with which a client upgrades from polling
 const ENDING_SHARE = 0.5 // of the time until what is open is cut
 const LONGEST_ENDING_MS = 5000
+const ACKNOWLEDGED_MS = 10_000
+const TEXT = 1
+const MOST_AWAITED = 1000
+const EVENT = /^4[25]/ // without a number: none with one is for more than one client
+const PACKET_OFFSET = /,"[\w-]{6,}(\.[\w-]+)?"\]$/ // which an adapter adds to an event, for those that come back
 
 /**
  * @typedef {object} Session as an adapter has it
@@ -56,6 +65,8 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
   const held = new WeakMap()
   /** Of each WebSocket, by its request. @type {WeakMap<import('node:http').IncomingMessage, FrameBoundary>} */
   const boundaries = new WeakMap()
+  /** Of those that have come. @type {WeakMap<import('node:net').Socket, Overlap>} */
+  const overlaps = new WeakMap()
   /**
    * The requests that upgrade from polling, by the connection's id.
    *
@@ -70,8 +81,8 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
     const { adapter } = namespace
     const { restoreSession } = adapter
     adapter.restoreSession = async (/** @type {string} */ pid, /** @type {string} */ offset) => {
-      const session = offset === OFFSET ? arriving.get(keyOf(namespace.name, pid)) : undefined
-      arriving.delete(keyOf(namespace.name, pid))
+      const session = offset === OFFSET ? arriving.get(nameOf(namespace.name, pid)) : undefined
+      arriving.delete(nameOf(namespace.name, pid))
       return session ? { ...session, missedPackets: [] } : restoreSession.call(adapter, pid, offset)
     }
     namespace.prependListener('connection', (/** @type {any} */ socket) => {
@@ -93,12 +104,12 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
       const unread = boundary.rest
       const isBetween = unread !== null && packets.received + framesBefore >= boundary.frames
       const sockets = [...members.get(conn) ?? []]
+      if (overlaps.get(request.socket)?.isOver === false) return null
       if (conn.readyState !== 'open' || conn.transport.name !== 'websocket' || !isBetween || packets.isBusy || sockets.length === 0) return null
       const state = sockets.map(({ nsp, id, pid, rooms, data, handshake: { auth } }) => ({ namespace: nsp.name, auth, session: { sid: id, pid: pid ?? randomBytes(12).toString('base64url'), rooms: [...rooms], data } }))
       const { url, rawHeaders, httpVersion } = request
-      // It does not
-      const onLeave = () => { for (const socket of sockets) for (const event of ['disconnecting', 'disconnect']) socket.removeAllListeners(event) }
-      return { state: { url, rawHeaders, httpVersion, members: state }, unread, onLeave }
+      const follow = followed(request.socket, () => closeAsMoved(conn))
+      return { state: { url, rawHeaders, httpVersion, members: state }, unread, follow }
     })
   }
 
@@ -133,18 +144,21 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
 
   onDrain((/** @type {{ deadlineMs: number }} */ { deadlineMs }) => endPolling(engine, deadlineMs * ENDING_SHARE))
   onMoved(KIND,
-    (/** @type {import('node:net').Socket} */ socket, /** @type {any} */ state, /** @type {Buffer} */ unread) => {
+    (/** @type {import('node:net').Socket} */ socket, /** @type {any} */ state, /** @type {Buffer} */ unread,
+      /** @type {any} */ arrived) => {
       const { url, rawHeaders, httpVersion, members } = state
       const here = new URL(url, 'http://here')
       here.searchParams.delete('sid')
       const request = requestOf(socket, { url: `${here.pathname}${here.search}`, rawHeaders, httpVersion })
       for (const { namespace, session } of /** @type {Member[]} */ (members)) {
-        const key = keyOf(namespace, session.pid)
+        const key = nameOf(namespace, session.pid)
         arriving.set(key, session)
         socket.once('close', () => arriving.delete(key)) // the new code may not have the namespace
       }
       const joins = /** @type {Member[]} */ (members).map(({ namespace, auth, session: { pid } }) => textFrame(`40${namespace === '/' ? '' : `${namespace},`}${JSON.stringify({ ...auth, pid, offset: OFFSET })}`))
-      writeNothingOnce(socket)
+      writeNothingOnce(socket, () => {
+        if (arrived) overlaps.set(socket, new Overlap(socket, { arrived, keyOf, close: () => socket.destroy() }))
+      })
       socket.pause() // what is read before the engine listens would be lost
       held.set(request, Buffer.concat([...joins, unread]))
       engine.handleUpgrade(request, socket, Buffer.alloc(0))
@@ -176,10 +190,14 @@ class Packets {
   #unsent = 0
   /** Binary attachments that are to come. */
   #toCome = 0
-  /** Acknowledgements that are awaited here, and there: namespace and number. @type {Set<string>} */
-  #awaitedHere = new Set()
-  /** @type {Set<string>} */
-  #awaitedThere = new Set()
+  /**
+   * Acknowledgements that are awaited here, and there: namespace and number, and since when.
+   *
+   * @type {Map<string, number>}
+   */
+  #awaitedHere = new Map()
+  /** @type {Map<string, number>} */
+  #awaitedThere = new Map()
 
   /** @param {any} conn */
   constructor (conn) {
@@ -195,12 +213,12 @@ class Packets {
   }
 
   get isBusy () {
-    return this.#unsent > 0 || this.#toCome > 0 || this.#awaitedHere.size > 0 || this.#awaitedThere.size > 0
+    return this.#unsent > 0 || this.#toCome > 0 || isAwaited(this.#awaitedHere) || isAwaited(this.#awaitedThere)
   }
 
   /**
-   * @param {unknown} data @param {Set<string>} asked by this side's events
-   * @param {Set<string>} answered by its acknowledgements @param {boolean} isComing
+   * @param {unknown} data @param {Map<string, number>} asked by this side's events
+   * @param {Map<string, number>} answered by its acknowledgements @param {boolean} isComing
    */
   #note (data, asked, answered, isComing) {
     if (typeof data !== 'string') {
@@ -210,13 +228,43 @@ class Packets {
     const [, type, attachments = '0', namespace = '/', number] = /^([2356])(?:(\d+)-)?(?:(\/[^,]*),)?(\d+)?/.exec(data) ?? []
     if (isComing) this.#toCome += Number(attachments)
     if (type === undefined || number === undefined) return
-    if (type === '2' || type === '5') asked.add(keyOf(namespace, number))
-    else answered.delete(keyOf(namespace, number))
+    if (type !== '2' && type !== '5') return answered.delete(nameOf(namespace, number))
+    asked.set(nameOf(namespace, number), performance.now())
+    if (asked.size > MOST_AWAITED) asked.delete(/** @type {string} */ (asked.keys().next().value))
   }
 }
 
+/** @param {Map<string, number>} awaited the oldest first: those that never come are forgotten */
+function isAwaited (awaited) {
+  const oldest = performance.now() - ACKNOWLEDGED_MS
+  for (const [name, since] of awaited) {
+    if (since > oldest) return true
+    awaited.delete(name)
+  }
+  return false
+}
+
+/** @param {any} conn of engine.io; its transport is about to close */
+function closeAsMoved (conn) {
+  const { emit } = conn
+  conn.emit = (/** @type {string} */ event, /** @type {unknown[]} */ ...args) =>
+    Reflect.apply(emit, conn, event === 'close' ? ['close', MOVED] : [event, ...args])
+}
+
+/**
+ * What an event has in common with the same one of another worker.
+ *
+ * @param {Buffer} message @returns {Buffer | string | null} null: it is a packet of Engine.IO's own
+ */
+function keyOf (message) {
+  if ((message[0] & 0x0f) !== TEXT) return message
+  const text = String(payloadOf(message))
+  if (!text.startsWith('4')) return null
+  return EVENT.test(text) ? text.replace(PACKET_OFFSET, ']') : text
+}
+
 /** @param {string} namespace @param {string} id */
-function keyOf (namespace, id) {
+function nameOf (namespace, id) {
   return `${namespace},${id}`
 }
 

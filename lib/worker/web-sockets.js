@@ -16,9 +16,11 @@
 
 const http = require('node:http')
 const { FrameBoundary } = require('./frame-boundary')
+const { Overlap } = require('./overlap')
 
 const RESTART = 1012
-const MESSAGES = ['message', 'ping', 'pong']
+const MOVED = 'moved'
+const MESSAGES = new Set(['message', 'ping', 'pong'])
 
 /** @param {any} server @param {How} how @param {{ movable: Function, onMoved: Function }} api @throws {TypeError} */
 function moveWebSockets (server, { save = () => undefined, load, name = 'ws' }, { movable, onMoved }) {
@@ -34,6 +36,9 @@ function moveWebSockets (server, { save = () => undefined, load, name = 'ws' }, 
   server.on('headers', (/** @type {string[]} */ headers, /** @type {http.IncomingMessage} */ request) => answers.set(request, headers))
   server.prependListener('connection', (/** @type {any} */ ws, /** @type {http.IncomingMessage} */ request) => track(ws, request))
 
+  /** Of those that have come. @type {WeakMap<import('node:net').Socket, Overlap>} */
+  const overlaps = new WeakMap()
+
   /** @param {any} ws @param {http.IncomingMessage} request */
   function track (ws, request) {
     const { socket, url, rawHeaders, httpVersion } = request
@@ -41,39 +46,48 @@ function moveWebSockets (server, { save = () => undefined, load, name = 'ws' }, 
     if (!isStateless) return
     const boundary = new FrameBoundary()
     let emitted = 0
-    for (const event of MESSAGES) ws.on(event, () => { emitted++ })
-    const own = new Set(ws.listeners('close'))
+    let hasGone = false
+    const { emit } = ws
+    ws.emit = (/** @type {string} */ event, /** @type {unknown[]} */ ...args) => { // the app may remove any listener
+      if (MESSAGES.has(event)) emitted++
+      else if (event === 'close' && hasGone) args = [RESTART, Buffer.from(MOVED)]
+      return Reflect.apply(emit, ws, [event, ...args])
+    }
     socket.prependListener('data', (/** @type {Buffer} */ chunk) => boundary.push(chunk))
     movable(socket, kind, () => {
       const unread = boundary.rest
-      if (ws.readyState !== ws.OPEN || ws.bufferedAmount > 0 || unread === null ||
-        emitted < boundary.frames) return null
+      if (ws.readyState !== ws.OPEN || ws.bufferedAmount > 0 || socket.readableLength > 0 || unread === null ||
+        emitted < boundary.frames || overlaps.get(socket)?.isOver === false) return null
       const state = save(ws)
       if (state === null) return null
-      // It does not close
-      const onLeave = () => { for (const listener of ws.listeners('close')) if (!own.has(listener)) ws.removeListener('close', listener) }
       return {
         state: { state, url, rawHeaders, httpVersion, protocol: ws.protocol, extensions: ws.extensions },
         unread,
-        onLeave
+        follow: followed(socket, () => { hasGone = true })
       }
     })
   }
 
   onMoved(kind, (/** @type {any} */ socket, /** @type {any} */ {
     state, url, rawHeaders, httpVersion, protocol, extensions
-  }, /** @type {Buffer} */ unread) => {
+  }, /** @type {Buffer} */ unread, /** @type {any} */ arrived) => {
     const request = requestOf(socket, { url, rawHeaders, httpVersion })
     const { headers } = request
     if (!server.shouldHandle(request)) return socket.destroy() // other code
     const { verifyClient } = options
-    writeNothingOnce(socket)
+    /** @type {any} */
+    let here = null
+    const written = writeNothingOnce(socket, () => {
+      if (!arrived) return
+      overlaps.set(socket, new Overlap(socket, { arrived, close: (code, reason) => here.close(code, reason) }))
+    })
     options.verifyClient = null // it was let in
     request.headers = { ...headers }
     if (protocol) request.headers['sec-websocket-protocol'] = protocol
     else delete request.headers['sec-websocket-protocol']
     try {
       server.handleUpgrade(request, socket, unread, (/** @type {any} */ ws) => {
+        here = ws
         request.headers = headers
         // Other code
         if (ws.protocol !== protocol || ws.extensions !== extensions) return ws.close(RESTART, 'other extensions')
@@ -83,14 +97,58 @@ function moveWebSockets (server, { save = () => undefined, load, name = 'ws' }, 
       })
     } finally {
       options.verifyClient = verifyClient
-      Reflect.deleteProperty(socket, 'write')
+      written()
     }
   })
 }
 
-/** The response to the upgrade, which the client has had. @param {import('node:net').Socket} socket */
-function writeNothingOnce (socket) {
-  socket.write = () => Reflect.deleteProperty(socket, 'write')
+/**
+ * The app's object stays open when its connection has gone, and what the app sends is passed on; see overlap.js.
+ *
+ * @param {import('node:net').Socket} socket @param {() => void} onEnd called before its `close`
+ * @returns {import('../features/migration/trails').Follow}
+ */
+function followed (socket, onEnd) {
+  let onClose = () => {}
+  const goOn = () => {
+    Reflect.deleteProperty(socket, 'write')
+    socket.removeListener('close', onClose)
+  }
+  return {
+    begin (pass) {
+      for (const name of /** @type {const} */ (['remoteAddress', 'localAddress'])) void socket[name] // is kept
+      socket.write = (/** @type {any} */ chunk, /** @type {any} */ encoding, /** @type {any} */ callback = undefined) => {
+        const [form, done] = typeof encoding === 'function' ? [undefined, encoding] : [encoding, callback]
+        pass(typeof chunk === 'string' ? Buffer.from(chunk, form) : Buffer.from(chunk))
+        if (done) process.nextTick(done)
+        return true
+      }
+      onClose = () => pass(null)
+      socket.once('close', onClose)
+    },
+    back: goOn,
+    end () {
+      socket.removeListener('close', onClose)
+      onEnd()
+      socket.destroy()
+    }
+  }
+}
+
+/**
+ * The response to the upgrade, which the client has had.
+ *
+ * @param {import('node:net').Socket} socket @param {() => void} [done] called when it would have been sent
+ * @returns {() => void} to be called when it would have been, at the latest
+ */
+function writeNothingOnce (socket, done) {
+  const nothing = () => {
+    Reflect.deleteProperty(socket, 'write')
+    done?.()
+    return true
+  }
+  socket.write = nothing
+  return () => { if (socket.write === nothing) Reflect.deleteProperty(socket, 'write') }
 }
 
 /**
@@ -109,4 +167,4 @@ function requestOf (socket, { url, rawHeaders, httpVersion }) {
   return Object.assign(request, { method: 'GET', url, rawHeaders, httpVersion, headers, complete: true })
 }
 
-module.exports = { moveWebSockets, requestOf, writeNothingOnce }
+module.exports = { MOVED, moveWebSockets, followed, requestOf, writeNothingOnce }

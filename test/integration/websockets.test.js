@@ -10,6 +10,8 @@ const { startUpgradable } = require('../support/upgrade')
 const { get } = require('../support/client')
 const { skip: skipMold } = require('../support/mold')
 const { WebSocketClient, frame } = require('../../bench/support/web-socket-client')
+const { becomesTrue } = require('../support/processes')
+const { Hub } = require('../support/hub')
 const path = require('node:path')
 
 const [CLIENTS, RELOADS, PAUSE_MS] = [12, 2, 150]
@@ -119,18 +121,32 @@ t.test('half a frame goes along; a message that has come in part, or is not answ
   t.equal(await client.ping(), 'here')
 })
 
-t.test('the server knows the clients that it has, and hears of no close of one that went', async t => {
-  const { port, supervisor } = await startFleet(t, 'websockets.js', { workers: 2, schedule: 'shared' })
-  const clients = await Promise.all(Array.from({ length: 6 }, () => open(t, port)))
-  await Promise.all(clients.map(client => echo(client, 'm')))
+t.test('what is pushed meanwhile comes once and in order; a worker that stays hears `close`, and cleans up', async t => {
+  const hub = await Hub.open(t)
+  process.env.HUB = String(hub.port)
+  t.teardown(() => { delete process.env.HUB })
+  const { port, supervisor, events } = await startFleet(t, 'pushed-websockets.js', { workers: 2 })
+  const clients = await Promise.all(Array.from({ length: 8 }, (_, i) => open(t, port, `/room${i % 2}`)))
+  await Promise.all(clients.map(client => client.next())) // it has joined its room
+  const heard = clients.map(() => /** @type {number[]} */ ([]))
+  clients.forEach((client, i) => client.on('message', data => { if (/^\d+$/.test(data)) heard[i].push(Number(data)) }))
+  hub.publish(['/room0', '/room1'], 10)
   await supervisor.reload()
+  for (const slot of [0, 1]) await supervisor.gc(slot)
+  const last = hub.stop()
+  await becomesTrue(() => heard.every(numbers => numbers.at(-1) === last), 5000)
+  t.same(heard.map(numbers => numbers.filter((number, i) => number !== i + 1)), clients.map(() => []))
+  t.same(heard.map(numbers => numbers.length), clients.map(() => last))
+  t.equal(clients.filter(({ isEnded }) => isEnded).length, 0)
+  t.ok(events.all('collected').some(({ moved }) => moved > 0))
   const of = new Map()
   for (let i = 0; i < 200 && of.size < 2; i++) {
     const { pid, ...counts } = JSON.parse((await get(port)).body)
     of.set(pid, counts)
   }
-  t.same([...of.values()].reduce((sum, { clients }) => sum + clients, 0), 6)
-  t.ok([...of.values()].every(({ closed }) => closed === 0))
+  const sum = key => [...of.values()].reduce((sum, counts) => sum + counts[key], 0)
+  t.same(['clients', 'online', 'timers'].map(sum), [8, 8, 8])
+  t.ok([...of.values()].some(({ codes }) => codes['1012 moved'] > 0))
   clients[0].send('', { opcode: 'close' })
   await once(clients[0], 'end')
 })

@@ -6,6 +6,7 @@
  */
 
 const { deserialize, serialize } = require('node:v8')
+const { Trails } = require('./trails')
 
 const LONGEST_KIND = 100 // as lib/core/message.js has it
 const MOST_STATE = 1_000_000 // bytes
@@ -13,13 +14,14 @@ const MOST_UNREAD = 1_000_000
 const NOTHING = Buffer.alloc(0)
 
 /**
- * @typedef {{ state?: unknown, unread?: Buffer, onLeave?: () => void }} Given by the app; `unread`: what the app has
- *   read, and not made use of
+ * @typedef {{ state?: unknown, unread?: Buffer, onLeave?: () => void, follow?: import('./trails').Follow }} Given by
+ *   the app; `unread`: what the app has read, and not made use of; `follow`: the app goes on to see it as open
  *
  * @param {import('../interface').WorkerKernel} kernel
  * @returns {import('../interface').WorkerPart}
  */
-function migrate ({ tracker, inbox, callApp }) {
+function migrate ({ channel, tracker, inbox, emptying, callApp }) {
+  const trails = new Trails({ channel, emptying, callApp })
   /**
    * @param {import('../../worker/connections/connection').Connection} connection @param {string} kind
    * @param {() => Given | null} give
@@ -29,16 +31,17 @@ function migrate ({ tracker, inbox, callApp }) {
     const packed = callApp('movable', () => {
       const given = give()
       if (given === null) return null
-      const { state, unread = NOTHING, onLeave } = given
+      const { state, unread = NOTHING, onLeave, follow } = given
       const bytes = serialized(state, unread)
       onLeave?.()
-      return { kind, state: bytes, unread }
+      return { kind, state: bytes, unread, trail: follow ? trails.depart(follow) : null }
     })
     if (packed === undefined) connection.pack = null // it has thrown, and would the next time
     return packed ?? null
   }
 
   return {
+    endCalls: () => trails.end(),
     api: {
       movable (
         /** @type {import('node:net').Socket} */ socket, /** @type {string} */ kind,
@@ -50,11 +53,11 @@ function migrate ({ tracker, inbox, callApp }) {
       },
       onMoved (
         /** @type {string} */ kind,
-        /** @type {(socket: import('node:net').Socket, state: any, unread: Buffer) => void} */ fn
+        /** @type {(socket: import('node:net').Socket, state: any, unread: Buffer, arrived: any) => void} */ fn
       ) {
-        inbox.takers.set(checked(kind), (socket, state, unread) => {
+        inbox.takers.set(checked(kind), (socket, state, unread, id) => {
           const isTaken = callApp('onMoved', () => {
-            fn(socket, deserialize(state), unread)
+            fn(socket, deserialize(state), unread, id === null ? null : trails.arrive(id))
             return true
           })
           if (!isTaken) socket.destroy()

@@ -74,13 +74,13 @@ class Sessions {
     this.tally = new Tally(counts => channel.send('tally', counts))
     this.transfers = new Transfers({ channel, tracker, handoff, sender, callApp }, session =>
       this.#onTransferred(session), session => this.#onFailed(session))
-    emptying.hold = {
+    emptying.holds.push({
       isActive: () => this.#kept !== null,
       release: () => {
         this.#isLate = true
         this.release()
       }
-    }
+    })
     inbox.isExpected = session => this.#isKept(session)
     sender.mayLeave = connection => this.#mayLeave(connection)
     tracker.on('request', (connection, { response }) => this.#watchResponse(connection, response))

@@ -28,7 +28,8 @@
  * 5. A sender that is another primary only lends its connections: it has asked others before, and may have taken one
  *    back. So on `adopted` it is asked, and decides between `keep` and `drop`. If it dies, the connection is ours. See
  *    loans.js.
- * 6. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`.
+ * 6. Where the app of the sender sees a connection as open after it has gone (trails.js), what it sends there follows.
+ * 7. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`.
  */
 
 const { noMoves } = require('../../core/moves')
@@ -36,6 +37,7 @@ const { Loads } = require('./loads')
 const { Loans } = require('./loans')
 const { Placement } = require('./placement')
 const { Queue } = require('./queue')
+const { Trails } = require('./trails')
 const { UnderWay } = require('./under-way')
 
 const ANSWER_MS = 1000
@@ -53,6 +55,7 @@ class HandoffLedger {
   #queue = new Queue(entry => this.#place(entry))
   /** Of each other primary. @type {Map<WorkerHandle, Loans>} */
   #loans = new Map()
+  #trails = new Trails()
 
   /**
    * @param {() => WorkerHandle[]} serving
@@ -82,6 +85,7 @@ class HandoffLedger {
       adopted: ({ id, copy }) => this.#adopted(handle, id, copy),
       refused: ({ id }) => this.#refused(handle, id)
     })
+    this.#trails.connect(handle)
     handle.on('ready', () => this.#queue.pump())
     handle.on('returned', () => this.#queue.pump())
     handle.on('exit', () => this.#gone(handle))
@@ -91,6 +95,7 @@ class HandoffLedger {
   connectLender (sender) {
     const handle = /** @type {WorkerHandle} */ (/** @type {unknown} */ (sender))
     sender.hear({ offer: (offer, socket) => this.#accept(handle, offer, socket) })
+    this.#trails.connectLender(handle)
     this.#loans.set(handle, new Loans(
       sender, { keep: (entry, receiver) => this.#keep(entry, receiver), close: entry => this.#close(entry) }
     ))
@@ -124,6 +129,7 @@ class HandoffLedger {
   #enter (offered) {
     const entry = this.#underWay.add(offered)
     this.#queue.add(entry)
+    if (entry.parcel.isFollowed) this.#trails.open(entry)
     return entry
   }
 
@@ -189,6 +195,7 @@ class HandoffLedger {
   /** @param {Entry} entry @param {WorkerHandle} receiver */
   #keep (entry, receiver) {
     receiver.send('keep', { id: entry.id })
+    this.#trails.link(entry, receiver)
     this.totals.moved++
     this.totals.moves[entry.reason]++
     if (!entry.sender.isGone && entry.claim === 'own') entry.sender.send('moved', { id: entry.offerId })
@@ -258,7 +265,10 @@ class HandoffLedger {
   /** No worker that serves now takes it. @param {Entry} entry */
   #giveBack (entry) {
     const isAwaited = entry.claim === 'own' && this.isLeavingGap(entry.sender)
-    if (isAwaited) this.#take(entry)
+    if (isAwaited) {
+      this.#take(entry)
+      this.#trails.end(entry)
+    }
     if (!entry.sender.isGone && (entry.claim === 'own' || entry.claim === 'lent')) {
       this.#sendBack(entry, { isStalled: this.placement.isSilenceInTheWay(entry) })
     } else {
@@ -286,6 +296,7 @@ class HandoffLedger {
   #close (entry) {
     this.#loans.get(entry.sender)?.delete(entry)
     this.#queue.delete(entry)
+    this.#trails.close(entry)
     entry.close()
     this.#underWay.delete(entry)
   }

@@ -48,8 +48,9 @@ class RemoteReceiver extends EventEmitter {
 
   /** @type {import('../workers/channel').Channel['send']} */
   send (type, fields, socket, sent) {
-    if (type === 'adopt') this.group.byId.set(fields?.id, this)
-    else this.group.byId.delete(fields?.id)
+    const { id, parcel, isOver } = /** @type {any} */ (fields)
+    if (type === 'adopt') this.group.add(id, this, parcel.isFollowed)
+    else if (type === 'drop' || isOver || (type === 'keep' && !this.group.followed.has(id))) this.group.settle(id)
     this.group.successor.send(type, type === 'adopt' ? this.group.lent(fields) : fields, socket, sent)
   }
 }
@@ -57,6 +58,8 @@ class RemoteReceiver extends EventEmitter {
 class RemoteReceivers {
   /** By the id of the connection under way, or taken back. @type {Map<number, RemoteReceiver>} */
   byId = new Map()
+  /** What its sender's app sends comes behind it. @type {Set<number>} */
+  followed = new Set()
 
   /**
    * @param {import('./peer').Peer<any>} successor
@@ -75,12 +78,25 @@ class RemoteReceivers {
     }
     successor.hear({
       adopted: fields => answer('adopted', fields), // by `keep` or `drop` it is settled
+      ahead: fields => answer('ahead', fields),
       refused: fields => {
         answer('refused', fields)
-        this.byId.delete(fields.id)
+        this.settle(fields.id)
       }
     })
     successor.on('exit', left => { for (const receiver of this.all) receiver.emit('exit', left) })
+  }
+
+  /** @param {number} id @param {RemoteReceiver} receiver @param {boolean} isFollowed */
+  add (id, receiver, isFollowed) {
+    this.byId.set(id, receiver)
+    if (isFollowed) this.followed.add(id)
+  }
+
+  /** Nothing more is heard of it. @param {number} id */
+  settle (id) {
+    this.byId.delete(id)
+    this.followed.delete(id)
   }
 
   /** Without what only this fleet knows: which of its workers own a session. @param {any} fields of `adopt` */
@@ -111,7 +127,8 @@ class RemoteSender extends EventEmitter {
 
   /** @type {import('../workers/channel').Channel['send']} */
   send (type, fields) {
-    this.predecessor.send(type === 'back' ? 'refused' : 'adopted', { id: fields?.id })
+    if (type === 'ahead') this.predecessor.send(type, fields)
+    else this.predecessor.send(type === 'back' ? 'refused' : 'adopted', { id: fields?.id })
   }
 }
 

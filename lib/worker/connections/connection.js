@@ -32,6 +32,8 @@
  * @property {string} kind which function of the app's takes it in the other worker
  * @property {Buffer} state serialised
  * @property {Buffer} unread received from the client, and of no use to the app here
+ * @property {import('../../features/migration/trails').Departed | null} [trail] the app's object stays open, and what
+ *   the app sends to it follows
  *
  * @typedef {'moved' | 'unacked' | 'closedAfterResponse' | 'closedByClient' | 'closedIdle' | 'cut'} Fate
  */
@@ -75,6 +77,8 @@ class Connection {
      * @type {(() => Packed | null) | null}
      */
     this.pack = null
+    /** Of one that has been offered, and that the app sees as open. @type {Packed['trail']} */
+    this.trail = null
     /** No sibling has taken it. */
     this.isUnwanted = false
     /** The connection came from a sibling, or back from an offer. */

@@ -19,6 +19,7 @@
  * @property {string | null} kind of one whose protocol is the app's: which function of the app takes it; null: it is
  *   the server's
  * @property {Buffer} state for that function
+ * @property {boolean} isFollowed what the app sends to it here comes behind it; see lib/features/migration/trails.js
  *
  * @typedef {object} Copy where the primary has a descriptor of a connection of a worker's
  * @property {number} row
@@ -28,7 +29,7 @@
  */
 
 const { performance } = require('node:perf_hooks')
-const { detachHandle } = require('../../core/internals')
+const { detachHandle, takeHandle } = require('../../core/internals')
 const { toWire } = require('../../core/request-replay')
 const { LIGHT } = require('../../core/sharing')
 
@@ -51,9 +52,11 @@ function pack (connection, request, packed) {
   const begun = packed?.unread ?? request ?? (exchange ? toWire(exchange.head) : NOTHING)
   const bytes = Buffer.concat([begun, takeUnread(socket)])
   const leftMs = packed || request || exchange ? null : timeLeft(connection) // a request that has come is waited for
-  const more = { isOwned: false, copy, load, byLoad, kind: packed?.kind ?? null, state: packed?.state ?? NOTHING }
+  const ofApp = { kind: packed?.kind ?? null, state: packed?.state ?? NOTHING, isFollowed: Boolean(packed?.trail) }
+  const more = { isOwned: false, copy, load, byLoad, ...ofApp }
   const had = { replayed: replayed + (exchange ? 1 : 0), deaths: deaths + (exchange?.isSuspect ? 1 : 0) }
-  return { handle: detachHandle(socket), key, leftMs, bytes, ...had, session, ...more }
+  const handle = ofApp.isFollowed ? takeHandle(socket) : detachHandle(socket)
+  return { handle, key, leftMs, bytes, ...had, session, ...more }
 }
 
 /** @param {import('./connection').Connection} connection whose socket is to be made of it @param {Parcel} parcel */
@@ -85,7 +88,7 @@ function takeUnread (socket) {
 }
 
 /** @param {Parcel} parcel @returns {ParcelFields} */
-function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, load, byLoad, kind, state }) {
+function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, load, byLoad, kind, state, isFollowed }) {
   return {
     key,
     leftMs,
@@ -96,15 +99,18 @@ function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, load, 
     ...(load >= LIGHT && { load: Math.round(1e5 * load) / 1e5 }),
     ...(byLoad && { byLoad }),
     ...(copy && { copy: { row: copy.row, serial: copy.serial } }),
-    ...(kind !== null && { kind, state: state.toString('base64') })
+    ...(kind !== null && { kind, state: state.toString('base64') }),
+    ...(isFollowed && { isFollowed })
   }
 }
 
 /** @param {ParcelFields} fields @param {any} handle @returns {Parcel} */
 function fromFields (
-  { key, leftMs, bytes, replayed = 0, deaths = 0, session, isOwned = false, load = 0, kind, state }, handle
+  {
+    key, leftMs, bytes, replayed = 0, deaths = 0, session, isOwned = false, load = 0, kind, state, isFollowed = false
+  }, handle
 ) {
-  return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64'), replayed, deaths, session: session ?? null, isOwned, load, kind: kind ?? null, state: state === undefined ? NOTHING : Buffer.from(state, 'base64') }
+  return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64'), replayed, deaths, session: session ?? null, isOwned, load, kind: kind ?? null, state: state === undefined ? NOTHING : Buffer.from(state, 'base64'), isFollowed }
 }
 
 /**

@@ -137,6 +137,13 @@ class ConnectionTracker extends EventEmitter {
     return connection.parcel
   }
 
+  /** One that was offered goes on here, by the socket that it had. @param {Connection} connection */
+  resume (connection) {
+    connection.parcel = null
+    connection.become('served')
+    this.connections.add(connection)
+  }
+
   /** One whose protocol is the app's: no server makes its socket. @param {Connection} connection @param {any} socket */
   adopted (connection, socket) {
     const server = /** @type {any} */ (connection.acceptor.server)

@@ -21,6 +21,7 @@
  */
 
 const { setImmediate } = require('node:timers')
+const { returnHandle } = require('../../core/internals')
 const { toFields } = require('../connections/parcel')
 
 const WINDOW = 2
@@ -78,6 +79,7 @@ class Handoff {
    */
   offer (connection, bytes, packed) {
     const id = ++this.#lastId
+    connection.trail = packed?.trail ?? null
     const { replayed } = this.tracker.take(connection, bytes, packed)
     this.#outstanding.set(id, connection)
     this.#unsent.add(id)
@@ -125,6 +127,8 @@ class Handoff {
     connection.fate = fate
     if (fate === 'moved' && connection.parcel && connection.parcel.replayed > 0) this.replayed++
     connection.parcel?.handle.close()
+    if (fate === 'moved') connection.trail?.moved(id)
+    else connection.trail?.lost()
   }
 
   /** @param {number} id @param {boolean} isStalled @param {boolean} [isOwner] its session is this worker's */
@@ -132,9 +136,25 @@ class Handoff {
     const connection = this.#outstanding.get(id)
     if (!connection?.parcel) return
     this.#forget(id)
+    if (connection.trail) return this.#goOn(connection, connection.parcel, isStalled)
     this.tracker.adopt(connection, { ...connection.parcel, isOwned: isOwner })
     this.inbox.wait(connection)
     if (!isOwner) this.onBack(connection, isStalled)
+  }
+
+  /**
+   * The app has not heard that it was away.
+   *
+   * @param {Connection} connection @param {import('../connections/parcel').Parcel} parcel @param {boolean} isStalled
+   */
+  #goOn (connection, { handle }, isStalled) {
+    const { socket, trail } = connection
+    connection.trail = null
+    if (socket.destroyed) return handle.close() // by the app, meanwhile
+    this.tracker.resume(connection)
+    returnHandle(socket, handle)
+    trail?.back(socket)
+    this.onBack(connection, isStalled)
   }
 
   /** @param {number} id */

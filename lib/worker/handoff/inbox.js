@@ -35,7 +35,8 @@ class Inbox {
     /**
      * What takes connections whose protocol is the app's, by their kind.
      *
-     * @type {Map<string, (socket: net.Socket, state: Buffer, unread: Buffer) => void>}
+     * @type {Map<string, (socket: net.Socket, state: Buffer, unread: Buffer, id: number | null) => void>} `id`: what
+     *   its sender's app sends to it comes behind it, by this number; null: nothing does
      */
     this.takers = new Map()
     /**
@@ -61,7 +62,7 @@ class Inbox {
         const { copy } = connection
         channel.send('adopted', { id, ...copy && { copy: { row: copy.row, serial: copy.serial } } })
       },
-      keep: ({ id }) => this.#settle(id, connection => this.wait(connection)),
+      keep: ({ id }) => this.#settle(id, connection => this.wait(connection, id)),
       drop: ({ id }) => this.#settle(id, connection => this.#drop(connection))
     })
   }
@@ -82,10 +83,13 @@ class Inbox {
     }
   }
 
-  /** @param {Connection} connection a held one, which is ours from here on */
-  wait (connection) {
+  /**
+   * @param {Connection} connection a held one, which is ours from here on
+   * @param {number | null} [id] the primary's
+   */
+  wait (connection, id = null) {
     const parcel = /** @type {import('../connections/parcel').Parcel} */ (connection.parcel)
-    if (parcel.kind !== null) return this.#passOn(connection, parcel)
+    if (parcel.kind !== null) return this.#passOn(connection, parcel, parcel.isFollowed ? id : null)
     if (parcel.bytes.length > 0) return this.#serve(connection)
     connection.become('waiting')
     const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({
@@ -162,13 +166,14 @@ class Inbox {
   /**
    * @param {Connection} connection
    * @param {import('../connections/parcel').Parcel} parcel of one whose protocol is the app's
+   * @param {number | null} id
    */
-  #passOn (connection, { handle, kind, state, bytes }) {
+  #passOn (connection, { handle, kind, state, bytes }, id) {
     const { allowHalfOpen } = /** @type {any} */ (connection.acceptor.server)
     const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle, allowHalfOpen }))
     this.tracker.adopted(connection, socket)
     const take = this.takers.get(/** @type {string} */ (kind))
-    if (take) take(socket, state, bytes)
+    if (take) take(socket, state, bytes, id)
     else socket.destroy() // back from an offer to a worker of other code
   }
 

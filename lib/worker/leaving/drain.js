@@ -198,7 +198,7 @@ class Drain {
 
   get #onlyStreamsAreLeft () {
     const { handoff, tracker, acceptors, emptying } = this.parts
-    if (tracker.connections.size === 0 || handoff.isBusy || emptying.hold.isActive() ||
+    if (tracker.connections.size === 0 || handoff.isBusy || emptying.isHeld ||
       [...acceptors].some(acceptor => acceptor.isOpen)) return false
     for (const connection of tracker.connections) if (!connection.isStream || connection.pack !== null) return false
     return true
@@ -206,7 +206,7 @@ class Drain {
 
   get #isHandingOver () {
     const { sender, handoff, tracker, emptying } = this.parts
-    if (handoff.isBusy || emptying.hold.isActive()) return true
+    if (handoff.isBusy || emptying.isHeld) return true
     for (const connection of tracker.connections) if (sender.canOffer(connection)) return true
     return false
   }
@@ -216,7 +216,7 @@ class Drain {
     const { sender, tracker, emptying, signals } = this.parts
     this.#sparesStreams = Number(this.#order?.deadlineMs) > 0 &&
       [...tracker.connections].some(({ isStream }) => isStream) && signals.tell()
-    emptying.hold.release()
+    emptying.release()
     if (!this.#order?.handoff) return this.#cut()
     if (this.#order.replayAfterMs === null) sender.look()
     else sender.replay()

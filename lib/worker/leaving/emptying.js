@@ -33,10 +33,12 @@ class Emptying {
     this.acceptors = acceptors
     this.sender = sender
     /**
-     * What is still to be done here though no connection is left, and keeps some from moving: `release` ends what can
+     * What is still to be done here though no connection is left, or keeps some from moving: `release` ends what can
      * wait no longer.
+     *
+     * @type {{ isActive: () => boolean, release: () => void }[]}
      */
-    this.hold = { isActive: () => false, release () {} }
+    this.holds = []
     this.closeNotice = new CloseNotice(tracker, connection => sender.isMovable(connection))
     tracker.on('gone', connection => {
       this.#purpose?.onGone(connection)
@@ -78,8 +80,16 @@ class Emptying {
     if (this.#isEmpty) setImmediate(() => setImmediate(() => { if (this.#isEmpty) this.#finish() }))
   }
 
+  get isHeld () {
+    return this.holds.some(hold => hold.isActive())
+  }
+
+  release () {
+    for (const hold of this.holds) hold.release()
+  }
+
   get #isEmpty () {
-    return this.#purpose !== null && !this.hold.isActive() && this.tracker.total === 0 &&
+    return this.#purpose !== null && !this.isHeld && this.tracker.total === 0 &&
       ![...this.acceptors].some(acceptor => acceptor.isOpen)
   }
 
