@@ -117,7 +117,7 @@ function followed (socket, onEnd) {
   return {
     begin (pass) {
       for (const name of /** @type {const} */ (['remoteAddress', 'localAddress'])) void socket[name] // is kept
-      socket.write = (/** @type {any} */ chunk, /** @type {any} */ encoding, /** @type {any} */ callback = undefined) => {
+      socket.write = (/** @type {any} */ chunk, /** @type {any} */ encoding, /** @type {any} */ callback = null) => {
         const [form, done] = typeof encoding === 'function' ? [undefined, encoding] : [encoding, callback]
         pass(typeof chunk === 'string' ? Buffer.from(chunk, form) : Buffer.from(chunk))
         if (done) process.nextTick(done)

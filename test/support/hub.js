@@ -1,6 +1,6 @@
 'use strict'
 
-/** What Redis is to a chat: what it publishes in a room, each subscriber has, in order (fixtures/pushed-websockets.js). */
+/** What Redis is to a chat: each subscriber has what it publishes, in order (fixtures/pushed-websockets.js). */
 
 const { once } = require('node:events')
 const net = require('node:net')

@@ -8,18 +8,38 @@ const { Messages, closeOf } = require('../../lib/worker/frames')
 const { Overlap } = require('../../lib/worker/overlap')
 
 /** @param {string} text @param {number} [head] */
-const frame = (text, head = 0x81) => Buffer.concat([Buffer.from(text.length < 126 ? [head, text.length] : [head, 126, text.length >> 8, text.length & 255]), Buffer.from(text)])
+function frame (text, head = 0x81) {
+  const { length } = text
+  const size = length < 126 ? [length] : [126, length >> 8, length & 255]
+  return Buffer.concat([Buffer.from([head, ...size]), Buffer.from(text)])
+}
 
-/** @param {Record<string, any>} [how] */
+class Socket extends EventEmitter {
+  /** @type {string[]} */
+  written = []
+  destroyed = false
+
+  write (bytes, done) {
+    this.written.push(String(bytes.subarray(bytes[1] < 126 ? 2 : 4)))
+    done?.()
+    return true
+  }
+}
+
+/** @param {any} t tap's @param {Record<string, any>} [how] */
 function begin (t, how) {
-  const socket = Object.assign(new EventEmitter(), { written: [], destroyed: false })
-  class Socket { write (bytes, done) { socket.written.push(String(bytes.subarray(bytes[1] < 126 ? 2 : 4))); done?.() } }
-  const own = Object.setPrototypeOf(socket, Object.assign(Object.create(EventEmitter.prototype), { write: Socket.prototype.write }))
+  const socket = new Socket()
   const asked = []
-  const arrived = { ask: mark => asked.push(mark), hear: fn => { arrived.take = about => fn({ bytes: Buffer.alloc(0), ...about }) }, take: null }
-  const overlap = new Overlap(own, { arrived, close: () => {}, ...how })
+  const arrived = {
+    ask: mark => asked.push(mark),
+    hear: fn => { arrived.take = about => fn({ bytes: Buffer.alloc(0), ...about }) },
+    take: about => {}
+  }
+  const overlap = new Overlap(socket, { arrived, close: () => {}, ...how })
   t.teardown(() => socket.emit('close'))
-  return { overlap, asked, written: socket.written, send: (text, head) => own.write(frame(text, head)), other: (text, about) => arrived.take({ bytes: Buffer.concat(text.map(one => frame(one))), ...about }) }
+  const send = (text, head) => socket.write(frame(text, head))
+  const other = (texts, about) => arrived.take({ bytes: Buffer.concat(texts.map(text => frame(text))), ...about })
+  return { overlap, asked, written: socket.written, send, other }
 }
 
 t.test('what the other worker has sent comes first, and what both send comes once', t => {

@@ -18,10 +18,17 @@ function parts (of = {}) {
       thrown.push({ where, message: /** @type {Error} */ (error).message })
     }
   }
+  const emptying = { holds: /** @type {any[]} */ ([]), check () {} }
+  const channel = {
+    sent: /** @type {any[]} */ ([]),
+    receive: /** @type {Record<string, any>} */ ({}),
+    on: (/** @type {any} */ handlers) => Object.assign(channel.receive, handlers),
+    send: (/** @type {string} */ type, /** @type {any} */ fields) => channel.sent.push({ type, ...fields })
+  }
   const { api } = /** @type {any} */ (migrate(/** @type {any} */ ({
-    tracker: { of: () => connection }, inbox: { takers }, callApp
+    tracker: { of: () => connection }, inbox: { takers }, callApp, channel, emptying
   })))
-  return { connection: /** @type {any} */ (connection), takers, thrown, api }
+  return { connection: /** @type {any} */ (connection), takers, thrown, api, channel, emptying }
 }
 
 t.test('it is asked until it gives something, and not before this worker could take it back', async t => {
@@ -42,6 +49,29 @@ t.test('it is asked until it gives something, and not before this worker could t
   t.equal(left, 0, 'not of one that stays')
   t.ok(keep())
   t.equal(left, 1)
+})
+
+t.test('what the app sends to one that has gone follows it, until the other worker has it', async t => {
+  const { connection, api, channel, emptying } = parts()
+  const log = /** @type {string[]} */ ([])
+  /** @type {(bytes: Buffer | null) => void} */
+  let pass = () => {}
+  const begin = (/** @type {any} */ fn) => { pass = fn }
+  const follow = { begin, back: () => log.push('back'), end: () => log.push('end') }
+  api.onMoved('game', () => {})
+  api.movable({}, 'game', () => ({ follow }))
+  const [gone, back] = [connection.pack(), connection.pack()].map(({ trail }) => trail)
+  pass(Buffer.from('kept'))
+  back.back({ write: (/** @type {Buffer} */ bytes) => log.push(String(bytes)) })
+  t.same(log.splice(0), ['back', 'kept'], 'no sibling took it')
+  gone.moved(7)
+  t.ok(emptying.holds.some(({ isActive }) => isActive()))
+  channel.receive.ahead({ id: 7, mark: 3 })
+  for (let i = 0; i < 3; i++) await new Promise(resolve => setImmediate(resolve))
+  channel.receive.ahead({ id: 7, mark: null })
+  t.same(channel.sent, [{ type: 'behind', id: 7, mark: 3 }, { type: 'behind', id: 7, isOver: true }])
+  t.same(log, ['end'])
+  t.notOk(emptying.holds.some(({ isActive }) => isActive()))
 })
 
 t.test('what is too large, cannot be copied, or throws keeps it here for good, and is told once', async t => {
