@@ -48,7 +48,7 @@ class RemoteReceiver extends EventEmitter {
 
   /** @type {import('../workers/channel').Channel['send']} */
   send (type, fields, socket, sent) {
-    const { id, parcel, isOver } = /** @type {any} */ (fields)
+    const { id, parcel, isOver } = /** @type {any} */ (fields ?? {})
     if (type === 'adopt') this.group.add(id, this, parcel.isFollowed)
     else if (type === 'drop' || isOver || (type === 'keep' && !this.group.followed.has(id))) this.group.settle(id)
     this.group.successor.send(type, type === 'adopt' ? this.group.lent(fields) : fields, socket, sent)

@@ -18,6 +18,7 @@ function parts (of = {}) {
       thrown.push({ where, message: /** @type {Error} */ (error).message })
     }
   }
+  const tracker = { of: () => /** @type {any} */ (connection) }
   const emptying = { holds: /** @type {any[]} */ ([]), check () {} }
   const channel = {
     sent: /** @type {any[]} */ ([]),
@@ -26,9 +27,9 @@ function parts (of = {}) {
     send: (/** @type {string} */ type, /** @type {any} */ fields) => channel.sent.push({ type, ...fields })
   }
   const { api } = /** @type {any} */ (migrate(/** @type {any} */ ({
-    tracker: { of: () => connection }, inbox: { takers }, callApp, channel, emptying
+    tracker, inbox: { takers }, callApp, channel, emptying
   })))
-  return { connection: /** @type {any} */ (connection), takers, thrown, api, channel, emptying }
+  return { connection: /** @type {any} */ (connection), takers, thrown, api, channel, emptying, tracker }
 }
 
 t.test('it is asked until it gives something, and not before this worker could take it back', async t => {
@@ -96,9 +97,8 @@ t.test('not one of TLS or HTTP/2, nor one that is not known', async t => {
     api.movable({}, 'game', () => ({}))
     t.equal(connection.pack, null)
   }
-  const { api } = /** @type {any} */ (migrate(/** @type {any} */ ({
-    tracker: { of: () => undefined }, inbox: { takers: new Map() }, callApp: null
-  })))
+  const { api, tracker } = parts()
+  tracker.of = () => undefined
   api.movable({}, 'game', () => ({}))
 })
 
