@@ -50,7 +50,7 @@ t.test('a wrong call gives one sentence and exit code 2', async t => {
     ['no time', ['--interval', 'often', PLAIN], ['--interval', '"often"', '50ms']],
     ['too short an interval', ['-i', '10ms', PLAIN], ['--interval', '"10ms"', '50ms']],
     ['no percentage', ['--jitter', '91', PLAIN], ['--jitter', '"91"', '0 to 90']],
-    ['a value that is not in the list', ['--metric', 'vsz', PLAIN], ['--metric', '"vsz"', 'rss, pss, uss']],
+    ['a value that is not in the list', ['--metric', 'vsz', PLAIN], ['--metric', '"vsz"', 'rss, anon, pss, uss']],
     ['no flag', ['--node-option', 'inspect', PLAIN], ['--node-option', 'inspect', 'starting with -']],
     ['a hard budget below the soft one', ['--max-rss', '20MiB', '--hard-rss', '10MiB', PLAIN], ['--hard-rss', '10MiB', '--max-rss']],
     ['a hard budget alone', ['--hard-rss', '10MiB', PLAIN], ['--hard-rss', '10MiB', '--max-rss']],
