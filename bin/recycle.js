@@ -1,5 +1,11 @@
 #!/usr/bin/env node
 'use strict'
 
+// Other runtimes are refused before anything is loaded that does not load there, or fails later
+const refusal = require('../lib/core/runtime').refuseRuntime(process.versions, process.execPath)
+if (refusal !== null) {
+  console.error(`recycle: ${refusal}`)
+  process.exit(2)
+}
 require('../lib/cli/lean-v8').begin()
 require('../lib/cli/program').main(process.argv)

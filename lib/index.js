@@ -18,8 +18,8 @@ const { Takeover } = require('./primary/succession/takeover')
  * @param {{ app: string, args?: string[] } & import('./options').FleetOptions} options
  * @returns {import('./primary/supervisor').Supervisor & import('./features').Commands} started;
  *   `await supervisor.ready()`
- * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED,
- *   RECYCLE_METRIC_UNSUPPORTED, RECYCLE_FORK_UNSUPPORTED, RECYCLE_JOURNAL
+ * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_BAD_USAGE, RECYCLE_NO_APP,
+ *   RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED, RECYCLE_FORK_UNSUPPORTED, RECYCLE_JOURNAL
  */
 function supervise ({ app, args = [], ...given }) {
   const control = given.control ?? (given.name === undefined ? 'none' : undefined)

@@ -3,12 +3,12 @@
 /** Finds the app's file where the command line names a folder or none, and says what a TypeScript file needs. */
 
 const fs = require('node:fs')
-const { createRequire, wrap } = require('node:module')
+const { createRequire } = require('node:module')
 const path = require('node:path')
-const vm = require('node:vm')
 const { RecycleError } = require('../core/errors')
 const { refuseLauncher } = require('../core/launchers')
 const { formatValue } = require('../core/format-value')
+const { isScript } = require('../primary/find-app')
 
 const PLACES = ['index.mjs', 'server.js', 'server.mjs', 'app.js', 'app.mjs']
 const PM2_CONFIG = /^(?:ecosystem|pm2|process)(?:\.config)?\.(?:c?js|json|ya?ml)$/
@@ -52,7 +52,7 @@ function fileOf (app, args) {
   const program = programNamed(app)
   const sentence = refuseLauncher(program, args, app)
   if (sentence !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence })
-  if (program !== app && !fs.existsSync(app)) return { app: program, args }
+  if (program !== (realOf(app) ?? app)) return { app: program, args }
   if (app === '' || !isFolder(app) || resolves(app)) return { app, args }
   const { start, why } = findStart(app)
   if (start !== null) return { app: start.app, args: [...start.args, ...args] }
@@ -67,21 +67,42 @@ function fileOf (app, args) {
  * A word that is no file is a package's program, as with npx: `recycle next start`.
  *
  * @param {string} app as given
- * @returns {string} its file, of JavaScript; else the same
+ * @returns {string} its file, without symbolic links and wrappers; the same where there is none
  */
 function programNamed (app) {
-  try {
-    if (fs.existsSync(app)) return fs.realpathSync(app)
-    if (!/^[\w.-]+$/.test(app)) return app
-    for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
-      const link = path.join(folder, 'node_modules', '.bin', app)
-      const file = fs.existsSync(link) ? fs.realpathSync(link) : null
-      if (file !== null) return /\.[cm]?js$/.test(file) || /^#!.*\bnode\b/.test(fs.readFileSync(file, 'utf8').slice(0, 200)) ? file : app
-      if (folder === path.dirname(folder)) return app
-    }
-  } catch {
-    return app // findApp() says why
+  const given = realOf(app)
+  if (given !== null) return unwrapped(given)
+  if (!/^[\w.-]+$/.test(app)) return app
+  for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
+    const file = realOf(path.join(folder, 'node_modules', '.bin', app))
+    if (file !== null) return unwrapped(file)
+    if (folder === path.dirname(folder)) return app
   }
+}
+
+/** @param {string} file @returns {string | null} without symbolic links; null: there is none */
+function realOf (file) {
+  try {
+    return fs.realpathSync(file)
+  } catch {
+    return null
+  }
+}
+
+/**
+ * The program that a shell script of a package manager starts, as pnpm has them in .bin: the file that it names, else
+ * by the package of this name.
+ *
+ * @param {string} file
+ * @returns {string} the same where it is no such script
+ */
+function unwrapped (file) {
+  const [name, folder] = [path.basename(file), path.dirname(file)]
+  if (path.basename(folder) !== '.bin') return file
+  const [, named] = /"\$basedir\/([^"]+)" +"\$@"/.exec(fs.readFileSync(file, 'utf8')) ?? []
+  const { bin } = read(path.join(folder, '..', name)) ?? {}
+  const program = named ?? path.join('..', name, bin?.[name] ?? String(bin))
+  return realOf(path.join(folder, program)) ?? file
 }
 
 /**
@@ -100,15 +121,6 @@ function checkTypeScript (app, nodeOptions) {
   const flag = features.typescript === false && (major > 22 || (major === 22 && minor >= 6)) && major < 24 && !hasTsx(app) ? '--experimental-strip-types' : '--import=tsx'
   const install = flag === '--import=tsx' && !hasTsx(app) ? ', after npm install tsx' : ''
   throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${app} is TypeScript, which Node.js ${process.version} does not run by itself; write recycle --node-option=${flag} ${app}${install}` })
-}
-
-/** @param {string} source */
-function isScript (source) {
-  try {
-    return Boolean(new vm.Script(wrap(source.replace(/^#!.*/, ''))))
-  } catch {
-    return false
-  }
 }
 
 /** @param {string} app */

@@ -8,6 +8,7 @@ const { OPTIONS } = require('../core/options')
 const { DRILL_OPTIONS, partOptions } = require('../drill/options')
 const { openProgress } = require('../drill/progress')
 const { sentence } = require('../journal/sentence')
+const { checkTypeScript, fileOf } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { writePage } = require('./page')
 const { flagOf, withoutDefaults } = require('./run')
@@ -74,9 +75,13 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   const drilled = isRunning
     ? drillRunning(own, supervisors, how, nameOf)
     : loadConfig(named).then(config => {
-      const toRun = pickApp(app, args, config)
-      return drillResolved(toRun.app, toRun.args, own, journal =>
-        resolveAll({ ...supervisors, journal, log }, config && withoutAddresses(config)).options, how)
+      const picked = pickApp(app, args, config)
+      const toRun = fileOf(picked.app, picked.args)
+      return drillResolved(toRun.app, toRun.args, own, journal => {
+        const { options } = resolveAll({ ...supervisors, journal, log }, config && withoutAddresses(config))
+        checkTypeScript(toRun.app, options.nodeOptions)
+        return options
+      }, how)
     })
   const outcome = await drilled.finally(() => progress.close())
   const isRecorded = fs.statSync(outcome.file).size > 0

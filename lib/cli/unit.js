@@ -1,7 +1,9 @@
 'use strict'
 
 const { RecycleError } = require('../core/errors')
+const { formatValue } = require('../core/format-value')
 const { OPTIONS } = require('../core/options')
+const { findApp } = require('../primary/find-app')
 const { complain, print } = require('./print')
 
 /** `recycle unit [options] <app>`: a systemd service for this call. @param {import('commander').Command} program */
@@ -34,11 +36,13 @@ function ofCall (app, args, { user, port = process.env.PORT, config, only, from,
   const { fileOf } = require('./app-file')
   const { withoutDefaults } = require('./run')
   const path = require('node:path')
-  const file = path.resolve(fileOf(app, args).app)
+  const toRun = fileOf(app, args)
+  const file = path.resolve(toRun.app)
+  findApp(file)
   const flags = withoutDefaults(given)
   const name = flags.name ?? require('../primary/fleet-name').nameOfApp(file)
   const options = OPTIONS.flatMap(option => flags[option.name] === undefined || option.name === 'name' ? [] : wordsOf(option, flags[option.name]))
-  return unit({ name, options: ['--name', name, ...options, ...config ? ['--config', path.resolve(config)] : []], flags, app: file, args, folder: process.cwd(), env: {}, user, port })
+  return unit({ name, options: ['--name', name, ...options, ...config ? ['--config', path.resolve(config)] : []], flags, app: file, args: toRun.args, folder: process.cwd(), env: {}, user, port })
 }
 
 /** @param {Given} given @returns {string} */
@@ -49,11 +53,28 @@ function fromPm2 ({ from, only, user, port = process.env.PORT }) {
   const apps = appsOf(file).map((app, i) => callOf(app, path.basename(String(app.script ?? `app-${i}`), '.js')))
   const chosen = apps.filter(({ name }) => only === undefined || name === only)
   if (chosen.length === 0) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${from} has ${only === undefined ? 'no app' : `no app ${only}; it has ${apps.map(({ name }) => name).join(', ')}`}` })
+  const ready = chosen.map(call => ({ ...call, ...placed(call, path.dirname(file)) })) // throws before it prints
   for (const { name, keys } of chosen) for (const line of [`${name}:`, ...keys.map(({ key, became }) => `  ${key.padEnd(20)} ${became}`)]) complain(line)
-  return chosen.map(({ app, folder, env, ...call }) => {
-    const at = path.resolve(path.dirname(file), folder ?? '.')
-    return unit({ ...call, flags: null, app: path.resolve(at, app), folder: at, env, user, port: env.PORT ?? port })
-  }).join('\n')
+  return ready.map(call => unit({ ...call, flags: null, user, port: call.env.PORT ?? port })).join('\n')
+}
+
+/**
+ * @param {import('../core/pm2-app').Call} call @param {string} folder of the ecosystem file
+ * @returns {{ app: string, folder: string }} absolute
+ * @throws {RecycleError} RECYCLE_BAD_USAGE where recycle cannot run it
+ */
+function placed ({ name, app, interpreter, folder: own }, folder) {
+  const path = require('node:path')
+  const { answerToCommand } = require('../core/habits')
+  const at = path.resolve(folder, own ?? '.')
+  const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_BAD_USAGE', { sentence: `no unit for ${name}: ${why}; --only <app> prints that of another app of the file` })
+  if (interpreter !== null) throw refuse(`its interpreter is ${formatValue(interpreter)}, and recycle runs Node.js`)
+  try {
+    findApp(path.resolve(at, app))
+  } catch (error) {
+    throw refuse(answerToCommand(app) ?? /** @type {Error} */ (error).message)
+  }
+  return { app: path.resolve(at, app), folder: at }
 }
 
 /** @param {string} file @returns {Record<string, any>[]} @throws {RecycleError} RECYCLE_BAD_CONFIG */

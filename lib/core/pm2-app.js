@@ -8,6 +8,7 @@
  * @property {string[]} options of recycle
  * @property {string} app
  * @property {string[]} args
+ * @property {string | null} interpreter of which recycle has no counterpart; null: it can run the app
  * @property {string | null} folder
  * @property {Record<string, string>} env
  * @property {{ key: string, became: string }[]} keys
@@ -15,6 +16,10 @@
 
 const BY_ITSELF = 'recycle does so by itself'
 const NONE = 'left out'
+
+const INTERPRETER = /^(?:exec_)?interpreter$/
+/** @type {Readonly<Record<string, string>>} */
+const LOADERS = Object.freeze({ tsx: '--node-option=--import=tsx', 'ts-node': '--node-option=--require=ts-node/register' })
 
 /** What needs no option, or has none. @type {Readonly<Record<string, string>>} */
 const WITHOUT = Object.freeze({
@@ -73,10 +78,12 @@ function callOf (app, fallback) {
     else if (key === 'listen_timeout') take(key, ['--ready-timeout', `${Number(value)}ms`])
     else if (key === 'wait_ready') value ? take(key, ['--ready-on', 'message']) : keys.push({ key, became: BY_ITSELF })
     else if (['node_args', 'interpreter_args', 'nodeArgs'].includes(key)) take(key, words(value).map(flag => `--node-option=${flag}`))
-    else if (key === 'interpreter' && value !== 'node') keys.push({ key, became: `${NONE}: recycle runs Node.js` })
-    else if (key !== 'interpreter') keys.push({ key, became: WITHOUT[key] ?? `${NONE}: recycle has nothing like it` })
+    else if (INTERPRETER.test(key)) Object.hasOwn(LOADERS, value) ? take(key, [LOADERS[value]]) : keys.push({ key, became: 'the Node.js that runs recycle unit' })
+    else keys.push({ key, became: WITHOUT[key] ?? `${NONE}: recycle has nothing like it` })
   }
-  return { name, options: ['--name', name, ...options], app: String(app.script ?? ''), args: words(app.args), folder: app.cwd ?? null, env, keys }
+  const interpreter = String(app.exec_interpreter ?? app.interpreter ?? 'node')
+  const isForeign = !Object.hasOwn(LOADERS, interpreter) && !/(?:^|\/)node(?:@[\d.]+)?$/.test(interpreter)
+  return { name, interpreter: isForeign ? interpreter : null, options: ['--name', name, ...options], app: String(app.script ?? ''), args: words(app.args), folder: app.cwd ?? null, env, keys }
 }
 
 /** @param {unknown} value @returns {string} */

@@ -1,11 +1,10 @@
 'use strict'
 
-const fs = require('node:fs')
-const path = require('node:path')
 const { FEATURES } = require('../features')
 const { RecycleError } = require('../core/errors')
 const { escapeControls } = require('../core/escape-controls')
 const { sentence } = require('../journal/sentence')
+const { findApp } = require('./find-app')
 const { openLog } = require('./log')
 const { Outputs } = require('./outputs')
 const { pickMeter } = require('./measuring/meter')
@@ -21,8 +20,8 @@ const { Supervisor } = require('./supervisor')
  * @param {Pick<import('./parts').Given, 'inherited' | 'takeover'> & { orphans?: import('./orphans').Orphans }} [own]
  *   where the process is the fleet's alone
  * @returns {Supervisor} to be started
- * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED,
- *   RECYCLE_FORK_UNSUPPORTED, RECYCLE_UNWRITABLE, RECYCLE_JOURNAL
+ * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_BAD_USAGE, RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED,
+ *   RECYCLE_METRIC_UNSUPPORTED, RECYCLE_FORK_UNSUPPORTED, RECYCLE_UNWRITABLE, RECYCLE_JOURNAL
  */
 function assemble (app, args, options, { orphans, ...own } = {}) {
   // Node.js aborts where a thread of its pool cannot be started: they start now, before a worker takes the room for it
@@ -57,30 +56,6 @@ function checkCommand (app, args) {
   }
   if (typeof app !== 'string') refuse('app', app, 'a path, the file that `node` would run')
   if (!Array.isArray(args) || !args.every(arg => typeof arg === 'string')) refuse('args', args, 'an array of strings')
-}
-
-/**
- * @param {string} app a path, as `node` takes it
- * @returns {string} absolute
- * @throws {RecycleError} RECYCLE_NO_APP
- */
-function findApp (app) {
-  if (app === '') throw new RecycleError('RECYCLE_NO_APP', { app: '""', why: 'it has no name' })
-  try {
-    const file = require.resolve(path.resolve(app))
-    fs.accessSync(file, fs.constants.R_OK)
-    if (!fs.statSync(file).isFile()) throw new Error('it is not a regular file')
-    return file
-  } catch (error) {
-    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-    const why = code === 'MODULE_NOT_FOUND' ? missing(path.resolve(app)) : message.split('\n')[0]
-    throw new RecycleError('RECYCLE_NO_APP', { app, why })
-  }
-}
-
-/** @param {string} file */
-function missing (file) {
-  return fs.existsSync(file) ? 'it is a folder without an index.js' : 'there is no such file'
 }
 
 /**

@@ -8,6 +8,7 @@ const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
 const t = require('tap')
+const { call } = require('../support/calls')
 const { startCli, BIN, FIXTURES } = require('../support/fleet')
 const { shortFolder } = require('../support/control')
 const { get } = require('../support/client')
@@ -48,6 +49,48 @@ t.test('a FIFO, a socket, a device and a folder are refused in one sentence, wit
     t.equal(code, args.length > 1 ? 2 : 1, args.join(' '))
     t.match(stderr, sentence)
   }
+})
+
+t.test('what is no JavaScript is refused in one sentence, by what shows it; what may be is not', async t => {
+  const folder = shortFolder(t)
+  /** @param {string} name @param {string | Buffer} source @param {string} why */
+  const refused = async (name, source, why) => {
+    fs.writeFileSync(path.join(folder, name), source)
+    const { code, stderr } = await call([name], { cwd: folder })
+    t.same([code, stderr], [2, `recycle: ${name} is not JavaScript: ${why}; write recycle <file>, with the JavaScript file of the server itself\n`])
+  }
+  await refused('start.sh', '#!/bin/sh\nexec node server.js\n', 'its first line is "#!/bin/sh"')
+  await refused('bare.sh', 'exec node server.js\n', 'its first line is "exec node server.js"')
+  await refused('app.py', '#!/usr/bin/env python3\nprint(1)\n', 'its first line is "#!/usr/bin/env python3"')
+  await refused('program', Buffer.from('\x7fELF\x02\x01\x01\0', 'latin1'), 'it is a binary file')
+  await refused('app.wasm', Buffer.from('\0asm', 'latin1'), 'it is a binary file')
+  await refused('app.json', '{}', 'it is data')
+  const programs = ['#!/bin/sh\n":" //# ; exec node "$0" "$@"\n', '#!/usr/bin/env -S node --no-warnings\nimport "node:http"\n', '#!/usr/bin/env tsx\nlet a: number\n', '']
+  for (const source of programs) {
+    fs.writeFileSync(path.join(folder, 'program'), source)
+    const { code, stdout } = await call(['unit', 'program'], { cwd: folder })
+    t.same([code, /^ExecStart=.* (\S+)$/m.exec(stdout)?.[1]], [0, path.join(folder, 'program')], source)
+  }
+})
+
+t.test('the shell script of a package manager stands for the program that it starts', async t => {
+  const folder = fs.realpathSync(shortFolder(t))
+  const bin = path.join(folder, 'node_modules', '.bin')
+  const put = (/** @type {string} */ file, /** @type {string} */ text) => {
+    fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true })
+    fs.writeFileSync(path.join(folder, file), text)
+  }
+  put('node_modules/.store/kit/run.js', '')
+  put('node_modules/named/package.json', '{ "bin": "cli.js" }')
+  put('node_modules/named/cli.js', '')
+  put('node_modules/.bin/kit', '#!/bin/sh\nif [ -x "$basedir/node" ]; then\n  exec "$basedir/node"  "$basedir/../.store/kit/run.js" "$@"\nelse\n  exec node  "$basedir/../.store/kit/run.js" "$@"\nfi\n')
+  put('node_modules/.bin/named', '#!/bin/sh\nexec node "$(dirname "$0")"/../named/cli.js "$@"\n')
+  put('node_modules/.bin/other', '#!/bin/sh\nexec "$0.bin"\n')
+  for (const [word, file] of [['kit', '.store/kit/run.js'], [path.join(bin, 'kit'), '.store/kit/run.js'], ['named', 'named/cli.js']]) {
+    const { code, stdout } = await call(['unit', word, '--port', '1'], { cwd: folder })
+    t.same([code, /^ExecStart=.*recycle\.js --name \S+ (.*)$/m.exec(stdout)?.[1]], [0, `${path.join(folder, 'node_modules', file)} --port 1`], word)
+  }
+  t.match(await call(['other'], { cwd: folder }), { code: 2, stderr: /\.bin\/other is not JavaScript: its first line is "#!\/bin\/sh"/ })
 })
 
 t.test('a FIFO or a folder with the name of a config file is refused', async t => {

@@ -48,7 +48,11 @@ t.test('the printed call is one that recycle takes', async t => {
 
 t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence each", async t => {
   const folder = t.testdir({
-    'ecosystem.config.js': 'module.exports = { apps: [{ name: "a", script: "a.js", watch: true }, { name: "b", script: "b.js" }] }', 'app.js': APP, 'bad.config.js': 'module.exports = { apps: [{ name: "a" }] }'
+    'ecosystem.config.js': 'module.exports = { apps: [{ name: "a", script: "a.js", watch: true }, { name: "b", script: "b.js" }] }',
+    'mixed.config.js': 'module.exports = { apps: [{ name: "a", script: "a.js" }, { name: "py", script: "a.js", interpreter: "python3" }, { name: "start", script: "npm", args: "start" }, { name: "gone", script: "gone.js" }] }',
+    'a.js': APP,
+    'app.js': APP,
+    'bad.config.js': 'module.exports = { apps: [{ name: "a" }] }'
   })
   const { stdout, stderr } = unit(folder, '--from', 'ecosystem.config.js', '--only', 'a')
   t.match(stderr, /^a:\n {2}name +--name a\n {2}script +the app and its arguments\n {2}watch +left out: recycle reload after a change\n$/)
@@ -57,7 +61,12 @@ t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence
     [[], /^recycle: recycle unit needs the app: .*\n$/],
     [['--from', 'ecosystem.config.js', '--only', 'c'], /^recycle: ecosystem\.config\.js has no app c; it has a, b\n$/],
     [['--from', 'bad.config.js'], /^recycle: the config file \S+bad\.config\.js has an app without a script\n$/],
+    [['--from', 'mixed.config.js'], /^recycle: no unit for py: its interpreter is "python3", and recycle runs Node\.js; --only <app> prints that of another app of the file\n$/],
+    [['--from', 'mixed.config.js', '--only', 'start'], /^recycle: no unit for start: there is no npm: recycle runs a file: .*\n$/],
+    [['--from', 'mixed.config.js', '--only', 'gone'], /^recycle: no unit for gone: the app \S+gone\.js cannot be started: there is no such file; .*\n$/],
     [['--from', 'nowhere.js'], /^recycle: the config file \S+nowhere\.js cannot be read: .*\n$/],
     [['--max-rss', 'much', 'app.js'], /^recycle: --?\S*max-?[rR]ss .*was given "much".*\n$/]
   ])) t.match(unit(folder, ...args), { status: 2, stdout: '', stderr: sentence }, args.join(' '))
+  t.match(unit(folder, '--from', 'mixed.config.js', '--only', 'a').stdout, 'a.service')
+  t.match(unit(folder, 'nofile.js'), { status: 1, stdout: '', stderr: /^recycle: the app \S+nofile\.js cannot be started: there is no such file\n$/ })
 })

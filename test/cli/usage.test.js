@@ -34,6 +34,14 @@ t.test('--version prints the version of the package and exits 0', async t => {
   t.same(await recycleAlone(['--version']), { code: 0, signal: null, stdout: `${version}\n`, stderr: '' })
 })
 
+t.test('on another runtime one sentence and exit code 2 come before anything else is loaded', async t => {
+  const fake = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.8' } })
+    process.on('exit', () => console.log(Object.keys(require.cache).length))
+    require(${JSON.stringify(BIN)})`
+  const { code, stdout, stderr } = await runToEnd([process.execPath, '-e', fake])
+  t.same([code, stdout, stderr], [2, '2\n', `recycle: ${process.execPath} is Node.js 18.20.8; Node.js 20 or later is needed\n`])
+})
+
 t.test('a wrong call gives one sentence and exit code 2', async t => {
   /**
    * @type {[string, string[], string[], Record<string, string>?][]} what, the call, what the sentence names,

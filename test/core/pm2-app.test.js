@@ -29,6 +29,7 @@ t.test("an app of pm2's ecosystem file, as a call, and each of its keys accounte
     options: ['--name', 'my-shop', '--workers', 'auto', '--max-rss', '300M', '--drain-timeout', '8000ms', '--ready-timeout', '3000ms', '--ready-on', 'message', '--node-option=--enable-source-maps'],
     app: 'server.js',
     args: ['--verbose', 'a'],
+    interpreter: null,
     folder: '/srv/shop',
     env: { PORT: '3000', NODE_ENV: 'production' }
   })
@@ -70,9 +71,12 @@ t.test('each key of an app says what became of it', async t => {
     env_production: 'Environment=',
     env_test: 'left out: a unit has one environment',
     user: 'User=',
-    uid: 'User='
+    uid: 'User=',
+    interpreter: 'the Node.js that runs recycle unit'
   })
-  t.same(became({ interpreter: 'python3' }), { interpreter: 'left out: recycle runs Node.js' })
+  t.same(['python3', '/usr/bin/bun', 'none', 'node', '/opt/node22/bin/node', 'node@22.1.0', 'tsx', undefined].map(interpreter => callOf({ interpreter }, 'shop').interpreter), ['python3', '/usr/bin/bun', 'none', null, null, null, null, null])
+  t.match(callOf({ exec_interpreter: 'bash' }, 'shop').interpreter, 'bash')
+  t.match(callOf({ interpreter: 'tsx' }, 'shop').options, ['--name', 'shop', '--node-option=--import=tsx'])
   t.notMatch(callOf({ wait_ready: false }, 'shop').options, ['--ready-on'])
   t.match(callOf({ max_memory_restart: 300_000_000 }, 'shop').options, ['--name', 'shop', '--max-rss', '300000000'])
   t.match(callOf({ max_memory_restart: '300 M' }, 'shop').options, ['--name', 'shop', '--max-rss', '300M'])
