@@ -14,16 +14,18 @@ function addLs (program) {
 /** @param {{ json?: boolean }} given */
 async function list ({ json = false }) {
   const { connect, listFleets } = require('../control/client')
-  const { controlFolders } = require('../control/socket-path')
-  const fleets = await Promise.all((await listFleets(process.env, { ofAll: true })).map(async ({ path, ...fleet }) => {
+  const { distrusted, searchedFolders } = require('../control/socket-path')
+  const ofAll = { ofAll: true }
+  const fleets = await Promise.all((await listFleets(process.env, ofAll)).map(async ({ path, ...fleet }) => {
     if (fleet.pid === null) return { ...fleet, control: path, totals: null }
     const client = await connect(path).catch(() => null)
     const status = await client?.call('status').catch(() => null) ?? null
     client?.close()
     return { ...fleet, control: path, totals: status?.totals ?? null, rssBytes: sumOf(status?.workers ?? [], 'rssBytes') }
   }))
+  for (const why of distrusted(process.env, ofAll)) complain(`ignored: ${why}`)
   if (json) return printJson(fleets)
-  if (fleets.length === 0) return complain(`no fleet is running, as far as ${controlFolders(process.env).join(' or ')} tells; a service may have a folder of its own: RECYCLE_CONTROL_DIR`)
+  if (fleets.length === 0) return complain(`no fleet is running, as far as ${searchedFolders(process.env).join(' or ')} tells; a service may have a folder of its own: RECYCLE_CONTROL_DIR`)
   const { formatFleets } = require('../operate/control-table')
   process.stdout.write(formatFleets(fleets, { width: process.stdout.columns ?? Infinity }))
 }

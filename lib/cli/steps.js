@@ -7,7 +7,11 @@ const { count, formatTime } = require('../core/units')
 
 const BAR_WIDTH = 20
 const NOTICE_MS = 3000 // a drain that takes longer is explained
-const HINT = 'what is still open then is closed; sooner: an app that ends its streams on SIGTERM or recycle:drain, or a shorter --drain-timeout'
+/** What helps while a worker drains, and when it has drained. */
+const HINTS = {
+  drain: 'what is still open then is closed; sooner: an app that ends its streams on SIGTERM or recycle:drain, or a shorter --drain-timeout',
+  end: 'a process that does not end is killed; sooner: an app that ends on SIGTERM, or a shorter --kill-timeout'
+}
 
 /**
  * @typedef {object} Wait a worker that drains
@@ -16,7 +20,7 @@ const HINT = 'what is still open then is closed; sooner: an app that ends its st
  * @property {number} connections
  * @property {number} streams
  * @property {number} inFlight
- * @property {number | null} drainLeftMs
+ * @property {number | null} drainLeftMs null: it has drained, and its process is to end
  */
 
 /**
@@ -31,10 +35,9 @@ function openSteps (stream, doing, now = () => performance.now()) {
   const isTerminal = stream.isTTY
   const colors = isTerminal && stream.hasColors()
   const erase = isTerminal ? '\r\x1b[K' : ''
-  /** Since when each worker is waited for, by pid. @type {Map<number, number>} */
+  /** Since when each worker is waited for, by pid and phase. @type {Map<string, number>} */
   const since = new Map()
-  let isExplained = false
-  /** @type {Set<number>} */
+  /** @type {Set<string>} the same, and phases */
   const said = new Set()
   /** The beginning of the note that was said last. */
   let noted = ''
@@ -47,16 +50,20 @@ function openSteps (stream, doing, now = () => performance.now()) {
     return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${doing}: ${done} of ${of}${why}`.slice(0, (stream.columns || Infinity) - 1)
   }
   /**
-   * On a terminal the bar has it, and the hint is said once; elsewhere each worker has a line.
+   * On a terminal the bar has it, and each hint is said once; elsewhere each worker has a line.
    *
    * @param {Wait[]} waits
    */
   const explain = waits => {
-    for (const wait of waits) if (!since.has(wait.pid)) since.set(wait.pid, now())
-    const late = waits.filter(({ pid }) => now() - Number(since.get(pid)) >= NOTICE_MS && !said.has(pid))
-    for (const { pid } of late) said.add(pid)
-    const lines = late.length === 0 || (isTerminal && isExplained) ? [] : [...late.map(wait => `waiting for ${sayWait(wait)}`), ...isExplained ? [] : [HINT]]
-    isExplained ||= late.length > 0
+    const lines = waits.flatMap(wait => {
+      const phase = wait.drainLeftMs === null ? 'end' : 'drain'
+      const key = `${wait.pid} ${phase}`
+      if (!since.has(key)) since.set(key, now())
+      if (now() - Number(since.get(key)) < NOTICE_MS) return []
+      const [isNew, helps] = [!said.has(key), !said.has(phase)]
+      said.add(key).add(phase)
+      return [...(isNew && !isTerminal) || helps ? [`waiting for ${sayWait(wait)}`] : [], ...helps ? [HINTS[phase]] : []]
+    })
     return lines.map(line => `${line}\n`).join('')
   }
   /** On a terminal the bar has it; elsewhere it is a line as often as it begins otherwise. @param {string} note */
@@ -83,14 +90,20 @@ function openSteps (stream, doing, now = () => performance.now()) {
 }
 
 /** @param {Wait} wait @returns {string} `"slot 0 (4711): 2 streams (WebSockets, event streams), 21s left"` */
-function sayWait ({ slot, pid, connections, streams, inFlight, drainLeftMs }) {
+function sayWait (wait) {
+  const { slot, pid, drainLeftMs } = wait
+  const what = drainLeftMs === null ? 'the end of its process' : `${sayOpen(wait)}, ${formatTime(Math.ceil(drainLeftMs / 1000) * 1000)} left`
+  return escapeControls(`${slot === null ? 'a standby' : `slot ${slot}`} (${pid}): ${what}`)
+}
+
+/** @param {Wait} wait @returns {string} what keeps it */
+function sayOpen ({ connections, streams, inFlight }) {
   const parts = []
   if (streams > 0) parts.push(`${count(streams, 'stream')} (WebSockets, event streams)`)
   else if (inFlight > 0) parts.push(`${count(inFlight, 'request')} in flight`)
   const others = connections - Math.max(streams, streams > 0 ? 0 : inFlight)
-  if (parts.length === 0 || others > 0) parts.push(connections > 0 ? count(Math.max(1, others), parts.length > 0 ? 'other connection' : 'connection') : 'the end of its process')
-  if (drainLeftMs !== null && connections > 0) parts.push(`${formatTime(Math.ceil(drainLeftMs / 1000) * 1000)} left`)
-  return escapeControls(`${slot === null ? 'a standby' : `slot ${slot}`} (${pid}): ${parts.join(', ')}`)
+  if (connections > 0 && (parts.length === 0 || others > 0)) parts.push(count(Math.max(1, others), parts.length > 0 ? 'other connection' : 'connection'))
+  return parts.join(', ') || 'its app, which has no connection open'
 }
 
 module.exports = { openSteps, sayWait }

@@ -6,7 +6,7 @@ const net = require('node:net')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
 const { types } = require('../core/option-types')
-const { allSockets, controlFolders, trustedFolders, distrusted, socketIn, socketsOfOthers, nameBy } = require('./socket-path')
+const { allSockets, searchedFolders, trustedFolders, distrusted, socketIn, nameBy } = require('./socket-path')
 const { Lines, encode, decode, readError } = require('./protocol')
 
 const HELLO_MS = 5000
@@ -157,8 +157,8 @@ async function fleetAt (socketPath) {
  * @param {{ ofAll?: boolean }} [how] `ofAll`: for root, those of other users too
  * @returns {Promise<Found[]>} the fleets with a socket in one of the usual folders
  */
-async function listFleets (env = process.env, { ofAll = false } = {}) {
-  const found = await Promise.all([...allSockets(env), ...ofAll ? socketsOfOthers(env) : []].map(fleetAt))
+async function listFleets (env = process.env, how = {}) {
+  const found = await Promise.all(allSockets(env, how).map(fleetAt))
   return found.filter(fleet => fleet !== null)
 }
 
@@ -186,7 +186,7 @@ async function findFleet ({ name, control }, env = process.env) {
   }
   const running = await listFleets(env)
   const named = running.map(({ name, pid }) => `${name} (${pid === null ? 'does not answer' : `pid ${pid}`})`).join(', ')
-  if (typeof name === 'string' || running.length === 0) throw new RecycleError('RECYCLE_NO_FLEET', { name, running: named, folders: controlFolders(env).join(' or '), distrusted: distrusted(env).join(', ') })
+  if (typeof name === 'string' || running.length === 0) throw new RecycleError('RECYCLE_NO_FLEET', { name, running: named, folders: searchedFolders(env).join(' or '), distrusted: distrusted(env).join(', ') })
   if (running.length > 1) throw new RecycleError('RECYCLE_SEVERAL_FLEETS', { running: named })
   return running[0]
 }

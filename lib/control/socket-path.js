@@ -7,7 +7,8 @@
  *     /tmp/recycle-<uid>          else: services, sudo and cron have no XDG_RUNTIME_DIR
  *
  * A fleet opens its socket in the first of them. A client looks in both, because the fleet may have been started in
- * another environment. RECYCLE_CONTROL_DIR names one folder instead of both.
+ * another environment, and in /run/user/<uid>/recycle where $XDG_RUNTIME_DIR is not set. RECYCLE_CONTROL_DIR names one
+ * folder instead; for a client that is root it may be another user's, such as that of a service.
  */
 
 const fs = require('node:fs')
@@ -36,39 +37,57 @@ function socketIn (folder, name) {
   return path.join(folder, `${name}${EXTENSION}`)
 }
 
-/** @param {Env} env @returns {string[]} the folders that exist and are safe */
-function trustedFolders (env) {
-  return controlFolders(env).filter(folder => fs.existsSync(folder) && distrustIfThere(folder) === null)
+/** @typedef {{ folder: string, uid: number | null }} Place `uid`: who alone may write there; null: its owner */
+
+/**
+ * @param {Env} env
+ * @param {{ ofAll?: boolean }} [how] `ofAll`: for root, those of other users too
+ * @returns {Place[]} where a client looks
+ */
+function places (env, { ofAll = false } = {}) {
+  const uid = ourUid()
+  const own = controlFolders(env)
+  if (env.RECYCLE_CONTROL_DIR) return [{ folder: own[0], uid: uid === 0 ? null : uid }]
+  const session = `/run/user/${uid}`
+  if (own.length === 1 && isFolderOfOurs(session)) own.push(path.join(session, 'recycle'))
+  return [...own.map(folder => ({ folder, uid })), ...ofAll && uid === 0 ? placesOfOthers() : []]
 }
 
-/** @param {Env} env @returns {string[]} for each other folder, why it is ignored */
-function distrusted (env) {
-  return controlFolders(env).map(distrustIfThere).filter(why => why !== null)
+/** @returns {Place[]} */
+function placesOfOthers () {
+  const uids = (/** @type {string} */ folder, /** @type {RegExp} */ name) =>
+    filesIn(folder).map(file => Number(name.exec(file)?.[1])).filter(uid => uid > 0)
+  return [
+    ...uids('/tmp', /^recycle-(\d+)$/).map(uid => ({ folder: `/tmp/recycle-${uid}`, uid })),
+    ...uids('/run/user', /^(\d+)$/).map(uid => ({ folder: `/run/user/${uid}/recycle`, uid }))
+  ]
 }
 
-/** @param {Env} env @returns {string[]} the paths of all sockets, by name; some may be stale */
-function allSockets (env) {
-  return trustedFolders(env).flatMap(folder => filesIn(folder)
-    .filter(file => file.endsWith(EXTENSION))
-    .sort()
-    .map(file => path.join(folder, file)))
+/** @param {Env} env @returns {string[]} the folders in which a client looks, whether they exist or not */
+function searchedFolders (env) {
+  return places(env).map(({ folder }) => folder)
+}
+
+/** @param {Env} env @param {{ ofAll?: boolean }} [how] @returns {string[]} the folders that exist and are safe */
+function trustedFolders (env, how) {
+  return places(env, how).filter(({ folder, uid }) => fs.existsSync(folder) && distrustIfThere(folder, uid) === null)
+    .map(({ folder }) => folder)
+}
+
+/** @param {Env} env @param {{ ofAll?: boolean }} [how] @returns {string[]} for each other folder, why it is ignored */
+function distrusted (env, how) {
+  return places(env, how).map(({ folder, uid }) => distrustIfThere(folder, uid)).filter(why => why !== null)
 }
 
 /**
- * Sockets of other users, for root, which may open them; none of a folder in which others than its owner could write.
- *
- * @param {Env} env
- * @returns {string[]}
+ * @param {Env} env @param {{ ofAll?: boolean }} [how]
+ * @returns {string[]} the paths of all sockets, by name; some may be stale
  */
-function socketsOfOthers (env) {
-  if (ourUid() !== 0 || env.RECYCLE_CONTROL_DIR) return []
-  const named = filesIn('/tmp').flatMap(file => /^recycle-(\d+)$/.exec(file) ?? []).filter(part => /^\d+$/.test(part)).map(uid => ({ folder: `/tmp/recycle-${uid}`, uid: Number(uid) }))
-  const running = filesIn('/run/user').filter(uid => /^\d+$/.test(uid)).map(uid => ({ folder: `/run/user/${uid}/recycle`, uid: Number(uid) }))
-  return [...named, ...running].filter(({ folder, uid }) => {
-    const stat = uid === 0 ? undefined : fs.lstatSync(folder, { throwIfNoEntry: false })
-    return stat !== undefined && distrust(folder, stat, uid) === null
-  }).flatMap(({ folder }) =>
-    filesIn(folder).filter(file => file.endsWith(EXTENSION)).sort().map(file => path.join(folder, file)))
+function allSockets (env, how) {
+  return trustedFolders(env, how).flatMap(folder => filesIn(folder)
+    .filter(file => file.endsWith(EXTENSION))
+    .sort()
+    .map(file => path.join(folder, file)))
 }
 
 /** @param {string} folder */
@@ -99,7 +118,7 @@ function prepareFolder (folder, socket) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
     if (code !== 'EEXIST') throw new RecycleError('RECYCLE_CONTROL', { path: socket, why: message })
   }
-  const why = distrustIfThere(folder)
+  const why = distrustIfThere(folder, ourUid())
   if (why !== null) throw new RecycleError('RECYCLE_CONTROL', { path: socket, why })
 }
 
@@ -107,11 +126,12 @@ function prepareFolder (folder, socket) {
  * Whether another user could have put a socket into the folder. Fleets open no socket there, and clients ignore it.
  *
  * @param {string} folder
+ * @param {number | null} uid whose it must be; null: anyone's
  * @returns {string | null} why the folder is not safe; null: it is, or it does not exist
  */
-function distrustIfThere (folder) {
+function distrustIfThere (folder, uid) {
   const stat = fs.lstatSync(folder, { throwIfNoEntry: false })
-  return stat ? distrust(folder, stat, ourUid()) : null
+  return stat ? distrust(folder, stat, uid ?? stat.uid) : null
 }
 
 /** @param {string} socket @throws {RecycleError} RECYCLE_CONTROL if the path is too long */
@@ -133,11 +153,11 @@ function ourUid () {
 
 module.exports = {
   controlFolders,
+  searchedFolders,
   trustedFolders,
   distrusted,
   socketIn,
   allSockets,
-  socketsOfOthers,
   nameBy,
   prepareFolder,
   checkLength,

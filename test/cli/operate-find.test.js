@@ -5,7 +5,8 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { BIN, FIXTURES } = require('../support/fleet')
+const { call } = require('../support/calls')
+const { startCli, BIN, FIXTURES } = require('../support/fleet')
 const { controlRoom, shortFolder } = require('../support/control')
 const { runToEnd } = require('../support/processes')
 
@@ -100,6 +101,27 @@ t.test('two fleets', async t => {
     t.teardown(() => web.child.kill('SIGCONT'))
     t.match(await room.call(['status', '--control', elsewhere]), { code: 2, stderr: /^recycle: no fleet answers at [^\n]*: a process listens there, but sent nothing for 5000 ms\n$/ })
   })
+})
+
+t.test('root finds the fleet of a service in the folder of its user; another user is told what is ignored', { skip: process.getuid?.() !== 0 && 'only root can' }, async t => {
+  const parent = fs.mkdtempSync('/tmp/rc-')
+  t.teardown(() => fs.rmSync(parent, { recursive: true, force: true }))
+  fs.chmodSync(parent, 0o755)
+  const folder = path.join(parent, 'shop')
+  fs.mkdirSync(folder, { mode: 0o700 })
+  fs.chownSync(folder, 65_534, 65_534)
+  const under = () => ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+  const env = { RECYCLE_CONTROL_DIR: folder, RECYCLE_CONTROL: '' }
+  const { events } = await startCli(t, ['-w', '1', '--name', 'shop', PLAIN], { env, under })
+  await events.until('worker.ready')
+  for (const args of [['status'], ['status', 'shop'], ['ls']]) t.match(await call(args, { env }), { code: 0, stdout: /shop/, stderr: '' }, args.join(' '))
+  fs.chmodSync(folder, 0o770)
+  const why = `ignored: other users may write to ${folder} (mode 770)`
+  t.match(await call(['ls', '--json'], { env }), { code: 0, stdout: '[]\n', stderr: `${why}\n` })
+  t.match(await call(['status'], { env }), { code: 2, stderr: new RegExp(`; ${why.replace(/[()]/g, '.')}\n$`) })
+  fs.chownSync(folder, 0, 0)
+  const other = await runToEnd([...under(), process.execPath, BIN, 'ls'], { env })
+  t.match(other, { code: 0, stderr: `ignored: ${folder} belongs to another user (uid 0)\nno fleet is running, ` })
 })
 
 t.test('a fleet has the name of its app file, or of its package or folder if the file name is generic', async t => {

@@ -22,7 +22,7 @@ function start (how) {
       steps.update({ done: 0, of: 3, note })
       return text
     },
-    /** @param {number} t @param {Partial<typeof WAIT>[]} waits */
+    /** @param {number} t @param {Partial<import('../../lib/cli/steps').Wait>[]} waits */
     at (t, waits) {
       time = t
       text = ''
@@ -36,7 +36,8 @@ t.test('a wait is said with what keeps the worker and how long that may take', a
   t.equal(sayWait(WAIT), 'slot 0 (4711): 2 streams (WebSockets, event streams), 21s left')
   t.equal(sayWait({ ...WAIT, connections: 3, streams: 0, inFlight: 1 }), 'slot 0 (4711): 1 request in flight, 2 other connections, 21s left')
   t.equal(sayWait({ ...WAIT, streams: 0 }), 'slot 0 (4711): 2 connections, 21s left')
-  t.equal(sayWait({ ...WAIT, slot: null, connections: 0, streams: 0 }), 'a standby (4711): the end of its process')
+  t.equal(sayWait({ ...WAIT, connections: 0, streams: 0 }), 'slot 0 (4711): its app, which has no connection open, 21s left')
+  t.equal(sayWait({ ...WAIT, slot: null, connections: 0, streams: 0, drainLeftMs: null }), 'a standby (4711): the end of its process')
 })
 
 t.test('in a pipe each worker that drains for three seconds has a line, and the first has a hint', async t => {
@@ -46,6 +47,10 @@ t.test('in a pipe each worker that drains for three seconds has a line, and the 
   t.match(steps.at(3000, [{}]), /^waiting for slot 0 \(4711\): 2 streams [^\n]+\n[^\n]+ a shorter --drain-timeout\n$/)
   t.equal(steps.at(4000, [{}, { slot: 1, pid: 4712 }]), '')
   t.match(steps.at(7000, [{}, { slot: 1, pid: 4712 }]), /^waiting for slot 1 \(4712\): [^\n]+\n$/)
+  const ends = { connections: 0, streams: 0, drainLeftMs: null }
+  t.equal(steps.at(8000, [ends]), '')
+  t.match(steps.at(11_000, [ends, { slot: 1, pid: 4712 }]), /^waiting for slot 0 \(4711\): the end of its process\n[^\n]+ a shorter --kill-timeout\n$/, 'what helps then is another option')
+  t.equal(steps.at(12_000, [ends, { ...ends, slot: 1, pid: 4712 }]), '')
 })
 
 t.test('on a terminal the bar has it, within the width', async t => {

@@ -7,7 +7,7 @@ const path = require('node:path')
 const t = require('tap')
 const { findFleet, listFleets } = require('../../lib/control/client')
 const { encode } = require('../../lib/control/protocol')
-const { controlFolders, allSockets, prepareFolder, checkLength } = require('../../lib/control/socket-path')
+const { controlFolders, searchedFolders, allSockets, prepareFolder, checkLength } = require('../../lib/control/socket-path')
 const { shortFolder } = require('../support/control')
 
 const uid = /** @type {() => number} */ (process.getuid)()
@@ -29,6 +29,20 @@ t.test('sockets are in $XDG_RUNTIME_DIR/recycle where that folder belongs to the
     t.same(controlFolders({ XDG_RUNTIME_DIR: none }), [SHARED], String(none))
   }
   t.same(controlFolders({ XDG_RUNTIME_DIR: runtime, RECYCLE_CONTROL_DIR: '/run/mine' }), ['/run/mine'], 'a path that is given is used instead')
+})
+
+t.test('without XDG_RUNTIME_DIR a client looks in /run/user/<uid> too, where that is', async t => {
+  const runtime = `/run/user/${uid}`
+  const hasRuntime = fs.existsSync(runtime) && fs.statSync(runtime).uid === uid
+  t.same(searchedFolders({}), [SHARED, ...hasRuntime ? [`${runtime}/recycle`] : []])
+  const other = shortFolder(t)
+  t.same(searchedFolders({ XDG_RUNTIME_DIR: other }), [path.join(other, 'recycle'), SHARED])
+  t.same(searchedFolders({ RECYCLE_CONTROL_DIR: other }), [other])
+  if (hasRuntime || uid !== 0) return
+  fs.mkdirSync(runtime, { mode: 0o700, recursive: true })
+  t.teardown(() => fs.rmdirSync(runtime))
+  t.same(searchedFolders({}), [SHARED, `${runtime}/recycle`])
+  t.same(controlFolders({}), [SHARED], 'sockets are opened where they were')
 })
 
 t.test('a new folder is private to its user; an existing one is not changed, and is refused where other users may write', async t => {
@@ -100,8 +114,13 @@ t.test('a fleet is not searched for, by its name either, in a folder that anothe
   fs.chmodSync(own, 0o700)
   if (uid === 0) {
     fs.chownSync(own, 12345, 12345)
-    await untrusted(own, /; ignored: \S+own belongs to another user \(uid 12345\)$/)
+    t.match(await findFleet({ name: 'api' }, env), { name: 'api' }, 'root may')
+    fs.chmodSync(own, 0o770)
+    await untrusted(own, /; ignored: other users may write to \S+own \(mode 770\)$/)
+    fs.chmodSync(own, 0o700)
+    t.throws(() => prepareFolder(own, 'api.sock'), { code: 'RECYCLE_CONTROL', message: /belongs to another user \(uid 12345\)$/ }, 'no fleet of root is opened there')
     fs.chownSync(own, 0, 0)
+    asked = 0
   }
   await t.rejects(findFleet({ name: '../own/api' }, env), { code: 'RECYCLE_NO_FLEET', message: /no fleet named "..\/own\/api"; running: api/ })
   t.equal(asked, 1, 'only for the list of the last one')

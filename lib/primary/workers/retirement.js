@@ -120,6 +120,7 @@ class Retirement {
     handle.send('drain', order)
     const account = await drained
     const drainMs = now() - began
+    this.handle.drainsUntil = null // what is waited for from here on is its end
     await (account.lost ? kill(handle, 'no-account') : terminate(handle, this.killTimeoutMs))
     if (account.lost && handle.outcome) {
       Object.assign(account, rescuedAccount(account.connections, account.inFlight, handle.outcome))
