@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const { createRequire } = require('node:module')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
-const { refuseLauncher } = require('../core/launchers')
+const { asRecycle, refuseLauncher } = require('../core/launchers')
 const { formatValue } = require('../core/format-value')
 const { isScript } = require('../primary/find-app')
 
@@ -30,11 +30,7 @@ function findStart (folder) {
   const named = `its start script is ${formatValue(script)}`
   if (program !== 'node') return { start: null, why: `${named}, which does not have the form "node <file>": write recycle [options] <file>` }
   if (/["'$&|;<>`\\]/.test(script) || file === undefined) return { start: null, why: `${named}: write recycle [options] <file> with the file and the arguments of it` }
-  if (file.startsWith('-')) {
-    const [rest, flags] = [script.trim().split(/\s+/).slice(1), /** @type {string[]} */ ([])]
-    while (rest[0]?.startsWith('-')) flags.push(...rest.splice(0, /^(?:-r|--require|--import|--loader|--env-file)$/.test(rest[0]) ? 2 : 1))
-    return { start: null, why: `${named}: write recycle ${flags.map(flag => `--node-option=${flag}`).join(' ')} ${rest.join(' ')}` }
-  }
+  if (file.startsWith('-')) return { start: null, why: `${named}: write ${asRecycle([file, ...args])}` }
   const app = path.resolve(folder, file)
   return { start: { app: path.relative(process.cwd(), app) || app, args }, why: null }
 }

@@ -81,6 +81,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
     process.stdout.write(formatOrigins({ app, args, config, options, origins }, { colors }))
     return
   }
+  const { primaryBranchOf } = require('../primary/find-app')
   const { assemble } = require('../primary/start')
   const { obeySignals } = require('../primary/signals')
   const { obeyParent } = require('../primary/parent')
@@ -107,6 +108,8 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   if (!takeover) obeyParent(supervisor) // whose channel is to the predecessor
   supervisor.ready().then(() => compileWhenBusy(supervisor), () => {})
   if (misplaced) supervisor.announce('fleet.warning', { warning: 'flags-after-app', ...misplaced })
+  const branch = primaryBranchOf(picked.app)
+  if (branch !== null) supervisor.announce('fleet.warning', { warning: 'primary-branch', branch })
   const init = shellAsInit(parents)
   if (init !== null) supervisor.announce('fleet.warning', { warning: 'shell-as-init', command: init })
   const failure = await stopped

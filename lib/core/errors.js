@@ -79,7 +79,7 @@ class RecycleError extends Error {
 }
 
 /** Details that may be long: sentences and lists of recycle's own. */
-const PROSE = ['why', 'accepts', 'sentence', 'running', 'distrusted']
+const PROSE = ['why', 'how', 'accepts', 'sentence', 'running', 'distrusted']
 const PROSE_CHARS = 1000
 
 /**

@@ -9,6 +9,7 @@ const { painter } = require('./painter')
 const { escapeControls } = require('../core/escape-controls')
 const { sayCrashing } = require('../core/crashes')
 const { REASONS } = require('../core/reasons')
+const { sayPrimaryBranch } = require('../core/start-failure')
 const { count, formatSize, formatTime } = require('../core/units')
 
 /** @typedef {Record<string, any>} Line */
@@ -93,6 +94,7 @@ const WARNINGS = {
   'memory-limit': l => `${formatSize(l.usedBytes)} are used of ${limitOf(l)}; workers are measured every ${formatTime(l.nextLookMs)} until it is less`,
   'pid-1': l => `recycle is PID 1, which inherits the processes that the app leaves behind, and cannot reap them: ${l.why}; start the container with an init (docker run --init, tini, shareProcessNamespace)`,
   'kept-in-rotation': l => `${workerOf(l)} stays in rotation, as no other worker is: ${l.why}`,
+  'primary-branch': l => `the main file has ${sayPrimaryBranch(l.branch)}: that code does not run`,
   'shell-as-init': l => `PID 1 is ${l.command}, which does not wait for recycle at a stop, so that requests are lost: write CMD ["recycle", "app.js"], or begin the command with exec`,
   'flags-after-app': l => `${l.flags.join(', ')} ${l.flags.length === 1 ? 'stands after the app, which gets it' : 'stand after the app, which gets them'}; for recycle write: ${l.instead}; if ${l.flags.length === 1 ? 'it is' : 'they are'} the app's, write -- before${(l.answers ?? []).map((/** @type {string} */ answer) => `; ${answer}`).join('')}`,
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,

@@ -7,11 +7,13 @@ const { wrap } = require('node:module')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
 const { formatValue } = require('../core/format-value')
+const { primaryBranchIn } = require('../core/start-failure')
 
 // In the first line of a program
 const RUNS_JAVASCRIPT = /node|deno|bun|coffee|zx|[jt]sx?\b/i
 const SHELL = /sh\b/ // which may give the file on to node: then the rest is JavaScript
 const HEAD_BYTES = 4096
+const MOST_BYTES = 1024 * 1024
 
 /**
  * @param {string} app a path, as `node` takes it
@@ -57,6 +59,19 @@ function foreign (file) {
   return `its first line is ${formatValue(line.trim())}`
 }
 
+/**
+ * @param {string} app as findApp()
+ * @returns {import('../core/start-failure').PrimaryBranch | null} null: its main file has none, or is too long to look
+ */
+function primaryBranchOf (app) {
+  try {
+    const file = resolve(app)
+    return fs.statSync(file).size > MOST_BYTES ? null : primaryBranchIn(fs.readFileSync(file, 'utf8'))
+  } catch {
+    return null // it has been found before, and may be gone
+  }
+}
+
 /** @param {string} file */
 function headOf (file) {
   const descriptor = fs.openSync(file, 'r')
@@ -77,4 +92,4 @@ function isScript (source) {
   }
 }
 
-module.exports = { findApp, isScript }
+module.exports = { findApp, isScript, primaryBranchOf }

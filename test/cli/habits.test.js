@@ -68,7 +68,7 @@ const MISTAKES = [
   ['ecosystem.config.js', /configures pm2; recycle reads recycle\.config\.js/],
   ['start', /no app was named, and package\.json does not name one: its start script is "next start"/, 'next'],
   ['', /its start script is "next start".*write recycle \[options\] <file>/, 'next'],
-  ['.', /its main, "gone\.js", is not there; .*write recycle --node-option=--enable-source-maps --node-option=-r --node-option=dotenv\/config dist\/main\.js/, 'flagged'],
+  ['.', /its main, "gone\.js", is not there; .*write recycle --node-option=--enable-source-maps --node-option=--require=dotenv\/config dist\/main\.js/, 'flagged'],
   ['.', /write the file: server\.js or app\.mjs/, 'two'],
   ['.', /without a main file or an index\.js/, 'empty']
 ]

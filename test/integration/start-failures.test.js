@@ -2,11 +2,14 @@
 
 /** A fleet that does not start says why in its last sentence, and ends no later than it must. */
 
+const { fork } = require('node:child_process')
+const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
 const t = require('tap')
 const { startCli, freePort, Events } = require('../support/fleet')
+const { howItDied } = require('../../lib/primary/workers/boot')
 const { supervise } = require('../..')
 
 const LISTEN = 'require("node:http").createServer((request, response) => response.end("ok")).listen('
@@ -65,6 +68,25 @@ t.test('nothing listens: which option helps', { skip: noProc }, async t => {
   t.match((await reject(t, 'setInterval(() => {}, 1000)', SOON)).last, /not ready within 4000 ms; it does not listen anywhere; a program that serves no port is run with --ready-on online$/)
 })
 
+t.test('an app that listens in the branch of its own primary is told so', { skip: noProc }, async t => {
+  const source = `const cluster = require("cluster"); if (cluster.isPrimary) ${LISTEN}process.env.PORT); else setInterval(() => {}, 1000)`
+  t.match((await reject(t, source, SOON)).last, /; it does not listen anywhere, and the main file has cluster\.isPrimary, which is false in a worker: a listen\(\) in that branch is not reached$/)
+})
+
+t.test("a thread's server that finds the port in use is told that it is a sibling's", { skip: noProc }, async t => {
+  const child = fork(path.join(t.testdir({ 'server.js': `${LISTEN}0, function () { process.send(this.address().port) })` }), 'server.js'))
+  t.teardown(() => child.kill())
+  const [port] = await once(child, 'message')
+  const died = /** @type {any} */ ({ givenUp: null, refused: null, exception: `Error: listen EADDRINUSE: address already in use :::${port}` })
+  const how = await howItDied(died, /** @type {any} */ ({ code: 1, signal: null }))
+  t.equal(how, `exited with code 1: :::${port} is in use by pid ${child.pid} of this fleet: a socket of its own (exclusive, a thread, a native server) is for one worker: write -w 1`)
+})
+
+t.test('what is advised for a socket of its own works: --ready-on online, one worker', async t => {
+  const source = `new (require("node:worker_threads").Worker)(${JSON.stringify(`${LISTEN}${await freePort()})`)}, { eval: true })`
+  t.equal((await reject(t, source, { workers: 1, readyOn: 'online' })).last, 'recycle: undefined')
+})
+
 t.test('code that still loads', async t => {
   t.match((await reject(t, 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5000)', { readyTimeout: '300ms' })).last, /not ready within 300 ms; its code was still loading$/)
 })
@@ -75,7 +97,7 @@ t.test('a child listens: the child is named', { skip: noProc }, async t => {
 })
 
 t.test('a socket of the worker\'s own: that it is, and what serves it', { skip: noProc }, async t => {
-  t.match((await reject(t, `${LISTEN}{ port: process.env.PORT, exclusive: true })`, SOON)).last, /; it listens on port \d+ by a socket of its own \(.*--ready-on online serves it, without hand-off$/)
+  t.match((await reject(t, `${LISTEN}{ port: process.env.PORT, exclusive: true })`, SOON)).last, /; it listens on port \d+ by a socket of its own \(.*--ready-on online serves it, without hand-off, and -w 1 without reusePort$/)
 })
 
 t.test('--ready-on message: what was sent in its place', async t => {

@@ -7,7 +7,8 @@ const { SUCCESSION } = require('../../features')
 const { nameOf } = require('../../core/address')
 const { explainRefusal, explainSilence } = require('../../core/start-failure')
 const { now } = require('../clock')
-const { describeProcesses, holderOf } = require('./open-sockets')
+const { primaryBranchOf } = require('../find-app')
+const { describeProcesses, holderOf, isOfFleet } = require('./open-sockets')
 const { howItLeft } = require('./process')
 const { version } = require('./worker-code')
 
@@ -52,7 +53,7 @@ async function nextUnlessDebugged (handle, events, timeoutMs) {
 }
 
 /** @param {WorkerHandle} handle @returns {Promise<string | null>} */
-async function whySilent ({ pid, readiness: { readyOn }, hasLoaded, heardAt, said, addresses }) {
+async function whySilent ({ pid, app, readiness: { readyOn }, hasLoaded, heardAt, said, addresses }) {
   const silentMs = now() - heardAt
   if (readyOn === 'online' || (readyOn === 'listening' && addresses.size > 0 && hasLoaded)) return null
   return explainSilence({
@@ -60,6 +61,7 @@ async function whySilent ({ pid, readiness: { readyOn }, hasLoaded, heardAt, sai
     hasLoaded,
     silentMs,
     said,
+    primaryBranch: primaryBranchOf(app),
     ...await describeProcesses(pid)
   })
 }
@@ -68,11 +70,21 @@ async function whySilent ({ pid, readiness: { readyOn }, hasLoaded, heardAt, sai
 async function howItDied ({ givenUp, exception, refused }, left) {
   if (givenUp !== null) return givenUp.replace(/^it /, '')
   if (exception === null) return `${howItLeft(left)}${left.code === 0 ? ': the file ran to its end, and keeps nothing open' : ''}`
-  if (refused === null || !exception.includes(getSystemErrorName(refused.errno))) return `${howItLeft(left)}: ${exception}`
-  const { address, port, errno } = refused
-  const isPort = port > 0
-  const holder = isPort ? await holderOf(port) : null
-  return `${howItLeft(left)}: ${explainRefusal({ address: isPort ? `${address ?? '::'}:${port}` : String(address), port, code: getSystemErrorName(errno), holder })}`
+  const found = refused !== null && exception.includes(getSystemErrorName(refused.errno)) ? ofShared(refused) : ofItsOwn(exception)
+  if (found === null) return `${howItLeft(left)}: ${exception}`
+  const holder = found.port > 0 ? await holderOf(found.port) : null
+  return `${howItLeft(left)}: ${explainRefusal({ ...found, holder, isSibling: holder !== null && await isOfFleet(holder.pid) })}`
+}
+
+/** @param {NonNullable<WorkerHandle['refused']>} refused by the primary */
+function ofShared ({ address, port, errno }) {
+  return { address: port > 0 ? `${address ?? '::'}:${port}` : String(address), port, code: getSystemErrorName(errno) }
+}
+
+/** Of a socket that the primary does not open: a thread's, say. @param {string} exception */
+function ofItsOwn (exception) {
+  const [, address, port] = /listen EADDRINUSE: address already in use (\S+:(\d+))/.exec(exception) ?? []
+  return address === undefined ? null : { address, port: Number(port), code: 'EADDRINUSE' }
 }
 
 module.exports = { boots, howItDied, nextUnlessDebugged }

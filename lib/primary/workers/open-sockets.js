@@ -90,6 +90,11 @@ async function descendantsOf (pid) {
   return found
 }
 
+/** @param {number} pid @returns {Promise<boolean>} whether it is this process, or one that this has started */
+async function isOfFleet (pid) {
+  return pid === process.pid || (await descendantsOf(process.pid)).includes(pid)
+}
+
 /** @param {number} pid */
 async function commandOf (pid) {
   const [program = '', ...args] = (await read(`/proc/${pid}/cmdline`)).split('\0')
@@ -111,4 +116,4 @@ async function list (folder) {
   return fs.promises.readdir(folder).catch(() => [])
 }
 
-module.exports = { describeProcesses, holderOf, isConnected }
+module.exports = { describeProcesses, holderOf, isConnected, isOfFleet }
