@@ -2,7 +2,7 @@
 'use strict'
 
 // Other runtimes are refused before anything is loaded that does not load there, or fails later
-const refusal = require('../lib/core/runtime').refuseRuntime(process.versions, process.execPath)
+const refusal = require('../lib/cli/runtime').refuseRuntime(process.versions, process.execPath)
 if (refusal !== null) {
   console.error(`recycle: ${refusal}`)
   process.exit(2)

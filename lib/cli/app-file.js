@@ -8,7 +8,7 @@ const path = require('node:path')
 const { RecycleError } = require('../core/errors')
 const { asRecycle, refuseLauncher } = require('../core/launchers')
 const { formatValue } = require('../core/format-value')
-const { isScript } = require('../primary/find-app')
+const { isScript } = require('../primary/workers/find-app')
 
 const PLACES = ['index.mjs', 'server.js', 'server.mjs', 'app.js', 'app.mjs']
 const PM2_CONFIG = /^(?:ecosystem|pm2|process)(?:\.config)?\.(?:c?js|json|ya?ml)$/

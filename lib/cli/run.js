@@ -81,7 +81,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
     process.stdout.write(formatOrigins({ app, args, config, options, origins }, { colors }))
     return
   }
-  const { primaryBranchOf } = require('../primary/find-app')
+  const { primaryBranchOf } = require('../primary/workers/find-app')
   const { assemble } = require('../primary/start')
   const { obeySignals } = require('../primary/signals')
   const { obeyParent } = require('../primary/parent')

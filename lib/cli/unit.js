@@ -3,7 +3,7 @@
 const { RecycleError } = require('../core/errors')
 const { formatValue } = require('../core/format-value')
 const { OPTIONS } = require('../core/options')
-const { findApp } = require('../primary/find-app')
+const { findApp } = require('../primary/workers/find-app')
 const { complain, print } = require('./print')
 
 /** `recycle unit [options] <app>`: a systemd service for this call. @param {import('commander').Command} program */

@@ -1,8 +1,11 @@
 'use strict'
 
+const { parse } = require('acorn')
+const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 const { version } = require('../../package.json')
+const { refuseRuntime } = require('../../lib/cli/runtime')
 const { call } = require('../support/calls')
 const { BIN, FIXTURES } = require('../support/fleet')
 const { runToEnd } = require('../support/processes')
@@ -32,6 +35,18 @@ t.test('--help prints the same', async t => {
 
 t.test('--version prints the version of the package and exits 0', async t => {
   t.same(await recycleAlone(['--version']), { code: 0, signal: null, stdout: `${version}\n`, stderr: '' })
+})
+
+t.test('Node.js before 20, Bun and Deno are refused by name, by code that parses on Node.js 6', async t => {
+  const refusal = (/** @type {Record<string, string>} */ versions) => refuseRuntime(versions, '/bin/x')
+  for (const node of ['20.0.0', '22.23.1', '26.0.0-nightly']) t.equal(refusal({ node }), null, node)
+  t.equal(refusal({ node: '18.20.8' }), '/bin/x is Node.js 18.20.8; Node.js 20 or later is needed')
+  t.match(refusal({ node: '9.11.2' }), /^\/bin\/x is Node\.js 9\.11\.2;/)
+  t.match(refusal({ node: '24.3.0', bun: '1.4.5' }), /^\/bin\/x is Bun 1\.4\.5;/)
+  t.match(refusal({ node: '24.2.0', deno: '2.9.6' }), /^\/bin\/x is Deno 2\.9\.6;/)
+  for (const file of [BIN, require.resolve('../../lib/cli/runtime')]) {
+    t.ok(parse(fs.readFileSync(file, 'utf8'), { ecmaVersion: 2015, allowHashBang: true }), file)
+  }
 })
 
 t.test('on another runtime one sentence and exit code 2 come before anything else is loaded', async t => {

@@ -7,7 +7,7 @@ const { SUCCESSION } = require('../../features')
 const { nameOf } = require('../../core/address')
 const { explainRefusal, explainSilence } = require('../../core/start-failure')
 const { now } = require('../clock')
-const { primaryBranchOf } = require('../find-app')
+const { primaryBranchOf } = require('./find-app')
 const { describeProcesses, holderOf, isOfFleet } = require('./open-sockets')
 const { howItLeft } = require('./process')
 const { version } = require('./worker-code')
@@ -70,10 +70,12 @@ async function whySilent ({ pid, app, readiness: { readyOn }, hasLoaded, heardAt
 async function howItDied ({ givenUp, exception, refused }, left) {
   if (givenUp !== null) return givenUp.replace(/^it /, '')
   if (exception === null) return `${howItLeft(left)}${left.code === 0 ? ': the file ran to its end, and keeps nothing open' : ''}`
-  const found = refused !== null && exception.includes(getSystemErrorName(refused.errno)) ? ofShared(refused) : ofItsOwn(exception)
+  const isOfShared = refused !== null && exception.includes(getSystemErrorName(refused.errno))
+  const found = isOfShared ? ofShared(refused) : ofItsOwn(exception)
   if (found === null) return `${howItLeft(left)}: ${exception}`
   const holder = found.port > 0 ? await holderOf(found.port) : null
-  return `${howItLeft(left)}: ${explainRefusal({ ...found, holder, isSibling: holder !== null && await isOfFleet(holder.pid) })}`
+  const isSibling = holder !== null && await isOfFleet(holder.pid)
+  return `${howItLeft(left)}: ${explainRefusal({ ...found, holder, isSibling })}`
 }
 
 /** @param {NonNullable<WorkerHandle['refused']>} refused by the primary */

@@ -5,9 +5,9 @@
 const fs = require('node:fs')
 const { wrap } = require('node:module')
 const path = require('node:path')
-const { RecycleError } = require('../core/errors')
-const { formatValue } = require('../core/format-value')
-const { primaryBranchIn } = require('../core/start-failure')
+const { RecycleError } = require('../../core/errors')
+const { formatValue } = require('../../core/format-value')
+const { primaryBranchIn } = require('../../core/start-failure')
 
 // In the first line of a program
 const RUNS_JAVASCRIPT = /node|deno|bun|coffee|zx|[jt]sx?\b/i
@@ -61,7 +61,7 @@ function foreign (file) {
 
 /**
  * @param {string} app as findApp()
- * @returns {import('../core/start-failure').PrimaryBranch | null} null: its main file has none, or is too long to look
+ * @returns {import('../../core/start-failure').PrimaryBranch | null} null: its main file has none, or is too long to look
  */
 function primaryBranchOf (app) {
   try {
