@@ -37,7 +37,7 @@ function socketIn (folder, name) {
   return path.join(folder, `${name}${EXTENSION}`)
 }
 
-/** @typedef {{ folder: string, uid: number | null }} Place `uid`: the user that alone may write there; null: its owner */
+/** @typedef {{ folder: string, uid: number | null }} Place `uid`: the one user that may write there; null: any */
 
 /**
  * @param {Env} env

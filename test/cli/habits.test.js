@@ -14,7 +14,7 @@ const folder = t.testdir({
   'app.js': fs.readFileSync(path.join(FIXTURES, 'plain.js'), 'utf8'),
   'typed.ts': 'const port: number = Number(process.env.PORT)\nrequire("node:http").createServer((q: any, r: any) => r.end("ok")).listen(port)\n',
   'ecosystem.config.js': 'module.exports = { apps: [] }',
-  scripted: { 'package.json': '{ "scripts": { "start": "node src/main.js --its own" } }', src: { 'main.js': fs.readFileSync(path.join(FIXTURES, 'plain.js'), 'utf8') } },
+  scripted: { 'package.json': '{ "scripts": { "start": "node src/main.js --its own" } }', src: { 'main.js': `${fs.readFileSync(path.join(FIXTURES, 'plain.js'), 'utf8')}\nif (require('node:cluster').isPrimary) console.log('never')\n` } },
   flagged: { 'package.json': '{ "main": "gone.js", "scripts": { "start": "node --enable-source-maps -r dotenv/config dist/main.js" } }' },
   next: { 'package.json': '{ "scripts": { "start": "next start" } }' },
   esm: { 'package.json': '{ "type": "module", "main": "lib/app.mjs" }', lib: { 'app.mjs': 'import http from "node:http"\nhttp.createServer((q, r) => r.end("ok")).listen(process.env.PORT)\n' } },
@@ -98,6 +98,8 @@ t.test('recycle start app.js, a folder with a start script, and an ESM main simp
   ])
   for (const { events } of fleets) await events.until('worker.ready')
   t.match(fleets[0].events.all('fleet.start')[0].app, /esm\/lib\/app\.mjs$/)
+  const branches = fleets.map(({ events }) => events.all('fleet.warning').filter(line => line.warning === 'primary-branch').map(line => line.branch))
+  t.same(branches, [[], ['cluster.isPrimary']], 'code that no worker runs is told')
   t.match(fleets[1].events.all('fleet.start')[0], { app: /scripted\/src\/main\.js$/, args: ['--its', 'own'] })
   const { stderr } = await recycle('start --log=json --max-rss 1k app.js')
   t.match(stderr, /--max-rss was given "1k"/, 'start is left out')

@@ -61,7 +61,7 @@ function foreign (file) {
 
 /**
  * @param {string} app as findApp()
- * @returns {import('../../core/start-failure').PrimaryBranch | null} null: its main file has none, or is too long to look
+ * @returns {import('../../core/start-failure').PrimaryBranch | null} null: there is none, or the file is too long
  */
 function primaryBranchOf (app) {
   try {
