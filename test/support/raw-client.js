@@ -143,7 +143,7 @@ class RawClient extends EventEmitter {
     if (this.isEnded) return
     this.isEnded = true
     this.endedAt = Date.now()
-    if (this.#partial?.body === 'until-close') this.#finish()
+    if (this.#partial?.body === 'until-close' && this.error === null) this.#finish()
     this.emit('change')
   }
 

@@ -25,6 +25,7 @@ const { causeOf } = require('../clients')
 
 const UPLOAD = Buffer.alloc(200_000, 'x')
 const BIG_BYTES = 10_000_000
+const [PARTS, PART_BYTES] = [5, 1000]
 const SLOW_MS = 5 // between two chunks: a second for all
 const REST_MS = 50 // after a failure
 
@@ -65,6 +66,27 @@ const KINDS = {
       await sleep(random() * 400)
       client.send(bytes.slice(at))
       await responded(client)
+    }
+  },
+  'GET with an empty line behind it': { count: 2, costs: 'nothing', ask: async (client, { n, headers }) => answered(client, `${head('GET', `/late?ms=${n % 100}`, ...headers)}\r\n`) },
+  'POST answered before its body': {
+    count: 3,
+    costs: 'anything', // one whose body is still to come ends with its worker
+    async ask (client, { n, random, headers }) {
+      begin(client, head('POST', '/at-once', ...headers, 'Content-Length: 5'))
+      await sleep(random() * 20)
+      client.send('hello')
+      await responded(client)
+      await answered(client, head('GET', `/late?ms=${n % 100}`, ...headers))
+    }
+  },
+  'bare LF': { count: 2, costs: '502', ask: async (client, { headers }) => answered(client, head('POST', '/at-once', ...headers, 'Content-Length: 0').replaceAll('\r', '')) },
+  'no length': {
+    count: 2,
+    costs: 'anything', // a reset, and never a part of it
+    async ask (client, { headers }) {
+      const body = await answered(client, head('GET', '/no-length', ...headers))
+      if (body.length !== PARTS * PART_BYTES) throw new Error('other bytes')
     }
   },
   pipelined: { count: 3, costs: '502', ask: async (client, { n, headers }) => answered(client, Array.from({ length: 3 }, () => head('GET', `/late?ms=${n % 30}`, ...headers)).join(''), 3) },

@@ -33,7 +33,9 @@ function judge (exchanges, crashes) {
 function mayFail ({ kind, ageMs, outcome }, isDeath, cuts) {
   const { costs } = KINDS[kind]
   if (!isDeath) return false
-  if (ageMs < YOUNG_MS || costs === 'anything') return true
+  if (ageMs < YOUNG_MS) return true
+  if (outcome === 'other bytes') return false // a part of an answer, taken for the whole
+  if (costs === 'anything') return true
   return outcome === '502' && cuts.some(({ deaths }) => costs === '502' || deaths === 1)
 }
 
