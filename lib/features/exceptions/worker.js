@@ -124,7 +124,7 @@ function surviveExceptions (kernel) {
     leave (deadlineMs) {
       heldExit.leave()
       clearTimeout(timer)
-      timer = setTimeout(answerSuspects, Math.max(0, deadlineMs - AHEAD_MS))
+      timer = setTimeout(answerSuspects, Math.max(0, deadlineMs - AHEAD_MS)).unref() // else it keeps the process
     }
   }
 }
