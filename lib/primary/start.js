@@ -1,5 +1,7 @@
 'use strict'
 
+const fs = require('node:fs')
+const path = require('node:path')
 const { FEATURES } = require('../features')
 const { RecycleError } = require('../core/errors')
 const { escapeControls } = require('../core/escape-controls')
