@@ -10,8 +10,9 @@ const file = (/** @type {string} */ name) => path.join(FIXTURES, name)
 const about = async (/** @type {number} */ port, where = '/') => JSON.parse((await get(port, where)).body)
 
 t.test('an app is started as by node itself', async t => {
+  const early = path.join(t.testdir({ 'early.js': "process.env.HTTP_AT_REQUIRE = String(process.moduleLoadList.includes('NativeModule http'))" }), 'early.js')
   const { port, child, events, exited } = await startCli(t, [
-    '-w', '1', '--node-option', '--max-old-space-size=123', '--node-option=--expose-gc', file('introspect.js'), '--workers', '3', '-i', '--', 'x y'
+    '-w', '1', '--node-option', '--max-old-space-size=123', '--node-option=--expose-gc', `--node-option=--require=${early}`, file('introspect.js'), '--workers', '3', '-i', '--', 'x y'
   ], { env: { NODE_OPTIONS: '--no-warnings' } })
   const { pid } = await events.until('worker.ready')
 
@@ -26,7 +27,11 @@ t.test('an app is started as by node itself', async t => {
   })
 
   await t.test('it sees the node options in process.execArgv, without the preload', async t => {
-    t.same((await about(port)).execArgv, ['--max-old-space-size=123', '--expose-gc'])
+    t.same((await about(port)).execArgv, ['--max-old-space-size=123', '--expose-gc', `--require=${early}`])
+  })
+
+  await t.test('what --node-option requires comes before recycle: http is not loaded yet, so that its internals can be replaced', async t => {
+    t.equal((await about(port)).env.HTTP_AT_REQUIRE, 'false')
   })
 
   await t.test('recycle adds RECYCLE_SLOT and RECYCLE_WORKER_ID alone to its environment', async t => {
@@ -40,7 +45,7 @@ t.test('an app is started as by node itself', async t => {
     await t.test(`the preload does not run in a ${where.slice(1)} of its own`, async t => {
       t.same(await about(port, where), {
         isThread: where === '/thread',
-        execArgv: ['--max-old-space-size=123', '--expose-gc'],
+        execArgv: ['--max-old-space-size=123', '--expose-gc', `--require=${early}`],
         hasApi: false,
         heedsSigterm: true,
         RECYCLE_WORKER: null,

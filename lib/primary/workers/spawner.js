@@ -188,7 +188,7 @@ class Spawner {
       exec,
       cwd,
       args: this.args,
-      execArgv: ['--require', this.code.preload, ...this.execArgv, ...execArgv],
+      execArgv: [...this.execArgv, '--require', this.code.preload, ...execArgv],
       stdio: ['ignore', stdio, stdio, 'ipc', ...control === undefined ? [] : [control]],
       inspectPort
     })
