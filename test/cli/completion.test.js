@@ -31,7 +31,7 @@ const NAMES = ['app.js', 'folder', 'my app.js']
  * @type {[string[], string[]][]}
  */
 const OFFERS = [
-  [['--metric', ''], ['pss', 'rss', 'uss']],
+  [['--metric', ''], ['anon', 'pss', 'rss', 'uss']],
   [['--metric', 'p'], ['pss']],
   [['--no-handoff', '--log', 'j'], ['json']],
   [['--workers', ''], ['auto']],
@@ -44,7 +44,7 @@ const OFFERS = [
   [['-w', '2', 'dri'], ['drill']],
   [['drill', ''], NAMES],
   [['drill', '--keep', ''], NAMES],
-  [['drill', '--metric', ''], ['pss', 'rss', 'uss']],
+  [['drill', '--metric', ''], ['anon', 'pss', 'rss', 'uss']],
   [['drill', '--out', 'a'], ['app.js']],
   [['drill', '--path', ''], []],
   [['drill', 'app.js', '--me'], []],
@@ -69,7 +69,7 @@ t.test('bash', { skip: lacking('bash') }, async t => {
 
   for (const [words, offered] of OFFERS) t.same(offers(...words), offered, `recycle ${words.join(' ')}⇥`)
   t.same(offers('--metric', '=', 'p'), ['pss'], 'bash parts a word at =')
-  t.same(offers('--metric', '='), ['pss', 'rss', 'uss'])
+  t.same(offers('--metric', '='), ['anon', 'pss', 'rss', 'uss'])
   t.same(offers('drill', '--metric', '=', 'rss', '--log', ''), ['json', 'pretty', 'silent'])
   t.same(offers('--', 'dri'), [], 'after -- comes the app')
   const first = offers('')
@@ -108,7 +108,7 @@ t.test('zsh', { skip: lacking('zsh', 'tmux') }, async t => {
     t.match(await terminal.until(wanted), wanted, `recycle ${typed}⇥`)
   }
   await offers('--metr', /^ready> recycle --metric=$/m)
-  await offers('--metric ', /^pss +rss +uss$/m)
+  await offers('--metric ', /^anon +pss +rss +uss$/m)
   await offers('--metric=p', /--metric=pss\b/)
   await offers('dri', /^ready> recycle drill$/m)
   await offers('drill --lo', /^--load-workers .*\n--log /m)
