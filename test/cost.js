@@ -12,6 +12,7 @@ const { spawn, spawnSync } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const path = require('node:path')
+const { suite } = require('./support/bundle')
 
 const LOOK_MS = 30
 const TICKS_PER_SECOND = 100
@@ -133,7 +134,7 @@ const print = cells => console.log(cells.map((cell, i) => i === cells.length - 1
 
 /** @param {string[]} named */
 async function main (named) {
-  const files = named.length ? named : spawnSync('tap', ['list'], { encoding: 'utf8' }).stdout.trim().split('\n')
+  const files = named.length ? named : suite().map(file => path.join('test', file))
   const startCpu = startOfATest()
   const rows = []
   print([...COLUMNS, 'seconds of CPU by kind of process; the last two are counts'])

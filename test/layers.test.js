@@ -9,7 +9,7 @@ const fs = require('node:fs')
 const { isBuiltin } = require('node:module')
 const path = require('node:path')
 const t = require('tap')
-const { BUNDLES, testFiles } = require('./support/bundle')
+const { BUNDLES, filesOf, suite, testFiles } = require('./support/bundle')
 const { FEATURES } = require('../lib/features')
 const { row } = require('../lib/core/options')
 const { types } = require('../lib/core/option-types')
@@ -267,14 +267,14 @@ t.test('core is pure: no clock, timer, fs or process', async t => {
 t.test('npm run test:unit starts no fleet', async t => {
   const { scripts } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'))
   const bundles = [...scripts['test:unit'].matchAll(/test\/bundles\/(\w+)\.test\.js/g)].map(([, name]) => name)
-  const tests = bundles.flatMap(name => BUNDLES[/** @type {keyof typeof BUNDLES} */ (name)]).flatMap(testFiles)
+  const tests = bundles.flatMap(filesOf).map(file => path.join(ROOT, 'test', file))
   t.ok(tests.length > 80)
   for (const file of tests) t.notMatch(fs.readFileSync(file, 'utf8'), /\b(startFleet|startCli|supervise)\(/, file)
 })
 
-t.test('each test file is run: by a bundle, or for itself', async t => {
-  const [, list] = /test\/\{(.*)\}\/\*\*/.exec(fs.readFileSync(path.join(ROOT, '.taprc'), 'utf8')) ?? []
-  const folders = fs.readdirSync(path.join(ROOT, 'test'), { withFileTypes: true }).filter(entry => entry.isDirectory()).map(({ name }) => name)
-  t.same([...list.split(','), ...Object.values(BUNDLES).flat()].sort(), folders.filter(folder => testFiles(folder).length > 0).sort())
-  t.same(testFiles('bundles').map(file => path.basename(file, '.test.js')), Object.keys(BUNDLES))
+t.test('each test file is run once: by a bundle, or for itself', async t => {
+  const [bundles, alone] = [suite().filter(file => file.startsWith('bundles/')), suite().filter(file => !file.startsWith('bundles/'))]
+  t.same([...Object.keys(BUNDLES).flatMap(filesOf), ...alone].sort(), testFiles())
+  t.same(bundles.sort(), fs.readdirSync(path.join(ROOT, 'test', 'bundles')).map(name => `bundles/${name}`).sort())
+  for (const name of Object.keys(BUNDLES)) t.ok(filesOf(name).length > 0, name)
 })

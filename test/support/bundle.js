@@ -7,27 +7,74 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { letClocksJump } = require('./jumping-clock')
 
 const TEST = path.join(__dirname, '..')
+const TIMEOUT_MS = 1_200_000 // of all files of a bundle together
 
-/** The folders of test/ whose files are run by a bundle, and not each for itself. */
+/**
+ * What each bundle runs: the files whose path in test/ begins so, the longest beginning first. A file that is in none
+ * runs for itself. In this order they are started: the longest come first.
+ */
 const BUNDLES = {
-  core: ['core'],
-  features: ['features'],
-  parts: ['control', 'docs', 'journal'],
-  primary: ['native', 'primary'],
-  report: ['report'],
-  worker: ['worker']
+  cli: ['cli/'],
+  operate: ['cli/operate-', 'operate/'],
+  core: ['core/'],
+  drill: ['drill/'],
+  deploy: ['deploy/'],
+  primary: ['native/', 'primary/'],
+  worker: ['worker/'],
+  features: ['features/'],
+  parts: ['control/', 'journal/', 'campaign/invariants', 'cli/top/', 'support/'],
+  report: ['report/'],
+  examples: ['examples/'],
+  bench: ['bench/'],
+  docs: ['docs/', 'cli/completion']
 }
 
-/** @param {string} folder of test/ @returns {string[]} all files of tests in it, in order */
-function testFiles (folder) {
-  return fs.readdirSync(path.join(TEST, folder), { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.test.js')).sort().map(name => path.join(TEST, folder, name))
+/** Files in a bundle's folder that need a process of their own. */
+const ALONE = ['cli/pid-1', 'deploy/package', 'examples/sprites/page', 'report/page/']
+
+/** @type {[string, string | null][]} */
+const PLACES = [...Object.entries(BUNDLES), ...ALONE.map(start => /** @type {[null, string[]]} */ ([null, [start]]))]
+  .flatMap(([name, starts]) => starts.map(start => /** @type {[string, string | null]} */ ([start, name])))
+  .sort(([a], [b]) => b.length - a.length)
+
+/** All files of tests but the bundles, in order. @returns {string[]} their paths in test/ */
+function testFiles () {
+  return fs.readdirSync(TEST, { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.test.js') && !name.startsWith('bundles/')).sort()
 }
 
-/** Runs the files of a bundle. @param {keyof typeof BUNDLES} name */
+/** @param {string} file in test/ @returns {string | null} its bundle */
+function bundleOf (file) {
+  return PLACES.find(([start]) => file.startsWith(start))?.[1] ?? null
+}
+
+/** @param {string} name of a bundle @returns {string[]} its files in test/ */
+function filesOf (name) {
+  return testFiles().filter(file => bundleOf(file) === name)
+}
+
+/** The whole suite: what tap is to run. @returns {string[]} paths in test/ */
+function suite () {
+  return [...Object.keys(BUNDLES).map(name => `bundles/${name}.test.js`), ...testFiles().filter(file => !bundleOf(file))]
+}
+
+/** Runs the files of a bundle, each in the environment that the bundle was started in. @param {string} name */
 function run (name) {
-  for (const file of BUNDLES[name].flatMap(testFiles)) require(file)
+  const t = require('tap')
+  if (name === 'core' || process.env.CLOCK_SEED) t.comment(`CLOCK_SEED=${letClocksJump()}`)
+  const environment = { ...process.env }
+  for (const file of filesOf(name)) {
+    t.test(`test/${file}`, async t => {
+      for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name]
+      Object.assign(process.env, environment)
+      t.pass('the tests of this file follow')
+    })
+    require(path.join(TEST, file))
+  }
+  t.setTimeout(TIMEOUT_MS)
 }
 
-module.exports = { BUNDLES, run, testFiles }
+module.exports = { BUNDLES, filesOf, run, suite, testFiles }

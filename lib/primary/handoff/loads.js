@@ -28,21 +28,22 @@ class Loads {
    * @type {WeakMap<WorkerHandle, { requests: number, cpuUs: number, heardAt: number, rate: number, cpus: number }>}
    */
   #rates = new WeakMap()
-  /** What connections that have come since do. @type {WeakMap<WorkerHandle, { load: number, at: number }>} */
+  /** What connections that have come since do. @type {WeakMap<WorkerHandle, { load: number, givenAt: number }>} */
   #given = new WeakMap()
 
   /**
    * @param {readonly WorkerHandle[]} handles that serve
    * @param {boolean} isMoving connections have moved since the last look
+   * @param {number} [at] milliseconds of the primary's clock, here and below
    */
-  look (handles, isMoving) {
+  look (handles, isMoving, at = now()) {
     for (const handle of handles) {
       const { latest } = handle
       this.#count(handle)
       const known = this.#known.get(handle)
       if (!known || isMoving) {
         this.#known.set(handle, { beat: latest, busy: latest.elu, beats: -1 })
-      } else if (known.beat !== latest && !boots(handle)) {
+      } else if (known.beat !== latest && !boots(handle, at)) {
         const beats = known.beats + 1
         const share = Math.max(LEAST_SHARE, 1 / Math.max(1, beats))
         this.#known.set(handle, { beat: latest, busy: known.busy + share * (latest.elu - known.busy), beats })
@@ -61,49 +62,55 @@ class Loads {
     this.#rates.set(handle, { requests, cpuUs, heardAt, rate, cpus })
   }
 
-  /** All these together, as core/gathering.js wants it. @param {readonly WorkerHandle[]} handles that serve */
-  ofFleet (handles) {
-    const rates = handles.flatMap(handle => boots(handle) ? [] : this.#rates.get(handle) ?? [])
+  /**
+   * All these together, as core/gathering.js wants it.
+   *
+   * @param {readonly WorkerHandle[]} handles that serve
+   * @param {number} [at]
+   */
+  ofFleet (handles, at = now()) {
+    const rates = handles.flatMap(handle => boots(handle, at) ? [] : this.#rates.get(handle) ?? [])
     return {
       cpus: rates.reduce((sum, { cpus }) => sum + cpus, 0),
       rate: rates.reduce((sum, { rate }) => sum + rate, 0),
-      lagMs: Math.max(0, ...handles.map(handle => isSilent(handle) ? Infinity : handle.latest.loopLagMs)),
+      lagMs: Math.max(0, ...handles.map(handle => isSilent(handle, at) ? Infinity : handle.latest.loopLagMs)),
       connections: handles.reduce((sum, { latest }) => sum + latest.connections, 0),
       isFlexible: handles.every(({ latest, generation }) => latest.flexible && generation === handles[0].generation)
     }
   }
 
-  /** What it does is measured. @param {WorkerHandle} handle */
-  isKnown (handle) {
-    return isSilent(handle) || (this.#known.get(handle)?.beats ?? 0) > 0
+  /** What it does is measured. @param {WorkerHandle} handle @param {number} [at] */
+  isKnown (handle, at = now()) {
+    return isSilent(handle, at) || (this.#known.get(handle)?.beats ?? 0) > 0
   }
 
   /**
    * @param {WorkerHandle} handle one of another primary has no beats here
+   * @param {number} [at]
    * @returns {number} of its event loop, 0 to 1; above that with what it was given
    */
-  of (handle) {
-    if (isSilent(handle)) return 1
-    const { load, at } = this.#given.get(handle) ?? { load: 0, at: -Infinity }
+  of (handle, at = now()) {
+    if (isSilent(handle, at)) return 1
+    const { load, givenAt } = this.#given.get(handle) ?? { load: 0, givenAt: -Infinity }
     const busy = this.#known.get(handle)?.busy ?? handle.latest?.elu ?? 0
-    return (boots(handle) ? 0 : busy) + load * Math.max(0, 1 - (now() - at) / SETTLE_MS)
+    return (boots(handle, at) ? 0 : busy) + load * Math.max(0, 1 - (at - givenAt) / SETTLE_MS)
   }
 
-  /** The worker gets a connection. @param {WorkerHandle} handle @param {number} load */
-  give (handle, load) {
-    const { load: before, at } = this.#given.get(handle) ?? { load: 0, at: -Infinity }
-    this.#given.set(handle, { load: before * Math.max(0, 1 - (now() - at) / SETTLE_MS) + load, at: now() })
+  /** The worker gets a connection. @param {WorkerHandle} handle @param {number} load @param {number} [at] */
+  give (handle, load, at = now()) {
+    const { load: before, givenAt } = this.#given.get(handle) ?? { load: 0, givenAt: -Infinity }
+    this.#given.set(handle, { load: before * Math.max(0, 1 - (at - givenAt) / SETTLE_MS) + load, givenAt: at })
   }
 }
 
-/** Something holds its event loop. @param {WorkerHandle} handle */
-function isSilent ({ heardAt }) {
-  return now() - heardAt > SILENT_MS
+/** Something holds its event loop. @param {WorkerHandle} handle @param {number} [at] */
+function isSilent ({ heardAt }, at = now()) {
+  return at - heardAt > SILENT_MS
 }
 
-/** @param {WorkerHandle} handle */
-function boots ({ upSince }) {
-  return now() - Number(upSince) < BOOT_MS
+/** @param {WorkerHandle} handle @param {number} [at] */
+function boots ({ upSince }, at = now()) {
+  return at - Number(upSince) < BOOT_MS
 }
 
 module.exports = { Loads, isSilent, boots }

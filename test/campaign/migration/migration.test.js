@@ -9,7 +9,7 @@ const t = require('tap')
 const { extent } = require('../../support/campaign')
 const { moveWebSockets } = require('./run')
 
-const MOVES = extent({ short: 60, long: 1000 })
+const MOVES = extent({ short: 100, long: 1000 })
 const THINK_MS = extent({ short: 90, long: 30 })
 
 t.setTimeout(600_000) // it says nothing of speed
