@@ -10,7 +10,7 @@
  * @property {() => void} resume
  * @property {(socket: import('node:net').Socket) => void} pin
  * @property {(response: import('node:http').ServerResponse) => void} replayable
- * @property {(fn: (about: { reason: string, deadlineMs: number }) => unknown) => void} onDrain
+ * @property {(fn: (about: { reason: string, deadlineMs: number, handoff: boolean }) => unknown) => void} onDrain
  * @property {(fn: (about: { slot: number }) => void) => void} onServe
  * @property {(session: string) => Promise<void>} [own]
  * @property {(session: string, value: unknown) => void} [transfer]

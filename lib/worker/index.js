@@ -38,8 +38,9 @@ function resume () {
  * `--sticky`, requests of this worker's sessions wait until the promise that `fn` returns is settled, for up to two
  * seconds.
  *
- * @param {(about: { reason: string, deadlineMs: number }) => unknown} fn `deadlineMs`: milliseconds from now until what
- *   is still open is cut; may return a promise
+ * @param {(about: { reason: string, deadlineMs: number, handoff: boolean }) => unknown} fn `deadlineMs`: milliseconds
+ *   from now until what is still open is cut; `handoff`: connections can go to other workers, as they cannot at a stop;
+ *   may return a promise
  */
 function onDrain (fn) {
   findApi()?.onDrain?.(fn)
@@ -192,7 +193,7 @@ function onMoved (kind, fn) {
  * @param {import('./web-sockets').How} [how]
  */
 function webSockets (server, how = {}) {
-  require('./web-sockets').moveWebSockets(server, how, { movable, onMoved })
+  require('./web-sockets').moveWebSockets(server, how, { movable, onMoved, onDrain })
 }
 
 /**

@@ -19,6 +19,7 @@ const { setTimeout: delay } = require('node:timers/promises')
 const { FrameBoundary } = require('./frame-boundary')
 const { payloadOf } = require('./frames')
 const { Overlap } = require('./overlap')
+const { closeAtDrain } = require('./restart-close')
 const { MOVED, followed, requestOf, writeNothingOnce } = require('./web-sockets')
 
 const KIND = 'socket.io'
@@ -46,7 +47,7 @@ const PACKET_OFFSET = /,"[\w-]{6,}(\.[\w-]+)?"\]$/ // which an adapter adds to a
  */
 
 /**
- * @param {any} io a Server of socket.io @param {{ movable: Function, onMoved: Function, onDrain: Function }} api
+ * @param {any} io a Server of socket.io @param {{ movable: Function, onMoved: Function, onDrain: any }} api
  * @throws {Error} if states are not kept
  */
 function moveSocketIo (io, { movable, onMoved, onDrain }) {
@@ -142,6 +143,12 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
     request.socket.once('close', () => upgrades.delete(sid))
   })
 
+  const isWebSocket = (/** @type {any} */ conn) => conn.transport.name === 'websocket'
+  closeAtDrain(onDrain, {
+    all: () => Object.values(engine.clients).filter(isWebSocket),
+    canGo: conn => members.has(conn),
+    close: conn => conn.close() // its client comes back by itself
+  })
   onDrain((/** @type {{ deadlineMs: number }} */ { deadlineMs }) => endPolling(engine, deadlineMs * ENDING_SHARE))
   onMoved(KIND,
     (/** @type {import('node:net').Socket} */ socket, /** @type {any} */ state, /** @type {Buffer} */ unread,

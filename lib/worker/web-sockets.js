@@ -7,23 +7,34 @@
  * makes its WebSocket by handleUpgrade() of the client's own request, whose response is not sent again.
  *
  * @typedef {object} How
- * @property {(ws: any) => unknown} [save] the state of this WebSocket, which the structured clone algorithm can copy;
- *   null: it cannot go now. Called just before it goes
+ * @property {(ws: any, ...more: any[]) => unknown} [save] the state of this WebSocket, which the structured clone
+ *   algorithm can copy; null: it cannot go now. Called just before it goes; `more`: what `connection` was emitted with
+ *   behind the request
  * @property {(ws: any, state: any, request: import('node:http').IncomingMessage) => void} [load] takes one that has
  *   come, instead of the listeners of `connection`; without it they are called, and find the state as `request.state`
+ * @property {(ws: any) => unknown} [beforeClose] is called with one that cannot go, as at a stop, just before it is
+ *   closed with 1012 (service restart); may return a promise
  * @property {string} [name] of a second server in the same app
  */
 
 const http = require('node:http')
+const { setImmediate, setTimeout } = require('node:timers')
+const { callApp } = require('./call-app')
 const { FrameBoundary } = require('./frame-boundary')
 const { Overlap } = require('./overlap')
+const { closeAtDrain } = require('./restart-close')
 
 const RESTART = 1012
 const MOVED = 'moved'
+const ANSWER_MS = 1000 // to a close frame: a client that is gone does not
 const MESSAGES = new Set(['message', 'ping', 'pong'])
 
-/** @param {any} server @param {How} how @param {{ movable: Function, onMoved: Function }} api @throws {TypeError} */
-function moveWebSockets (server, { save = () => undefined, load, name = 'ws' }, { movable, onMoved }) {
+/**
+ * @param {any} server @param {How} how @param {{ movable: Function, onMoved: Function, onDrain: any }} api
+ * @throws {TypeError}
+ */
+function moveWebSockets (server, how, { movable, onMoved, onDrain }) {
+  const { save = () => undefined, load, beforeClose = () => {}, name = 'ws' } = how
   if (typeof server?.handleUpgrade !== 'function' || !server.options) throw new TypeError(`webSockets() takes a WebSocketServer of the package ws; it is ${typeof server === 'object' ? 'another object' : String(server)}`)
   const kind = `websocket ${name}`
   const { options } = server
@@ -34,16 +45,34 @@ function moveWebSockets (server, { save = () => undefined, load, name = 'ws' }, 
     options.perMessageDeflate = { ...given, serverNoContextTakeover: true, clientNoContextTakeover: true }
   }
   server.on('headers', (/** @type {string[]} */ headers, /** @type {http.IncomingMessage} */ request) => answers.set(request, headers))
-  server.prependListener('connection', (/** @type {any} */ ws, /** @type {http.IncomingMessage} */ request) => track(ws, request))
+  server.prependListener('connection', (/** @type {[any, http.IncomingMessage, ...any]} */ ...[ws, request, ...more]) =>
+    track(ws, request, more))
 
+  /** All that are open, and whether each can go to another worker. @type {Map<any, boolean>} */
+  const open = new Map()
+  const close = async (/** @type {any} */ ws) => {
+    if (ws.readyState !== ws.OPEN) return
+    await Promise.resolve(callApp('beforeClose', () => beforeClose(ws))).catch(() => {}) // callApp() has told
+    ws.close(RESTART, 'service restart')
+    setTimeout(() => ws.terminate(), ANSWER_MS).unref()
+  }
+  /** Those that come while this worker leaves for good are sent away. */
+  let isLast = false
+  onDrain((/** @type {{ handoff: boolean }} */ { handoff }) => { isLast = !handoff })
+  closeAtDrain(onDrain, { all: () => [...open.keys()], canGo: ws => open.get(ws) === true, close })
   /** Of those that have come. @type {WeakMap<import('node:net').Socket, Overlap>} */
   const overlaps = new WeakMap()
 
-  /** @param {any} ws @param {http.IncomingMessage} request */
-  function track (ws, request) {
+  /** @param {any} ws @param {http.IncomingMessage} request @param {any[]} [more] of `connection` */
+  function track (ws, request, more = []) {
     const { socket, url, rawHeaders, httpVersion } = request
+    open.set(ws, false)
+    socket.once('close', () => open.delete(ws))
+    if (isLast) setImmediate(close, ws)
+    if (more.length > 0 && !load) return // the other worker could not emit `connection` with these
     const isStateless = (answers.get(request) ?? []).every(line => !/^sec-websocket-extensions:/i.test(line) || /server_no_context_takeover.*client_no_context_takeover|client_no_context_takeover.*server_no_context_takeover/.test(line))
     if (!isStateless) return
+    open.set(ws, !(/** @type {any} */ (socket).encrypted))
     const boundary = new FrameBoundary()
     let emitted = 0
     let hasGone = false
@@ -58,7 +87,7 @@ function moveWebSockets (server, { save = () => undefined, load, name = 'ws' }, 
       const unread = boundary.rest
       if (ws.readyState !== ws.OPEN || ws.bufferedAmount > 0 || socket.readableLength > 0 || unread === null ||
         emitted < boundary.frames || overlaps.get(socket)?.isOver === false) return null
-      const state = save(ws)
+      const state = save(ws, ...more)
       if (state === null) return null
       return {
         state: { state, url, rawHeaders, httpVersion, protocol: ws.protocol, extensions: ws.extensions },

@@ -3,6 +3,7 @@
 /** The configurations of examples/deploy/nginx and haproxy, in the real ones: rolling reloads behind them. */
 
 const t = require('tap')
+const { WebSocketClient } = require('../../bench/support/web-socket-client')
 const { startNginx } = require('../../bench/support/nginx')
 const { startAdmin } = require('../support/admin')
 const { extent } = require('../support/campaign')
@@ -29,6 +30,40 @@ async function reloadBehind (t, port, supervisor) {
   t.same(counts.slice(0, 3).map(({ sockets }) => sockets), [5, 5, 5], 'no client reconnected')
   t.equal(supervisor.status().totals.recycles, 2 * RELOADS)
 }
+
+/**
+ * Clients of WebSockets that go to other workers.
+ *
+ * @param {any} t @param {number} port of the proxy @param {any} supervisor
+ */
+async function reloadWebSocketsBehind (t, port, supervisor) {
+  const clients = await Promise.all(Array.from({ length: 10 }, () => WebSocketClient.connect(port)))
+  t.teardown(() => { for (const client of clients) client.destroy() })
+  const pids = new Set()
+  const countsOf = () => Promise.all(clients.map(async client => {
+    const [count, pid] = String(await client.send('m').next()).split(' ')
+    pids.add(pid)
+    return Number(count)
+  }))
+  for (let i = 0; i < RELOADS; i++) {
+    t.same(await countsOf(), clients.map(() => i + 1))
+    await supervisor.reload()
+  }
+  t.same(await countsOf(), clients.map(() => RELOADS + 1), 'each goes on counting')
+  t.ok(pids.size > RELOADS)
+}
+
+t.test('behind nginx WebSockets stay open', { skip: lacking('nginx') }, async t => {
+  const { port, supervisor } = await startAdmin(t, 'websockets.js', { workers: 2 })
+  const nginx = await startNginx(port)
+  t.teardown(() => nginx.stop())
+  await reloadWebSocketsBehind(t, nginx.port, supervisor)
+})
+
+t.test('behind HAProxy WebSockets stay open', { skip: lacking('haproxy') }, async t => {
+  const { port, adminPort, supervisor } = await startAdmin(t, 'websockets.js', { workers: 2 })
+  await reloadWebSocketsBehind(t, await startHaproxy(t, { port, adminPort }), supervisor)
+})
 
 t.test('behind nginx no client sees a reload', { skip: lacking('nginx') }, async t => {
   const { port, supervisor } = await startAdmin(t, 'plain.js', { workers: 2 })

@@ -121,7 +121,7 @@ t.test('half a frame goes along; a message that has come in part, or is not answ
   t.equal(await client.ping(), 'here')
 })
 
-t.test('what is pushed meanwhile comes once and in order; a worker that stays hears `close`, and cleans up', async t => {
+t.test('what is pushed meanwhile comes once and in order; a worker that stays hears `close`', async t => {
   const hub = await Hub.open(t)
   process.env.HUB = String(hub.port)
   t.teardown(() => { delete process.env.HUB })
@@ -149,6 +149,29 @@ t.test('what is pushed meanwhile comes once and in order; a worker that stays he
   t.ok([...of.values()].some(({ codes }) => codes['1012 moved'] > 0))
   clients[0].send('', { opcode: 'close' })
   await once(clients[0], 'end')
+})
+
+t.test('what cannot go is closed with 1012, and at a stop all are, at once', async t => {
+  const hub = await Hub.open(t)
+  Object.assign(process.env, { HUB: String(hub.port), USER_NAME: 'joe' })
+  t.teardown(() => { for (const name of ['HUB', 'USER_NAME']) delete process.env[name] })
+  const { port, supervisor, events } = await startFleet(t, 'pushed-websockets.js', { workers: 1 })
+  const ask = async (/** @type {WebSocketClient} */ client) => {
+    client.send('who')
+    return [String(await client.next()), String(await client.next())]
+  }
+  const first = await open(t, port)
+  t.same(await ask(first), ['joined', 'answer 1 joe'])
+  await supervisor.recycle(0)
+  t.same([String(await first.next()), await first.next(), first.code], ['bye', null, 1012], 'by its third argument')
+  const others = await Promise.all(Array.from({ length: 5 }, () => open(t, port)))
+  for (const client of others) t.same(await ask(client), ['joined', 'answer 1 joe'], 'as it has in the new worker')
+  await supervisor.stop()
+  t.same(others.map(({ code }) => code), others.map(() => 1012))
+  for (const line of [...events.all('recycled'), ...events.all('stopped')]) {
+    t.match(line, { cut: 0 })
+    t.ok(line.drainMs < 10_000, `${line.drainMs} ms`)
+  }
 })
 
 t.test('recycle upgrade: they go to the workers of the next primary', async t => {

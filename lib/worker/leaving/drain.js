@@ -95,7 +95,7 @@ class Drain {
       onGone: connection => this.#tally(connection),
       onBack: isStalled => this.#onBack(isStalled)
     })
-    if (isFirst) tellApp('recycle:drain', { reason: order.reason, deadlineMs: order.deadlineMs })
+    if (isFirst) tellApp('recycle:drain', { reason: order.reason, deadlineMs: order.deadlineMs, handoff: order.handoff })
     this.parts.emptying.look() // with nothing left the drain is over
   }
 

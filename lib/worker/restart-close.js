@@ -1,0 +1,37 @@
+'use strict'
+
+/**
+ * Closes WebSockets as their worker drains, for their clients to connect again: all of them where none can go to a
+ * sibling, as at a stop, and else those that cannot. Many are closed one after the other, since all come back.
+ */
+
+const { setTimeout: passed } = require('node:timers/promises')
+
+const AT_ONCE = 100
+const STEP_MS = 20
+const STOP_MS = 1500 // the service is down: clients are to know at once
+const RELOAD_MS = 10_000 // the siblings take them meanwhile, beside what they do
+const SHARE = 0.5 // of the time until what is open is cut
+
+/**
+ * @template T
+ * @param {(fn: (about: { deadlineMs: number, handoff: boolean }) => void) => void} onDrain
+ * @param {object} how
+ * @param {() => T[]} how.all that are open
+ * @param {(one: T) => boolean} how.canGo
+ * @param {(one: T) => void} how.close
+ */
+function closeAtDrain (onDrain, { all, canGo, close }) {
+  onDrain(async ({ deadlineMs, handoff }) => {
+    const leaving = handoff ? all().filter(one => !canGo(one)) : all()
+    const withinMs = Math.min(handoff ? RELOAD_MS : STOP_MS, SHARE * deadlineMs)
+    const steps = Math.max(1, Math.floor(withinMs / STEP_MS))
+    const each = leaving.length <= AT_ONCE && !handoff ? AT_ONCE : Math.ceil(leaving.length / steps)
+    for (let at = 0; at < leaving.length; at += each) {
+      if (at > 0) await passed(STEP_MS)
+      for (const one of leaving.slice(at, at + each)) close(one)
+    }
+  })
+}
+
+module.exports = { closeAtDrain }
