@@ -21,6 +21,8 @@
  *   onLeave?: () => void } | null) => void} [movable]
  * @property {(kind: string, fn: (socket: import('node:net').Socket, state: any, unread: Buffer) => void) => void}
  *   [onMoved]
+ * @property {(server: any, how: import('./web-sockets').How) => void} webSockets
+ * @property {(io: any) => void} socketIO
  * @property {(fn: () => unknown) => void} [onFork] where workers are copies
  * @property {(fn: () => unknown) => void} [warm] where they are
  */
@@ -83,6 +85,8 @@ function offerApi (tracker, ofFeatures) {
       if (exchange) exchange.isMarked = true
     },
     onDrain: fn => hear('recycle:drain', about => { draining.push(Promise.resolve(callApp('onDrain', () => fn(about)))) }),
+    webSockets: (server, how) => require('./web-sockets').moveWebSockets(server, how, current),
+    socketIO: io => require('./socket-io').moveSocketIo(io, current),
     onServe: fn => {
       const serve = (/** @type {{ slot: number }} */ about) => { callApp('onServe', () => fn(about)) }
       if (assigned === null) hear('recycle:serve', serve)
@@ -90,6 +94,12 @@ function offerApi (tracker, ofFeatures) {
     }
   }
   Object.defineProperty(process, kApi, { value: api })
+  /** As of the call: features may come later. */
+  const current = {
+    movable: (/** @type {Parameters<NonNullable<Api['movable']>>} */ ...args) => api.movable?.(...args),
+    onMoved: (/** @type {Parameters<NonNullable<Api['onMoved']>>} */ ...args) => api.onMoved?.(...args),
+    onDrain: api.onDrain
+  }
   return {
     connect (connected) {
       channel = connected

@@ -193,7 +193,9 @@ function onMoved (kind, fn) {
  * @param {import('./web-sockets').How} [how]
  */
 function webSockets (server, how = {}) {
-  require('./web-sockets').moveWebSockets(server, how, { movable, onMoved, onDrain })
+  const api = findApi()
+  if (api?.webSockets) api.webSockets(server, how) // of the fleet's version, which the other workers have
+  else if (api) require('./web-sockets').moveWebSockets(server, how, { movable, onMoved, onDrain })
 }
 
 /**
@@ -204,7 +206,9 @@ function webSockets (server, how = {}) {
  * @throws {Error} where it is not, or has not that option
  */
 function socketIO (io) {
-  require('./socket-io').moveSocketIo(io, { movable, onMoved, onDrain })
+  const api = findApi()
+  if (api?.socketIO) api.socketIO(io)
+  else if (api) require('./socket-io').moveSocketIo(io, { movable, onMoved, onDrain })
 }
 
 module.exports = {

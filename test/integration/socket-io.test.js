@@ -94,7 +94,13 @@ t.test('with --sticky: one that has upgraded from polling goes; one that polls c
 })
 
 t.test('an option that is missing is named', async t => {
-  const { socketIO, webSockets } = require('../../lib/worker')
+  const { moveSocketIo } = require('../../lib/worker/socket-io')
+  const { moveWebSockets } = require('../../lib/worker/web-sockets')
+  const worker = require('../../lib/worker')
+  const api = { movable () {}, onMoved () {}, onDrain () {} }
+  const socketIO = (/** @type {any} */ io) => moveSocketIo(io, api)
+  const webSockets = (/** @type {any} */ server) => moveWebSockets(server, {}, api)
+  t.doesNotThrow(() => [worker.socketIO(undefined), worker.webSockets(undefined)], 'outside a fleet they do nothing')
   const http = require('node:http')
   const { Server } = require('socket.io')
   for (const bad of [undefined, 7, {}]) {

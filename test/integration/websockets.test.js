@@ -157,7 +157,7 @@ t.test('what cannot go is closed with 1012, and at a stop all are, at once', asy
   t.teardown(() => { for (const name of ['HUB', 'USER_NAME']) delete process.env[name] })
   const { port, supervisor, events } = await startFleet(t, 'pushed-websockets.js', { workers: 1 })
   const ask = async (/** @type {WebSocketClient} */ client) => {
-    client.send('who')
+    client.send('m')
     return [String(await client.next()), String(await client.next())]
   }
   const first = await open(t, port)
