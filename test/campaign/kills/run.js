@@ -23,7 +23,6 @@ const LONGEST_MS = 60_000 // that a verb may take
 // Longer than any request, also where the workers that could take its connection are killed meanwhile
 const DRAIN_TIMEOUT = '30s'
 const FAR_MS = 300 // between two kills, at most
-const DEEDS_A_KILL = 0.4 // at most one at a time
 const VARIANTS = {
   spawned: [],
   forked: ['--fork', 'mold'],
@@ -55,19 +54,19 @@ const DEEDS = [
  * @param {number} how.seed
  * @param {string[]} [how.variants]
  * @param {number} [how.thinkMs] of a client between two requests, at most
- * @param {number} [how.deeds] that are begun for each kill, as far as none is under way
  * @param {(variant: string, outcome: Outcome) => void} [how.onFleet]
  * @param {string} [how.evidence] a folder for the logs and the failed requests of fleets in which a rule was broken
  * @returns {Promise<Outcome>}
  */
-async function killWorkers ({ kills, seed, variants = Object.keys(VARIANTS), onFleet = () => {}, ...how }) {
+async function killWorkers ({ kills, seed, variants = Object.keys(VARIANTS), thinkMs = 40, onFleet = () => {}, evidence = '' }) {
   const random = seeded(seed)
   /** @type {Outcome} */
   const sum = { kills: 0, requests: 0, costs: {}, ends: {}, violations: [] }
   for (let i = 0; sum.kills < kills; i++) {
     const variant = variants[i % variants.length]
-    const ofIt = Math.min(KILLS_OF_FLEET, Math.ceil(kills / LEAST_FLEETS), kills - sum.kills)
-    const outcome = await ofFleet(variant, { ...how, kills: ofIt, random })
+    const outcome = await ofFleet(variant, {
+      kills: Math.min(KILLS_OF_FLEET, Math.ceil(kills / LEAST_FLEETS), kills - sum.kills), random, thinkMs, evidence
+    })
     onFleet(variant, outcome)
     sum.kills += outcome.kills
     sum.requests += outcome.requests
@@ -78,11 +77,10 @@ async function killWorkers ({ kills, seed, variants = Object.keys(VARIANTS), onF
 }
 
 /**
- * @param {string} variant
- * @param {{ kills: number, random: () => number, thinkMs?: number, deeds?: number, evidence?: string }} how
+ * @param {string} variant @param {{ kills: number, random: () => number, thinkMs: number, evidence: string }} how
  * @returns {Promise<Outcome>}
  */
-async function ofFleet (variant, { kills, random, thinkMs = 40, deeds = DEEDS_A_KILL, evidence = '' }) {
+async function ofFleet (variant, { kills, random, thinkMs, evidence }) {
   /** @type {(() => unknown)[]} */
   const teardowns = []
   const t = { teardown: (/** @type {() => unknown} */ end) => teardowns.push(end), fail () {} }
@@ -107,7 +105,7 @@ async function ofFleet (variant, { kills, random, thinkMs = 40, deeds = DEEDS_A_
   /** @type {Promise<unknown> | null} */
   let deed = null
   while (deaths < kills && stalled.length === 0) {
-    if (deed === null && random() < deeds) {
+    if (deed === null && random() < 0.4) {
       const { verb, args } = oneOf(random, variant === 'forked' ? DEEDS.slice(0, 3) : DEEDS)
       // It may fail, as its workers are killed
       deed = call(verb, args(random)).catch(() => {}).finally(() => { deed = null })
