@@ -32,7 +32,7 @@ const LEAST_FILES = 0.25 // of its figure: code of Node.js and of libraries is m
 function drawBudget (options, workers, random) {
   const { maxRssBytes, hardRssBytes } = budgetFor(options, workers)
   const share = 1 - options.jitter * random
-  const lower = (/** @type {number | null} */ value) => value === null ? null : Math.max(1, Math.round(value * share))
+  const lower = (/** @type {number | null} */ value) => /** @type {number | null} */ (lowered(value, share))
   return Object.freeze({
     metric: options.metric,
     softBytes: lower(maxRssBytes),
@@ -40,8 +40,9 @@ function drawBudget (options, workers, random) {
     samples: options.samples,
     maxRequests: lower(options.maxRequests),
     maxAgeMs: lower(options.maxAgeMs),
-    ...Object.assign({}, ...FEATURES.map(({ limit, isOn }) =>
-      limit && isOn(options) && limit.budget(options, { lower, lowered: of => lowered(of, share) })))
+    ...Object.fromEntries(FEATURES.flatMap(({ limit, isOn }) => limit && isOn(options)
+      ? [[limit.budget, limit.most ? limit.most(options) : lower(/** @type {any} */ (options)[limit.budget])]]
+      : []))
   })
 }
 

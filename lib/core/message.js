@@ -109,7 +109,11 @@ const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each 
 const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) })
 
 function beatOfFeatures () {
-  const fields = Object.assign({}, ...FEATURES.map(({ beat }) => beat?.(shapes)))
+  const figures = FEATURES.flatMap(({ figures = {} }) => Object.entries(figures))
+  const fields = Object.assign(
+    Object.fromEntries(figures.flatMap(([name, { beat }]) => beat ? [[name, beat(shapes)]] : [])),
+    ...FEATURES.map(({ beat }) => beat?.(shapes))
+  )
   return Object.fromEntries(Object.entries(fields).map(([name, shape]) => [name, optional(shape)]))
 }
 

@@ -10,7 +10,7 @@
  *
  * @typedef {import('./sample').Sample} Sample
  * @typedef {import('./budget').Budget} Budget
- * @typedef {import('../features').Judged} Judged
+ * @typedef {{ figure: number | null | undefined, most: number | null }} Judged the figure, and what it must not exceed
  *
  * @typedef {object} Row
  * @property {Reason} reason
@@ -71,15 +71,19 @@ const ROWS = Object.freeze([
 const REASONS = new Map(ROWS.map(row => [row.reason, row]))
 
 /** @param {import('../features').Limit} limit @returns {Row} */
-function ofLimit ({ reason, backoff, sentence, of: judged, isOverBy }) {
-  const of = (/** @type {Sample} */ sample, /** @type {Budget} */ budget) => judged(sample, budget, { mostOf })
+function ofLimit ({ reason, sentence, budget: called, figure, whole, isReached = false, isOverBy }) {
+  /** @type {(sample: Record<string, any>, budget: Record<string, any>) => Judged} */
+  const of = (sample, budget) => {
+    const most = mostOf(budget[called] ?? null, whole === undefined ? null : sample[whole])
+    return { figure: sample[figure], most: most !== null && isReached ? most - 1 : most }
+  }
   const isAbove = (/** @type {Sample} */ sample, /** @type {Budget} */ budget) => {
     const { figure, most } = of(sample, budget)
     return most !== null && typeof figure === 'number' && figure > most
   }
   return {
     reason,
-    backoff,
+    backoff: 'soon',
     sentence,
     of,
     isDue: isOverBy === 'latest'

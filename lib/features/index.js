@@ -82,10 +82,7 @@
  * @property {Succession} [succession] it has another primary take the fleet over; one feature does
  * @property {(options: FleetOptions, nodeMajor: number) => { flags: string[], collectsFirst: boolean }} [v8] of the
  *   workers: its flags; whether they collect their garbage before they load the app
- * @property {string[]} [sampled] fields of a sample, which its part in the primary adds, that status() has of each
- *   worker
- * @property {{ name: string, help: string, value: (worker: Record<string, any>) => number | null | undefined }[]}
- *   [workerMetrics] gauges of each worker
+ * @property {Record<string, Figure>} [figures] of each worker, by the name that they have in a sample and in status()
  * @property {() => (kernel: PrimaryKernel) => PrimaryPart} [primary] loads its part of the primary
  * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [worker] loads its part of a
  *   worker
@@ -173,17 +170,19 @@
  *
  * @typedef {object} Limit of a figure in a sample; off where the option is not set
  * @property {Reason} reason
- * @property {import('../core/recycle-backoff').Rule} backoff of a slot whose workers are condemned for it again and
- *   again
- * @property {(options: FleetOptions, by: { lower: (value: number | null) => number | null, lowered: Lowered }) =>
- *   Record<string, any>} budget what is drawn at a worker's spawn: lowered by its jitter
- * @property {(sample: Record<string, any>, budget: Record<string, any>, by: Pick<typeof import('../core/limit'),
- *   'mostOf'>) => Judged} of
+ * @property {string} budget its name in a worker's budget, and the option by which it is set
+ * @property {(options: FleetOptions) => number | null} [most] sets it in place of an option, and has no jitter
+ * @property {string} figure
+ * @property {string} [whole] the figure of which a limit given as a percentage is a share
+ * @property {boolean} [isReached] a figure at the limit is over it
  * @property {'latest' | 'all'} isOverBy the latest sample, or all consecutive ones
  * @property {(line: Record<string, any>, format: Format) => string} sentence of worker.condemn
  *
- * @typedef {(limit: import('../core/limit').Limit | null) => import('../core/limit').Limit | null} Lowered
- * @typedef {{ figure: number | null | undefined, most: number | null }} Judged the figure, and what it must not exceed
+ * @typedef {object} Figure
+ * @property {(shapes: Shapes) => import('../core/shape').Shape} [beat] field of the heartbeat; without, a part of the
+ *   primary reads it
+ * @property {{ name: string, help: string, value?: (figure: number) => number }} metric gauge of each worker; `value`:
+ *   in the metric's unit
  *
  * @typedef {object} Format
  * @property {(bytes: number) => string} size

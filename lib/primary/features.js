@@ -14,6 +14,8 @@ const { NoOwners } = require('./handoff/no-owners')
 class RunningFeatures {
   /** By name. @type {Map<string, import('../features/interface').PrimaryPart>} */
   #parts = new Map()
+  /** Figures of samples that are those of the latest heartbeat, unless a part has read them. @type {string[]} */
+  #ofBeat
 
   /** @param {import('../features/interface').PrimaryKernel} kernel */
   constructor (kernel) {
@@ -22,6 +24,8 @@ class RunningFeatures {
         this.#parts.set(name, primary()(kernel))
       }
     }
+    this.#ofBeat = FEATURES.filter(({ isOn }) => isOn(kernel.options)).flatMap(({ figures = {} }) =>
+      Object.entries(figures).flatMap(([name, { beat }]) => beat ? [name] : []))
     /** Of sessions. @type {import('./handoff/no-owners').Owners} */
     this.owners = [...this.#parts.values()].find(({ owners }) => owners)?.owners ?? new NoOwners()
     /** Of workers. */
@@ -77,7 +81,8 @@ class RunningFeatures {
   probe (handle) {
     const worker = { handle, pid: handle.pid, latest: () => handle.latest, upSince: () => Number(handle.upSince) }
     const probes = this.all('probe', worker)
-    return { read: async at => Object.assign({}, ...await Promise.all(probes.map(probe => probe.read(at)))) }
+    const ofBeat = () => Object.fromEntries(this.#ofBeat.map(name => [name, handle.latest[name] ?? null]))
+    return { read: async at => Object.assign(ofBeat(), ...await Promise.all(probes.map(probe => probe.read(at)))) }
   }
 
   /**

@@ -2,7 +2,9 @@
 
 const { FEATURES } = require('../features')
 
-const SAMPLED = /** @type {(keyof import('../features').Sampled)[]} */ (FEATURES.flatMap(({ sampled = [] }) => sampled))
+const SAMPLED = /** @type {(keyof import('../features').Sampled)[]} */ (
+  FEATURES.flatMap(({ figures = {} }) => Object.keys(figures))
+)
 
 /**
  * @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle

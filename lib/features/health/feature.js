@@ -45,11 +45,10 @@ module.exports = Object.freeze({
   }),
   limit: {
     reason: 'unhealthy',
-    backoff: 'soon',
-    budget: ({ healthAction, healthFailureThreshold }) => ({ maxHealthFailures: healthAction === 'replace' ? healthFailureThreshold : null }),
-    of: ({ healthFailures }, { maxHealthFailures = null }) => ({
-      figure: healthFailures, most: maxHealthFailures === null ? null : maxHealthFailures - 1
-    }),
+    budget: 'maxHealthFailures',
+    most: ({ healthAction, healthFailureThreshold }) => healthAction === 'replace' ? healthFailureThreshold : null,
+    figure: 'healthFailures',
+    isReached: true,
     isOverBy: 'latest',
     sentence: ({ figure }, { count }) => `${count(figure, 'failed probe')} in a row (unhealthy)`
   },
@@ -67,7 +66,7 @@ module.exports = Object.freeze({
     is: ({ healthFailures }, { healthFailureThreshold }) => (healthFailures ?? 0) >= healthFailureThreshold,
     say: count => count === 1 ? 'fails its health check' : 'fail their health check'
   },
-  workerMetrics: [{ name: 'health_failures', help: 'With --health: failed probes in a row.', value: ({ healthFailures }) => healthFailures }],
+  figures: { healthFailures: { metric: { name: 'health_failures', help: 'With --health: failed probes in a row.' } } },
   primary: () => kernel => new (require('./primary').HealthChecks)(kernel),
   worker: () => require('./worker').offerProbe
 })

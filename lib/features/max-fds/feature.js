@@ -20,15 +20,14 @@ module.exports = Object.freeze({
   group: 'Memory and other limits:',
   isOn: options => options.maxFds !== null,
   refuse: () => require('./descriptors').hasDescriptors() ? null : { option: 'maxFds', given: 'a limit', accepts: 'none on this system: it has no /proc/<pid>/fd' },
+  figures: { fds: { metric: { name: 'open_fds', help: 'With --max-fds: open file descriptors.' } } },
+  primary: () => ({ inTime }) => ({ probe: ({ pid }) => new (require('./descriptors').DescriptorProbe)(pid, inTime) }),
   limit: {
     reason: 'fds',
-    backoff: 'soon',
-    budget: ({ maxFds }, { lowered }) => ({ maxFds: lowered(maxFds) }),
-    of: ({ fds, fdLimit }, { maxFds = null }, { mostOf }) => ({ figure: fds, most: mostOf(maxFds, fdLimit) }),
+    budget: 'maxFds',
+    figure: 'fds',
+    whole: 'fdLimit',
     isOverBy: 'all',
     sentence: ({ figure, most }) => `${figure} open file descriptors, above ${most} (fds)`
-  },
-  sampled: ['fds'],
-  primary: () => ({ inTime }) => ({ probe: ({ pid }) => new (require('./descriptors').DescriptorProbe)(pid, inTime) }),
-  workerMetrics: [{ name: 'open_fds', help: 'With --max-fds: open file descriptors.', value: ({ fds }) => fds }]
+  }
 })

@@ -19,17 +19,18 @@ module.exports = Object.freeze({
   ],
   group: 'Memory and other limits:',
   isOn: options => options.maxHandles !== null,
-  beat: ({ count }) => ({ handles: count }),
+  figures: {
+    handles: {
+      beat: ({ count }) => count,
+      metric: { name: 'open_handles', help: 'With --max-handles: what keeps the event loop alive.' }
+    }
+  },
+  worker: () => () => ({ figures: () => ({ handles: process.getActiveResourcesInfo().length }) }),
   limit: {
     reason: 'handles',
-    backoff: 'soon',
-    budget: ({ maxHandles }, { lower }) => ({ maxHandles: lower(maxHandles) }),
-    of: ({ handles }, { maxHandles = null }) => ({ figure: handles, most: maxHandles }),
+    budget: 'maxHandles',
+    figure: 'handles',
     isOverBy: 'all',
     sentence: ({ figure, most }) => `${figure} open handles and timers, above ${most} (handles)`
-  },
-  sampled: ['handles'],
-  primary: () => () => ({ probe: ({ latest }) => ({ read: () => ({ handles: latest().handles ?? null }) }) }),
-  worker: () => () => ({ figures: () => ({ handles: process.getActiveResourcesInfo().length }) }),
-  workerMetrics: [{ name: 'open_handles', help: 'With --max-handles: what keeps the event loop alive.', value: ({ handles }) => handles }]
+  }
 })

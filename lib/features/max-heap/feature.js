@@ -19,28 +19,23 @@ module.exports = Object.freeze({
   ],
   group: 'Memory and other limits:',
   isOn: options => options.maxHeap !== null,
-  beat: ({ orNull, record, count }) => ({ heap: orNull(record({ usedBytes: count, limitBytes: count })) }),
+  figures: {
+    heapUsedBytes: {
+      beat: ({ orNull, count }) => orNull(count),
+      metric: { name: 'heap_live_bytes', help: 'With --max-heap: heap in use after the last mark-sweep.' }
+    },
+    heapLimitBytes: {
+      beat: ({ orNull, count }) => orNull(count),
+      metric: { name: 'heap_limit_bytes', help: 'With --max-heap: heap at which V8 ends the worker.' }
+    }
+  },
+  worker: () => require('./worker').watchHeap,
   limit: {
     reason: 'heap',
-    backoff: 'soon',
-    budget: ({ maxHeap }, { lowered }) => ({ maxHeap: lowered(maxHeap) }),
-    of: ({ heapUsedBytes, heapLimitBytes }, { maxHeap = null }, { mostOf }) => ({
-      figure: heapUsedBytes, most: mostOf(maxHeap, heapLimitBytes)
-    }),
+    budget: 'maxHeap',
+    figure: 'heapUsedBytes',
+    whole: 'heapLimitBytes',
     isOverBy: 'latest',
     sentence: ({ figure, most }, { size }) => `${size(figure)} of heap in use after a mark-sweep, above ${size(most)} (heap)`
-  },
-  sampled: ['heapUsedBytes', 'heapLimitBytes'],
-  primary: () => () => ({
-    probe: ({ latest }) => ({
-      read: () => ({
-        heapUsedBytes: latest().heap?.usedBytes ?? null, heapLimitBytes: latest().heap?.limitBytes ?? null
-      })
-    })
-  }),
-  worker: () => require('./worker').watchHeap,
-  workerMetrics: [
-    { name: 'heap_live_bytes', help: 'With --max-heap: heap in use after the last mark-sweep.', value: ({ heapUsedBytes }) => heapUsedBytes },
-    { name: 'heap_limit_bytes', help: 'With --max-heap: heap at which V8 ends the worker.', value: ({ heapLimitBytes }) => heapLimitBytes }
-  ]
+  }
 })

@@ -13,12 +13,12 @@ const { oldSpaceLimit } = require('../../core/old-space')
 function watchHeap ({ onCollected, oldBytes }) {
   const flags = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...process.execArgv]
   const limitBytes = oldSpaceLimit(v8.getHeapStatistics().heap_size_limit, flags, parseInt(process.versions.v8))
-  /** @type {{ usedBytes: number, limitBytes: number } | null} null: there was no mark-sweep yet */
-  let heap = null
+  /** @type {{ heapUsedBytes: number | null, heapLimitBytes: number | null }} null: there was no mark-sweep yet */
+  let heap = { heapUsedBytes: null, heapLimitBytes: null }
   onCollected(hasMarkSweep => {
-    if (hasMarkSweep) heap = { usedBytes: oldBytes(), limitBytes }
+    if (hasMarkSweep) heap = { heapUsedBytes: oldBytes(), heapLimitBytes: limitBytes }
   })
-  return { figures: () => ({ heap }) }
+  return { figures: () => heap }
 }
 
 module.exports = { watchHeap }

@@ -22,23 +22,25 @@ module.exports = Object.freeze({
   group: 'Memory and other limits:',
   isOn: options => options.maxLagMs !== null,
   settings: options => ({ periodMs: lagPeriodMs(options) }),
-  beat: ({ orNull, duration }) => ({ lagP99Ms: orNull(duration) }),
-  limit: {
-    reason: 'lag',
-    backoff: 'soon',
-    budget: ({ maxLagMs }, { lower }) => ({ maxLagMs: lower(maxLagMs) }),
-    of: ({ lagP99Ms }, { maxLagMs = null }) => ({ figure: lagP99Ms, most: maxLagMs }),
-    isOverBy: 'latest',
-    sentence: ({ figure, most }, { time }) => `its event loop is ${time(figure)} late, above ${time(most)} (lag)`
+  figures: {
+    lagP99Ms: {
+      beat: ({ orNull, duration }) => orNull(duration),
+      metric: {
+        name: 'event_loop_lag_p99_seconds',
+        help: 'With --max-lag: event-loop delay, 99th percentile of the latest period.',
+        value: ms => ms / 1000
+      }
+    }
   },
-  sampled: ['lagP99Ms'],
   primary: () => watchLag,
   worker: () => require('./worker').measureDelay,
-  workerMetrics: [{
-    name: 'event_loop_lag_p99_seconds',
-    help: 'With --max-lag: event-loop delay, 99th percentile of the latest period.',
-    value: ({ lagP99Ms }) => typeof lagP99Ms === 'number' ? lagP99Ms / 1000 : null
-  }]
+  limit: {
+    reason: 'lag',
+    budget: 'maxLagMs',
+    figure: 'lagP99Ms',
+    isOverBy: 'latest',
+    sentence: ({ figure, most }, { time }) => `its event loop is ${time(figure)} late, above ${time(most)} (lag)`
+  }
 })
 
 /**

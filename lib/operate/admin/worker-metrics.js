@@ -18,8 +18,7 @@ const OF_WORKER = [
   ['budget_bytes', 'Soft memory budget of the worker, jitter included.', worker => worker.budgetBytes],
   ['event_loop_utilization_ratio', 'Share of time in which the event loop was busy, since the last beat.', worker => worker.elu],
   ['event_loop_lag_seconds', 'Longest event-loop delay since the last beat.', worker => seconds(worker.loopLagMs)],
-  ...FEATURES.flatMap(({ workerMetrics = [] }) => workerMetrics)
-    .map(({ name, help, value }) => /** @type {any} */ ([name, help, value]))
+  ...FEATURES.flatMap(({ figures = {} }) => Object.entries(figures)).map(ofFigure)
 ]
 
 /**
@@ -31,6 +30,12 @@ const OF_SLOT = [
   ['connections', 'Open connections.', worker => worker.connections],
   ['requests_in_flight', 'Requests begun whose response is not closed.', worker => worker.inFlight]
 ]
+
+/** @param {[name: string, figure: import('../../features').Figure]} entry @returns {typeof OF_WORKER[number]} */
+function ofFigure ([name, { metric }]) {
+  const { value = figure => figure } = metric
+  return [metric.name, metric.help, worker => typeof worker[name] === 'number' ? value(worker[name]) : null]
+}
 
 /**
  * @param {Worker[]} workers
