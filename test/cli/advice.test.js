@@ -6,6 +6,7 @@
  */
 
 const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
 const { COMMANDS, FLAGS, flagsAfterApp } = require('../../lib/core/habits')
@@ -14,13 +15,25 @@ const { OPTIONS } = require('../../lib/core/options')
 const { resolveOptions } = require('../../lib/core/resolved-options')
 const { call } = require('../support/calls')
 
-const folder = fs.realpathSync(t.testdir({
+// The root's testdir() is one and the same for all files of a bundle
+const folder = tree(fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'advice-'))), {
   'app.js': '',
   'server.ts': '',
   dist: { 'main.js': '' },
   node_modules: { next: { 'package.json': '{ "bin": "next.js" }', 'next.js': '' }, '.bin': { next: '#!/bin/sh\nexec node "$basedir/../next/next.js" "$@"\n' } },
   flagged: { 'package.json': '{ "scripts": { "start": "node --enable-source-maps -r ./app.js --env-file .env ../app.js --its own" } }' }
-}))
+})
+t.teardown(() => fs.rmSync(folder, { recursive: true }))
+
+/** @param {string} at @param {Record<string, any>} files their contents, and folders @returns {string} `at` */
+function tree (at, files) {
+  fs.mkdirSync(at, { recursive: true })
+  for (const [name, content] of Object.entries(files)) {
+    if (typeof content === 'string') fs.writeFileSync(path.join(at, name), content)
+    else tree(path.join(at, name), content)
+  }
+  return at
+}
 
 /**
  * Does what a sentence says to write.
