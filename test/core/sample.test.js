@@ -13,7 +13,15 @@ t.test('a sample holds the reading of the meter and the state of the worker', as
 t.test('without a reading the figures are null, not missing: JSON keeps them', async t => {
   const sample = makeSample(null, { ageMs: 5, requests: 7, silentMs: 9, requested: null })
   t.same(JSON.parse(JSON.stringify(sample)), {
-    rssBytes: null, anonBytes: null, pssBytes: null, ussBytes: null, meter: null, ageMs: 5, requests: 7, silentMs: 9, requested: null
+    rssBytes: null,
+    anonBytes: null,
+    pssBytes: null,
+    ussBytes: null,
+    meter: null,
+    ageMs: 5,
+    requests: 7,
+    silentMs: 9,
+    requested: null
   })
 })
 

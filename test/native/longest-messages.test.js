@@ -39,7 +39,9 @@ for (const [kinds, from] of /** @type {const} */ ([[FROM_WORKER, 'a worker'], [F
         }
         /** @type {{ messages: any[] }[]} */
         const sent = []
-        const batches = new Batches({ addon: /** @type {any} */ (null), socket: /** @type {any} */ (null), send: batch => { sent.push(/** @type {any} */ (batch)) } })
+        const none = /** @type {any} */ (null)
+        const send = (/** @type {any} */ batch) => { sent.push(batch) }
+        const batches = new Batches({ addon: none, socket: none, send })
         for (let i = 0; i < MORE_THAN_ONE_PACKET; i++) batches.add({ message: longest, handle: undefined, sent () {} })
         batches.flush()
         t.equal(sent.reduce((sum, { messages }) => sum + messages.length, 0), MORE_THAN_ONE_PACKET)

@@ -24,8 +24,8 @@ t.test('in a fleet they reach the preload, also from another copy of the package
   const sent = []
   const socket = {}
   const connection = { isPinned: false }
-  const { connect, assign } =
-    offerApi(/** @type {any} */ ({ pin: (/** @type {any} */ of) => { if (of === socket) connection.isPinned = true } }), [])
+  const pin = (/** @type {any} */ of) => { if (of === socket) connection.isPinned = true }
+  const { connect, assign } = offerApi(/** @type {any} */ ({ pin }), [])
   worker.requestRecycle('before it is a worker')
   t.same(sent, [])
   connect(

@@ -73,8 +73,8 @@ class Suspects {
     const serving = this.serving()
     if (serving.length === 0) this.#until = now + PATIENCE_MS // they wait for the next worker
     for (const trial of this.#trials) if (this.#isOver(trial, now)) this.#trials.delete(trial)
-    const isAll = now >= this.#until
-    while (this.#waiting.length > 0 && (isAll || this.#hasRoom(serving))) this.#try(this.#waiting.pop())
+    const mayGo = now >= this.#until ? () => true : () => this.#hasRoom(serving)
+    while (this.#waiting.length > 0 && mayGo()) this.#try(this.#waiting.pop())
     if (this.#waiting.length > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -90,7 +90,8 @@ class Suspects {
     const suspect = this.#waiting[this.#waiting.length - 1]
     const able = serving.filter(({ addresses }) => addresses.has(suspect.key))
     // Where one is on its way to is not known
-    return able.length > 0 && this.#trials.size < able.length && [...this.#trials].every(({ worker }) => worker !== null)
+    return able.length > 0 && this.#trials.size < able.length &&
+      [...this.#trials].every(({ worker }) => worker !== null)
   }
 
   /** @param {Suspect} [suspect] */

@@ -4,8 +4,9 @@
  * Memory by Linux's /proc.
  *
  * statm stands guard: 1.2 µs on a descriptor kept open, whatever the worker's size. Its RSS, and its anonymous memory
- * (resident less shared: no pages of files), agree with smaps. The kernel sums smaps_rollup up page by page (0.5 ms at 50 MB, 9 ms at 1 GB), so it is read on the thread pool, and only
- * when it matters: near the budget, and every so often for the record. It alone knows PSS and USS.
+ * (resident less shared: no pages of files), agree with smaps. The kernel sums smaps_rollup up page by page (0.5 ms at
+ * 50 MB, 9 ms at 1 GB), so it is read on the thread pool, and only when it matters: near the budget, and every so often
+ * for the record. It alone knows PSS and USS.
  *
  * Some kernels keep statm's counters in batches per CPU, and statm lags behind by up to max(32, 2×CPUs) pages a CPU; at
  * 80 % of the budget that error cannot hide a crossing.
