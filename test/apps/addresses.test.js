@@ -147,6 +147,16 @@ t.test('an app all of whose workers have opened a server with a request: a repla
   t.same((await load.stop()).failures, [])
 })
 
+t.test('an app with a port per slot: a reload waits for no port of another slot', async t => {
+  const ports = [await freePort(), await freePort()]
+  process.env.PORTS = ports.join()
+  t.teardown(() => { delete process.env.PORTS })
+  const { supervisor, events } = await startApp(t, 'port-per-slot.js', { workers: 2 })
+  await supervisor.reload()
+  t.same(events.all('fleet.warning').filter(({ warning }) => warning === 'on-demand'), [])
+  for (const [slot, port] of ports.entries()) t.match(await get(port), { status: 200, body: String(slot) })
+})
+
 t.test('an app that opens a second server a second after the first is waited for', async t => {
   const { supervisor, events } = await startApp(t, 'opens-later.js')
   await events.until('worker.ready')

@@ -32,7 +32,9 @@ class Slot {
    * @type {ReadonlyMap<string, number> | null}
    */
   addresses = null
-  /** Of that worker. @type {number | null} */
+  /** Those of its last worker of the generation before. @type {ReadonlyMap<string, number> | null} */
+  former = null
+  /** Of the last ready worker. @type {number | null} */
   generation = null
   /** The same. @type {number | null} */
   pid = null
@@ -77,6 +79,7 @@ class Slot {
    */
   ready (handle) {
     this.isNew = false
+    if (this.generation !== handle.generation) this.former = this.addresses
     this.addresses = handle.asked
     this.generation = handle.generation
     this.pid = handle.pid

@@ -4,9 +4,10 @@
  * The addresses on which a new worker listens before it is ready: those of its predecessor, whose clients may know of
  * one before the primary does.
  *
- * - What a worker of the same generation has asked for before it was up it must listen on. When one replacement after
- *   the other does not, what other slots do not have may be another one each time: a port is waited for, and a path,
- *   which may have a pid in it, no longer counts.
+ * - What a worker of the same generation has asked for before it was up it must listen on, where two slots show that.
+ *   When one replacement after the other does not, what other slots do not have may be another one each time: a port is
+ *   waited for, and a path, which may have a pid in it, no longer counts.
+ * - What one slot alone had in the code before, it may have alone: no other slot waits for it.
  * - What older code has asked for, new code may leave: it is given time. So is a worker where none serves.
  * - What all workers have asked for later, they may open by themselves, or on demand, with a request. If that was
  *   within five seconds, or all slots have it, a new worker is given twice the time of the slowest.
@@ -37,11 +38,15 @@ const SOON_MS = 5000
  * @param {boolean} [isServed] some worker serves
  * @returns {Required}
  */
-function requiredAddresses (fleet, { addresses, generation: before, pid, boots }, generation, isServed = true) {
+function requiredAddresses (fleet, { slot, addresses, generation: before, pid, boots }, generation, isServed = true) {
   const peers = fleet.ofGeneration(generation)
-  const common = new Set(fleet.commonAddresses(peers.length > 0 ? peers : undefined))
-  // What the first worker of a generation has may be its alone
-  const proven = peers.length === 1 ? new Set(fleet.commonAddresses()) : common
+  const [first] = peers
+  const everywhere = new Set(fleet.commonAddresses())
+  const common = new Set(peers.length > 0 ? fleet.commonAddresses(peers) : everywhere)
+  // What the first worker of a generation has may be its alone, and is where older code had it in that slot alone
+  if (peers.length === 1) for (const key of first.former?.keys() ?? []) if (!everywhere.has(key)) common.delete(key)
+  const isFirst = slot !== null && fleet.list().every(other => other === first || other.addresses === null)
+  const proven = peers.length > 1 ? common : isFirst ? new Set() : everywhere
   const own = [...addresses?.keys() ?? []].filter(key =>
     !isOwnPath(key, Number(pid)) && (boots.failures < INSISTENT || portOf(key) >= 0))
   const timesOf = (/** @type {string} */ key, slots = fleet.list()) =>

@@ -71,6 +71,17 @@ t.test('new code is given time for what older code listened on, until a worker o
   t.match(required(fleet, 2, { generation: 1 }), { must: 'ac', late: '' }, 'two have it')
 })
 
+t.test('a port of another slot is not waited for: neither in a reload, nor by a slot whose first worker did not start', async t => {
+  const fleet = fleetOf({ ':80:4:#0': 0, ':90:4:#0': 0 }, { ':80:4:#0': 0, ':91:4:#0': 0 })
+  const asked = new Map([[':80:4:#0', 0], [':90:4:#0', 0], [':99:4:#0', 0]])
+  fleet.open(0).ready(/** @type {any} */ ({ asked, generation: 1, pid: 5 }))
+  t.match(required(fleet, 1, { generation: 1 }), { must: ':80:4:#0', late: ':91:4:#0:99:4:#0' }, 'what the new code alone has may be everywhere')
+  const [first] = fleet.list()
+  first.ready(/** @type {any} */ ({ asked, generation: 1, pid: 6 }))
+  t.match(required(fleet, 1, { generation: 1 }), { late: ':91:4:#0:99:4:#0' }, 'nor when the first has been replaced meanwhile')
+  t.match(required(fleetOf({ a: 0 }), 1), { must: '', late: 'a' })
+})
+
 t.test('where no worker serves, a worker is given time, and must do nothing', async t => {
   t.match(required(fleetOf({ a: 0 }), 0, { isServed: false }), { must: '', late: 'a' })
 })
