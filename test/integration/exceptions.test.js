@@ -73,16 +73,20 @@ t.test('with --on-exception exit it is as in Node.js', async t => {
 })
 
 for (const how of ['exit', 'later']) {
-  t.test(`a listener of the app that ends the process (${how}) costs the request that threw, which gets 500, and no other: process.exit() waits`, async t => {
+  t.test(`a listener of the app that ends the process (${how}) costs the request that threw, which gets 500, and no other: process.exit() waits, and idle connections move`, async t => {
     process.env.LISTENS = how
     const { port, supervisor, events } = await startFleet(t, 'uncaught.js', { workers: 2, failover: false })
     delete process.env.LISTENS
+    const idle = await clientPerWorker(t, port, 2, 'x-pid')
     const others = Array.from({ length: 8 }, () => get(port, '/ok?ms=1500', { method: 'POST' }))
     await after(200)
     t.match(await get(port, '/timer'), { status: 500 })
     for (const answer of await Promise.all(others)) t.equal(answer.status, 200)
-    t.match(events.all('worker.exception').at(-1), { request: 'GET /timer', isAnswered: true, listener: how, isEnding: true })
     await events.until('recycled')
+    for (const agent of idle.values()) t.match(await get(port, '/ok', { agent }), { status: 200, reused: true })
+    const told = events.all('worker.exception')
+    t.equal(told.length, 1)
+    t.match(told[0], { request: 'GET /timer', isAnswered: true, listener: how, isEnding: true })
     t.same(events.all('worker.crash'), [])
     await supervisor.stop()
   })

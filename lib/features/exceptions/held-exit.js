@@ -2,8 +2,9 @@
 
 /**
  * An app that listens for `uncaughtException` keeps the exception, and most such listeners end the process (Sentry's,
- * winston's, "log and exit"), which would cut the requests of others. So from then on process.exit() returns, and the
- * process ends when it has drained. Where the drain does not begin in time it exits.
+ * winston's, "log and exit"), which would cut the requests of others. So from then on process.exit() returns, the
+ * app's server.close() leaves idle connections open, and the process ends when it has drained. Where the drain does not
+ * begin in time it exits.
  */
 
 const { clearTimeout, setTimeout } = require('node:timers')
@@ -46,6 +47,7 @@ function holdExit ({ state, channel, acceptors }, leave) {
     keep () {
       if (isKept) return false
       isKept = true
+      for (const acceptor of acceptors) acceptor.keepIdle()
       setTimeout(() => { if (![...acceptors].some(({ isOpen }) => isOpen)) begin() }, CLOSES_MS).unref()
       return true
     },

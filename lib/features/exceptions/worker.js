@@ -21,6 +21,7 @@ const { describe, print } = require('./print')
 const { writeHead, end } = ServerResponse.prototype // what the app puts in their place may throw again
 const BODY = 'Internal Server Error\n'
 const AHEAD_MS = 100 // of the drain deadline
+const ENDS_MS = 3000 // for a listener that sends a report before it ends the process
 
 /**
  * @typedef {import('../../worker/connections/connection').Exchange} Exchange
@@ -66,6 +67,8 @@ function surviveExceptions (kernel) {
 
   /** What the app's own listeners have had last. @type {{ thrown: unknown, current: Current | null }} */
   let kept = { thrown: null, current: null }
+  /** Tells the first of them, once, where it has not ended the process. */
+  let tellKept = () => {}
   const heldExit = holdExit(kernel, () => endFor(kept.thrown, kept.current, nameListener()))
 
   /** The app ends this process now, perhaps. @param {unknown} thrown @param {Current | null} current */
@@ -74,9 +77,12 @@ function surviveExceptions (kernel) {
     if (state.current === 'held') return
     kept = { thrown, current }
     if (!heldExit.keep()) return
-    setImmediate(() => {
+    const timer = setTimeout(() => tellKept(), ENDS_MS).unref()
+    tellKept = () => {
+      clearTimeout(timer)
+      tellKept = () => {}
       if (!heldExit.isLeaving) tell(thrown, current, { isAnswered: false, listener: nameListener(), isEnding: false })
-    })
+    }
   }
 
   /** @param {unknown} thrown @param {Current | null} current @param {string | null} listener the app's that ends it */
@@ -122,6 +128,7 @@ function surviveExceptions (kernel) {
   let timer
   return {
     leave (deadlineMs) {
+      tellKept()
       heldExit.leave()
       clearTimeout(timer)
       timer = setTimeout(answerSuspects, Math.max(0, deadlineMs - AHEAD_MS)).unref() // else it keeps the process

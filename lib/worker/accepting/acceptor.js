@@ -47,6 +47,8 @@ class Acceptor extends EventEmitter {
   /** The listening handle, before it is accepted from for the first time. @type {any} */
   #unused = null
   isClosed = false
+  /** The app's close() leaves idle connections open, and they can move. */
+  keepsIdle = false
 
   /**
    * @param {import('node:net').Server} server
@@ -104,6 +106,12 @@ class Acceptor extends EventEmitter {
     if (!this.isMovable) return
     this.isMovable = false
     this.emit('pinned', why)
+  }
+
+  /** Node would close them as the app calls close(), with the requests that are on their way. */
+  keepIdle () {
+    this.keepsIdle = true
+    if ('closeIdleConnections' in this.server) this.server.closeIdleConnections = () => {}
   }
 
   /** @param {number | undefined} fd @returns {boolean} it is the descriptor of this acceptor's listening socket */
@@ -204,7 +212,7 @@ class Acceptor extends EventEmitter {
 
   #close () {
     this.isClosed = true
-    this.isMovable = this.isMovableUnread = false // its connections have no server to go to
+    if (!this.keepsIdle) this.isMovable = this.isMovableUnread = false // the app wants them closed
     this.shut()
     this.emit('close')
   }
