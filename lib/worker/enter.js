@@ -37,6 +37,7 @@ const { offerProfile } = require('./vitals/profile')
 const { tellRequestsInFlight } = require('./vitals/requests-in-flight')
 const { Deadline } = require('./leaving/deadline')
 const { Drain } = require('./leaving/drain')
+const { holdDisconnect } = require('./leaving/hold-disconnect')
 const { Emptying } = require('./leaving/emptying')
 const { offerOutOfRotation } = require('./leaving/out-of-rotation')
 const { printError } = require('./leaving/standard-streams')
@@ -126,11 +127,15 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false, replayAfterMs: null })
   }
 
-  signals.onOwn(signal => {
+  let hasAsked = false
+  /** @param {string} reason @returns {boolean} this worker leaves first */
+  const askToLeave = reason => {
     if (state.current === 'held') return false // it has no client
-    if (!['draining', 'drained'].includes(state.current)) channel.send('requested', { reason: `the app has given itself ${signal}` })
-    return true
-  })
+    if (!hasAsked && !['draining', 'drained'].includes(state.current)) channel.send('requested', { reason })
+    return (hasAsked = true)
+  }
+  signals.onOwn(signal => askToLeave(`the app has given itself ${signal}`))
+  holdDisconnect(call => channel.isUp && state.current !== 'drained' && askToLeave(`the app has called ${call}`))
   streams.onTrouble(trouble => channel.send('output', trouble))
   onThrown(thrown => channel.send('threw', thrown))
   process.on('uncaughtExceptionMonitor', error => {
@@ -146,7 +151,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     })
     acceptor.on('exhausted', () => admission.exhaust())
     acceptor.on('close', () => {
-      inbox.close(0, acceptor) // as Node does with idle connections
+      if (!acceptor.keepsIdle) inbox.close(0, acceptor) // as Node does with idle connections
       admission.unhold()
     })
   })

@@ -32,6 +32,23 @@ t.test('a worker that gives itself a signal is replaced; its requests are answer
   t.same(events.all('worker.crash'), [])
 })
 
+t.test('a worker that ends its channel to the primary is replaced first, and has not crashed', async t => {
+  const { port, events, told } = await startFleet(t, 'leaves-itself.js', { workers: 1 })
+  for (const [by, call] of [['disconnect', 'process.disconnect()'], ['worker', 'cluster.worker.disconnect()']]) {
+    const pid = Number((await get(port, '/')).body)
+    const slow = get(port, '/slow')
+    t.match(await get(port, `/leave?by=${by}`), { status: 200 })
+    const line = await events.until('recycled', { where: line => line.oldPid === pid })
+    t.match(line, { reason: 'requested' })
+    checkAccount(t, line)
+    t.match(await slow, { status: 200, body: String(pid) })
+    t.match(events.all('worker.request').filter(line => line.pid === pid), [{ reason: `the app has called ${call}` }])
+    t.match(await told.until('heard', { where: line => line.pid === pid }), { signal: 'SIGTERM', inFlight: 0 })
+    t.match(await events.until('worker.retire', { where: line => line.pid === pid }), { code: 0 })
+  }
+  t.same(events.all('worker.crash'), [])
+})
+
 t.test('before it serves it hears the signal at once, as without recycle', async t => {
   Object.assign(process.env, { AT_BOOT: '1', PORT: String(await freePort()) })
   t.teardown(() => { delete process.env.AT_BOOT })

@@ -12,7 +12,7 @@
 
 const { AsyncLocalStorage } = require('node:async_hooks')
 const { ServerResponse } = require('node:http')
-const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
+const { clearTimeout, setTimeout } = require('node:timers')
 const { requestName } = require('../../core/request-name')
 const { LONGEST } = require('./bounds')
 const { holdExit } = require('./held-exit')
