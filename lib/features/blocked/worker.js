@@ -18,7 +18,17 @@ const { captureStackTrace } = Error // the app may replace it
 function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests, longest }) {
   const { channel, tracker } = kernel
   const nameOf = (/** @type {Exchange} */ { head: { method, url } }) => `${method} ${url.split('?', 1)[0]}`.slice(0, longest)
+  let isTelling = false
   const tell = () => {
+    if (isTelling) return // asked again within this
+    isTelling = true
+    try {
+      tellOnce()
+    } finally {
+      isTelling = false
+    }
+  }
+  const tellOnce = () => {
     const exchanges = [...tracker.connections].flatMap(connection => connection.exchanges)
     const own = kernel.currentExchange()
     const current = own !== null && exchanges.includes(own) ? own : exchanges.length === 1 ? exchanges[0] : null
@@ -48,7 +58,8 @@ function stackOf (below, most) {
     Error.stackTraceLimit = most
     Error.prepareStackTrace = /** @type {any} */ (undefined) // the app's own may give anything
     captureStackTrace(here, below)
-    return String(here.stack).split('\n').flatMap(line => /^ +at (.*)/.exec(line)?.[1] ?? []).slice(0, most)
+    // Without a regular expression: the app may be about to read RegExp.$1
+    return String(here.stack).split('\n    at ').slice(1, most + 1).map(frame => frame.split('\n', 1)[0])
   } finally {
     Error.stackTraceLimit = stackTraceLimit
     Error.prepareStackTrace = prepareStackTrace
