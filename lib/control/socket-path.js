@@ -130,8 +130,23 @@ function prepareFolder (folder, socket) {
  * @returns {string | null} why the folder is not safe; null: it is, or it does not exist
  */
 function distrustIfThere (folder, uid) {
-  const stat = fs.lstatSync(folder, { throwIfNoEntry: false })
-  return stat ? distrust(folder, stat, uid ?? stat.uid) : null
+  const own = fs.lstatSync(folder, { throwIfNoEntry: false })
+  if (!own) return null
+  if (!own.isSymbolicLink()) return distrust(folder, own, uid ?? own.uid)
+  // systemd makes /run/<name> a link, root's, into /run/private where a unit has a DynamicUser
+  const target = targetOf(folder)
+  if (target === null) return `${folder} is a symbolic link to what is not there, or cannot be read`
+  const owner = uid ?? target.uid
+  return own.uid === 0 || own.uid === owner ? distrust(folder, target, owner) : distrust(folder, own, owner)
+}
+
+/** @param {string} link */
+function targetOf (link) {
+  try {
+    return fs.statSync(link)
+  } catch {
+    return null
+  }
 }
 
 /** @param {string} socket @throws {RecycleError} RECYCLE_CONTROL if the path is too long */

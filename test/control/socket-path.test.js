@@ -58,14 +58,13 @@ t.test('a new folder is private to its user; an existing one is not changed, and
   t.equal(mode(), 0o1777)
 })
 
-t.test('a folder that is a symbolic link, a file, or another user\'s is refused', async t => {
+t.test('a folder that is a file, another user\'s, or by a link of another user or to nothing, is refused', async t => {
   const parent = shortFolder(t)
-  fs.mkdirSync(path.join(parent, 'real'))
-  fs.symlinkSync(path.join(parent, 'real'), path.join(parent, 'link'))
+  fs.symlinkSync(path.join(parent, 'nothing'), path.join(parent, 'dangling'))
   fs.writeFileSync(path.join(parent, 'file'), '')
   const refused = (/** @type {string} */ folder, /** @type {RegExp} */ message) =>
     t.throws(() => prepareFolder(folder, 'x.sock'), { code: 'RECYCLE_CONTROL', exitCode: 2, message })
-  refused(path.join(parent, 'link'), /^the control socket x\.sock cannot be opened: .*link is a symbolic link$/)
+  refused(path.join(parent, 'dangling'), /^the control socket x\.sock cannot be opened: .*dangling is a symbolic link to what is not there, or cannot be read$/)
   refused(path.join(parent, 'file'), /file is not a folder$/)
   refused(foreignFolder(parent), /belongs to another user \(uid \d+\)$/)
   refused(path.join(parent, 'no', 'parent'), /no such file or directory/)
@@ -77,9 +76,27 @@ t.test('a socket in the folder of another user is not taken for a fleet', async 
   fs.mkdirSync(own)
   for (const file of ['b.sock', 'a.sock', 'notes.txt']) fs.writeFileSync(path.join(own, file), '')
   t.same(allSockets({ RECYCLE_CONTROL_DIR: own }), [path.join(own, 'a.sock'), path.join(own, 'b.sock')])
-  fs.symlinkSync(own, path.join(parent, 'link'))
-  t.same(allSockets({ RECYCLE_CONTROL_DIR: path.join(parent, 'link') }), [])
   t.same(allSockets({ RECYCLE_CONTROL_DIR: path.join(parent, 'nowhere') }), [])
+})
+
+t.test('a folder by a link of root or of its owner is used, as systemd makes one where a unit has a DynamicUser; by another user\'s it is not', async t => {
+  const parent = shortFolder(t)
+  const [own, link] = ['own', 'link'].map(name => path.join(parent, name))
+  fs.mkdirSync(own)
+  fs.writeFileSync(path.join(own, 'a.sock'), '')
+  fs.symlinkSync(own, link)
+  const found = () => allSockets({ RECYCLE_CONTROL_DIR: link })
+  t.same(found(), [path.join(link, 'a.sock')])
+  t.doesNotThrow(() => prepareFolder(link, 'x.sock'))
+  fs.chmodSync(own, 0o777)
+  t.same(found(), [])
+  t.throws(() => prepareFolder(link, 'x.sock'), /other users may write to [^ ]+link \(mode 777\)/)
+  if (uid !== 0) return
+  fs.chmodSync(own, 0o700)
+  fs.chownSync(own, 12345, 12345)
+  t.same(found(), [path.join(link, 'a.sock')], 'root looks into another user\'s')
+  fs.lchownSync(link, 54321, 54321)
+  t.same(found(), [])
 })
 
 t.test('the path of a unix socket has 107 bytes', async t => {
@@ -107,10 +124,8 @@ t.test('a fleet is not searched for, by its name either, in a folder that anothe
     await t.rejects(findFleet({ name: 'api' }, { RECYCLE_CONTROL_DIR: folder }), { code: 'RECYCLE_NO_FLEET', exitCode: 2, message })
     t.same(await listFleets({ RECYCLE_CONTROL_DIR: folder }), [])
   }
-  fs.symlinkSync(own, path.join(parent, 'link'))
-  await untrusted(path.join(parent, 'link'), /^there is no fleet named "api"; no fleet is running, .*; ignored: \S+link is a symbolic link$/)
   fs.chmodSync(own, 0o777)
-  await untrusted(own, /; ignored: other users may write to \S+own \(mode 777\)$/)
+  await untrusted(own, /^there is no fleet named "api"; no fleet is running, .*; ignored: other users may write to \S+own \(mode 777\)$/)
   fs.chmodSync(own, 0o700)
   if (uid === 0) {
     fs.chownSync(own, 12345, 12345)
