@@ -7,6 +7,7 @@ const { painter } = require('../journal/painter')
 const { listUneven } = require('../core/address')
 const { sayCrashing } = require('../core/crashes')
 const { escapeControls } = require('../core/escape-controls')
+const { figure } = require('../core/sample')
 const { count, formatSize, formatTime } = require('../core/units')
 const { sayFreshOverBudget } = require('../journal/sentence')
 const { layOut, mib, short } = require('../report/grid')
@@ -29,7 +30,7 @@ const COLUMNS = [
   { title: 'gen', cell: ({ generation }) => `${generation}`, dispensable: 5 },
   { title: 'age', cell: ({ ageMs }) => formatTime(ageMs), dispensable: 4 },
   { title: 'memory', left: true, cell: worker => bar(worker) },
-  { title: 'RSS MiB', left: true, cell: ({ rssBytes, budgetBytes }) => budgetBytes === null ? mib(rssBytes) : `${mib(rssBytes)} of ${mib(budgetBytes)}` },
+  { title: 'MiB', left: true, cell: sizeOf },
   { title: 'PSS', cell: ({ pssBytes }) => mib(pssBytes), dispensable: 1 },
   { title: 'USS', cell: ({ ussBytes }) => mib(ussBytes), dispensable: 2 },
   { title: 'CPU', cell: ({ cpuPercent }) => cpuPercent === null ? '–' : `${cpuPercent}%` },
@@ -163,17 +164,31 @@ function formatFleets (fleets, { width = Infinity } = {}) {
   return lines.map(line => `${line.length > width ? `${line.slice(0, width - 1)}…` : line}\n`).join('')
 }
 
-/** RSS against its budget. @param {Worker} worker */
-function bar ({ rssBytes, budgetBytes }) {
-  if (rssBytes === null || budgetBytes === null) return '–'
-  const filled = Math.min(BAR_WIDTH, Math.round(rssBytes / budgetBytes * BAR_WIDTH))
+/** What is compared with the worker's budget. @param {Worker} worker @returns {number | null} */
+function measured (worker) {
+  return figure(/** @type {import('../core/sample').Sample} */ (worker), worker.metric ?? 'rss')
+}
+
+/** @param {Worker} worker @returns {string} RSS, or where there is a budget, what counts for it */
+function sizeOf (worker) {
+  const { rssBytes, budgetBytes, metric = 'rss' } = worker
+  if (budgetBytes === null) return mib(rssBytes)
+  return `${mib(measured(worker))} of ${mib(budgetBytes)}${metric === 'rss' ? '' : ` ${metric}`}`
+}
+
+/** @param {Worker} worker */
+function bar (worker) {
+  const bytes = measured(worker)
+  if (bytes === null || worker.budgetBytes === null) return '–'
+  const filled = Math.min(BAR_WIDTH, Math.round(bytes / worker.budgetBytes * BAR_WIDTH))
   return '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
 }
 
 /** @param {Worker} worker @returns {'red' | 'yellow' | 'green'} */
-function colorOf ({ rssBytes, budgetBytes }) {
-  if (rssBytes > budgetBytes) return 'red'
-  return rssBytes >= NEAR * budgetBytes ? 'yellow' : 'green'
+function colorOf (worker) {
+  const bytes = measured(worker) ?? 0
+  if (bytes > worker.budgetBytes) return 'red'
+  return bytes >= NEAR * worker.budgetBytes ? 'yellow' : 'green'
 }
 
 /** @param {number | null} value */
@@ -181,4 +196,4 @@ function orDash (value) {
   return value === null ? '–' : `${value}`
 }
 
-module.exports = { formatStatus, formatFleets, linesOfFeatures, besideWorkers, colorOf }
+module.exports = { formatStatus, formatFleets, linesOfFeatures, besideWorkers, colorOf, measured }

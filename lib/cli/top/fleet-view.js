@@ -3,6 +3,7 @@
 /** The model of `recycle top`: the last status, the history of each slot, the events, and the selected worker. */
 
 const { isQuiet } = require('../../journal/sentence')
+const { measured } = require('../../operate/control-table')
 const { History } = require('./history')
 
 const EVENTS_KEPT = 100
@@ -35,7 +36,7 @@ class FleetView {
       if (worker.slot !== null && (worker.state === 'ready' || !serving.has(worker.slot))) serving.set(worker.slot, worker)
     }
     for (const slot of this.#histories.keys()) if (!serving.has(slot)) this.#histories.delete(slot)
-    for (const [slot, { rssBytes }] of serving) this.#historyOf(slot).push(rssBytes)
+    for (const [slot, worker] of serving) this.#historyOf(slot).push(measured(worker))
     this.rows = status.workers.map((/** @type {Worker} */ worker) => ({
       worker, history: serving.get(worker.slot) === worker ? this.#historyOf(worker.slot) : null
     }))

@@ -3,7 +3,7 @@
 /** The workers as lines. All columns fit into 80 characters; a wider terminal has a longer sparkline. */
 
 const { painter } = require('../../journal/painter')
-const { colorOf } = require('../../operate/control-table')
+const { colorOf, measured } = require('../../operate/control-table')
 const { stateOf } = require('../../operate/worker-state.cjs')
 const { layOut, mib, short } = require('../../report/grid')
 
@@ -23,7 +23,7 @@ const BEFORE = [
   { title: 'pid', cell: ({ worker: { pid } }) => `${pid}` },
   { title: 'state', left: true, cell: ({ worker }) => stateOf(worker).replace(/-of-rotation$|ing$/, '') },
   { title: 'age', cell: ({ worker: { ageMs } }) => age(ageMs) },
-  { title: 'MiB', left: true, cell: ({ worker: { rssBytes, budgetBytes } }) => budgetBytes === null ? mib(rssBytes) : `${mib(rssBytes)}/${mib(budgetBytes)}` }
+  { title: 'MiB', left: true, cell: ({ worker }) => sizeOf(worker) }
 ]
 
 /** @type {Column[]} */
@@ -36,6 +36,12 @@ const BEHIND = [
   { title: 'rec', cell: ({ worker: { recycles } }) => short(recycles) },
   { title: 'last'.padEnd(REASON_WIDTH), left: true, cell: ({ worker: { lastReason } }) => (lastReason ?? '').replace(/^protocol-error$/, 'protocol') }
 ]
+
+/** @param {Worker} worker */
+function sizeOf (worker) {
+  const { rssBytes, budgetBytes } = worker
+  return budgetBytes === null ? mib(rssBytes) : `${mib(measured(worker))}/${mib(budgetBytes)}`
+}
 
 /**
  * @param {Row[]} rows

@@ -13,6 +13,7 @@ const GC_KINDS = /** @type {const} */ ([['scavenge', 'scavenges'], ['mark_sweep'
  */
 const OF_WORKER = [
   ['resident_bytes', 'Resident set size (RSS) of the worker in service.', worker => worker.rssBytes],
+  ['anonymous_bytes', 'Resident memory of the worker in service without pages of files.', worker => worker.anonBytes],
   ['proportional_bytes', 'Proportional set size (PSS): shared pages divided among the processes that share them. As last read.', worker => worker.pssBytes],
   ['unique_bytes', 'Unique set size (USS): private pages, what ending the worker would free. As last read.', worker => worker.ussBytes],
   ['budget_bytes', 'Soft memory budget of the worker, jitter included.', worker => worker.budgetBytes],

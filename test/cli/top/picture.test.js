@@ -3,6 +3,7 @@
 const t = require('tap')
 const { FleetView } = require('../../../lib/cli/top/fleet-view')
 const { picture } = require('../../../lib/cli/top/picture')
+const { colorOf, formatStatus } = require('../../../lib/operate/control-table')
 
 const MIB = 1024 ** 2
 
@@ -50,6 +51,15 @@ t.test('a row has every figure of its worker', async t => {
     ''
   ])
   t.equal(lines[23], 'q quit  ↑↓ select  r recycle')
+})
+
+t.test('memory is by the metric in force, in its row, its history and its color, and in the table of status', async t => {
+  const over = { metric: 'anon', rssBytes: 400 * MIB, anonBytes: 20 * MIB }
+  const fleet = fleetOf([worker(0, over), worker(1, { ...over, anonBytes: null })])
+  t.same(picture(fleet, HOW).slice(4, 6).map(line => line.slice(18, 26).trim()), ['20/200', '–/200'])
+  t.same(fleet.rows[0].history?.in(1), [20 * MIB])
+  t.equal(colorOf(fleet.rows[0].worker), 'green')
+  t.match(formatStatus({ ...fleet.status, uneven: [] }), /█░+ +20 of 200 anon /)
 })
 
 t.test('a worker that is paused, or whose load others do, is said to be', async t => {
