@@ -44,8 +44,8 @@
  * @property {() => boolean} hasSessions requests belong to sessions, each of which is one worker's
  * @property {(asked: Asked) => string | null} sessionOf null: the request belongs to none
  * @property {(dead: WorkerHandle, parcel: import('../core/message').ParcelFields, socket: any,
- *   apart?: ReadonlySet<WorkerHandle>) => void} give has another worker go on with a connection of one that is gone;
- *   those of `apart` if no other one takes it
+ *   how?: { apart?: ReadonlySet<WorkerHandle>, lost?: (socket: any) => void }) => void} give has another worker go on
+ *   with a connection of one that is gone; those of `apart` if no other one takes it; `lost` gets it if none does
  * @property {() => boolean} isStopping no worker will serve any more, nor of a primary that follows
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation, as a
  *   feature does it
@@ -76,8 +76,9 @@
  * @property {(worker: Probed) => Probe} [probe] called with each worker that is ready, or stands by
  * @property {(worker: WorkerHandle, copy: import('../worker/connections/parcel').Copy, socket: any, key: string) =>
  *   void} [kept] a worker has adopted this connection, and has noted it by `copy`; takes the descriptor
- * @property {(worker: WorkerHandle) => import('../core/account').Outcome | null} [left] a worker is gone: what has
- *   become of its connections
+ * @property {(worker: WorkerHandle, settled: (outcome: import('../core/account').Outcome) => void) => Promise<void>
+ *   | null} [left] a worker is gone: calls `settled` with what has become of its connections, at once where they are
+ *   few; null: it had none
  * @property {(worker: WorkerHandle) => Promise<unknown>} [beforeKill] what is still to be known of a worker that is to
  *   be killed; it resolves soon
  * @property {(hurried: AbortSignal) => Promise<unknown>} [beforeStop] what comes before a stop, while the fleet is in

@@ -159,8 +159,8 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
       crashWatch.note(how, request === null ? [] : [{ request, count: 1 }])
       features.all('crashed', handle, false)
     },
-    give: (handle, parcel, socket, apart) => ledger.give(handle, parcel, socket, apart),
-    isStopping: () => tenure.aborted && handover.receivers.length === 0, // else those of the next primary serve
+    give: (handle, parcel, socket, how) => ledger.give(handle, parcel, socket, how),
+    isStopping: () => isEnding() && fleet.serving().length === 0,
     kill: handle => { tasks.run('kill', () => kill(handle, 'blocked')) },
     replace (handle, reason) {
       handle.condemnation.request(reason)
@@ -171,14 +171,15 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
   const children = new Children(deps)
   const { owners } = features
+  const isEnding = () => tenure.aborted && handover.receivers.length === 0 // else those of the next primary serve
   const receivers = () => fleet.serving().concat(/** @type {any} */ (handover.receivers))
   /** @type {HandoffLedger} */
   const ledger = new HandoffLedger(receivers, sender =>
-    fleet.successorOf(sender), owners, sender => fleet.isLeavingGap(sender))
+    fleet.successorOf(sender), owners, sender => fleet.isLeavingGap(sender), isEnding)
   ledger.onKept = (handle, copy, socket, key) => { if (features.all('kept', handle, copy, socket, key).length === 0) socket.close() }
   const balancer = new Balancer({ ...deps, ledger })
   const crashWatch = new CrashWatch({ ...deps, features })
-  const lifecycle = new Lifecycle({ ...deps, crashWatch, outcomeOf: handle => features.first('left', handle) })
+  const lifecycle = new Lifecycle({ ...deps, crashWatch, settle: (handle, settled) => features.first('left', handle, settled) })
     .on('spawned', connect)
     .on('hopeless', details => abandon(new RecycleError('RECYCLE_APP_DIES', details)))
   const rotation = new Rotation(deps)

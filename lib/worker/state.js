@@ -2,19 +2,19 @@
 
 /**
  * The state of this worker as it sees itself; lib/core/state.js has the primary's view. Only a worker that serves
- * accepts or adopts connections.
+ * accepts connections.
  *
  *     held ──▶ serving ──▶ leaving ──▶ out
  *     any of these ──▶ shut ──▶ draining ──▶ drained
  *
  * It is held until it is called to serve. Out of rotation, leaving and out return to serving. As it is shut, its
- * addresses are given up; the order to drain follows.
+ * addresses are given up; the order to drain follows, and until then it adopts.
  *
  * @typedef {'held' | 'serving' | 'leaving' | 'out' | 'shut' | 'draining' | 'drained'} State
  */
 
 /**
- * `next`: what each may become; `refusal`: why it neither accepts nor adopts.
+ * `next`: what each may become; `refusal`: why it does not adopt.
  *
  * @type {Readonly<Record<State, { next: State[], refusal: string | null }>>}
  */
@@ -23,7 +23,7 @@ const STATES = Object.freeze({
   serving: { next: ['leaving', 'shut', 'draining'], refusal: null },
   leaving: { next: ['serving', 'out', 'shut', 'draining'], refusal: 'this worker is out of rotation' },
   out: { next: ['serving', 'shut', 'draining'], refusal: 'this worker is out of rotation' },
-  shut: { next: ['draining'], refusal: 'this worker is leaving' },
+  shut: { next: ['draining'], refusal: null }, // what a dying sibling had
   draining: { next: ['drained'], refusal: 'this worker is leaving' },
   drained: { next: [], refusal: 'this worker is leaving' }
 })

@@ -31,6 +31,7 @@ const { Figures } = require('../../lib/report/figures')
 const { renderPage } = require('../../lib/report/page')
 const { formatReport } = require('../../lib/report/table')
 const { main } = require('../../lib/cli/program')
+const { assertBounded } = require('../features/failover/given-on')
 
 // They would act, or wait
 const COMMANDS = ['run', 'drill', 'stop', 'reload', 'recycle', 'scale', 'upgrade', 'gc', 'heapdump', 'leak', 'cpuprofile', 'top', 'tail', 'help']
@@ -235,6 +236,10 @@ const TARGETS = [
         server.closeAllConnections()
       }
     }
+  },
+  {
+    name: 'what a dying worker had read',
+    fuzz: async runs => assertBounded(runs)
   }
 ]
 

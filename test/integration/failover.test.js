@@ -3,6 +3,7 @@
 const { once } = require('node:events')
 const fs = require('node:fs')
 const http = require('node:http')
+const path = require('node:path')
 const { performance } = require('node:perf_hooks')
 const { setTimeout: delay } = require('node:timers/promises')
 const t = require('tap')
@@ -12,7 +13,7 @@ const { get, clientPerWorker } = require('../support/client')
 const { RawClient } = require('../support/raw-client')
 const { becomesTrue } = require('../support/processes')
 
-const COVERED_MS = 300 // by then the primary has a descriptor of each connection, on a busy machine too
+const COVERED_MS = 300 // by then the primary has a descriptor of each connection
 const skip = loadAddon().addon === null && 'the addon is not there'
 
 /**
@@ -31,13 +32,20 @@ function ask (port, agent, method, path, body) {
   })
 }
 
+/** The primary has descriptors of so many connections, which are all that are open. */
+async function covered (supervisor, count) {
+  await delay(COVERED_MS)
+  const isSo = await becomesTrue(() => supervisor.status().failover.connections === count)
+  if (!isSo) throw new Error(`${supervisor.status().failover.connections} of ${count} connections are covered`)
+}
+
 /** The workers' pids and a client that each has had for long enough. */
 async function settled (t, options = {}) {
   const workers = options.workers ?? 2
   // No connection moves to even them out
   const fleet = await startFleet(t, 'dies.js', { workers, stopLinger: '100ms', schedule: 'shared', ...options })
   const clients = await clientPerWorker(t, fleet.port, workers)
-  await delay(COVERED_MS)
+  if (options.failover !== false) await covered(fleet.supervisor, workers)
   const [[pid, agent]] = clients
   return { ...fleet, clients, pid, agent }
 }
@@ -56,7 +64,7 @@ async function clientsOf (t, port, pid, count) {
 }
 
 t.test('idle connections go on in other workers, with what was sent after the kill', { skip }, async t => {
-  const { port, events, clients } = await settled(t, { workers: 3 })
+  const { port, events, clients, supervisor } = await settled(t, { workers: 3 })
   for (const [pid, agent] of clients) {
     const [[socket]] = Object.values(agent.freeSockets)
     process.kill(pid, 'SIGKILL')
@@ -65,14 +73,14 @@ t.test('idle connections go on in other workers, with what was sent after the ki
     t.not(Number(answer.body), pid)
     t.equal(Object.values(agent.freeSockets)[0][0], socket, 'the same connection')
     t.match(await events.until('worker.crash', { where: line => line.pid === pid }), { answered: 0, cut: 0, cuts: [] })
-    await delay(COVERED_MS)
+    await covered(supervisor, 3)
   }
 })
 
 t.test('at a death GET, HEAD and OPTIONS requests that were not answered are handled by another worker, a POST is answered with 502, a response that has begun ends; the cuts are named', { skip }, async t => {
-  const { port, events, pid, agent, told } = await settled(t)
+  const { port, events, pid, agent, told, supervisor } = await settled(t)
   const agents = [agent, ...await clientsOf(t, port, pid, 4)]
-  await delay(COVERED_MS)
+  await covered(supervisor, 6)
   const answers = ['GET', 'HEAD', 'OPTIONS'].map((method, i) => ask(port, agents[i], method, '/replayed'))
   const posted = ask(port, agents[3], 'POST', '/upload?token=1', 'x'.repeat(100_000))
   const begun = await new Promise(resolve => http.get({ host: '127.0.0.1', port, agent: agents[4], path: '/begun' }, resolve).on('error', () => {}))
@@ -109,17 +117,35 @@ t.test('a request that ends its worker by SIGKILL, process.exit() or abort() end
 })
 
 t.test('a request that has moved as its worker was recycled is handled by another worker when the next one dies', { skip }, async t => {
+  const answers = process.env.ANSWERS = path.join(t.testdir({}), 'answers')
   const { port, events, pid, agent, told, supervisor } = await settled(t, { replayAfter: 0 })
-  const answer = ask(port, agent, 'GET', '/replayed')
-  await told.until('has', { where: ({ url }) => url === '/replayed' })
+  const answer = ask(port, agent, 'GET', '/held')
+  await told.until('has', { where: ({ url }) => url === '/held' })
   const { slot } = supervisor.status().workers.find(worker => worker.pid === pid)
   await supervisor.recycle(slot)
-  await told.until('has', { where: ({ url }) => url === '/replayed', count: 2 })
-  await delay(COVERED_MS)
-  const { pid: second } = supervisor.status().workers.find(worker => worker.inFlight === 1) ?? await events.until('worker.sample', { where: ({ inFlight }) => inFlight === 1 })
+  const { pid: second } = await told.until('has', { where: ({ url }) => url === '/held', count: 2 })
+  await covered(supervisor, 2)
   process.kill(second, 'SIGKILL')
   t.match(await events.until('worker.crash'), { pid: second, replayed: 1, answered: 0, cut: 0 })
+  await told.until('has', { where: ({ url }) => url === '/held', count: 3 })
+  fs.writeFileSync(answers, '')
   t.match(await answer, { status: 200, text: / 1$/ })
+})
+
+t.test('a worker that dies as a stop begins has failover while others serve', { skip }, async t => {
+  const { port, events, clients, told, supervisor } = await settled(t)
+  const [[pid, agent], [, other]] = clients
+  const idle = await clientsOf(t, port, pid, 3)
+  await covered(supervisor, 5)
+  const asked = ask(port, agent, 'GET', '/replayed')
+  await told.until('has', { where: ({ url }) => url === '/replayed' })
+  const blocked = ask(port, other, 'GET', '/block') // it serves until it has heard of the stop
+  await told.until('has', { where: ({ url }) => url === '/block' })
+  process.kill(pid, 'SIGKILL')
+  supervisor.stop()
+  const answers = await Promise.all([asked, blocked, ...idle.map(agent => ask(port, agent, 'GET', '/pid'))])
+  t.same(answers.map(({ status }) => status), Array(5).fill(200))
+  t.match(await events.until('worker.crash'), { pid, moved: 3, replayed: 1, answered: 0, cut: 0 })
 })
 
 t.test('with --replay off a GET request that was not answered is answered with 502, and named', { skip }, async t => {
@@ -174,9 +200,9 @@ t.test('a fleet of one: connections and a request wait for the next worker; of p
 })
 
 t.test('requests that were in flight beside one that ends its worker are answered: it is tried alone', { skip }, async t => {
-  const { port, events, pid, agent, told } = await settled(t, { workers: 3 })
+  const { port, events, pid, agent, told, supervisor } = await settled(t, { workers: 3 })
   const agents = await clientsOf(t, port, pid, 12)
-  await delay(COVERED_MS)
+  await covered(supervisor, 15)
   const innocent = agents.map(agent => ask(port, agent, 'GET', '/replayed'))
   await told.until('has', { where: ({ url }) => url === '/replayed', count: 12 })
   const poison = ask(port, agent, 'GET', '/kill')

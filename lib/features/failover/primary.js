@@ -7,32 +7,25 @@
  */
 
 const fs = require('node:fs')
-const { performance } = require('node:perf_hooks')
 const { setTimeout } = require('node:timers')
-const { LONGEST_PATH } = require('../../core/account')
 const { loadAddon } = require('../../native/addon')
 const { Descriptor } = require('../../native/descriptor')
 const { descriptorLimit } = require('../../native/descriptor-limit')
-const { decide, readRequest } = require('./decision')
 const { Holdings } = require('./holdings')
-const { answerLast, closeGently } = require('./last-answer')
 const { MEMORY, TICK_MS, decode } = require('./packet')
-const { PREFIX_BYTES, ROW_BYTES, bytesOf, readRow } = require('./row')
+const { ROW_BYTES, readRow } = require('./row')
+const { Settlement } = require('./settlement')
 const { Suspects } = require('./suspects')
 
 /**
  * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('./holdings').Held} Held
  * @typedef {import('../../core/account').Outcome} Outcome
- * @typedef {import('./row').Row} Row
- * @typedef {import('./row').Bytes} Bytes
  */
 
 const SHARE = 0.8 // of the descriptors that this process may have: the others are for its own work
 const LEAST_OWN = 128
-const MOST_NAMED = 1000 // requests that were lost with one worker
 const LONGEST_MS = 800 // between two looks at what workers have sent
-const IDLE_MS = 5000 // of a connection whose server has not told
+const COUNTED = /** @type {const} */ (['moved', 'replayed', 'answered', 'cut'])
 
 class Failover {
   /** @type {Map<WorkerHandle, Holdings>} */
@@ -45,7 +38,10 @@ class Failover {
   constructor (kernel, addon) {
     this.kernel = kernel
     this.addon = addon
-    this.suspects = new Suspects(() => kernel.fleet.serving(), (handle, copy) => this.#isInFlight(handle, copy))
+    this.suspects = new Suspects(
+      () => kernel.stopping.aborted ? null : kernel.fleet.serving(),
+      (handle, copy) => this.#isInFlight(handle, copy)
+    )
     const limit = descriptorLimit()
     this.most = Math.max(0, Math.floor(Math.min(SHARE * limit, limit - LEAST_OWN)))
   }
@@ -148,145 +144,25 @@ class Failover {
     this.kernel.record('fleet.warning', { warning: 'failover-descriptors', most: this.most })
   }
 
-  /** @param {WorkerHandle} handle one that is gone @returns {Outcome | null} null: it had given no connections yet */
-  left (handle) {
+  /**
+   * @param {WorkerHandle} handle one that is gone
+   * @param {(outcome: Outcome) => void} settled called at once, or some turns later where there are many
+   * @returns {Promise<void> | null} null: it had given no connections yet
+   */
+  left (handle, settled) {
     const holdings = this.#holdings.get(handle)
     if (!holdings) return null
     this.#receive(holdings)
     this.#holdings.delete(handle)
-    /** @type {Outcome} */
-    const outcome = { moved: 0, replayed: 0, answered: 0, cut: 0, ended: 0, cuts: [] }
-    const all = [...holdings.read()].map(held => {
-      const counted = this.addon.bytesOf(held.socket.fd)
-      const bytes = counted ? bytesOf(counted) : null
-      return { ...held, bytes, request: bytes ? keptOf(holdings, held.row, bytes) : null }
-    })
-    const isBlocked = ['no-account', 'blocked'].includes(String(handle.process.killedFor))
-    const latest = isBlocked ? latestOf(all.flatMap(({ request }) => request ?? [])) : null
-    const blocks = (/** @type {typeof all[0]} */ { row, request }) =>
-      handle.blockedBy === null ? request === latest : row.serial === handle.blockedBy
-    /** @type {import('./suspects').Suspect[]} */
-    const suspects = []
-    for (const held of all) this.#settle(handle, held, isBlocked && blocks(held), outcome, suspects)
-    // Of a worker that was killed by its primary the cause is known; and another primary's would not be waited for
-    const isSuspicious = handle.process.killedFor === null && this.kernel.isSole() && suspects.length > 1
-    if (isSuspicious) this.suspects.add(suspects)
-    else for (const { give } of suspects) give(new Set())
-    holdings.close()
-    for (const name of /** @type {const} */ (['moved', 'replayed', 'answered', 'cut'])) this.totals[name] += outcome[name]
-    return outcome
-  }
-
-  /**
-   * @param {WorkerHandle} worker @param {Held & { bytes: Bytes | null, request: Kept | null }} held
-   * @param {boolean} isBlocking its request is not given to another worker
-   * @param {Outcome} outcome @param {import('./suspects').Suspect[]} suspects gets what goes on with what was read
-   */
-  #settle (worker, { socket, row, key, idleMs, bytes, request }, isBlocking, outcome, suspects) {
-    const { end, given, hasLeft } = decide(row, bytes, request, {
-      isStopping: this.kernel.isStopping(), isBlocking, isReplaying: this.kernel.options.replay === 'safe'
-    })
-    const isOver = end.startsWith('closed') || (end === 'answered' && hasLeft)
-    const counted = isOver ? 'ended' : end === 'reset' ? 'cut' : /** @type {'moved' | 'replayed' | 'answered'} */ (end)
-    outcome[counted]++
-    if ((counted === 'cut' || counted === 'answered') && outcome.cuts.length < MOST_NAMED) {
-      outcome.cuts.push(nameCut(request, peerOf(socket).port, row.deaths))
-    }
-    if (end === 'closed') return socket.close()
-    if (end === 'moved' || end === 'replayed') {
-      if (!given || !request) {
-        return this.kernel.give(worker, { key, leftMs: idleMs === undefined ? IDLE_MS : idleMs }, socket)
-      }
-      const parcel = { key, ...this.#withBytes(given, request, row, end === 'replayed', socket) }
-      suspects.push({
-        socket, key, ageMs: request.ageMs, give: apart => this.kernel.give(worker, parcel, socket, apart)
-      })
-      return
-    }
-    if (end === 'reset') {
-      this.addon.shut(socket.fd, true)
-      return socket.close()
-    }
-    const handle = handleOf(socket)
-    if (!handle) return
-    if (end === 'answered') answerLast(handle, row.hasThrown ? 500 : 502)
-    else closeGently(handle)
-  }
-
-  /**
-   * @param {Buffer} given @param {Kept} request @param {Row} row @param {boolean} isReplayed
-   * @param {import('./holdings').Socket} socket
-   */
-  #withBytes (given, request, { deaths }, isReplayed, socket) {
-    const session = this.#sessionOf(request, socket)
-    return { leftMs: null, bytes: given.toString('base64'), deaths: deaths + 1, ...isReplayed && { replayed: 1 }, ...session !== null && { session } }
-  }
-
-  /**
-   * @param {Kept} request @param {import('./holdings').Socket} socket
-   * @returns {string | null} its worker-to-be is that of its session
-   */
-  #sessionOf ({ head }, socket) {
-    if (head === null) return null
-    const { url, headers } = head
-    const byName = Object.fromEntries(headers.flatMap((name, i) =>
-      i % 2 === 0 ? [[name.toLowerCase(), headers[i + 1]]] : []))
-    return this.kernel.sessionOf({
-      url, headers: byName, socket: { get remoteAddress () { return peerOf(socket).address } }
+    return new Settlement(this, handle, holdings).run(outcome => {
+      for (const name of COUNTED) this.totals[name] += outcome[name]
+      settled(outcome)
     })
   }
 
   describe () {
+    for (const holdings of this.#holdings.values()) this.#receive(holdings)
     return { connections: this.#count, most: this.most, ...this.totals }
-  }
-}
-
-/** @typedef {import('./decision').Request & { ageMs: number }} Kept */
-
-/**
- * @param {Holdings} holdings @param {Row} row @param {Bytes} counted
- * @returns {Kept | null} null: nothing is kept
- */
-function keptOf (holdings, row, counted) {
-  const kept = holdings.keptOf(row, counted)
-  if (!kept) return null
-  const ageMs = performance.timeOrigin + performance.now() - kept.readDoubleLE(0)
-  return {
-    ...readRequest(kept.subarray(PREFIX_BYTES)),
-    ageMs: Number.isFinite(ageMs) ? Math.max(0, Math.round(ageMs)) : 0
-  }
-}
-
-/** Of a worker that was blocked: most likely by this one. @param {Kept[]} requests */
-function latestOf (requests) {
-  return requests.reduce((/** @type {Kept | null} */ latest, request) =>
-    latest === null || request.ageMs < latest.ageMs ? request : latest, null)
-}
-
-/** @param {any} socket a Descriptor, or a handle @returns {any} a handle of Node's; null: it is closed */
-function handleOf (socket) {
-  return socket.isDescriptor ? socket.handle : socket
-}
-
-/** @param {import('./holdings').Socket} socket @returns {{ address?: string, port?: number }} */
-function peerOf (socket) {
-  const peer = {}
-  handleOf(socket)?.getpeername?.(peer)
-  return peer
-}
-
-/**
- * @param {Kept | null} request @param {number | null} [remotePort] @param {number} [deaths]
- * @returns {import('../../core/account').Cut}
- */
-function nameCut (request, remotePort = null, deaths = 0) {
-  return {
-    method: request?.head ? request.head.method.slice(0, 100) : null,
-    path: request?.head ? request.head.url.split('?')[0].slice(0, LONGEST_PATH) : null,
-    ageMs: request?.ageMs ?? 0,
-    remotePort,
-    upgraded: false,
-    ...deaths > 0 && { deaths }
   }
 }
 

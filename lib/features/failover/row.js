@@ -195,12 +195,12 @@ function lengthOfLineEnds (text) {
 
 /**
  * Whether the app may have been given a request in these bytes though it was not noted: of an upgrade no channel of
- * Node's tells.
+ * Node's tells. A lenient parser takes a bare CR, too, for the end of a line.
  *
  * @param {string} text in latin1
  */
 function mayBeUpgrade (text) {
-  return /\n\r?\n|\r\r/.test(text.slice(lengthOfLineEnds(text))) && /^\s*CONNECT\s|[\r\n]upgrade[ \t]*:/i.test(text)
+  return /\n\n|\r\r|\n\r[^]/.test(text.slice(lengthOfLineEnds(text))) && /^\s*CONNECT\s|[\r\n]upgrade[ \t]*:/i.test(text)
 }
 
 module.exports = {

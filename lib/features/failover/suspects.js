@@ -43,7 +43,7 @@ class Suspects {
   #timer
 
   /**
-   * @param {() => readonly WorkerHandle[]} serving
+   * @param {() => readonly WorkerHandle[] | null} serving null: the fleet is stopping, and nothing is to wait
    * @param {(worker: WorkerHandle, copy: Copy) => boolean} isInFlight whether the request is, that the worker has noted
    *   there
    */
@@ -71,9 +71,9 @@ class Suspects {
   #look () {
     const now = performance.now()
     const serving = this.serving()
-    if (serving.length === 0) this.#until = now + PATIENCE_MS // they wait for the next worker
+    if (serving?.length === 0) this.#until = now + PATIENCE_MS // they wait for the next worker
     for (const trial of this.#trials) if (this.#isOver(trial, now)) this.#trials.delete(trial)
-    const mayGo = now >= this.#until ? () => true : () => this.#hasRoom(serving)
+    const mayGo = serving === null || now >= this.#until ? () => true : () => this.#hasRoom(serving)
     while (this.#waiting.length > 0 && mayGo()) this.#try(this.#waiting.pop())
     if (this.#waiting.length > 0) return
     clearInterval(this.#timer)

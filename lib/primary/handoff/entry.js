@@ -19,6 +19,7 @@ const { now } = require('../clock')
  * @property {Copy | null} [origin] where its sender has noted it
  * @property {Claim} claim
  * @property {ReadonlySet<WorkerHandle>} [apart] workers that get it only if no other one takes it
+ * @property {(socket: any) => void} [lost] takes our copy if no worker takes it; else it is closed
  *
  * @typedef {'own' | 'lent' | 'asked' | 'given'} Claim a worker's own; or of a lender, which has it still, has been
  *   asked for it; or given away by its sender: this process alone has it
@@ -49,7 +50,7 @@ class Entry {
   waitDeadline = null
 
   /** @param {Offered} offered */
-  constructor ({ id, sender, offerId, parcel, socket, reason, origin = null, claim, apart = NONE }) {
+  constructor ({ id, sender, offerId, parcel, socket, reason, origin = null, claim, apart = NONE, lost }) {
     this.id = id
     this.sender = sender
     this.offerId = offerId
@@ -59,6 +60,7 @@ class Entry {
     this.origin = origin
     this.claim = claim
     this.apart = apart
+    this.lost = lost
     this.tried = new Set([sender])
   }
 

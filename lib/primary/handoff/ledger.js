@@ -29,7 +29,8 @@
  *    back. So on `adopted` it is asked, and decides between `keep` and `drop`. If it dies, the connection is ours. See
  *    loans.js.
  * 6. Where the app of the sender sees a connection as open after it has gone (trails.js), what it sends there follows.
- * 7. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`.
+ * 7. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`. As the fleet
+ *    stops no further worker is waited for.
  */
 
 const { noMoves } = require('../../core/moves')
@@ -63,9 +64,11 @@ class HandoffLedger {
    * @param {import('./no-owners').Owners} owners
    * @param {(sender: WorkerHandle) => boolean} [isLeavingGap] no worker serves, and the replacement of this one starts
    *   when it is gone
+   * @param {() => boolean} [isEnding] no further worker will serve
    */
-  constructor (serving, successorOf, owners, isLeavingGap = () => false) {
+  constructor (serving, successorOf, owners, isLeavingGap = () => false, isEnding = () => false) {
     this.isLeavingGap = isLeavingGap
+    this.isEnding = isEnding
     this.loads = new Loads()
     this.placement = new Placement(serving, successorOf, owners, this.loads)
     owners.onMoved = () => this.#queue.pump()
@@ -119,10 +122,10 @@ class HandoffLedger {
 
   /**
    * @param {WorkerHandle} sender a worker that has died @param {Entry['parcel']} parcel @param {any} socket
-   * @param {ReadonlySet<WorkerHandle>} [apart] workers that get it only if no other one takes it
+   * @param {Pick<import('./entry').Offered, 'apart' | 'lost'>} [how]
    */
-  give (sender, parcel, socket, apart) {
-    this.#place(this.#enter({ sender, offerId: 0, parcel, socket, reason: 'death', claim: 'given', apart }))
+  give (sender, parcel, socket, how) {
+    this.#place(this.#enter({ sender, offerId: 0, parcel, socket, reason: 'death', claim: 'given', ...how }))
   }
 
   /** @param {Omit<import('./entry').Offered, 'id'>} offered */
@@ -259,7 +262,7 @@ class HandoffLedger {
 
   /** The fleet has stopped. */
   close () {
-    for (const entry of this.#underWay) this.#close(entry)
+    for (const entry of this.#underWay) this.#lose(entry)
   }
 
   /** No worker that serves now takes it. @param {Entry} entry */
@@ -271,6 +274,8 @@ class HandoffLedger {
     }
     if (!entry.sender.isGone && (entry.claim === 'own' || entry.claim === 'lent')) {
       this.#sendBack(entry, { isStalled: this.placement.isSilenceInTheWay(entry) })
+    } else if (this.isEnding()) {
+      this.#lose(entry)
     } else {
       entry.tried.clear() // the next worker to become ready gets it
       entry.waitFor(isAwaited ? ORPHAN_MS : Math.max(1, entry.leftMs ?? ORPHAN_MS), () => {
@@ -289,6 +294,7 @@ class HandoffLedger {
   /** @param {Entry} entry */
   #lose (entry) {
     this.totals.lost++
+    if (entry.socket) entry.lost?.(entry.giveSocket())
     this.#close(entry)
   }
 

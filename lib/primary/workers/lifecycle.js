@@ -16,6 +16,7 @@ const { retire } = require('./retirement')
 
 /**
  * @typedef {import('./worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {import('../../core/account').Outcome} Outcome
  * @typedef {import('./fleet').Slot | import('./fleet').StandbyPool} Place
  */
 
@@ -42,16 +43,18 @@ class Lifecycle extends EventEmitter {
 
   /**
    * @param {import('../parts').Deps & { crashWatch: import('./crash-watch').CrashWatch,
-   *   outcomeOf: (handle: WorkerHandle) => import('../../core/account').Outcome | null }} deps
+   *   settle: NonNullable<import('../../features/interface').PrimaryPart['left']> }} deps `settle`: the connections of
+   *   a worker that is gone
    */
   constructor ({
     options,
     fleet,
+    tasks,
     spawner,
     listeningSockets,
     wasOomKilled,
     crashWatch,
-    outcomeOf,
+    settle,
     changed,
     record,
     stopping,
@@ -63,11 +66,12 @@ class Lifecycle extends EventEmitter {
     this.expected = new Set()
     this.options = options
     this.fleet = fleet
+    this.tasks = tasks
     this.spawner = spawner
     this.listeningSockets = listeningSockets
     this.wasOomKilled = wasOomKilled
     this.crashWatch = crashWatch
-    this.outcomeOf = outcomeOf
+    this.settle = settle
     this.changed = changed
     this.record = record
     this.stopping = stopping
@@ -270,14 +274,34 @@ class Lifecycle extends EventEmitter {
     if (isStarted) this.#started(handle, place.boots)
     handle.become(isIntended ? 'retired' : 'crashed')
     place.remove(handle)
-    handle.outcome = this.outcomeOf(handle)
     const how = { ...left, killedFor, oomKilled: this.wasOomKilled(handle) }
-    this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...how, connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests, ...!isIntended && { ...handle.outcome, requestsInFlight: handle.requests.slice(0, MOST_NAMED) } })
+    const tell = (/** @type {Outcome | null} */ outcome) => {
+      this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...how, connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests, ...!isIntended && { ...outcome, requestsInFlight: handle.requests.slice(0, MOST_NAMED) } })
+      return outcome
+    }
+    handle.outcome = this.#settle(handle, tell)
     // Else a boot has failed, which is told as that
     const isOfNote = handle.upSince !== null || (this.hasServed && this.fleet.serving().length === 0)
     if (!isIntended && isOfNote) this.crashWatch.crashed(handle, how)
     if ((!isIntended || handle.givenUp !== null) && !isStarted) this.#failed(handle, place, left)
     this.changed()
+  }
+
+  /**
+   * @param {WorkerHandle} handle that is gone
+   * @param {(outcome: Outcome | null) => Outcome | null} tell called once: in this turn where its connections are few
+   */
+  #settle (handle, tell) {
+    let isTold = false
+    return new Promise(resolve => {
+      const done = (/** @type {Outcome | null} */ outcome) => {
+        if (!isTold) resolve(tell(outcome))
+        isTold = true
+      }
+      const settled = this.settle(handle, done)
+      if (settled) this.tasks.run('settle', () => settled).then(() => done(null)) // else it has failed
+      else done(null)
+    })
   }
 
   /** @param {WorkerHandle} handle @param {Place} place @param {import('./process').Left} left */

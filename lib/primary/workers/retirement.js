@@ -122,9 +122,8 @@ class Retirement {
     const drainMs = now() - began
     this.handle.drainsUntil = null // what is waited for from here on is its end
     await (account.lost ? kill(handle, 'no-account') : terminate(handle, this.killTimeoutMs))
-    if (account.lost && handle.outcome) {
-      Object.assign(account, rescuedAccount(account.connections, account.inFlight, handle.outcome))
-    }
+    const outcome = account.lost ? await handle.outcome : null
+    if (outcome) Object.assign(account, rescuedAccount(account.connections, account.inFlight, outcome))
     const ended = handle.state === 'crashed' ? 'crashed' : handle.process.killedFor === null ? 'retired' : 'killed'
     return { account: { ...account, ended }, drainMs }
   }

@@ -115,9 +115,9 @@ class WorkerHandle extends WorkerChannel {
   /** What its app has sent in place of 'ready'. @type {unknown} */
   said = undefined
   /**
-   * What has become of its connections, where it has died with some.
+   * What has become of its connections, where it has died with some; null: it lives.
    *
-   * @type {import('../../core/account').Outcome | null}
+   * @type {Promise<import('../../core/account').Outcome | null> | null}
    */
   outcome = null
   /**

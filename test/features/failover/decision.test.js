@@ -33,7 +33,9 @@ t.test('what the app has not seen goes on with the connection, whatever it is, a
     t.equal(endOf(text, { isSeen: false }, { isReplaying: false }), 'moved', text)
     t.equal(endOf(text, { isSeen: false, deaths: 1 }), 'answered', text)
   }
-  t.equal(endOf('POST / HTTP/1.1\r\nUpgrade: x\r\n\r\n', { isSeen: false }), 'answered', 'of an upgrade nothing is noted')
+  for (const text of ['POST / HTTP/1.1\r\nUpgrade: x\r\n\r\n', 'CONNECT a:1 HTTP/1.1\n\rHost']) {
+    t.equal(endOf(text, { isSeen: false }), 'answered', 'of an upgrade nothing is noted')
+  }
 })
 
 t.test('ends of lines alone are no request: the connection is idle', async t => {

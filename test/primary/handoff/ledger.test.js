@@ -175,6 +175,21 @@ t.test('moves are counted by their reason, as of the offer', async t => {
   t.equal(ledger.totals.moved, 7)
 })
 
+t.test('as the fleet stops, what a dead worker had and none takes goes to its giver at once', async t => {
+  const { sender, receivers: [receiver], ledger } = scene(1)
+  /** @type {Socket[]} */
+  const lost = []
+  const give = () => ledger.give(
+    /** @type {any} */ (sender), { key: KEY, leftMs: null }, new Socket(), { lost: socket => lost.push(socket) }
+  )
+  give()
+  receiver.isServing = false
+  ledger.isEnding = () => true
+  receiver.say('refused', { id: receiver.last('adopt').id })
+  give()
+  t.same(lost.map(({ closed }) => closed), [0, 0])
+})
+
 t.test('a connection without a time limit keeps none', async t => {
   const { sender, receivers: [receiver] } = scene(1)
   sender.offer(1, null)

@@ -60,7 +60,6 @@ t.test('a connection that is dropped is closed without a word to its client: ano
 
 for (const [why, prepare] of /** @type {const} */ ([
   ['this worker is leaving', (/** @type {any} */ w) => w.state.become('draining')],
-  ['this worker is leaving', (/** @type {any} */ w) => w.state.become('shut')],
   ['this worker is out of rotation', (/** @type {any} */ w) => w.state.become('leaving')],
   ['no descriptors are left', (/** @type {any} */ w) => { w.admission.isAtCeiling = true }],
   ['nothing listens there', (/** @type {any} */ w) => { w.acceptor.key = 'another' }],

@@ -1,0 +1,191 @@
+'use strict'
+
+/**
+ * In the primary: what has become of each connection of a worker that has died. There may be tens of thousands, so
+ * they are looked at, and then settled, some in a turn of the event loop.
+ */
+
+const { performance } = require('node:perf_hooks')
+const { setImmediate } = require('node:timers/promises')
+const { LONGEST_PATH } = require('../../core/account')
+const { decide, readRequest } = require('./decision')
+const { answerLast, closeGently } = require('./last-answer')
+const { PREFIX_BYTES, bytesOf } = require('./row')
+
+/**
+ * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
+ * @typedef {import('../../core/account').Outcome} Outcome
+ * @typedef {import('./holdings').Held} Held
+ * @typedef {import('./row').Row} Row
+ * @typedef {import('./row').Bytes} Bytes
+ * @typedef {import('./decision').Request & { ageMs: number }} Kept
+ * @typedef {Held & { bytes: Bytes | null, request: Kept | null }} Read
+ */
+
+const SLICE = 500 // connections in a turn
+const MOST_NAMED = 1000 // requests that were lost with one worker
+const IDLE_MS = 5000 // of a connection whose server has not told
+
+class Settlement {
+  /** @type {Outcome} */
+  #outcome = { moved: 0, replayed: 0, answered: 0, cut: 0, ended: 0, cuts: [] }
+  /** What goes on with what was read. @type {import('./suspects').Suspect[]} */
+  #suspects = []
+
+  /**
+   * @param {{ kernel: import('../interface').PrimaryKernel, addon: import('../../native/addon').Addon,
+   *   suspects: import('./suspects').Suspects }} failover
+   * @param {WorkerHandle} worker that is gone @param {import('./holdings').Holdings} holdings ours from here on
+   */
+  constructor ({ kernel, addon, suspects }, worker, holdings) {
+    this.kernel = kernel
+    this.addon = addon
+    this.suspects = suspects
+    this.worker = worker
+    this.holdings = holdings
+  }
+
+  /** @param {(outcome: Outcome) => void} settled called in this turn where one slice is all */
+  async run (settled) {
+    const { worker, kernel, holdings } = this
+    /** @type {Read[]} */
+    const all = []
+    for (const held of holdings.read()) {
+      if (all.length > 0 && all.length % SLICE === 0) await setImmediate()
+      all.push(this.#read(held))
+    }
+    const isBlocked = ['no-account', 'blocked'].includes(String(worker.process.killedFor))
+    const latest = isBlocked ? latestOf(all.flatMap(({ request }) => request ?? [])) : null
+    const blocks = (/** @type {Read} */ { row, request }) =>
+      worker.blockedBy === null ? request === latest : row.serial === worker.blockedBy
+    for (const [i, read] of all.entries()) {
+      if (i > 0 && i % SLICE === 0) await setImmediate()
+      this.#settle(read, isBlocked && blocks(read))
+    }
+    // Of a worker that was killed by its primary the cause is known; and another primary's would not be waited for
+    const isSuspicious = worker.process.killedFor === null && kernel.isSole() && this.#suspects.length > 1
+    if (isSuspicious) this.suspects.add(this.#suspects)
+    else for (const { give } of this.#suspects) give(new Set())
+    holdings.close()
+    settled(this.#outcome)
+  }
+
+  /** @param {Held} held @returns {Read} */
+  #read (held) {
+    const counted = this.addon.bytesOf(held.socket.fd)
+    const bytes = counted ? bytesOf(counted) : null
+    return { ...held, bytes, request: bytes ? keptOf(this.holdings, held.row, bytes) : null }
+  }
+
+  /** @param {Read} read @param {boolean} isBlocking its request is not given to another worker */
+  #settle ({ socket, row, key, idleMs, bytes, request }, isBlocking) {
+    const { kernel, worker } = this
+    const outcome = this.#outcome
+    const { end, given, hasLeft } = decide(row, bytes, request, {
+      isStopping: kernel.isStopping(), isBlocking, isReplaying: kernel.options.replay === 'safe'
+    })
+    const isOver = end.startsWith('closed') || (end === 'answered' && hasLeft)
+    const counted = isOver ? 'ended' : end === 'reset' ? 'cut' : /** @type {'moved' | 'replayed' | 'answered'} */ (end)
+    outcome[counted]++
+    if ((counted === 'cut' || counted === 'answered') && outcome.cuts.length < MOST_NAMED) {
+      outcome.cuts.push(nameCut(request, peerOf(socket).port, row.deaths))
+    }
+    if (end === 'closed') return socket.close()
+    if (end === 'moved' || end === 'replayed') {
+      if (!given || !request) {
+        return kernel.give(worker, { key, leftMs: idleMs === undefined ? IDLE_MS : idleMs }, socket)
+      }
+      const parcel = { key, ...this.#withBytes(given, request, row, end === 'replayed', socket) }
+      const lost = (/** @type {import('./holdings').Socket} */ socket) => this.#answer(socket, row)
+      this.#suspects.push({
+        socket, key, ageMs: request.ageMs, give: apart => kernel.give(worker, parcel, socket, { apart, lost })
+      })
+      return
+    }
+    if (end === 'reset') {
+      this.addon.shut(socket.fd, true)
+      return socket.close()
+    }
+    if (end === 'answered') return this.#answer(socket, row)
+    const handle = handleOf(socket)
+    if (handle) closeGently(handle)
+  }
+
+  /** @param {import('./holdings').Socket} socket ours @param {Row} row */
+  #answer (socket, { hasThrown }) {
+    const handle = handleOf(socket)
+    if (handle) answerLast(handle, hasThrown ? 500 : 502)
+  }
+
+  /**
+   * @param {Buffer} given @param {Kept} request @param {Row} row @param {boolean} isReplayed
+   * @param {import('./holdings').Socket} socket
+   */
+  #withBytes (given, request, { deaths }, isReplayed, socket) {
+    const session = this.#sessionOf(request, socket)
+    return { leftMs: null, bytes: given.toString('base64'), deaths: deaths + 1, ...isReplayed && { replayed: 1 }, ...session !== null && { session } }
+  }
+
+  /**
+   * @param {Kept} request @param {import('./holdings').Socket} socket
+   * @returns {string | null} its worker-to-be is that of its session
+   */
+  #sessionOf ({ head }, socket) {
+    if (head === null) return null
+    const { url, headers } = head
+    const byName = Object.fromEntries(headers.flatMap((name, i) =>
+      i % 2 === 0 ? [[name.toLowerCase(), headers[i + 1]]] : []))
+    return this.kernel.sessionOf({
+      url, headers: byName, socket: { get remoteAddress () { return peerOf(socket).address } }
+    })
+  }
+}
+
+/**
+ * @param {import('./holdings').Holdings} holdings @param {Row} row @param {Bytes} counted
+ * @returns {Kept | null} null: nothing is kept
+ */
+function keptOf (holdings, row, counted) {
+  const kept = holdings.keptOf(row, counted)
+  if (!kept) return null
+  const ageMs = performance.timeOrigin + performance.now() - kept.readDoubleLE(0)
+  return {
+    ...readRequest(kept.subarray(PREFIX_BYTES)),
+    ageMs: Number.isFinite(ageMs) ? Math.max(0, Math.round(ageMs)) : 0
+  }
+}
+
+/** Of a worker that was blocked: most likely by this one. @param {Kept[]} requests */
+function latestOf (requests) {
+  return requests.reduce((/** @type {Kept | null} */ latest, request) =>
+    latest === null || request.ageMs < latest.ageMs ? request : latest, null)
+}
+
+/** @param {any} socket a Descriptor, or a handle @returns {any} a handle of Node's; null: it is closed */
+function handleOf (socket) {
+  return socket.isDescriptor ? socket.handle : socket
+}
+
+/** @param {import('./holdings').Socket} socket @returns {{ address?: string, port?: number }} */
+function peerOf (socket) {
+  const peer = {}
+  handleOf(socket)?.getpeername?.(peer)
+  return peer
+}
+
+/**
+ * @param {Kept | null} request @param {number | null} [remotePort] @param {number} [deaths]
+ * @returns {import('../../core/account').Cut}
+ */
+function nameCut (request, remotePort = null, deaths = 0) {
+  return {
+    method: request?.head ? request.head.method.slice(0, 100) : null,
+    path: request?.head ? request.head.url.split('?')[0].slice(0, LONGEST_PATH) : null,
+    ageMs: request?.ageMs ?? 0,
+    remotePort,
+    upgraded: false,
+    ...deaths > 0 && { deaths }
+  }
+}
+
+module.exports = { Settlement }
