@@ -53,12 +53,12 @@ const WAIT_FOR_DRAINS = ['recycle', 'reload', 'rollback', 'scale', 'stop', ...OF
 const VERBS = {
   status: async supervisor => supervisor.status(),
   recycle: (supervisor, { target }, progress) =>
-    each(slotsOf(supervisor, target, true), slot => supervisor.recycle(slot), progress),
+    each(slotsOf(supervisor, target, { mayBePid: true }), slot => supervisor.recycle(slot), progress),
   ...Object.fromEntries(COMMANDS.map(([name, args]) =>
     [name, async (supervisor, { target, ...how }, progress, { signal }) => {
       const command = (/** @type {number} */ slot) => supervisor[name](slot, { ...how, signal })
       return args.target
-        ? each(slotsOf(supervisor, target, false), command, progress)
+        ? each(slotsOf(supervisor, target), command, progress)
         : command(slotOf(supervisor, target))
     }])),
   cpuprofile: async (supervisor, { target, durationMs, file }) =>
@@ -200,16 +200,16 @@ async function during (supervisor, events, onLine, task) {
 
 /**
  * @param {Supervised} supervisor
- * @param {string | number} target a slot, "all", or a worker's pid if `mayBePid`
- * @param {boolean} mayBePid
+ * @param {string | number} target a slot, "all" if `mayBeAll`, or a worker's pid if `mayBePid`
+ * @param {{ mayBeAll?: boolean, mayBePid?: boolean }} [how]
  * @returns {number[]} slots
  * @throws {RecycleError} RECYCLE_BAD_OPTION
  */
-function slotsOf (supervisor, target, mayBePid) {
+function slotsOf (supervisor, target, { mayBeAll = true, mayBePid = false } = {}) {
   /** @type {{ slot: number, pid: number }[]} */
   const workers = supervisor.status().workers.filter((/** @type {any} */ { slot }) => typeof slot === 'number')
   const slots = [...new Set(workers.map(({ slot }) => slot))]
-  if (target === 'all') return slots
+  if (mayBeAll && target === 'all') return slots
   const number = /^\d+$/.test(String(target)) ? Number(target) : NaN
   if (slots.includes(number)) return [number]
   const slot = workers.find(({ pid }) => mayBePid && pid === number)?.slot
@@ -217,7 +217,7 @@ function slotsOf (supervisor, target, mayBePid) {
   throw new RecycleError('RECYCLE_BAD_OPTION', {
     option: 'the worker',
     given: target,
-    accepts: `all, a slot (${slots.join(', ')})${mayBePid ? ` or a pid (${workers.map(({ pid }) => pid).join(', ')})` : ''}`
+    accepts: `${mayBeAll ? 'all, ' : ''}a slot (${slots.join(', ')})${mayBePid ? ` or a pid (${workers.map(({ pid }) => pid).join(', ')})` : ''}`
   })
 }
 
@@ -227,9 +227,7 @@ function slotsOf (supervisor, target, mayBePid) {
  * @throws {RecycleError} RECYCLE_BAD_OPTION
  */
 function slotOf (supervisor, target) {
-  const slots = slotsOf(supervisor, 'all', false)
-  if (target !== 'all') return slotsOf(supervisor, target, false)[0]
-  throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'the worker', given: target, accepts: `a slot (${slots.join(', ')})` })
+  return slotsOf(supervisor, target, { mayBeAll: false })[0]
 }
 
 /**

@@ -129,8 +129,10 @@ class Commands {
     const isLeft = () => this.fleet.list().every(({ slot, recycle, leaving }) =>
       this.fleet.numbers.includes(slot) && (recycle !== null || leaving.size === 0))
     await this.until(() => failing() !== undefined || (this.fleet.isComplete && isLeft()))
-    const { slot, boots } = failing() ?? {}
-    if (slot !== undefined) throw new RecycleError('RECYCLE_NOT_READY', { what: `the worker of slot ${slot}`, slot, why: `${boots?.failures} have failed in a row` })
+    const failed = failing()
+    if (failed === undefined) return
+    const { slot, boots: { failures }, unready } = failed
+    throw new RecycleError('RECYCLE_NOT_READY', { what: `the worker of slot ${slot}`, slot, why: `${failures} have failed in a row${unready ? `: ${unready.why}` : ''}` })
   }
 
   #unpin () {

@@ -31,7 +31,7 @@ t.test('a fleet under load', async t => {
     t.match(await room.recycle(['heapdump', '0', '--out', file]), { code: 2, stdout: '', stderr: `recycle: ${file} cannot be written: there is such a file already\n` })
     t.match(await room.recycle(['heapdump', 'all']), { code: 2, stdout: '', stderr: 'recycle: the worker was given "all"; it takes a slot (0, 1)\n' })
     for (const verb of ['heapdump', 'cpuprofile', 'leak']) t.match(await room.recycle([verb, '0', 'nobody']), { code: 2, stdout: '', stderr: /^recycle: there is no fleet named "nobody"/ }, 'the name of a fleet, as of the other commands')
-    t.match(await room.recycle(['leak', '9']), { code: 2, stdout: '', stderr: /^recycle: the worker was given "9"; it takes .*a slot \(0, 1\)\n$/ }, 'nothing is announced that is refused')
+    t.match(await room.recycle(['leak', '9']), { code: 2, stdout: '', stderr: /^recycle: the worker was given "9"; it takes a slot \(0, 1\)\n$/ }, 'nothing is announced that is refused')
     t.match(await room.recycle(['heapdump', '0', '--then', 'stop']), { code: 2, stdout: '', stderr: /Allowed choices are recycle/ })
     const second = path.join(folder, 'b.heapsnapshot')
     t.match(await room.recycle(['heapdump', '1', '--out', second, '--then', 'recycle']), { code: 0, stdout: `${second}\n`, stderr: /; replaced by \d+, 0 cut, \d+ moved\n$/ })

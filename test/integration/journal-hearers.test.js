@@ -13,6 +13,7 @@ const { levelOf, prettyLine, sentence } = require('../../lib/journal/sentence')
 const { FleetReadiness } = require('../../lib/operate/admin/fleet-readiness')
 const { Metrics } = require('../../lib/operate/admin/metrics')
 const { Picture } = require('../../lib/operate/admin/picture')
+const { Audit } = require('../../lib/report/audit')
 const { page, rows } = require('../support/docs')
 const { startFleet } = require('../support/fleet')
 const { becomesTrue } = require('../support/processes')
@@ -36,7 +37,7 @@ function linesOf (head, slot) {
 
 /** @type {Record<string, any>[]} */
 const LINES = [
-  ...linesOf('| event | when | fields |', 0).map(line => ({ ...line, oldPid: PID, requests: COUNT, reason: 'requested', drainMs: 1, tookMs: 1, answered: 0, cuts: [] })),
+  ...linesOf('| event | when | fields |', 0).map(line => ({ ...line, oldPid: PID, requests: COUNT, rssBytes: COUNT, reason: 'requested', drainMs: 1, tookMs: 1, answered: 0, cuts: [] })),
   ...linesOf('| event | fields |', 0).map(({ slot, pid, ...line }) => ({ ...line, requests: COUNT, reason: 'requested' })),
   ...table('| `warning` | meaning |').flatMap(([warnings, meaning]) => names(warnings).map(warning => ({
     ...Object.fromEntries(words(meaning).map(name => [name, COUNT])), v: 1, t: T0, event: 'fleet.warning', warning, requests: COUNT
@@ -61,6 +62,31 @@ t.test('the live page counts the requests of a worker once, and no other figure 
     const { traffic: [{ perSecond }], about } = picture.whole(T0 + 1, STATUS)
     return perSecond !== (isOfRequests(line) ? COUNT : 0) ||
       about.recycles + about.crashes !== (['recycled', 'worker.crash'].includes(line.event) ? 1 : 0)
+  })
+  t.same(wrong.map(nameOf), [])
+})
+
+t.test('the audit has each end of a worker, crash and sample once, and no other event', async t => {
+  const known = new Set(LINES.map(({ event }) => event))
+  const names = Object.keys(new Audit({ add () {} }, { add () {} }, () => {}).handlers)
+  t.same(names.filter(event => !known.has(event)), [])
+  const wrong = LINES.filter(line => {
+    let [spans, samples] = [0, 0]
+    const audit = new Audit({ add: () => spans++ }, { add: () => samples++ }, () => {})
+    audit.handlers[line.event]?.(line)
+    audit.finish()
+    const { events, recycles, byReason, crashes, crashEvents, oomKills, connectionsAtCrashes, totals } = audit
+    const is = (/** @type {string[]} */ ...names) => Number(names.includes(line.event))
+    const ends = is('recycled', 'scaled', 'stopped')
+    const drains = ends + is('worker.drain') // without its end it is an unfinished one
+    const pairs = [
+      [spans, drains], [events.items.length, drains], [samples, is('worker.sample')],
+      [recycles, is('recycled')], [byReason.get('requested') ?? 0, is('recycled')],
+      [crashes, is('worker.crash')], [crashEvents.items.length, is('worker.crash')],
+      [connectionsAtCrashes, COUNT * is('worker.crash')], [oomKills, 0],
+      ...Object.entries(totals).map(([name, total]) => [total, ends * (line[name] ?? 0)])
+    ]
+    return pairs.some(([counted, expected]) => counted !== expected)
   })
   t.same(wrong.map(nameOf), [])
 })

@@ -83,7 +83,7 @@ t.test('scale up of an app that no longer starts is rejected, and is retried', a
   const set = startModeFile(t)
   const { supervisor } = await startFleet(t, 'start-modes.js', { ...OPTIONS, workers: 1 })
   set('dies')
-  await t.rejects(supervisor.scale(2), { code: 'RECYCLE_NOT_READY', message: /^the worker of slot 1 did not become ready: 3 have failed in a row; it is tried again$/ })
+  await t.rejects(supervisor.scale(2), { code: 'RECYCLE_NOT_READY', message: /^the worker of slot 1 did not become ready: 3 have failed in a row: it exited with code 7; it is tried again$/ })
   set('well')
   await supervisor.ready()
   t.match(supervisor.status().totals, { workers: 2, ready: 2 })
