@@ -20,6 +20,7 @@ const FAULTS = {
   '5xx for all requests': { errors: 1 },
   '5xx for 10 % more': { errors: 0.1 },
   '5xx for 1 % more': { errors: 0.01 },
+  'no answer to 5 % more': { unanswered: 0.05 },
   '4xx for all requests': { refusals: 1 },
   'twice as slow': { slower: 2 },
   '20 % slower': { slower: 1.2 },

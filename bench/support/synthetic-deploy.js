@@ -6,7 +6,8 @@
  *
  * Workers of equal code differ: by their connections (few or many, some far busier than others, some whose client
  * always asks for what is not there, or for what fails), by up to some per cent of their own, by pauses. Backends fail
- * for two seconds, for all workers or for one. New workers are still a little slower at first.
+ * for two seconds, for all workers or for one. Clients that have waited long give up and come anew, each time by a new
+ * connection, of which workers accept unequal parts. New workers are still a little slower at first.
  */
 
 const { AT: SWEEPS_AT } = require('../../lib/features/canary/sweeps')
@@ -25,6 +26,7 @@ const SCAVENGE_BYTES = 8e6
  *
  * @typedef {object} Fault of the new code
  * @property {number} [errors] further responses with 5xx, a share
+ * @property {number} [unanswered] further responses that are not finished, a share
  * @property {number} [refusals] further responses with 4xx, a share
  * @property {number} [slower] times
  * @property {number} [slowerTail] times, of the slowest 5 %
@@ -77,12 +79,15 @@ function nature (random, traffic) {
 function deploy ({ seed, requests, traffic = 'clients', fault = {}, blocks = 18, isWatched = true }) {
   const random = new Random(seed)
   const of = nature(random, traffic)
+  const impatience = new Random(~seed) // its own, so that all else is as without it
+  const givingUp = impatience.chance(0.4) ? impatience.logUniform(0.001, 0.08) : 0 // of the requests
   const total = requests * (OLD_WORKERS + 1)
   const clients = makeClients(random, of, blocks, total)
   const workers = Array.from({ length: OLD_WORKERS + 1 }, (_, slot) =>
     new SyntheticWorker(random, of, slot, slot === OLD_WORKERS ? fault : null, requests))
   const busiest = workers.map(({ slot }) =>
     clients.filter(client => client.slot === slot).reduce((sum, { rate }) => sum + rate, 0) * blocks / requests)
+  const accepting = workers.map(() => Math.exp(0.3 * impatience.normal()))
   workers.forEach((worker, slot) => { worker.slower *= 1 + 0.05 * Math.max(-1, Math.min(2, busiest[slot] - 1)) })
   tellThresholds(random, of, workers, clients, requests)
   const drift = Math.exp(0.04 * random.normal())
@@ -99,6 +104,10 @@ function deploy ({ seed, requests, traffic = 'clients', fault = {}, blocks = 18,
     for (const client of clients) {
       if (at < client.from || at >= client.to) continue
       workers[client.slot].serve(client, random.poisson(client.rate * load))
+    }
+    if (givingUp > 0) {
+      workers.forEach((worker, slot) =>
+        worker.giveUp(impatience.poisson(givingUp * load * requests / blocks * accepting[slot])))
     }
     for (const worker of workers) worker.end()
     if (at === (blocks >> 1) - 1) half = workers.map(({ counts }) => structuredClone(counts.memory))
@@ -238,6 +247,11 @@ class SyntheticWorker {
       if (fault?.slowerTail && ms > this.slowTail) ms *= fault.slowerTail
       ms *= this.#slowerNow
       if (this.#pauseMs > 0 && random.chance(this.#pauseMs / BLOCK_MS)) ms += this.#pauseMs * random.uniform()
+      if (fault?.unanswered && random.chance(fault.unanswered)) {
+        countResponse(this.counts, client.counted, { status: 0, ms, isUnfinished: true }, this.thresholds)
+        client.counted = newConnection() // the client has to come anew
+        continue
+      }
       const draw = random.uniform()
       const failed = of.errors + client.failing + (fault?.errors ?? 0)
       const isAway = this.#away > 0 && random.chance(this.#away * 0.8)
@@ -252,6 +266,13 @@ class SyntheticWorker {
         this.collect(this.#live + this.#garbage - this.#sweptBytes > this.sweepAt)
       }
       if (random.chance(5e-6 + (fault?.crashes ?? 0))) this.crashes++
+    }
+  }
+
+  /** @param {number} clients have waited for longer than any other request */
+  giveUp (clients) {
+    for (let left = clients; left > 0; left--) {
+      countResponse(this.counts, newConnection(), { status: 0, ms: 1e5, isUnfinished: true }, this.thresholds)
     }
   }
 

@@ -8,7 +8,7 @@ t.test('bench:canary --quick judges deploys of equal code and of each fault', as
   const { results, figures } = await quickBench(t, 'canary')
   t.same(results.groups.map((/** @type {{ name: string }} */ { name }) => name), ['a connection for each client', 'behind a proxy'])
   for (const { name, subjects } of results.groups) {
-    t.equal(subjects.length, 13)
+    t.equal(subjects.length, 14)
     t.match(figures(name, 'equal code'), { deploys: 4, badPercent: 0 })
     t.match(figures(name, '5xx for all requests'), { deploys: 2, badPercent: 100, by: { errors: 2 } })
   }

@@ -24,12 +24,18 @@ const TITLES = {
 /** @param {Verdict} verdict @returns {string} one sentence, with the two figures that decided */
 function sentenceOf ({ verdict, decidedBy, requests, leastRequests, figures }) {
   const both = `${grouped(requests.fresh)} requests of the new code and ${grouped(requests.old)} of the old`
-  if (verdict === 'undecided') return `too few requests to judge: ${both}; ${grouped(leastRequests)} of each are needed`
+  if (verdict === 'undecided') return `too few requests to judge: ${both}; ${grouped(leastRequests)} of each are needed${crashesOf(figures)}`
   const figure = figures.find(({ name }) => name === decidedBy)
   if (!figure) return verdict === 'good' ? `no figure is worse: ${both}` : `no figure is worse so far: ${both}`
   const [title, word] = TITLES[figure.name]
   return `${title}: ${valueOf(figure, 'fresh')} ${word} ${grouped(requests.fresh)} requests, ` +
     `against ${valueOf(figure, 'old')} ${word} ${grouped(requests.old)} of the old workers`
+}
+
+/** Those of the new code that were too few to decide. @param {Figure[]} figures @returns {string} empty: none */
+function crashesOf (figures) {
+  const count = figures.find(({ name }) => name === 'crashes')?.fresh ?? 0
+  return count === 0 ? '' : `; a worker of the new code has crashed ${count === 1 ? 'once' : `${grouped(count)} times`}`
 }
 
 /**

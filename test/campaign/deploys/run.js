@@ -33,6 +33,7 @@ const KINDS = /** @type {const} */ ({
 const source = kind => `'use strict'
 const kept = []
 require('node:http').createServer((request, response) => {
+  if (request.url === '/hangs') return
   ${KINDS[kind].code}
   const rows = Array.from({ length: 100 + Math.random() * 400 }, (_, i) => ({ i, text: 'row ' + i }))
   setTimeout(() => response.end(JSON.stringify(rows)), Math.random() * 5)
@@ -40,16 +41,21 @@ require('node:http').createServer((request, response) => {
 `
 
 /**
- * Clients that give up nearly every request, each on a connection of its own, as those of others do not.
+ * Clients that give up, each on a connection of its own, as those of others do not: nearly every request at once, and
+ * those that neither code answers after a time-out.
  *
  * @param {number} port
  * @returns {AbortController} ends that
  */
 function giveUp (port) {
   const ended = new AbortController()
+  const ask = (/** @type {string} */ path, /** @type {number} */ ms) => {
+    const request = http.get({ host: '127.0.0.1', port, path, agent: false }, response => response.resume()).on('error', () => {})
+    setTimeout(() => request.destroy(), ms)
+  }
   const timer = setInterval(() => {
-    const request = http.get({ host: '127.0.0.1', port, agent: false }, response => response.resume()).on('error', () => {})
-    setTimeout(() => request.destroy(), Math.random() * 6)
+    ask('/', Math.random() * 6)
+    ask('/hangs', 500)
   }, 50)
   ended.signal.addEventListener('abort', () => clearInterval(timer))
   return ended

@@ -287,6 +287,7 @@ t.test('with too few requests nothing is said, but what is beyond doubt', async 
   const verdict = judged(few)
   t.match(verdict, { verdict: 'undecided', decidedBy: null, leastRequests: 200 })
   t.equal(sentenceOf(verdict), 'too few requests to judge: 120 requests of the new code and 4,800 of the old; 200 of each are needed')
+  t.match(sentenceOf(judged({ ...few, crashes: 1 })), / are needed; a worker of the new code has crashed once$/)
   t.match(judged(few, {}, { leastRequests: 120 }), { verdict: 'good' })
   t.match(judged({}, { requests: 2 }), { verdict: 'undecided' })
   t.match(judged({ ...few, status: () => 500 }), { verdict: 'bad', decidedBy: 'errors' })
