@@ -16,7 +16,7 @@ t.test('within a fleet', async t => {
     const { pid, recycled } = await beginDrain(fleet)
     await recycled
     for (const what of ['onDrain', 'event']) {
-      t.same(told.all(what).map(({ what, ...message }) => message), [{ event: what, pid, about: { reason: 'requested', deadlineMs: 7000 } }])
+      t.same(told.all(what).map(({ what, ...message }) => message), [{ event: what, pid, about: { reason: 'requested', deadlineMs: 7000, handoff: true } }])
     }
   })
 

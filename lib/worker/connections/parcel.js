@@ -35,7 +35,7 @@ const { LIGHT } = require('../../core/sharing')
 
 const NOTHING = Buffer.alloc(0)
 const HANDSHAKE_MS = 120_000 // as net's by default
-const HEAD_END = '\r\n\r\n'
+const HEAD_END = /[^\r\n](?:\r?\n\r?\n|\r\r)/ // as lenient parsers take it, too
 
 /**
  * Takes the handle and the unread bytes out of a connection's socket, which closes for the app as if the client had
@@ -68,7 +68,8 @@ function unpack (connection, parcel) {
   connection.replayed = parcel.replayed
   connection.deaths = parcel.deaths
   connection.sessionId = parcel.session
-  connection.isSettled = parcel.bytes.includes(HEAD_END) // of a part of a head the session is not known yet
+  // Of a part of a head the session is not known yet
+  connection.isSettled = HEAD_END.test(parcel.bytes.toString('latin1'))
   connection.isOwned = parcel.isOwned
   connection.load = parcel.load
   connection.since = performance.now()
