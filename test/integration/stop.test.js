@@ -10,6 +10,7 @@ const { startCli, startFleet, sumOfEnds, FIXTURES } = require('../support/fleet'
 const { get, clientPerWorker } = require('../support/client')
 const { extent } = require('../support/campaign')
 const { Load } = require('../support/load')
+const { becomesTrue } = require('../support/processes')
 const { becomesTrue, livingOfGroup } = require('../support/processes')
 
 const APP = path.join(FIXTURES, 'misbehaves.js')
@@ -140,5 +141,5 @@ t.test('a process that starts and stops one fleet after another keeps no timer o
     await setTimeout(20) // `destroy` is told later
     counts.push(timers.size)
   }
-  t.ok(counts[3] <= counts[0], counts.join(', '))
+  t.ok(await becomesTrue(() => timers.size <= counts[0] + 1), `${counts.join(', ')}; ${timers.size} in the end`) // its own, and some last for seconds
 })
