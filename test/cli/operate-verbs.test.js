@@ -11,7 +11,7 @@ const { FIXTURES } = require('../support/fleet')
 const { controlRoom, rawClient } = require('../support/control')
 const { Load } = require('../support/load')
 const { becomesTrue } = require('../support/processes')
-const { RawClient } = require('../support/raw-client')
+const { RawClient, head } = require('../support/raw-client')
 
 const PLAIN = path.join(FIXTURES, 'plain.js')
 const WORKER_FIELDS = ['slot', 'pid', 'state', 'generation', 'ageMs', 'rssBytes', 'pssBytes', 'ussBytes', 'budgetBytes', 'cpuPercent', 'elu', 'connections', 'inFlight', 'requests', 'recycles', 'lastReason']
@@ -160,7 +160,7 @@ t.test('a verb that cut something, or had to kill a worker, says so, and exits 1
   t.match(await room.recycle(['recycle', '0']), { code: 1, stdout: 'api: 1 worker replaced, 0 cut, 0 moved, 1 worker had to be killed\n', stderr: /the worker was killed at --kill-timeout/ })
   t.match(events.all('worker.retire'), [{ pid, signal: 'SIGKILL', killedFor: 'kill-timeout', msg: `killed slot 0 (${pid}): its app had not ended within --kill-timeout of SIGTERM`, level: 40 }])
   const client = await RawClient.connect(port)
-  client.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1') // answered, and the body goes on
+  client.send(head('GET', '/held'))
   t.match(await room.call(['reload']), { code: 1, stdout: /^api is reloaded: 1 worker replaced, 1 cut, 0 moved, 1 worker had to be killed\n$/ })
   t.match(await room.call(['stop']), { code: 1, stdout: 'api has stopped, 0 cut, 0 moved, 1 worker had to be killed\n' })
   t.match(await exited, { code: 0 })

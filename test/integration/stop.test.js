@@ -10,7 +10,6 @@ const { startCli, startFleet, sumOfEnds, FIXTURES } = require('../support/fleet'
 const { get, clientPerWorker } = require('../support/client')
 const { extent } = require('../support/campaign')
 const { Load } = require('../support/load')
-const { becomesTrue } = require('../support/processes')
 const { becomesTrue, livingOfGroup } = require('../support/processes')
 
 const APP = path.join(FIXTURES, 'misbehaves.js')
