@@ -6,6 +6,7 @@ const { operate } = require('./operate')
 const { machineFacts } = require('./primary/measuring/container')
 const { assemble } = require('./primary/start')
 const { Takeover } = require('./primary/succession/takeover')
+/** @import { FleetOptions } from './options' */
 
 /**
  * Runs an app under a supervisor in this process.
@@ -15,9 +16,9 @@ const { Takeover } = require('./primary/succession/takeover')
  * socket if `control` or `name` is given; if the path of `control` cannot be opened, or a fleet of this name runs, the
  * fleet stops and `ready()` rejects with RECYCLE_CONTROL or RECYCLE_CONTROL_TAKEN.
  *
- * @param {{ app: string, args?: string[] } & import('./options').FleetOptions} options
- * @returns {import('./primary/supervisor').Supervisor & import('./features').Commands} started;
- *   `await supervisor.ready()`
+ * @param {{ app: string, args?: string[] } & FleetOptions} options
+ * @returns {import('./primary/supervisor').Supervisor & import('./features').Commands} started; `await
+ *   supervisor.ready()`
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_BAD_USAGE, RECYCLE_NO_APP,
  *   RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED, RECYCLE_FORK_UNSUPPORTED, RECYCLE_JOURNAL
  */
@@ -40,7 +41,7 @@ const readJournal = file => require('./journal/reader').readJournal(file)
 /**
  * For a config file, so that an editor knows the options: it returns what it is given.
  *
- * @template {{ app?: string, args?: string[] } & import('./options').FleetOptions} Config
+ * @template {{ app?: string, args?: string[] } & FleetOptions} Config
  * @param {Config} config
  * @returns {Config}
  */

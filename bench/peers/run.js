@@ -52,7 +52,7 @@ async function runPeer (name, { app, keepAlive, workers, budgetBytes, shares, fr
   let loads = []
   /** @type {Proxy | undefined} */
   let proxy
-  /** @type {import('../../lib/drill/load').Tick[]} */
+  /** @type {import('../../lib/drill/tally').Tick[]} */
   const ticks = []
   /** @type {Record<string, number>} */
   const errors = {}
@@ -169,7 +169,7 @@ function loadOf (port, keepAlive, { path, rate, connections, body }) {
 }
 
 /**
- * @param {import('../../lib/drill/load').Tick[]} ticks
+ * @param {import('../../lib/drill/tally').Tick[]} ticks
  * @returns {{ answered: number, p50: number | null, p99: number | null, max: number | null }} ms
  */
 function latency (ticks) {

@@ -14,21 +14,20 @@ const { painter } = require('../journal/painter')
 const { formatSize, formatTime, parseTime } = require('../core/units')
 const { nameOfApp } = require('../primary/fleet-name')
 const { layOut } = require('../report/grid')
+/** @import { Config } from '../core/config' */
+/** @import { Option, Options } from '../core/options' */
+/** @import { Origin } from '../core/resolved-options' */
 
 /**
  * @typedef {object} Resolved
  * @property {string | undefined} app as the command line names it
  * @property {string[]} args
- * @property {import('../core/config').Config | null} config
- * @property {import('../core/options').Options} options
- * @property {Map<string, import('../core/resolved-options').Origin>} origins
+ * @property {Config | null} config
+ * @property {Options} options
+ * @property {Map<string, Origin>} origins
  */
 
-/**
- * @param {Resolved} resolved
- * @param {{ colors?: boolean }} [how]
- * @returns {string} lines of text, each with its end
- */
+/** @param {Resolved} resolved @param {{ colors?: boolean }} [how] @returns {string} lines of text, each with its end */
 function formatOrigins ({ app, args, config, options, origins }, { colors = false } = {}) {
   const appOrigin = app !== undefined ? 'command line' : config?.app !== undefined ? config.name : 'default'
   const fleet = options.name ?? nameAfter(app ?? config?.app)
@@ -36,7 +35,7 @@ function formatOrigins ({ app, args, config, options, origins }, { colors = fals
     ['app', app ?? config?.app ?? 'none', appOrigin],
     ['args', JSON.stringify(app !== undefined ? args : config?.args ?? []), appOrigin],
     ...OPTIONS.map(option => {
-      const origin = /** @type {import('../core/resolved-options').Origin} */ (origins.get(option.name))
+      const origin = /** @type {Origin} */ (origins.get(option.name))
       return [option.name, valueOf(option, origin, options, fleet), sourceOf(origin, config)]
     })
   ]
@@ -49,7 +48,7 @@ function formatOrigins ({ app, args, config, options, origins }, { colors = fals
   return [paint('bold', heading), ...painted, ...sums.length > 0 ? ['', ...sums] : []].map(line => `${line}\n`).join('')
 }
 
-/** @param {import('../core/options').Options} options @returns {string[]} */
+/** @param {Options} options @returns {string[]} */
 function arithmetic (options) {
   const { sizing, workers, jitter, stopTimeoutMs, stopTimes: { beforeMs, drainMs, killMs, totalMs } } = options
   const bounds = boundsOf(options)
@@ -64,9 +63,7 @@ function arithmetic (options) {
 /**
  * The value as written, with what is in force beside it where the two differ.
  *
- * @param {import('../core/options').Option} option
- * @param {import('../core/resolved-options').Origin} origin
- * @param {import('../core/options').Options} options
+ * @param {Option} option @param {Origin} origin @param {Options} options
  * @param {string | null} fleet its name
  */
 function valueOf (option, { from, text }, options, fleet) {
@@ -78,8 +75,7 @@ function valueOf (option, { from, text }, options, fleet) {
 }
 
 /**
- * @param {import('../core/options').Option} option @param {import('../core/options').Options} options
- * @param {string | null} fleet
+ * @param {Option} option @param {Options} options @param {string | null} fleet
  * @returns {string | null} null: as written
  */
 function inForceOf ({ key, kind }, options, fleet) {
@@ -109,9 +105,9 @@ function nameAfter (app) {
   }
 }
 
-/** @param {import('../core/resolved-options').Origin} origin @param {import('../core/config').Config | null} config */
+/** @param {Origin} origin @param {Config | null} config */
 function sourceOf ({ from, called }, config) {
-  if (from === 'file') return /** @type {import('../core/config').Config} */ (config).name
+  if (from === 'file') return /** @type {Config} */ (config).name
   return from === 'default' ? from : called
 }
 

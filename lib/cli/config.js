@@ -10,8 +10,7 @@ const { RecycleError } = require('../core/errors')
 const { OPTIONS } = require('../core/options')
 const { traceOptions } = require('../core/resolved-options')
 const { machineFacts } = require('../primary/measuring/container')
-
-/** @typedef {import('../core/config').Config} Config */
+/** @import { Config } from '../core/config' */
 
 const TYPESCRIPT = ['.ts', '.mts', '.cts']
 const ENDINGS = ['.js', '.cjs', '.mjs', ...TYPESCRIPT, '.json']
@@ -27,8 +26,7 @@ function addConfig (command) {
  * Loads the config file that --config or RECYCLE_CONFIG names, or the one that a search finds. Paths in it are relative
  * to its folder, and are made absolute.
  *
- * @param {string | undefined} named
- * @param {Record<string, string | undefined>} env
+ * @param {string | undefined} named @param {Record<string, string | undefined>} env
  * @returns {Promise<Config | null>}
  * @throws {RecycleError} RECYCLE_BAD_CONFIG
  */
@@ -182,9 +180,7 @@ function shortened (file) {
 /**
  * The app to run: that of the command line with its arguments, else that of the config file with its own.
  *
- * @param {string | undefined} app
- * @param {string[]} args
- * @param {Config | null} config
+ * @param {string | undefined} app @param {string[]} args @param {Config | null} config
  * @param {string | null} [why] the start script of package.json does not name one
  * @returns {{ app: string, args: string[] }}
  * @throws {RecycleError} RECYCLE_BAD_USAGE

@@ -2,10 +2,11 @@
 
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 const { complain, print } = require('./print')
+/** @import { Command } from 'commander' */
 
 const LONGEST_MS = 10 * 60_000
 
-/** `recycle cpuprofile <slot>`. @param {import('commander').Command} program */
+/** `recycle cpuprofile <slot>`. @param {Command} program */
 function addCpuprofile (program) {
   const command = program.command('cpuprofile')
     .description('Takes a CPU profile of a worker while it serves.')
@@ -17,9 +18,7 @@ function addCpuprofile (program) {
     .action((slot, _name, given) => profile(command, slot, given))
 }
 
-/**
- * @param {import('commander').Command} command @param {string} slot @param {{ out?: string, duration: string }} given
- */
+/** @param {Command} command @param {string} slot @param {{ out?: string, duration: string }} given */
 async function profile (command, slot, { out, duration }) {
   const path = require('node:path')
   const { RecycleError } = require('../core/errors')

@@ -13,6 +13,7 @@ const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { writePage } = require('./page')
 const { flagOf, withoutDefaults } = require('./run')
 const { complain, print } = require('./print')
+/** @import { Config } from '../core/config' */
 
 /** `recycle drill [options] <app> [app args…]` @param {import('commander').Command} program */
 function addDrill (program) {
@@ -37,8 +38,7 @@ function addDrill (program) {
 }
 
 /**
- * @param {string | undefined} app
- * @param {string[]} args
+ * @param {string | undefined} app @param {string[]} args
  * @param {Record<string, any>} given by commander: undefined where the flag was not given
  */
 async function run (app, args, given) {
@@ -115,8 +115,8 @@ function openPicture (stderr) {
 /**
  * The fleet of a drill takes neither the name nor the addresses of the production fleet.
  *
- * @param {import('../core/config').Config} config
- * @returns {import('../core/config').Config}
+ * @param {Config} config
+ * @returns {Config}
  */
 function withoutAddresses ({ values: { name, control, admin, adminAllowRemote, ...values }, ...rest }) {
   return { ...rest, values }

@@ -4,19 +4,16 @@
 
 const { RecycleError } = require('../core/errors')
 const { answerToFleet } = require('../core/habits')
+/** @import { Command } from 'commander' */
 
-/** @param {import('commander').Command} command @returns {import('commander').Command} */
+/** @param {Command} command @returns {Command} */
 function addFleetOptions (command) {
   return command
     .option('--name <name>', 'the fleet of this name (default: the only running fleet)')
     .option('--control <path>', 'the fleet with this control socket')
 }
 
-/**
- * The fleet's name as the last argument, where `status` and `top` have it.
- *
- * @param {import('commander').Command} command
- */
+/** The fleet's name as the last argument, where `status` and `top` have it. @param {Command} command */
 function addFleetName (command) {
   return command.argument('[name]', 'name of the fleet, as --name').hook('preAction', (_, { args, registeredArguments }) => {
     const name = args[registeredArguments.length - 1]
@@ -27,12 +24,12 @@ function addFleetName (command) {
 /**
  * The fleet's name or socket, as given after the command, before it, or in the environment.
  *
- * @param {import('commander').Command} command
+ * @param {Command} command
  * @returns {{ name?: string, control?: string }}
  * @throws {RecycleError} RECYCLE_BAD_USAGE for other options before the command: those of `recycle <app>`
  */
 function fleetOf (command) {
-  const parent = /** @type {import('commander').Command} */ (command.parent)
+  const parent = /** @type {Command} */ (command.parent)
   const foreign = parent.options.find(option => !['name', 'control'].includes(option.attributeName()) &&
     parent.getOptionValueSource(option.attributeName()) === 'cli')
   if (foreign) {
@@ -46,8 +43,7 @@ function fleetOf (command) {
 
 /**
  * @template T
- * @param {import('commander').Command} command
- * @param {(client: import('../control/client').Client, name: string) => Promise<T>} use
+ * @param {Command} command @param {(client: import('../control/client').Client, name: string) => Promise<T>} use
  * @returns {Promise<T>}
  * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS and what the fleet throws
  */
@@ -62,11 +58,7 @@ async function withFleet (command, use) {
   }
 }
 
-/**
- * As findFleet(), in the words of pm2 too: `all`, and the number of an app.
- *
- * @param {import('commander').Command} command
- */
+/** As findFleet(), in the words of pm2 too: `all`, and the number of an app. @param {Command} command */
 async function find (command) {
   const { findFleet } = require('../control/client')
   const which = fleetOf(command)

@@ -11,11 +11,12 @@ const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { groupOf } = require('./help')
 const { compileWhenBusy } = require('./lean-v8')
 const { lastWords } = require('./print')
+/** @import { Command } from 'commander' */
 
 /**
  * `recycle [options] <app> [app args…]`, or by the word start, as pm2.
  *
- * @param {import('commander').Command} program @param {{ isStart?: boolean }} [how]
+ * @param {Command} program @param {{ isStart?: boolean }} [how]
  */
 function addRun (program, { isStart = false } = {}) {
   const command = program
@@ -50,7 +51,7 @@ function flagOf ({ name, short, flag, help, defaultText, kind }) {
  *
  * @param {Asked} asked
  * @param {Record<string, any>} given by commander: undefined where the flag was not given
- * @param {import('commander').Command} command
+ * @param {Command} command
  */
 async function run (asked, given, command) {
   const takeover = require('../primary/succession/takeover').Takeover.find()
@@ -63,9 +64,7 @@ async function run (asked, given, command) {
 }
 
 /**
- * @param {Asked} asked
- * @param {Record<string, any>} given
- * @param {import('commander').Command} command
+ * @param {Asked} asked @param {Record<string, any>} given @param {Command} command
  * @param {import('../primary/succession/takeover').Takeover | null} takeover
  */
 async function runFleet ({ app, args, misplaced }, given, command, takeover) {
@@ -124,9 +123,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
  * like it.
  *
  * @template T
- * @param {string} app
- * @param {string[]} commands
- * @param {() => T} assemble
+ * @param {string} app @param {string[]} commands @param {() => T} assemble
  * @returns {T}
  */
 function orNoSuchCommand (app, commands, assemble) {

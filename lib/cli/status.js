@@ -2,8 +2,9 @@
 
 const { addFleetOptions, withFleet } = require('./fleet')
 const { printJson } = require('./print')
+/** @import { Command } from 'commander' */
 
-/** `recycle status [name]`. @param {import('commander').Command} program */
+/** `recycle status [name]`. @param {Command} program */
 function addStatus (program) {
   const command = program.command('status')
     .description('Shows the state of each worker of a fleet.')
@@ -15,7 +16,7 @@ function addStatus (program) {
   })
 }
 
-/** @param {import('commander').Command} command @param {{ json?: boolean }} given */
+/** @param {Command} command @param {{ json?: boolean }} given */
 async function show (command, { json = false }) {
   const status = await withFleet(command, client => client.call('status'))
   const { stdout } = process

@@ -3,11 +3,12 @@
 const { RecycleError } = require('../core/errors')
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 const { printJson } = require('./print')
+/** @import { Command } from 'commander' */
 
 const LAST = 10
 const ALL = 100 // that a primary keeps: from its start on
 
-/** `recycle tail`. @param {import('commander').Command} program */
+/** `recycle tail`. @param {Command} program */
 function addTail (program) {
   const command = program.command('tail')
     .description('Prints the events of a fleet as they happen, until the fleet ends.')
@@ -16,7 +17,7 @@ function addTail (program) {
   addFleetName(addFleetOptions(command)).action((_name, given) => tail(command, given))
 }
 
-/** @param {import('commander').Command} command @param {{ last?: string, json?: boolean }} given */
+/** @param {Command} command @param {{ last?: string, json?: boolean }} given */
 async function tail (command, { last = String(LAST), json = false }) {
   if (!/^\d+$/.test(last)) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--last', given: last, accepts: 'a whole number' })
   const { prettyLine, isQuiet } = require('../journal/sentence')

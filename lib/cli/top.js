@@ -3,12 +3,14 @@
 const { RecycleError } = require('../core/errors')
 const { addFleetOptions, withFleet } = require('./fleet')
 const { complain, print } = require('./print')
+/** @import { Command } from 'commander' */
+/** @import { Client } from '../control/client' */
 
 const POLL_MS = 1000
 const DRAW_MS = 50
 const EVENTS = 50
 
-/** `recycle top [name]`. @param {import('commander').Command} program */
+/** `recycle top [name]`. @param {Command} program */
 function addTop (program) {
   const command = program.command('top')
     .description('Shows the state of each worker of a fleet, live.')
@@ -20,7 +22,7 @@ function addTop (program) {
   })
 }
 
-/** @param {import('commander').Command} command */
+/** @param {Command} command */
 async function top (command) {
   const { stdin, stdout } = process
   if (!stdin.isTTY || !stdout.isTTY) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: 'recycle top needs a terminal; recycle status prints the same once' })
@@ -28,7 +30,7 @@ async function top (command) {
   do isLeft = await topOfPrimary(command); while (isLeft)
 }
 
-/** @param {import('commander').Command} command @returns {Promise<boolean>} another primary has taken the fleet over */
+/** @param {Command} command @returns {Promise<boolean>} another primary has taken the fleet over */
 async function topOfPrimary (command) {
   const { stdin, stdout } = process
   return withFleet(command, async (client, name) => {
@@ -48,8 +50,7 @@ async function topOfPrimary (command) {
 }
 
 /**
- * @param {import('../control/client').Client} client
- * @param {import('./top/fleet-view').FleetView} fleet
+ * @param {Client} client @param {import('./top/fleet-view').FleetView} fleet
  * @param {import('./top/screen').Screen} screen
  * @returns {Promise<'quit' | 'stopped' | 'left' | 'gone'>}
  */
@@ -111,10 +112,7 @@ async function watch (client, fleet, screen) {
   }
 }
 
-/**
- * @param {import('../control/client').Client} client @param {number | null | undefined} slot
- * @param {(text: string) => void} say
- */
+/** @param {Client} client @param {number | null | undefined} slot @param {(text: string) => void} say */
 async function recycle (client, slot, say) {
   if (slot === null || slot === undefined) return say('a standby has no slot: recycle replaces workers by slot')
   say(`recycling slot ${slot}`)

@@ -91,13 +91,10 @@ function appsOf (file) {
 }
 
 /**
- * @param {object} call
- * @param {string} call.name
- * @param {string[]} call.options
+ * @param {object} call @param {string} call.name @param {string[]} call.options
  * @param {Record<string, any> | null} call.flags as given on the command line; null: by `options` alone
  * @param {string} call.app @param {string[]} call.args @param {string} call.folder
- * @param {Record<string, string>} call.env
- * @param {string | undefined} call.user @param {string | undefined} call.port
+ * @param {Record<string, string>} call.env @param {string | undefined} call.user @param {string | undefined} call.port
  */
 function unit ({ name, options, flags, app, args, folder, env, user, port }) {
   const os = require('node:os')

@@ -8,8 +8,9 @@ const { count } = require('../core/units')
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 const { openSteps } = require('./steps')
 const { complain, print } = require('./print')
+/** @import { Command } from 'commander' */
 
-/** @typedef {import('commander').Command} Command @typedef {Record<string, any>} Result */
+/** @typedef {Record<string, any>} Result */
 
 /** @param {Command} program */
 function addVerbs (program) {
@@ -76,9 +77,7 @@ function verb (program, name, description) {
 }
 
 /**
- * @param {Command} command
- * @param {Record<string, any>} args
- * @param {(result: Result, name: string) => string} describe
+ * @param {Command} command @param {Record<string, any>} args @param {(result: Result, name: string) => string} describe
  * @param {(result: Result) => Result[]} [accounts] whose losses are a failure
  */
 async function act (command, args, describe, accounts = () => []) {

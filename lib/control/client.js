@@ -8,6 +8,7 @@ const { RecycleError } = require('../core/errors')
 const { types } = require('../core/option-types')
 const { allSockets, searchedFolders, trustedFolders, distrusted, socketIn, nameBy } = require('./socket-path')
 const { Lines, encode, decode, readError } = require('./protocol')
+/** @import { Env } from './socket-path' */
 
 const HELLO_MS = 5000
 const MAX_LINE_BYTES = 64 * 1024 * 1024 // the fleet is trusted, but the memory for its answer is bounded
@@ -46,9 +47,7 @@ class Client {
   }
 
   /**
-   * @param {string} verb
-   * @param {Record<string, any>} [args]
-   * @param {Ask} [ask]
+   * @param {string} verb @param {Record<string, any>} [args] @param {Ask} [ask]
    * @returns {Promise<any>} the result of the verb; with `wait: false` undefined, as soon as the fleet has begun
    * @throws {RecycleError} that of the fleet; RECYCLE_FLEET_GONE, RECYCLE_CUT_OFF
    */
@@ -153,7 +152,7 @@ async function fleetAt (socketPath) {
 }
 
 /**
- * @param {import('./socket-path').Env} [env]
+ * @param {Env} [env]
  * @param {{ ofAll?: boolean }} [how] `ofAll`: for root, those of other users too
  * @returns {Promise<Found[]>} the fleets with a socket in one of the usual folders
  */
@@ -165,8 +164,7 @@ async function listFleets (env = process.env, how = {}) {
 /**
  * Finds a fleet by its name, by the path of its socket, or as the only running fleet.
  *
- * @param {{ name?: string | null, control?: string | null }} which
- * @param {import('./socket-path').Env} [env]
+ * @param {{ name?: string | null, control?: string | null }} which @param {Env} [env]
  * @returns {Promise<Found>}
  * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
  */

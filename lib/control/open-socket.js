@@ -17,6 +17,7 @@ const { RecycleError } = require('../core/errors')
 const { fileId } = require('../core/file-id')
 const { fleetAt } = require('./client')
 const { controlFolders, socketIn, prepareFolder, checkLength, ourUid } = require('./socket-path')
+/** @import { Server } from 'node:net' */
 
 const PATIENCE_MS = 15_000
 const WAIT_MS = 50
@@ -24,7 +25,7 @@ const LOCK_MS = 10_000 // longer than staleId() can take
 const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV'] // by link()
 
 /**
- * @param {import('node:net').Server} server
+ * @param {Server} server
  * @param {{ name: string, control: string | null, predecessor?: number }} of the fleet; `control`: the path of
  *   --control; `predecessor`: the pid of a primary that is to be succeeded, and may listen there until then
  * @param {import('./socket-path').Env} [env]
@@ -73,11 +74,7 @@ function replace (socket, hidden) {
   } catch {} // the folder is gone, and the fleet serves all the same
 }
 
-/**
- * @param {import('node:net').Server} server
- * @param {string} socket
- * @returns {Promise<NodeJS.ErrnoException | null>}
- */
+/** @param {Server} server @param {string} socket @returns {Promise<NodeJS.ErrnoException | null>} */
 function listen (server, socket) {
   return new Promise(resolve => {
     const settle = (/** @type {NodeJS.ErrnoException | null} */ error) => {
@@ -116,8 +113,7 @@ async function publish (hidden, socket, remedy) {
  * not delete a socket that another fleet has opened meanwhile. Opening needs no lock where there are hard links: link()
  * is atomic.
  *
- * @param {string} socket
- * @param {string} remedy
+ * @param {string} socket @param {string} remedy
  * @param {() => void} then what needs the lock too
  * @returns {Promise<boolean>} false: another process has the lock
  * @throws {RecycleError} if it is not stale, or not this user's
@@ -141,8 +137,7 @@ async function makeRoom (socket, remedy, then) {
 }
 
 /**
- * @param {string} socket
- * @param {string} remedy
+ * @param {string} socket @param {string} remedy
  * @param {number} [predecessor] that may hold it
  * @returns {Promise<string | null>} file id of the stale socket; null: there is no file
  */

@@ -77,8 +77,7 @@ function openAccount (connections, inFlight) {
  * The account of a worker that gave none, from its last beat. A connection with a request in flight was cut; any other
  * connection may have had a request that the worker had not read.
  *
- * @param {number} connections
- * @param {number} inFlight
+ * @param {number} connections @param {number} inFlight
  * @returns {Account}
  */
 function lostAccount (connections, inFlight) {
@@ -91,8 +90,7 @@ function lostAccount (connections, inFlight) {
  * move.
  *
  * @param {number} connections by its last beat
- * @param {number} inFlight
- * @param {Outcome} outcome
+ * @param {number} inFlight @param {Outcome} outcome
  * @returns {Account}
  */
 function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut, ended, cuts }) {

@@ -14,6 +14,7 @@
 const { FEATURES, boundsOf } = require('../features')
 const { BOOTING } = require('./memory-room')
 const { formatSize } = require('./units')
+/** @import { Options } from './options' */
 
 /**
  * @typedef {'machine' | 'cgroup v1' | 'cgroup v2'} Source of a limit
@@ -91,8 +92,7 @@ function forWorkers ({ limitBytes, primaryBytes, marginBytes }) {
  * `--workers auto`: 2×CPU+1, or fewer where the memory is not enough for so many of the least size. A budget that was
  * given is an upper bound that a worker may never come near, so it takes none away.
  *
- * @param {Sizing} sizing
- * @param {number | 'auto' | null} maxRssBytes
+ * @param {Sizing} sizing @param {number | 'auto' | null} maxRssBytes
  */
 function autoWorkers ({ desired, fitting }, maxRssBytes) {
   return typeof maxRssBytes === 'number' || fitting === null ? desired : Math.max(1, Math.min(desired, fitting))
@@ -120,8 +120,7 @@ function workersOf (sizing, eachBytes) {
 /**
  * `--max-rss auto`.
  *
- * @param {Sizing} sizing
- * @param {number} workers
+ * @param {Sizing} sizing @param {number} workers
  * @returns {number} bytes, a whole number of MiB; 0: there is no memory for them
  */
 function autoBudget (sizing, workers) {
@@ -132,8 +131,7 @@ function autoBudget (sizing, workers) {
  * The budget of a worker in a fleet of this size; within the bounds of one that sizes itself, it is that of the
  * largest.
  *
- * @param {Pick<import('./options').Options, 'maxRssBytes' | 'hardRssBytes' | 'sizing'>} options
- * @param {number} workers
+ * @param {Pick<Options, 'maxRssBytes' | 'hardRssBytes' | 'sizing'>} options @param {number} workers
  * @returns {{ maxRssBytes: number | null, hardRssBytes: number | null }}
  */
 function budgetFor (options, workers) {
@@ -146,8 +144,7 @@ function budgetFor (options, workers) {
 /**
  * Why `--max-rss auto` cannot be had.
  *
- * @param {Sizing} sizing
- * @param {number} workers
+ * @param {Sizing} sizing @param {number} workers
  * @param {number | null} [freshBytes] what a worker takes when it is new; null: not known
  * @returns {string | null} completes "it takes …"; null: it can
  */
@@ -173,8 +170,7 @@ function workersArithmetic ({ parallelism, quotaCpus, cpus, desired, fitting }) 
 }
 
 /**
- * @param {Sizing} sizing
- * @param {Pick<import('./options').Options, 'workers' | 'maxRssBytes'>} options
+ * @param {Sizing} sizing @param {Pick<Options, 'workers' | 'maxRssBytes'>} options
  * @returns {({ warning: string } & Record<string, any>)[]} what is to be said at the start
  */
 function sizingWarnings ({ limitBytes, source, fitting, desired, beside, isAutoWorkers }, options) {

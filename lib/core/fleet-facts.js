@@ -75,9 +75,7 @@ function surging ({ slots, standbys }, desired) {
  * each desired worker whose memory has not been seen, whether it boots, is about to, or drains first; a standby runs
  * already.
  *
- * @param {Facts} facts
- * @param {Desired} desired
- * @param {number} surging
+ * @param {Facts} facts @param {Desired} desired @param {number} surging
  */
 function fitting ({ slots, standbys, memory }, desired, surging) {
   const seen = slots.filter(({ slot, incumbent }) => desired.slots.includes(slot) && isSeen(incumbent)).length

@@ -168,8 +168,7 @@ const KEYS = Object.freeze({
 /**
  * To the sentence on an unknown key of a config file or of the library.
  *
- * @param {string} key
- * @param {readonly string[]} known
+ * @param {string} key @param {readonly string[]} known
  * @param {string} [lists] the command that lists them all
  * @returns {string}
  */

@@ -116,8 +116,7 @@ function beginMessage () {
  * Whether isBetweenMessages() is to know that a message has begun of which not all headers have come: that costs a call
  * from the parser for each message. To be called at the start of a request.
  *
- * @param {any} socket
- * @param {boolean} isWatched
+ * @param {any} socket @param {boolean} isWatched
  */
 function watchBegins (socket, isWatched) {
   const { parser } = socket

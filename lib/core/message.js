@@ -183,8 +183,7 @@ const FROM_PRIMARY = Object.freeze({
 })
 
 /**
- * @param {Readonly<Record<string, Kind>>} kinds
- * @param {import('./envelope').Message} received
+ * @param {Readonly<Record<string, Kind>>} kinds @param {import('./envelope').Message} received
  * @param {any} [handle] what came with it
  * @returns {string | null} what is wrong with it, in a sentence; null: nothing is
  */

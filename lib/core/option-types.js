@@ -6,6 +6,7 @@
  */
 
 const { parseSize, parseTime, withUnit } = require('./units')
+/** @import { Limit } from './limit' */
 
 /**
  * @typedef {object} Kind how a value is read
@@ -153,8 +154,7 @@ const types = {
 /**
  * Whether a config file may contain a value of this type. `read` checks its range and form.
  *
- * @param {Schema} schema
- * @param {unknown} value
+ * @param {Schema} schema @param {unknown} value
  * @returns {boolean}
  */
 function isOfType (schema, value) {
@@ -188,16 +188,13 @@ function textOf (value) {
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : ''
 }
 
-/**
- * @param {unknown} value
- * @returns {import('./limit').Limit | undefined} undefined: it is no percentage from 1 to 100
- */
+/** @param {unknown} value @returns {Limit | undefined} undefined: it is no percentage from 1 to 100 */
 function shareOf (value) {
   const share = inRange(/^\d+(\.\d+)?%$/.test(textOf(value)) ? parseFloat(textOf(value)) : NaN, 1, 100)
   return share === undefined ? undefined : { share: share / 100 }
 }
 
-/** @param {number | undefined} value @returns {import('./limit').Limit | undefined} */
+/** @param {number | undefined} value @returns {Limit | undefined} */
 function most (value) {
   return value === undefined ? undefined : { most: value }
 }

@@ -7,17 +7,16 @@
 
 const { FEATURES } = require('../features')
 const { types } = require('./option-types')
+/** @import { Kind, OptionKind } from './option-types' */
 
 /**
- * @typedef {import('./option-types').Kind} Kind
- *
  * @typedef {object} Option
  * @property {string} name in the library
  * @property {string} key in the resolved options, with its unit
  * @property {string} [short] one-letter flag
  * @property {string} flag long flag with its placeholder
  * @property {string} env
- * @property {import('./option-types').OptionKind} kind
+ * @property {OptionKind} kind
  * @property {any} fallback the default, in the internal unit
  * @property {string} defaultText the default, as shown by help
  * @property {string} help

@@ -26,15 +26,12 @@
 const { spreadCrossings } = require('./crossings')
 const { fitting, isServing, isUsable, surging } = require('./fleet-facts')
 const { nextRecycles } = require('./recycle-order')
-
-/** @typedef {import('./fleet-facts').Facts} Facts @typedef {import('./fleet-facts').Desired} Desired */
+/** @import { Desired, Facts } from './fleet-facts' */
 
 const SAID_AFTER_MS = 2000 // the memory of a worker that has just left is among what is used until the next look
 
 /**
- * @param {Facts} facts
- * @param {Desired} desired
- * @param {number} now
+ * @param {Facts} facts @param {Desired} desired @param {number} now
  * @returns {{ actions: Action[], wakeAt: number }} `wakeAt`: when the plan changes though no fact does; Infinity: it
  *   does not
  */
@@ -102,9 +99,7 @@ function leave ({ slots }, { slots: wanted }) {
  * Empty slots. A slot whose worker has served is filled at once, also where the one before it drains still; a new one,
  * while others serve, when there is room.
  *
- * @param {Facts} facts
- * @param {Desired} desired
- * @param {{ room: number, surging: number, clock: Clock }} limits
+ * @param {Facts} facts @param {Desired} desired @param {{ room: number, surging: number, clock: Clock }} limits
  * @returns {{ actions: Action[], starting: number }} `starting`: how many of them are new slots
  */
 function bootSlots ({ slots }, { slots: wanted, maxBoots = 1, atFirst = Infinity }, { room, surging, clock }) {
@@ -156,8 +151,7 @@ function bootStandbys ({ slots, standbys, standbyNotBefore }, desired, { room, s
  * Tasks before a recycle, one at a time, and only where another worker, which stays, serves meanwhile. The others wait
  * for their turn, but for a worker over its hard budget, which is recycled.
  *
- * @param {Facts} facts
- * @param {Desired} desired
+ * @param {Facts} facts @param {Desired} desired
  * @returns {{ actions: Action[], held: Set<number> }} `held`: the slots whose recycle waits
  */
 function leaveRotation ({ slots }, { slots: wanted }) {
@@ -184,8 +178,7 @@ function leaveRotation ({ slots }, { slots: wanted }) {
 }
 
 /**
- * @param {Facts} facts
- * @param {Desired} desired
+ * @param {Facts} facts @param {Desired} desired
  * @param {{ room: number, fits: number, surging: number, held: Set<number>, actions: Action[], clock: Clock }} limits
  *   `fits`: `room`, as far as there is memory; `held`, `actions`: of leaveRotation()
  * @returns {Action[]}

@@ -10,6 +10,7 @@
 const { FEATURES } = require('../features')
 const { name, why, id, parcelFields, behind, ahead, shared } = require('./message')
 const shapes = require('./shape')
+/** @import { Kind } from './message' */
 
 const { count, duration, flag, text, orNull, optional, listOf } = shapes
 
@@ -26,7 +27,7 @@ const LONGEST_LEGACY = 10_000_000
 
 const kept = record({ fd: count, name: orNull(name), path: orNull(name), address: orNull(name), port: orNull(count) })
 
-/** predecessor → successor @type {Readonly<Record<string, import('./message').Kind>>} */
+/** predecessor → successor @type {Readonly<Record<string, Kind>>} */
 const FROM_PREDECESSOR = Object.freeze({
   socket: kind('a listening socket; `file`: of a unix socket, or null; `kept`: it has been inherited, and another process keeps it open', { key: name, file: orNull(name), data: optional(shared), kept: optional(kept) }, 'socket'),
   'kept-socket': kind('one that has been inherited, on which no worker listens', { socket: kept }, 'socket'),
@@ -44,7 +45,7 @@ const FROM_PREDECESSOR = Object.freeze({
   ...Object.assign({}, ...FEATURES.map(({ fromPredecessor }) => fromPredecessor?.({ ...shapes, kind, record })))
 })
 
-/** successor → predecessor @type {Readonly<Record<string, import('./message').Kind>>} */
+/** successor → predecessor @type {Readonly<Record<string, Kind>>} */
 const FROM_SUCCESSOR = Object.freeze({
   hello: kind('it runs; `version`: of these messages; `takesSessions`, `takesLegacy`: it understands those', { version: count, recycle: text(100), node: text(100), readyTimeoutMs: duration, takesSessions: optional(flag), takesLegacy: optional(flag) }),
   booted: kind('one more worker has booted', { done: count, of: count }),

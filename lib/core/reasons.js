@@ -5,11 +5,9 @@
  * limit of a figure, or a reason for which their part in the primary asks. A reason without a cause is asked for, or,
  * as `forecast`, comes of the plan.
  *
- * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | import('../features').Requested
- *   | 'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason
+ * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | import('../features').Requested |
+ *   'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason
  *
- * @typedef {import('./sample').Sample} Sample
- * @typedef {import('./budget').Budget} Budget
  * @typedef {{ figure: number | null | undefined, most: number | null }} Judged the figure, and what it must not exceed
  *
  * @typedef {object} Row
@@ -25,6 +23,8 @@
 const { LIMITS, REQUESTS } = require('../features')
 const { mostOf } = require('./limit')
 const { figure } = require('./sample')
+/** @import { Budget } from './budget' */
+/** @import { Sample } from './sample' */
 
 const FORECAST = 'forecast'
 
@@ -97,11 +97,7 @@ function areAll (samples, budget, isSo) {
   return samples.length >= budget.samples && samples.every(isSo)
 }
 
-/**
- * @param {Sample} sample
- * @param {Budget} budget
- * @param {number | null} bytes
- */
+/** @param {Sample} sample @param {Budget} budget @param {number | null} bytes */
 function isOver (sample, budget, bytes) {
   const value = figure(sample, budget.metric)
   return bytes !== null && value !== null && value > bytes

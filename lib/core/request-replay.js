@@ -30,8 +30,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
  * names and values that another one would read otherwise; and behind so many headers Node leaves out the others, which
  * may announce a body.
  *
- * @param {Head} head
- * @param {object} [how]
+ * @param {Head} head @param {object} [how]
  * @param {boolean} [how.isMarked] the app says that its handler may run twice, whatever the method
  * @param {number} [how.mostFields] names and values that the parser keeps; 0: all
  * @returns {boolean}

@@ -11,10 +11,9 @@ const { isLoopback } = require('./loopback')
 const { OPTIONS } = require('./options')
 const { fewestWorkers } = require('./recycle-order')
 const { stopTimes } = require('./stop-times')
+/** @import { Option, Options } from './options' */
 
 /**
- * @typedef {import('./options').Option} Option @typedef {import('./options').Options} Options
- *
  * @typedef {object} Sources the origins of options; the first that sets an option wins
  * @property {Record<string, string | undefined>} [env]
  * @property {{ name: string, values: Record<string, any> } | null} [file] a config file, as messages show it, and its
@@ -47,8 +46,7 @@ function resolveOptions (given, sources) {
 /**
  * Resolves options, with the origin of each value.
  *
- * @param {Record<string, any>} given
- * @param {Sources} sources
+ * @param {Record<string, any>} given @param {Sources} sources
  * @returns {{ options: Readonly<Options>, origins: Map<string, Origin> }} origins by the options' names
  */
 function traceOptions (given, { env = {}, file = null, parallelism, container = null, nameOf = o => o.name }) {

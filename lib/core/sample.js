@@ -1,5 +1,7 @@
 'use strict'
 
+/** @import { Requested, Sampled as Limited } from '../features' */
+
 /**
  * One sample of a worker: its memory as the meter read it, and the figures of its last beat. It has everything that a
  * verdict needs, so that decisions can be replayed from a journal.
@@ -13,7 +15,7 @@
  * @property {number | null} ussBytes
  * @property {string} meter the source: statm, smaps_rollup, smaps or pidusage
  *
- * @typedef {KernelSample & import('../features').Sampled} Sample
+ * @typedef {KernelSample & Limited} Sample
  *
  * @typedef {object} KernelSample
  * @property {number | null} rssBytes null: the meter had no reading, because the worker is leaving
@@ -24,10 +26,8 @@
  * @property {number} ageMs time in service, or as a standby
  * @property {number} requests that the worker has begun since its start
  * @property {number} silentMs since anything was heard of it
- * @property {import('../features').Requested | 'requested' | 'reload' | 'protocol-error' | null} requested a reason to
- *   replace the worker other than its budget
- *
- * @typedef {import('../features').Sampled} Limited the figures of limits, each only where its limit is set
+ * @property {Requested | 'requested' | 'reload' | 'protocol-error' | null} requested a reason to replace the worker
+ *   other than its budget
  */
 
 /**
@@ -53,8 +53,7 @@ function makeSample (reading, { ageMs, requests, silentMs, requested, ...limited
 /**
  * The figure that is compared with the budget.
  *
- * @param {Pick<Sample, 'rssBytes' | 'anonBytes' | 'pssBytes' | 'ussBytes'>} sample
- * @param {Metric} metric
+ * @param {Pick<Sample, 'rssBytes' | 'anonBytes' | 'pssBytes' | 'ussBytes'>} sample @param {Metric} metric
  * @returns {number | null} bytes; null: this sample has no such reading, because statm showed that none was needed
  */
 function figure (sample, metric) {

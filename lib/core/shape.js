@@ -1,5 +1,7 @@
 'use strict'
 
+/** @import { Kind } from './message' */
+
 /**
  * The required shape of a value from another process, as data. A shape checks a value: null if it is valid, else which
  * part is wrong and what is accepted there.
@@ -96,10 +98,9 @@ function or (flaw, also) {
  * A kind of message.
  *
  * @param {string} what it says
- * @param {Record<string, Shape>} [fields]
- * @param {import('./message').Kind['handle']} [handle]
+ * @param {Record<string, Shape>} [fields] @param {Kind['handle']} [handle]
  * @param {{ isAside?: boolean, isOpen?: boolean }} [how]
- * @returns {import('./message').Kind}
+ * @returns {Kind}
  */
 function kind (what, fields = {}, handle = 'none', { isAside = false, isOpen = false } = {}) {
   return { what, names: Object.keys(fields), fields: record(fields, { isOpen }), handle, isAside }

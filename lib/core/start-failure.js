@@ -19,8 +19,7 @@ const OWN_SOCKET = 'by a socket of its own (exclusive, reusePort, a thread, a na
 /**
  * Of one that never listened, as far as Node.js tells.
  *
- * @param {object} facts
- * @param {'listening' | 'online' | 'message'} facts.readyOn
+ * @param {object} facts @param {'listening' | 'online' | 'message'} facts.readyOn
  * @param {boolean} facts.hasLoaded its event loop has turned
  * @param {number} facts.silentMs since anything was heard of it: a heartbeat comes twice a second
  * @param {unknown} [facts.said] the latest message of its app, where it is not 'ready'
@@ -67,8 +66,7 @@ function sayPrimaryBranch (branch) {
 /**
  * Of one that died because an address was refused.
  *
- * @param {object} refused
- * @param {string} refused.address @param {number} refused.port @param {string} refused.code
+ * @param {object} refused @param {string} refused.address @param {number} refused.port @param {string} refused.code
  * @param {{ pid: number, command: string } | null} refused.holder
  * @param {boolean} [refused.isSibling] the holder is of this fleet
  */

@@ -48,9 +48,7 @@ const SUCCESSOR = Object.freeze({
 
 /**
  * @template {string} State
- * @param {Readonly<Record<State, Readonly<Record<string, State>>>>} table
- * @param {State} from
- * @param {string} event
+ * @param {Readonly<Record<State, Readonly<Record<string, State>>>>} table @param {State} from @param {string} event
  * @returns {State | null} null: the event does not belong there
  */
 function next (table, from, event) {

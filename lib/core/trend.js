@@ -21,8 +21,7 @@ function pushReading (trend, atMs, bytes) {
 }
 
 /**
- * @param {Trend} trend
- * @param {number | null} softBytes
+ * @param {Trend} trend @param {number | null} softBytes
  * @returns {number | null} how long after the latest reading the line is at the budget, ms; null: it is not near it, is
  *   too far ahead for these readings, or it is not certain that it grows
  */

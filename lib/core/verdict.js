@@ -4,22 +4,17 @@
  * The verdict on a worker: keep it, or condemn it for one reason. It depends only on what the journal records, so that
  * replaying it over a journal reproduces every decision (test/core/replay.test.js).
  *
- * @typedef {import('./reasons').Reason} Reason
  * @typedef {Reason | null} Verdict null: keep
- *
- * @typedef {import('./sample').Sample} Sample
- * @typedef {import('./budget').Budget} Budget
  */
 
 const { REASONS } = require('./reasons')
+/** @import { Budget } from './budget' */
+/** @import { Reason } from './reasons' */
+/** @import { Sample } from './sample' */
 
 const CAUSES = [...REASONS.values()].filter(({ isDue }) => isDue)
 
-/**
- * @param {import('./window').Window} window
- * @param {Budget} budget
- * @returns {Verdict}
- */
+/** @param {import('./window').Window} window @param {Budget} budget @returns {Verdict} */
 function verdict (window, budget) {
   const latest = window.samples.at(-1)
   if (!latest) return null
@@ -29,9 +24,7 @@ function verdict (window, budget) {
 /**
  * What a worker is condemned for by the limit of a feature.
  *
- * @param {Reason} reason
- * @param {Sample} sample
- * @param {Budget} budget
+ * @param {Reason} reason @param {Sample} sample @param {Budget} budget
  * @returns {{ figure?: number, most?: number }} empty for other reasons
  */
 function crossing (reason, sample, budget) {

@@ -1,9 +1,10 @@
 'use strict'
 
+/** @import { Sample } from './sample' */
+
 /**
  * The latest samples of a worker, oldest first: as many as its budget requires in a row.
  *
- * @typedef {import('./sample').Sample} Sample
  * @typedef {{ readonly samples: readonly Sample[] }} Window
  */
 

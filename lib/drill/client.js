@@ -28,6 +28,7 @@
 const http = require('node:http')
 const https = require('node:https')
 const { now } = require('./clock')
+/** @import { Socket } from 'node:net' */
 
 const REST_AFTER_REFUSAL_MS = 100
 
@@ -55,7 +56,7 @@ const REST_AFTER_REFUSAL_MS = 100
  * @typedef {object} Exchange a request in progress
  * @property {number} startedAt
  * @property {number} dueAt when it should have been sent
- * @property {import('node:net').Socket | null} socket
+ * @property {Socket | null} socket
  * @property {boolean} isSent
  * @property {number} readBefore bytes that the connection had read when the request was sent
  * @property {boolean} reused
@@ -71,15 +72,13 @@ class Client {
   sockets = 0
   /** @type {http.Agent} */
   #agent
-  /** The open connection, if there is one. @type {import('node:net').Socket | null} */
+  /** The open connection, if there is one. @type {Socket | null} */
   #socket = null
   /** @type {Exchange | null} */
   #exchange = null
 
   /**
-   * @param {Plan} plan
-   * @param {object} on
-   * @param {(latencyMs: number) => void} on.answered
+   * @param {Plan} plan @param {object} on @param {(latencyMs: number) => void} on.answered
    * @param {(drop: Drop) => void} on.dropped
    * @param {() => void} on.free the client can send again
    * @param {() => void} on.over the peer is gone, after the stop was announced
@@ -151,7 +150,7 @@ class Client {
     this.#agent.destroy()
   }
 
-  /** @param {Exchange} exchange @param {import('node:net').Socket} socket */
+  /** @param {Exchange} exchange @param {Socket} socket */
   #attach (exchange, socket) {
     exchange.socket = socket
     if (socket === this.#socket) {

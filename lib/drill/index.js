@@ -13,18 +13,20 @@ const { partOptions } = require('./options')
 const { RemoteFleet } = require('./remote')
 const { Run } = require('./run')
 const { freePort } = require('./target')
+/** @import { DrillOptions } from './options' */
+/** @import { Figures } from './progress' */
 
 const PROGRESS_EVERY_MS = 250
 /** The options of a running fleet, as far as a drill needs them: the interval of its reports, and no budget. */
 const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxAgeMs: null }
 
 /**
- * @typedef {{ signal?: AbortSignal, onProgress?: (figures: import('./progress').Figures) => void }} How
+ * @typedef {{ signal?: AbortSignal, onProgress?: (figures: Figures) => void }} How
  *
  * @typedef {import('./verdict').Verdict & { requests: number, dropped: number, recycles: number, kills: number,
- *   sockets: number, errors: Record<string, number>, statuses: Record<string, number>, url: string | null,
- *   file: string }} Outcome `sockets`: connections that the clients opened; `errors`: drops by their error; `statuses`:
- *   those by a wrong status, by it; `file`: the run file
+ *   sockets: number, errors: Record<string, number>, statuses: Record<string, number>, url: string | null, file: string
+ *   }} Outcome `sockets`: connections that the clients opened; `errors`: drops by their error; `statuses`: those by a
+ *   wrong status, by it; `file`: the run file
  */
 
 /**
@@ -55,8 +57,8 @@ const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxA
  * `name`, or the path of a `control` socket, instead of `app` drills a running fleet. It needs `url`, takes no options
  * of `supervise()`, and does not stop the fleet at the end.
  *
- * @param {{ app?: string, args?: string[], signal?: AbortSignal,
- *   onProgress?: (figures: import('./progress').Figures) => void } & Record<string, any>} options
+ * @param {{ app?: string, args?: string[], signal?: AbortSignal, onProgress?: (figures: Figures) => void } &
+ *   Record<string, any>} options
  * @returns {Promise<Outcome>} `exitCode` 0: nothing was dropped; 1: something was, or workers listen on different
  *   addresses; 2: inconclusive, see `sentence`
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_BAD_USAGE, RECYCLE_NO_APP, RECYCLE_JOURNAL
@@ -71,9 +73,7 @@ async function drill ({ app, args = [], signal, onProgress, ...given }) {
 }
 
 /**
- * @param {string} app
- * @param {string[]} args
- * @param {import('./options').DrillOptions} own
+ * @param {string} app @param {string[]} args @param {DrillOptions} own
  * @param {(journal: string) => import('../core/options').Options} resolve the supervisor's options, with this journal
  * @param {How} [how]
  * @returns {Promise<Outcome>}
@@ -94,10 +94,9 @@ async function drillResolved (app, args, own, resolve, how) {
 /**
  * Drills a running fleet.
  *
- * @param {import('./options').DrillOptions} own
+ * @param {DrillOptions} own
  * @param {Record<string, any>} which `name` or `control`; other options are refused
- * @param {How} [how]
- * @param {(option: { name: string, flag: string }) => string} [nameOf]
+ * @param {How} [how] @param {(option: { name: string, flag: string }) => string} [nameOf]
  * @returns {Promise<Outcome>}
  */
 async function drillRunning (own, { name, control, ...supervisors }, how, nameOf = option => option.name) {
@@ -118,11 +117,8 @@ async function drillRunning (own, { name, control, ...supervisors }, how, nameOf
 }
 
 /**
- * @param {() => import('./run').Fleet} open
- * @param {import('./options').DrillOptions} own
- * @param {ConstructorParameters<typeof Run>[1]} options
- * @param {string} file
- * @param {How} [how]
+ * @param {() => import('./run').Fleet} open @param {DrillOptions} own
+ * @param {ConstructorParameters<typeof Run>[1]} options @param {string} file @param {How} [how]
  * @returns {Promise<Outcome>}
  */
 async function drillFleet (open, own, options, file, { signal, onProgress = () => {} } = {}) {

@@ -7,12 +7,11 @@ const { fork } = require('node:child_process')
 const path = require('node:path')
 const { formatTime } = require('../core/units')
 const { mergeTicks, quantile } = require('./tally')
+/** @import { Tick } from './tally' */
 
 const LOAD_PROCESS = path.join(__dirname, 'load-process.js')
 
 const ANSWER_MS = 5000
-
-/** @typedef {import('./tally').Tick} Tick */
 
 /** A load process neither answers nor exits: it was stopped, or its event loop is stuck. */
 class LoadStalled extends Error {
@@ -82,10 +81,7 @@ class Load extends EventEmitter {
     return quantile(this.#latency, 0.99)
   }
 
-  /**
-   * @param {string} answer
-   * @param {(process: Process, i: number) => void} command
-   */
+  /** @param {string} answer @param {(process: Process, i: number) => void} command */
   async #all (answer, command) {
     /** @type {NodeJS.Timeout | undefined} */
     let timer

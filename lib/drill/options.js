@@ -8,8 +8,7 @@ const { textOf, types: optionTypes } = require('../core/option-types')
 const { OPTIONS } = require('../core/options')
 
 /**
- * @typedef {Omit<import('../core/options').Option, 'env' | 'key' | 'kind'> & { kind: import('../core/options').Kind }}
- *   DrillOption
+ * @typedef {Omit<import('../core/options').Option, 'env' | 'key' | 'kind'> & { kind: Kind }} DrillOption
  *
  * @typedef {object} DrillOptions
  * @property {URL | null} url
@@ -29,7 +28,7 @@ const { OPTIONS } = require('../core/options')
  * @property {string | null} out
  */
 
-/** @type {Record<string, (...a: any[]) => import('../core/options').Kind>} */
+/** @type {Record<string, (...a: any[]) => Kind>} */
 const types = {
   ...optionTypes,
   url: () => ({
@@ -58,6 +57,7 @@ const types = {
   }),
   statuses: () => ({ accepts: 'statuses, classes or ranges, such as 200,404 or 2xx or 200-299', read: readStatuses })
 }
+/** @import { Kind } from '../core/option-types' */
 
 /** @type {readonly Readonly<DrillOption & { key: string }>[]} */
 const DRILL_OPTIONS = Object.freeze([
@@ -81,7 +81,7 @@ const DRILL_OPTIONS = Object.freeze([
 const DEFAULT_EVERY_MS = 2000
 
 /**
- * @param {string} name @param {string} flags @param {import('../core/options').Kind} kind @param {any} fallback
+ * @param {string} name @param {string} flags @param {Kind} kind @param {any} fallback
  * @param {string} defaultText @param {string} help @param {string} [key]
  */
 function row (name, flags, kind, fallback, defaultText, help, key = name) {

@@ -37,7 +37,7 @@ class RemoteFleet extends EventEmitter {
 
   /**
    * @param {{ name?: string | null, control?: string | null }} which
-   * @throws {import('../core/errors').RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
+   * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
    */
   static async open (which) {
     const { path } = await findFleet(which)

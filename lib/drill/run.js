@@ -10,7 +10,7 @@
  * When a drill resolves, its load processes and workers are gone, whatever happened. A running fleet (remote.js) is
  * neither started nor stopped.
  *
- * @typedef {import('../primary/supervisor').Supervisor | import('./remote').RemoteFleet} Fleet
+ * @typedef {import('../primary/supervisor').Supervisor | RemoteFleet} Fleet
  */
 
 const { RecycleError } = require('../core/errors')
@@ -23,6 +23,7 @@ const { recycleEveryMs } = require('./options')
 const { RemoteFleet } = require('./remote')
 const { findTarget, probe, targetOf } = require('./target')
 const { judge } = require('./verdict')
+/** @import { Target } from './target' */
 
 const BEATS_TO_BE_SURE = 3
 
@@ -48,7 +49,7 @@ class Run {
   #stopped = null
   /** @type {Load | null} */
   #load = null
-  /** @type {import('./target').Target | null} */
+  /** @type {Target | null} */
   #target = null
 
   /**
@@ -171,11 +172,7 @@ class Run {
     return null
   }
 
-  /**
-   * @param {Fleet} fleet
-   * @param {import('./target').Target} target
-   * @param {AbortSignal} [signal]
-   */
+  /** @param {Fleet} fleet @param {Target} target @param {AbortSignal} [signal] */
   async #drive (fleet, target, signal) {
     const {
       connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs, durationMs, loadWorkers, killEveryMs

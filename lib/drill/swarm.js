@@ -23,10 +23,8 @@ class Swarm {
   #finish = () => {}
 
   /**
-   * @param {import('./client').Plan & { connections: number, rate: number | null }} plan
-   * @param {object} on
-   * @param {(latencyMs: number) => void} on.answered
-   * @param {(drop: import('./client').Drop) => void} on.dropped
+   * @param {import('./client').Plan & { connections: number, rate: number | null }} plan @param {object} on
+   * @param {(latencyMs: number) => void} on.answered @param {(drop: import('./client').Drop) => void} on.dropped
    */
   constructor (plan, { answered, dropped }) {
     this.rate = plan.rate

@@ -61,8 +61,7 @@ class Tally {
 /**
  * Adds two processes' ticks of the same bucket.
  *
- * @param {Tick} a
- * @param {Tick} b
+ * @param {Tick} a @param {Tick} b
  * @returns {Tick}
  */
 function mergeTicks (a, b) {

@@ -9,31 +9,26 @@
  * A feature requires nothing when it is loaded: what it needs to describe itself is an argument, and its parts are
  * loaded where it is on.
  *
- * @typedef {import('../core/options').Options} FleetOptions those of the kernel, too
- * @typedef {import('../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('./interface').PrimaryKernel} PrimaryKernel @typedef {import('./interface').PrimaryPart} PrimaryPart
- * @typedef {import('./interface').WorkerKernel} WorkerKernel @typedef {import('./interface').WorkerPart} WorkerPart
- * @typedef {import('./interface').OriginalKernel} OriginalKernel
- * @typedef {typeof import('../operate/control-args').KINDS} ArgKinds
- * @typedef {Record<string, import('../operate/control-args').Arg>} Args
+ * @typedef {typeof KINDS} ArgKinds
+ * @typedef {Record<string, Arg>} Args
  * @typedef {typeof import('../core/shape')} Shapes
  * @typedef {Record<string, import('../core/message').Kind>} Kinds
  *
  * @typedef {object} Feature
  * @property {string} name of its folder
- * @property {(make: { row: typeof import('../core/options').row,
- *   types: typeof import('../core/option-types').types }) => Readonly<import('../core/options').Option>[]} options
+ * @property {(make: { row: typeof import('../core/options').row, types: typeof import('../core/option-types').types })
+ *   => Readonly<Option>[]} options
  * @property {string} group the heading of its options in the help
  * @property {string[]} [mostUsed] options that the help has at its top
- * @property {(options: FleetOptions, by: { of: (name: string) => { called: string, text: unknown },
- *   refuse: (name: string, accepts: string) => never }) => void} [check] refuses options that do not go together;
- *   `text`: as given, undefined where it is not
+ * @property {(options: FleetOptions, by: { of: (name: string) => { called: string, text: unknown }, refuse: (name:
+ *   string, accepts: string) => never }) => void} [check] refuses options that do not go together; `text`: as given,
+ *   undefined where it is not
  * @property {Record<string, string>} [presets] what options of the kernel are with it unless they are given, by name,
  *   for the help
  * @property {(options: Record<string, any>) => number} [processes] how many there are of it beside the workers
  * @property {(options: Record<string, any>) => Partial<FleetOptions>} [resolve] options that follow from those that are
  *   given; `sizing` is among them
- * @property {(options: import('../core/options').Options) => boolean} isOn in this fleet
+ * @property {(options: FleetOptions) => boolean} isOn in this fleet
  * @property {(options: FleetOptions) => Readonly<import('../core/container-budget').Bounds> | null} [bounds] within
  *   which its part in the primary decides how many workers there are to be, unless a command has set it; null: it does
  *   not
@@ -41,29 +36,26 @@
  *   how a sentence of `fleet.scale` ends
  * @property {Record<string, { answer: string }>} [habits] what users of other supervisors write, and what to write
  *   instead; see lib/core/habits.js
- * @property {(options: import('../core/options').Options) => number} [longestSilenceMs] of a worker, until something is
- *   done about it: heartbeats come oftener
- * @property {(options: import('../core/options').Options) => number} [beforeStopMs] the longest that its part's
- *   beforeStop() takes
+ * @property {(options: FleetOptions) => number} [longestSilenceMs] of a worker, until something is done about it:
+ *   heartbeats come oftener
+ * @property {(options: FleetOptions) => number} [beforeStopMs] the longest that its part's beforeStop() takes
  * @property {(shapes: Shapes) => Kinds} [fromWorker] messages, worker → primary
  * @property {(shapes: Shapes) => Kinds} [fromPrimary] messages, primary → worker
  * @property {(shapes: Shapes) => Kinds} [fromPredecessor] messages to the primary that takes the fleet over
  * @property {string[]} [api] functions of the worker API, which its part in a worker has
  * @property {Record<string, Event>} [events] of the journal
- * @property {(options: import('../core/options').Options) => Record<string, any>} [settings] of its part in a worker,
- *   plain data
+ * @property {(options: FleetOptions) => Record<string, any>} [settings] of its part in a worker, plain data
  * @property {(options: FleetOptions) => { option: string, given: string, accepts: string } | null} [refuse] why this
  *   system cannot do it; may throw another error
- * @property {(shapes: Shapes) => Record<string, import('../core/shape').Shape>} [beat] fields that its part in a worker
- *   adds to the heartbeat
+ * @property {(shapes: Shapes) => Record<string, Shape>} [beat] fields that its part in a worker adds to the heartbeat
  * @property {(beat: Record<string, any>) => number} [ownBytes] how much of a worker's memory is this feature's, and not
  *   the app's, by a heartbeat
  * @property {boolean} [isGate] a worker that has booted is ready only when its part in the primary has let it pass, by
  *   `handle.readiness.judge()`
  * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [warnings] sentences of
  *   `fleet.warning`
- * @property {(known: any, options: import('../core/options').Options) => Record<string, any>} [ofWorker] what status()
- *   has of each worker; `known`: what its part in the primary has noted in `handle.known[name]`, plain data
+ * @property {(known: any, options: FleetOptions) => Record<string, any>} [ofWorker] what status() has of each worker;
+ *   `known`: what its part in the primary has noted in `handle.known[name]`, plain data
  * @property {{ is: (worker: Record<string, any>, options: FleetOptions) => boolean, say: (count: number) => string }}
  *   [unfit] workers that are not counted as ready, by what status() has of them
  * @property {Request} [request] a reason for which its part in the primary has a worker replaced, whatever its figures
@@ -88,24 +80,24 @@
  *   worker
  * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [variant] loads its part of a
  *   worker that its part in the primary has had started in place of an ordinary one; see PrimaryKernel's `recycle`
- * @property {(options: FleetOptions) => (stream: import('node:stream').Readable,
- *   to: import('../primary/output').Output, slot: () => number | string) => Passing} [passOn] the output of a worker,
- *   which is a pipe then
+ * @property {(options: FleetOptions) => (stream: import('node:stream').Readable, to:
+ *   import('../primary/output').Output, slot: () => number | string) => Passing} [passOn] the output of a worker, which
+ *   is a pipe then
  * @property {Record<string, boolean>} [environment] variables that are for the primary, and taken out; true: for one
  *   that takes the fleet over, too
- * @property {(variables: Record<string, string | undefined>, supervisor: import('../operate/control-verbs').Supervised,
- *   by: Operations) => { close: () => Promise<unknown>, leave: () => Promise<unknown> } | null} [operate] opened beside
- *   the control socket; `leave`: another primary has its like
+ * @property {(variables: Record<string, string | undefined>, supervisor: Supervised, by: Operations) => { close: () =>
+ *   Promise<unknown>, leave: () => Promise<unknown> } | null} [operate] opened beside the control socket; `leave`:
+ *   another primary has its like
  * @property {() => (kernel: OriginalKernel, settings: Record<string, any>) => void} [original] loads what makes a
  *   process one of which workers are copies; see PrimaryKernel's `startOriginal`
  * @property {Metric[]} [metrics]
  * @property {Record<string, { name: string, help: string, reasons: string[] }>} [counters] in `/metrics`: the journal's
  *   lines of an event, by `reason`
  * @property {Described} [status]
- * @property {{ key: string, figures: () => new () => Figures,
- *   schema: () => (kinds: typeof import('../core/json-schema')) => import('../core/json-schema').Schema,
- *   lines: () => (figures: any, to: ReportTools) => string[] }} [report] its figures, by `key`, their JSON schema, and
- *   their lines in the terminal; of a list, `<key>Omitted` has how many earlier ones are not in it
+ * @property {{ key: string, figures: () => new () => Figures, schema: () => (kinds: typeof
+ *   import('../core/json-schema')) => import('../core/json-schema').Schema, lines: () => (figures: any, to:
+ *   ReportTools) => string[] }} [report] its figures, by `key`, their JSON schema, and their lines in the terminal; of
+ *   a list, `<key>Omitted` has how many earlier ones are not in it
  *
  * @typedef {{ readiness: () => import('../operate/admin/fleet-readiness').FleetReadiness, leads: string }} Operations
  *   `leads`: the event of a new primary
@@ -123,8 +115,7 @@
  * @property {string} key of the description, null where the feature is off
  * @property {(about: any) => Live | null} [live] what `recycle top` and the live page show of it, null where that is
  *   nothing
- * @property {(about: any, paint: ReturnType<typeof import('../journal/painter').painter>) => string[]} [lines] below
- *   the table of `recycle status`
+ * @property {(about: any, paint: ReturnType<typeof painter>) => string[]} [lines] below the table of `recycle status`
  * @property {(about: any) => string} [beside] what follows the number of workers there
  * @property {(about: any) => string} [scaled] the same after `recycle scale`, whose result has the description, too
  *
@@ -141,8 +132,7 @@
  * @typedef {'quiet' | 'info' | 'warn'} Level
  *
  * @typedef {object} Verb by which workers are replaced: it waits for their drains
- * @property {(kinds: typeof import('../operate/control-args').KINDS) => Record<string,
- *   import('../operate/control-args').Arg>} args
+ * @property {(kinds: typeof KINDS) => Record<string, Arg>} args
  * @property {() => CarryOut} carryOut loads it: resolves with the verb's result, of which `recycled` are the journal's
  *   lines
  * @property {string} [signal] to the primary, which has the same done
@@ -151,9 +141,9 @@
  *   `args`
  * @property {(result: Record<string, any>) => string} say what has been done, after the fleet's name
  *
- * @typedef {(supervisor: import('../operate/control-verbs').Supervised, args: Record<string, any>,
- *   progress: import('../operate/control-verbs').Progress, during: typeof import('../operate/control-verbs').during) =>
- *   Promise<Record<string, any> & { recycled: Record<string, any>[] }>} CarryOut
+ * @typedef {(supervisor: Supervised, args: Record<string, any>, progress: Progress, during: typeof
+ *   import('../operate/control-verbs').during) => Promise<Record<string, any> & { recycled: Record<string, any>[] }>}
+ *   CarryOut
  *
  * @typedef {object} Succession the kernel's, of a primary by another one; see lib/primary/succession. The feature says
  *   when there is one, and what it is called
@@ -179,8 +169,7 @@
  * @property {(line: Record<string, any>, format: Format) => string} sentence of worker.condemn
  *
  * @typedef {object} Figure
- * @property {(shapes: Shapes) => import('../core/shape').Shape} [beat] field of the heartbeat; without, a part of the
- *   primary reads it
+ * @property {(shapes: Shapes) => Shape} [beat] field of the heartbeat; without, a part of the primary reads it
  * @property {{ name: string, help: string, value?: (figure: number) => number }} metric gauge of each worker; `value`:
  *   in the metric's unit
  *
@@ -204,7 +193,7 @@
  * @property {number} [omitted] earlier ones that a list does not have
  *
  * @typedef {object} ReportTools
- * @property {ReturnType<typeof import('../journal/painter').painter>} paint
+ * @property {ReturnType<typeof painter>} paint
  * @property {number} width
  * @property {typeof import('../report/grid').layOut} layOut
  * @property {typeof import('../report/grid').short} short
@@ -215,27 +204,25 @@
  * @property {typeof import('../core/units').count} count
  * @property {typeof import('../core/units').formatTime} time
  *
- * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetName' | 'addFleetOptions' | 'withFleet'>
- *   & Pick<typeof import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'verb' | 'act'
- *   | 'hasLost' | 'losses'> & Pick<typeof import('../core/units'), 'count'>
- *   & Pick<typeof import('../primary/recycling/private-file'), 'createNew'>} CommandTools `createNew`: makes a file
- *   that this user alone can read
+ * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetName' | 'addFleetOptions' | 'withFleet'> & Pick<typeof
+ *   import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'verb' | 'act' | 'hasLost' |
+ *   'losses'> & Pick<typeof import('../core/units'), 'count'> & Pick<typeof
+ *   import('../primary/recycling/private-file'), 'createNew'>} CommandTools `createNew`: makes a file that this user
+ *   alone can read
  *
- * @typedef {import('./gc/feature').Commands & import('./heapdump/feature').Commands
- *   & import('./leak-line/feature').Commands & import('./upgrade/feature').Commands} Commands
- * @typedef {import('./canary/feature').Reload} Reload
- * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options
- *   & import('./leak-line/feature').Options & import('./max-heap/feature').Options
- *   & import('./max-fds/feature').Options & import('./max-lag/feature').Options
- *   & import('./max-handles/feature').Options & import('./health/feature').Options
- *   & import('./exceptions/feature').Options & import('./failover/feature').Options
- *   & import('./blocked/feature').Options & import('./keep-alive/feature').Options
- *   & import('./stop-delay/feature').Options & import('./app-metrics/feature').Options
- *   & import('./elastic/feature').Options & import('./canary/feature').Options & import('./sticky/feature').Options
- *   & import('./gc/feature').Options & import('./output/feature').Options & import('./fork/feature').Options} Options
- * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled
- *   & import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled
- *   & import('./health/feature').Sampled} Sampled
+ * @typedef {import('./gc/feature').Commands & import('./heapdump/feature').Commands &
+ *   import('./leak-line/feature').Commands & import('./upgrade/feature').Commands} Commands
+ * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options &
+ *   import('./leak-line/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options
+ *   & import('./max-lag/feature').Options & import('./max-handles/feature').Options &
+ *   import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options
+ *   & import('./blocked/feature').Options & import('./keep-alive/feature').Options &
+ *   import('./stop-delay/feature').Options & import('./app-metrics/feature').Options &
+ *   import('./elastic/feature').Options & import('./canary/feature').Options & import('./sticky/feature').Options &
+ *   import('./gc/feature').Options & import('./output/feature').Options & import('./fork/feature').Options} Options
+ * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled &
+ *   import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled}
+ *   Sampled
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  * @typedef {'exception' | 'stuck'} Requested
  * @typedef {'upgrade'} LeftFor the reason of a succession
@@ -268,6 +255,14 @@ const FEATURES = Object.freeze([
   require('./canary/feature'),
   require('./systemd/feature')
 ])
+/** @import { Option, Options as FleetOptions } from '../core/options' */
+/** @import { Shape } from '../core/shape' */
+/** @import { painter } from '../journal/painter' */
+/** @import { Arg, KINDS } from '../operate/control-args' */
+/** @import { Progress, Supervised } from '../operate/control-verbs' */
+/** @import { WorkerHandle } from '../primary/workers/worker-handle' */
+/** @import { Reload } from './canary/feature' */
+/** @import { OriginalKernel, PrimaryKernel, PrimaryPart, WorkerKernel, WorkerPart } from './interface' */
 
 /** @type {readonly Limit[]} */
 const LIMITS = FEATURES.flatMap(({ limit }) => limit ?? [])
@@ -282,7 +277,7 @@ const SUCCESSION = Object.assign({}, ...FEATURES.map(({ succession }) => success
 const ENVIRONMENT = Object.assign({}, ...FEATURES.map(({ environment }) => environment))
 
 /**
- * @param {import('../core/options').Options} options
+ * @param {FleetOptions} options
  * @returns {number} ms: what is silent for so long is acted upon; Infinity: nothing is
  */
 function longestSilence (options) {
@@ -290,10 +285,7 @@ function longestSilence (options) {
     longestSilenceMs && isOn(options) ? longestSilenceMs(options) : Infinity))
 }
 
-/**
- * @param {import('../core/options').Options} options
- * @returns {number} ms that pass before a stop begins, at the most
- */
+/** @param {FleetOptions} options @returns {number} ms that pass before a stop begins, at the most */
 function longestBeforeStop (options) {
   return FEATURES.reduce((sum, { isOn, beforeStopMs }) =>
     sum + (beforeStopMs && isOn(options) ? beforeStopMs(options) : 0), 0)
@@ -303,7 +295,7 @@ function longestBeforeStop (options) {
  * The bounds within which a feature decides how many workers there are to be; null: there are as many as the options,
  * or a command, say.
  *
- * @param {Partial<import('../core/options').Options>} options
+ * @param {Partial<FleetOptions>} options
  */
 function boundsOf (options) {
   for (const { bounds } of FEATURES) {

@@ -1,9 +1,10 @@
 'use strict'
 
+/** @import { WorkerHandle } from '../primary/workers/worker-handle' */
+/** @import { Acceptor } from '../worker/accepting/acceptor' */
+
 /**
  * What the kernel gives to a feature's parts, in the primary and in a worker, and what these parts are to it.
- *
- * @typedef {import('../primary/workers/worker-handle').WorkerHandle} WorkerHandle
  *
  * @typedef {object} PrimaryKernel what the primary gives to a feature
  * @property {import('../core/options').Options} options
@@ -14,8 +15,8 @@
  *   it in time
  * @property {() => boolean} leads whether this primary decides what the fleet is to be: no other one does, and it is
  *   not to stop
- * @property {Pick<import('../primary/workers/fleet').Fleet, 'desired' | 'isPinned' | 'wanted' | 'slots' | 'all'
- *   | 'list' | 'serving'>} fleet
+ * @property {Pick<import('../primary/workers/fleet').Fleet, 'desired' | 'isPinned' | 'wanted' | 'slots' | 'all' |
+ *   'list' | 'serving'>} fleet
  * @property {import('../primary/parts').Resize} resize changes how many workers there are to be
  * @property {() => import('../core/memory-room').Memory | null} memory of the container, by the last look
  * @property {() => boolean} isSole whether this primary runs the fleet, and the workers of no other one are left
@@ -25,10 +26,9 @@
  *   over
  * @property {(worker: WorkerHandle, by: string, why: string | null) => void} wish has this worker leave the rotation,
  *   or, where nothing else wants it out, return
- * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle, reason: import('.').Requested) => void}
- *   replace has this worker replaced
- * @property {Pick<import('../primary/recycling/reloading').Reloading, 'all' | 'try' | 'promote' | 'reject'
- *   | 'failing'>} reloading
+ * @property {(worker: WorkerHandle, reason: import('.').Requested) => void} replace has this worker replaced
+ * @property {Pick<import('../primary/recycling/reloading').Reloading, 'all' | 'try' | 'promote' | 'reject' |
+ *   'failing'>} reloading
  * @property {(how: Record<string, any>) => Promise<string | undefined>} reload as the command
  * @property {import('../primary/succession/handover').Handover['begin']} succeed has another primary take the fleet
  *   over
@@ -43,24 +43,22 @@
  * @property {(original: { id: string, pid: number | null }) => void} ended such a process has
  * @property {() => boolean} hasSessions requests belong to sessions, each of which is one worker's
  * @property {(asked: Asked) => string | null} sessionOf null: the request belongs to none
- * @property {(dead: WorkerHandle, parcel: import('../core/message').ParcelFields, socket: any,
- *   how?: { apart?: ReadonlySet<WorkerHandle>, lost?: (socket: any) => void }) => void} give has another worker go on
- *   with a connection of one that is gone; those of `apart` if no other one takes it; `lost` gets it if none does
+ * @property {(dead: WorkerHandle, parcel: import('../core/message').ParcelFields, socket: any, how?: { apart?:
+ *   ReadonlySet<WorkerHandle>, lost?: (socket: any) => void }) => void} give has another worker go on with a connection
+ *   of one that is gone; those of `apart` if no other one takes it; `lost` gets it if none does
  * @property {() => boolean} isStopping no worker will serve any more, nor of a primary that follows
  * @property {(slot: number) => void} collect has the worker of this slot collect its garbage, out of rotation, as a
  *   feature does it
  * @property {string[]} execArgv of the workers
  * @property {(worker: WorkerHandle) => void} keep a worker that is condemned stays in service
- * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} kill ends a worker that leaves:
- *   its event loop is blocked
+ * @property {(worker: WorkerHandle) => void} kill ends a worker that leaves: its event loop is blocked
  * @property {Pick<import('../primary/recycling/out-of-rotation').OutOfRotation, 'take' | 'request'>} outOfRotation has
  *   a worker do one of `tasks`
  * @property {(slot: number, variant?: import('../primary/workers/spawner').Variant | null) => Promise<Record<string,
  *   any>>} recycle has the worker of this slot replaced, by one with `variant`; resolves with the journal's `recycled`
  * @property {() => void} changed is to be called when what `beforeRecycle` says has changed
  * @property {import('../primary/measuring/sampler').Sampler['read']} read its size, now
- * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => import('../core/sample').Sample
- *   | null} sampleOf the latest
+ * @property {(worker: WorkerHandle) => import('../core/sample').Sample | null} sampleOf the latest
  * @property {(slot: number, suffix: string, how: { asked?: string, folder?: string }) => string} createFile makes a
  *   file that this user alone can read: `asked`, or one in the folder, named by slot, pid and time; throws
  *   RECYCLE_UNWRITABLE
@@ -68,17 +66,16 @@
  * @typedef {object} PrimaryPart
  * @property {(ended: AbortSignal) => void} [begin] the fleet starts; `ended`: it has stopped, or another primary runs
  *   it
- * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => void} [connect] called with each
- *   worker that is spawned
+ * @property {(worker: WorkerHandle) => void} [connect] called with each worker that is spawned
  * @property {import('../primary/handoff/no-owners').Owners} [owners] of sessions
  * @property {import('../primary/workers/spawner').Source} [source] of workers
  * @property {(asked: Asked) => string | null} [sessionOf] this request belongs to
  * @property {(worker: Probed) => Probe} [probe] called with each worker that is ready, or stands by
  * @property {(worker: WorkerHandle, copy: import('../worker/connections/parcel').Copy, socket: any, key: string) =>
  *   void} [kept] a worker has adopted this connection, and has noted it by `copy`; takes the descriptor
- * @property {(worker: WorkerHandle, settled: (outcome: import('../core/account').Outcome) => void) => Promise<void>
- *   | null} [left] a worker is gone: calls `settled` with what has become of its connections, at once where they are
- *   few; null: it had none
+ * @property {(worker: WorkerHandle, settled: (outcome: import('../core/account').Outcome) => void) => Promise<void> |
+ *   null} [left] a worker is gone: calls `settled` with what has become of its connections, at once where they are few;
+ *   null: it had none
  * @property {(worker: WorkerHandle) => Promise<unknown>} [beforeKill] what is still to be known of a worker that is to
  *   be killed; it resolves soon
  * @property {(hurried: AbortSignal) => Promise<unknown>} [beforeStop] what comes before a stop, while the fleet is in
@@ -107,13 +104,12 @@
  *   request; headers by name in lower case
  *
  * @typedef {object} BeforeRecycle
- * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => 'due' | 'under way' | null} stateOf
- *   null: there is none, or it is over
- * @property {(worker: import('../primary/workers/worker-handle').WorkerHandle) => Promise<void>} run one that is due
+ * @property {(worker: WorkerHandle) => 'due' | 'under way' | null} stateOf null: there is none, or it is over
+ * @property {(worker: WorkerHandle) => Promise<void>} run one that is due
  * @property {boolean} [mayKeep] in place of its recycle, where that has it kept; also over the hard budget
  *
  * @typedef {object} Probed a worker
- * @property {import('../primary/workers/worker-handle').WorkerHandle} handle
+ * @property {WorkerHandle} handle
  * @property {number} pid
  * @property {() => Record<string, any>} latest its latest heartbeat
  * @property {() => number} upSince when it became ready: ms, by kernel.now()
@@ -125,7 +121,7 @@
  * @property {import('../worker/channel').Channel} channel
  * @property {import('../worker/connections/tracker').ConnectionTracker} tracker
  * @property {import('../worker/state').WorkerState} state
- * @property {Set<import('../worker/accepting/acceptor').Acceptor>} acceptors
+ * @property {Set<Acceptor>} acceptors
  * @property {import('../worker/handoff/inbox').Inbox} inbox
  * @property {import('../worker/handoff/handoff').Handoff} handoff
  * @property {import('../worker/handoff/sender').Sender} sender
@@ -144,8 +140,8 @@
  *   feature that is on sets it, or none
  *
  * @typedef {object} OriginalKernel what a process of which workers are copies gives to the feature
- * @property {() => Omit<ReturnType<typeof import('../worker/prepare').prepare>, 'enter'> & { becomeWorker: () =>
- *   void }} prepare does what a worker does before it loads the app; `becomeWorker`: to be called in each copy
+ * @property {() => Omit<ReturnType<typeof import('../worker/prepare').prepare>, 'enter'> & { becomeWorker: () => void
+ *   }} prepare does what a worker does before it loads the app; `becomeWorker`: to be called in each copy
  * @property {typeof import('../worker/app-warmup').warmUpApp} warmUpApp
  * @property {typeof import('../worker/boot/compile-cache').flushCompileCache} flushCompileCache
  * @property {typeof import('../worker/vitals/memory').exposeGc} exposeGc
@@ -153,8 +149,7 @@
  * @typedef {object} WorkerPart
  * @property {() => Record<string, any>} [figures] for the heartbeat: the fields of `beat`
  * @property {() => void} [beat] called after each heartbeat
- * @property {(acceptor: import('../worker/accepting/acceptor').Acceptor) => void} [watch] called with each, before its
- *   server listens
+ * @property {(acceptor: Acceptor) => void} [watch] called with each, before its server listens
  * @property {(deadlineMs: number) => void} [leave] called as this worker begins to drain
  * @property {() => void} [release] called when what the app does in onDrain() is done
  * @property {() => void} [endCalls] the primary has exited, and answers no more

@@ -11,6 +11,7 @@ const { sayCrashing } = require('../core/crashes')
 const { REASONS } = require('../core/reasons')
 const { sayPrimaryBranch } = require('../core/start-failure')
 const { count, formatSize, formatTime } = require('../core/units')
+/** @import { Event, Format, Level } from '../features' */
 
 /** @typedef {Record<string, any>} Line */
 
@@ -84,7 +85,7 @@ const SENTENCES = {
   stopped: l => `${l.reason === 'not-ready' ? 'gave up' : 'stopped'} ${l.slot === null ? 'a standby' : `slot ${l.slot}`}: ${account(l)}`
 }
 
-/** @type {Record<string, (line: Line, format: import('../features').Format) => string>} */
+/** @type {Record<string, (line: Line, format: Format) => string>} */
 const WARNINGS = {
   'mapped-files': l => `${workerOf(l)}: most of what it has grown by, to ${formatSize(l.bytes)} (${l.metric}), are pages of files that it has mapped, which no recycle frees: what counts is its anonymous memory, ${formatSize(l.anonBytes)} now; --metric anon has it so from the start`,
   'fresh-over-budget': l => `slot ${l.slot}: ${sayFreshOverBudget(l)}`,
@@ -120,11 +121,11 @@ const WARNINGS = {
 const LOUD = ['worker.crash', 'worker.no-room', 'worker.protocol-error', 'worker.threw', 'worker.not-ready', 'fleet.warning', 'fleet.failed', 'fleet.resumed', 'fleet.rejected']
 const QUIET = ['worker.sample', 'fleet.memory']
 
-/** @type {Record<string, import('../features').Event>} */
+/** @type {Record<string, Event>} */
 const OF_FEATURES = Object.assign({}, ...FEATURES.map(({ events }) => events))
-/** @type {Record<string, (line: Line, format: import('../features').Format) => string>} */
+/** @type {Record<string, (line: Line, format: Format) => string>} */
 const OF_SCALING = Object.assign({ memory: () => ', which is as many as the memory is enough for' }, ...FEATURES.map(({ scaleReasons }) => scaleReasons))
-/** @type {import('../features').Format} */
+/** @type {Format} */
 const FORMAT = { size: bytes => formatSize(Math.round(bytes)), time: formatTime, sizes, count, worker: workerOf }
 
 /** Lines that are only in the journal. @param {Line} line */
@@ -163,12 +164,12 @@ function levelOf (line) {
   return LOUD.includes(line.event) || featureLevel(line) === 'warn' ? 'warn' : 'info'
 }
 
-/** @param {Line} line @returns {import('../features').Event | undefined} */
+/** @param {Line} line @returns {Event | undefined} */
 function featureEvent ({ event }) {
   return Object.hasOwn(OF_FEATURES, event) ? OF_FEATURES[event] : undefined
 }
 
-/** @param {Line} line @returns {import('../features').Level | undefined} */
+/** @param {Line} line @returns {Level | undefined} */
 function featureLevel (line) {
   const level = featureEvent(line)?.level
   return typeof level === 'function' ? level(line) : level

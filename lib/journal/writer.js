@@ -14,13 +14,12 @@ const { RecycleError } = require('../core/errors')
 const { fileId } = require('../core/file-id')
 const { LineFile } = require('./line-file')
 const { openForAppending, openForReading } = require('./regular-file')
+/** @import { Item } from './line-file' */
 
 const LOOK_EVERY_MS = 1000
 const FLUSH_MS = 2000 // a pipe that is not read must not delay the fleet's exit
 
 const STREAMS = new Map([['/dev/stdout', 1], ['/dev/stderr', 2]])
-
-/** @typedef {import('./line-file').Item} Item */
 
 /**
  * @param {string} file a regular file, /dev/stdout, /dev/stderr or /dev/null
@@ -153,8 +152,7 @@ function openFirst (file) {
  * of an inherited descriptor are shared with other processes, so a pipe or a terminal is opened anew with O_NONBLOCK. A
  * socket cannot be opened anew; Node makes it non-blocking when it opens its own stream.
  *
- * @param {string} file
- * @param {number} fd
+ * @param {string} file @param {number} fd
  * @returns {number}
  */
 function openStream (file, fd) {

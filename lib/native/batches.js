@@ -14,6 +14,7 @@
 
 const { message } = require('../core/envelope')
 const { Descriptor } = require('./descriptor')
+/** @import { Message } from '../core/envelope' */
 
 /** The messages of a hand-off, and others with a connection; any other sends those before it on their way. */
 const BATCHED = new Set(['probe', 'offer', 'adopted', 'refused', 'adopt', 'keep', 'drop', 'moved', 'back', 'behind', 'ahead'])
@@ -22,7 +23,6 @@ const MOST_DESCRIPTORS = 128
 const MOST_BYTES = 1_000_000
 
 /**
- * @typedef {import('../core/envelope').Message} Message
  * @typedef {(error: Error | null) => void} Sent
  * @typedef {{ message: Message, handle: any, sent: Sent }} Item
  */
@@ -35,8 +35,7 @@ class Batches {
   #lastNumber = 0
 
   /**
-   * @param {object} means
-   * @param {import('./addon').Addon} means.addon
+   * @param {object} means @param {import('./addon').Addon} means.addon
    * @param {{ fd: number, close: () => void }} means.socket this process's end
    * @param {(message: Message, handle: any, sent: Sent) => void} means.send by the channel
    */

@@ -52,8 +52,7 @@ const ARGS = {
 }
 
 /**
- * @param {string} verb
- * @param {Record<string, unknown>} args
+ * @param {string} verb @param {Record<string, unknown>} args
  * @returns {Record<string, any>} the arguments of the verb
  * @throws {RecycleError} RECYCLE_BAD_OPTION
  */

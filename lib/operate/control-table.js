@@ -42,8 +42,7 @@ const COLUMNS = [
 ]
 
 /**
- * @param {Record<string, any>} status
- * @param {{ width?: number, colors?: boolean }} [how]
+ * @param {Record<string, any>} status @param {{ width?: number, colors?: boolean }} [how]
  * @returns {string} lines, each with its end
  */
 function formatStatus (status, { width = Infinity, colors = false } = {}) {
@@ -97,8 +96,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
 }
 
 /**
- * @param {Record<string, any>} status
- * @param {ReturnType<typeof painter>} paint
+ * @param {Record<string, any>} status @param {ReturnType<typeof painter>} paint
  * @param {{ isLive?: boolean }} [how] those alone that are orDash live
  * @returns {string[]} what features say below the table, each after an empty line
  */
@@ -152,8 +150,7 @@ function fit (columns, workers, width) {
 }
 
 /**
- * @param {Record<string, any>[]} fleets
- * @param {{ width?: number }} [how]
+ * @param {Record<string, any>[]} fleets @param {{ width?: number }} [how]
  * @returns {string} lines, each with its end
  */
 function formatFleets (fleets, { width = Infinity } = {}) {

@@ -76,9 +76,7 @@ const VERBS = {
 /**
  * Runs a verb for several slots; the supervisor limits how many run at a time.
  *
- * @param {number[]} slots
- * @param {(slot: number) => Promise<Line>} verb
- * @param {Progress} progress
+ * @param {number[]} slots @param {(slot: number) => Promise<Line>} verb @param {Progress} progress
  */
 async function each (slots, verb, progress) {
   /** @type {Line[]} */
@@ -176,9 +174,7 @@ async function follow (supervisor, { last = 0 }, progress, { recent, onEvent, si
 /**
  * Collects the journal's lines of some events while a task runs.
  *
- * @param {Supervised} supervisor
- * @param {string[]} events
- * @param {(lines: Line[]) => void} onLine
+ * @param {Supervised} supervisor @param {string[]} events @param {(lines: Line[]) => void} onLine
  * @param {() => Promise<unknown>} task
  */
 async function during (supervisor, events, onLine, task) {
@@ -236,8 +232,7 @@ function slotOf (supervisor, target) {
  * @param {string} verb one of VERBS
  * @param {Supervised} supervisor
  * @param {Record<string, unknown>} args as sent by the client
- * @param {Progress} progress
- * @param {Asking} asking
+ * @param {Progress} progress @param {Asking} asking
  * @throws {RecycleError} RECYCLE_BAD_OPTION for wrong arguments, and the errors of the verb
  */
 async function carryOut (verb, supervisor, args, progress, asking) {

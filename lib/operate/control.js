@@ -10,6 +10,7 @@ const { RecycleError } = require('../core/errors')
 const { isQuiet } = require('../journal/sentence')
 const { Connection } = require('./control-connection')
 const { KeptSocket } = require('./kept-socket')
+/** @import { Socket } from 'node:net' */
 
 const MAX_CLIENTS = 32
 const CLOSE_MS = 1000
@@ -26,7 +27,7 @@ async function openControl (supervisor, { control, limits }) {
   const recent = new Recent(supervisor)
   /** @type {Set<Connection>} */
   const connections = new Set()
-  const serve = (/** @type {import('node:net').Socket} */ socket) => {
+  const serve = (/** @type {Socket} */ socket) => {
     if (connections.size >= MAX_CLIENTS) return refuse(socket)
     const connection = new Connection(socket, { supervisor, recent, limits })
     connections.add(connection)
@@ -51,7 +52,7 @@ async function openControl (supervisor, { control, limits }) {
   }
 }
 
-/** @param {import('node:net').Socket} socket */
+/** @param {Socket} socket */
 function refuse (socket) {
   socket.on('error', () => {})
   const error = writeError(new RecycleError('RECYCLE_CUT_OFF', { why: `it has ${MAX_CLIENTS} clients already` }))

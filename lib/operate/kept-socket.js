@@ -25,8 +25,7 @@ class KeptSocket {
   #timer
 
   /**
-   * @param {(client: net.Socket) => void} serve
-   * @param {{ name: string, control: string | null }} where
+   * @param {(client: net.Socket) => void} serve @param {{ name: string, control: string | null }} where
    * @param {(event: string, fields: Record<string, any>) => unknown} announce
    * @param {() => boolean} [isLeft] another primary may have taken the socket's place
    */

@@ -9,20 +9,16 @@ const { whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
 const { fewestWorkers } = require('../core/recycle-order')
 const { readSignal } = require('../core/signal')
-
-/**
- * @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('./workers/fleet').Slot} Slot
- */
+/** @import { Slot } from './workers/fleet' */
+/** @import { WorkerHandle } from './workers/worker-handle' */
 
 const SIGNAL_MS = 5000
 
 class Commands {
   /**
-   * @param {import('./parts').Deps & { recycler: import('./recycling/recycler').Recycler,
-   *   reloading: import('./recycling/reloading').Reloading,
-   *   cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, features: import('./features').RunningFeatures }}
-   *   deps
+   * @param {import('./parts').Deps & { recycler: import('./recycling/recycler').Recycler, reloading:
+   *   import('./recycling/reloading').Reloading, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, features:
+   *   import('./features').RunningFeatures }} deps
    */
   constructor ({
     options, fleet, autoSize, recycler, reloading, cpuProfiles, features, record, resize, until, look, stopping
@@ -82,7 +78,7 @@ class Commands {
    * Replaces every worker that was spawned before this call, a few at a time. A reload during a reload joins it: each
    * worker is replaced until it is newer than the last call. A feature may have the new code prove itself first.
    *
-   * @param {import('../features').Reload} [how]
+   * @param {import('../features/canary/feature').Reload} [how]
    * @returns {Promise<string | undefined>} what a feature says of it
    * @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED after three replacements in a row that did not become ready; what a
    *   feature throws

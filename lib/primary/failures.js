@@ -18,10 +18,8 @@ class Failures {
   #told = new Map()
 
   /**
-   * @param {object} deps
-   * @param {(event: string, fields: Record<string, any>) => unknown} deps.record
-   * @param {() => boolean} deps.mustEnd
-   * @param {(error: RecycleError) => void} deps.abandon
+   * @param {object} deps @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   * @param {() => boolean} deps.mustEnd @param {(error: RecycleError) => void} deps.abandon
    */
   constructor ({ record, mustEnd, abandon }) {
     this.record = record

@@ -4,20 +4,22 @@
 
 const { FEATURES } = require('../features')
 const { NoOwners } = require('./handoff/no-owners')
+/** @import { PrimaryKernel, PrimaryPart, Probe } from '../features/interface' */
+/** @import { WorkerHandle } from './workers/worker-handle' */
 
 /**
- * @typedef {{ [Name in Called]-?: NonNullable<import('../features/interface').PrimaryPart[Name]> }} Part
- * @typedef {'begin' | 'connect' | 'sessionOf' | 'collect' | 'reload' | 'crashed' | 'left' | 'causeOf' | 'wake'
- *   | 'probe' | 'kept' | 'beforeKill' | 'beforeStop' | 'scrape'} Called
+ * @typedef {{ [Name in Called]-?: NonNullable<PrimaryPart[Name]> }} Part
+ * @typedef {'begin' | 'connect' | 'sessionOf' | 'collect' | 'reload' | 'crashed' | 'left' | 'causeOf' | 'wake' |
+ *   'probe' | 'kept' | 'beforeKill' | 'beforeStop' | 'scrape'} Called
  */
 
 class RunningFeatures {
-  /** By name. @type {Map<string, import('../features/interface').PrimaryPart>} */
+  /** By name. @type {Map<string, PrimaryPart>} */
   #parts = new Map()
   /** Figures of samples that are those of the latest heartbeat, unless a part has read them. @type {string[]} */
   #ofBeat
 
-  /** @param {import('../features/interface').PrimaryKernel} kernel */
+  /** @param {PrimaryKernel} kernel */
   constructor (kernel) {
     for (const { name, primary, isOn } of FEATURES) {
       if (primary && isOn(kernel.options)) {
@@ -30,9 +32,9 @@ class RunningFeatures {
     this.owners = [...this.#parts.values()].find(({ owners }) => owners)?.owners ?? new NoOwners()
     /** Of workers. */
     this.source = [...this.#parts.values()].find(({ source }) => source)?.source ?? null
-    /** @type {NonNullable<import('../features/interface').PrimaryPart['commands']>} */
+    /** @type {NonNullable<PrimaryPart['commands']>} */
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
-    /** @type {NonNullable<import('../features/interface').PrimaryPart['verbs']>} */
+    /** @type {NonNullable<PrimaryPart['verbs']>} */
     this.verbs = Object.assign({}, ...[...this.#parts.values()].map(({ verbs }) => verbs))
   }
 
@@ -41,7 +43,7 @@ class RunningFeatures {
     return !(this.owners instanceof NoOwners)
   }
 
-  /** @param {import('./workers/worker-handle').WorkerHandle} handle */
+  /** @param {WorkerHandle} handle */
   connect (handle) {
     this.all('connect', handle)
   }
@@ -50,8 +52,7 @@ class RunningFeatures {
    * Calls this function of each part that has it.
    *
    * @template {keyof Part} Name
-   * @param {Name} name
-   * @param {Parameters<Part[Name]>} args
+   * @param {Name} name @param {Parameters<Part[Name]>} args
    * @returns {ReturnType<Part[Name]>[]}
    */
   all (name, ...args) {
@@ -62,8 +63,7 @@ class RunningFeatures {
    * The first answer that is not null.
    *
    * @template {keyof Part} Name
-   * @param {Name} name
-   * @param {Parameters<Part[Name]>} args
+   * @param {Name} name @param {Parameters<Part[Name]>} args
    * @returns {ReturnType<Part[Name]> | null}
    */
   first (name, ...args) {
@@ -74,10 +74,7 @@ class RunningFeatures {
     return null
   }
 
-  /**
-   * @param {import('./workers/worker-handle').WorkerHandle} handle
-   * @returns {import('../features/interface').Probe} of what they add to its samples
-   */
+  /** @param {WorkerHandle} handle @returns {Probe} of what they add to its samples */
   probe (handle) {
     const worker = { handle, pid: handle.pid, latest: () => handle.latest, upSince: () => Number(handle.upSince) }
     const probes = this.all('probe', worker)
@@ -85,10 +82,7 @@ class RunningFeatures {
     return { read: async at => Object.assign(ofBeat(), ...await Promise.all(probes.map(probe => probe.read(at)))) }
   }
 
-  /**
-   * @param {import('./workers/worker-handle').WorkerHandle} handle
-   * @returns {import('../core/fleet-facts').WorkerFacts['task']}
-   */
+  /** @param {WorkerHandle} handle @returns {import('../core/fleet-facts').WorkerFacts['task']} */
   taskOf (handle) {
     const states = this.#before.map(({ stateOf }) => stateOf(handle))
     if (states.includes('under way')) return 'under way'
@@ -96,7 +90,7 @@ class RunningFeatures {
     return due ? due.mayKeep ? 'relief' : 'before-recycle' : null
   }
 
-  /** Does what is due before its recycle. @param {import('./workers/worker-handle').WorkerHandle} handle */
+  /** Does what is due before its recycle. @param {WorkerHandle} handle */
   async beforeRecycle (handle) {
     await this.#before.find(({ stateOf }) => stateOf(handle) === 'due')?.run(handle)
   }

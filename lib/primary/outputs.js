@@ -12,6 +12,7 @@ const { FEATURES } = require('../features')
 const { openDescriptor } = require('./descriptor')
 const { Output } = require('./output')
 const { OutputGone } = require('./output-gone')
+/** @import { Loss } from './output-gone' */
 
 const LOOK_MS = 50
 const STALLED_MS = 2000 // a reader that does not read must not delay the fleet's exit
@@ -25,8 +26,8 @@ class Outputs {
 
   /**
    * @param {import('../core/options').Options | null} [options] null: without workers
-   * @param {(loss: import('./output-gone').Loss & { warning: 'output' | 'output-gone' }) => void} [onLoss] it is not
-   *   read, or cannot be written to
+   * @param {(loss: Loss & { warning: 'output' | 'output-gone' }) => void} [onLoss] it is not read, or cannot be written
+   *   to
    */
   constructor (options = null, onLoss = () => {}) {
     this.passOn = options && FEATURES.find(({ passOn, isOn }) => passOn && isOn(options))?.passOn?.(options)
@@ -43,7 +44,7 @@ class Outputs {
     if (open) return open
     const stream = fd === 1 ? 'stdout' : 'stderr'
     const output = new Output(() => openDescriptor(fd))
-    /** @param {import('./output-gone').Loss} loss */
+    /** @param {Loss} loss */
     let tell = loss => this.onLoss({ warning: 'output', ...loss })
     const unread = tell
     output.on('losing', (why, hasFailed) => {

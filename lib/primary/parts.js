@@ -39,13 +39,14 @@ const { CrashWatch } = require('./workers/crash-watch')
 const { Fleet } = require('./workers/fleet')
 const { Lifecycle } = require('./workers/lifecycle')
 const { kill } = require('./workers/retirement')
-
-/** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle */
+/** @import { Options } from '../core/options' */
+/** @import { Spawner } from './workers/spawner' */
+/** @import { WorkerHandle } from './workers/worker-handle' */
 
 /**
  * @typedef {object} Given
- * @property {import('../core/options').Options} options
- * @property {import('./workers/spawner').Spawner} spawner
+ * @property {Options} options
+ * @property {Spawner} spawner
  * @property {ReturnType<typeof import('./measuring/meter').pickMeter>} meter
  * @property {import('./sockets/inherited-sockets').InheritedSockets} [inherited]
  * @property {import('./succession/takeover').Takeover | null} [takeover] of a running fleet
@@ -58,9 +59,9 @@ const { kill } = require('./workers/retirement')
  *   sends by `process.send`
  *
  * @typedef {object} Deps what all parts may take
- * @property {import('../core/options').Options} options
+ * @property {Options} options
  * @property {Fleet} fleet
- * @property {import('./workers/spawner').Spawner} spawner
+ * @property {Spawner} spawner
  * @property {Given['meter']} meter
  * @property {Tasks} tasks
  * @property {AbortSignal} stopping its reason is what ended the fleet, or RECYCLE_STOPPED

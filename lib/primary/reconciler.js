@@ -15,8 +15,8 @@ const { plan } = require('../core/plan')
 const { canWait } = require('../core/recycle-backoff')
 const { isOver } = require('../core/reasons')
 const { now } = require('./clock')
-
-/** @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle */
+/** @import { Facts, WorkerFacts } from '../core/fleet-facts' */
+/** @import { WorkerHandle } from './workers/worker-handle' */
 
 class Reconciler {
   #isScheduled = false
@@ -31,7 +31,7 @@ class Reconciler {
    * @typedef {object} Judged
    * @property {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} steps what carries
    *   each action out; what it changes at once is in the facts when it returns
-   * @property {(handle: WorkerHandle) => import('../core/fleet-facts').WorkerFacts['task']} taskOf
+   * @property {(handle: WorkerHandle) => WorkerFacts['task']} taskOf
    * @property {() => boolean} canForesee a worker whose memory is going to cross its budget is going to be replaced
    * @property {() => number} atFirst see Desired
    * @property {() => boolean} canStandBy a standby that boots now is of use
@@ -97,7 +97,7 @@ class Reconciler {
     if (wakeAt < Infinity) this.#timer = setTimeout(() => this.changed(), Math.max(0, wakeAt - now()))
   }
 
-  /** @param {WorkerHandle[]} standbys @returns {import('../core/fleet-facts').Facts} */
+  /** @param {WorkerHandle[]} standbys @returns {Facts} */
   #facts (standbys) {
     const { standbyPool } = this.fleet
     return {
@@ -124,7 +124,7 @@ class Reconciler {
     return canWait(reason) && requested === null && this.fleet.rollout.requested(generation) === null
   }
 
-  /** @param {WorkerHandle} handle @returns {import('../core/fleet-facts').WorkerFacts} */
+  /** @param {WorkerHandle} handle @returns {WorkerFacts} */
   #describe (handle) {
     const facts = handle.facts()
     const figures = this.figuresOf(handle)

@@ -1,21 +1,18 @@
 'use strict'
 
 const { FEATURES } = require('../features')
+/** @import { Options } from '../core/options' */
+/** @import { Sampled } from '../features' */
+/** @import { Figures } from './measuring/figures' */
+/** @import { WorkerFacts, WorkerHandle } from './workers/worker-handle' */
 
-const SAMPLED = /** @type {(keyof import('../features').Sampled)[]} */ (
+const SAMPLED = /** @type {(keyof Sampled)[]} */ (
   FEATURES.flatMap(({ figures = {} }) => Object.keys(figures))
 )
 
 /**
- * @typedef {import('./workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('./measuring/figures').Figures} Figures
- */
-
-/**
- * @param {import('./workers/fleet').Fleet} fleet
- * @param {(handle: WorkerHandle) => Figures | null} figuresOf
- * @param {import('../core/options').Options} options
- * @param {ReadonlySet<WorkerHandle>} resting
+ * @param {import('./workers/fleet').Fleet} fleet @param {(handle: WorkerHandle) => Figures | null} figuresOf
+ * @param {Options} options @param {ReadonlySet<WorkerHandle>} resting
  * @returns what every worker is doing: plain data, sizes in bytes, times in milliseconds
  */
 function describeFleet (fleet, figuresOf, options, resting) {
@@ -25,11 +22,9 @@ function describeFleet (fleet, figuresOf, options, resting) {
 }
 
 /**
- * @param {import('./workers/worker-handle').WorkerFacts} facts
+ * @param {WorkerFacts} facts
  * @param {import('./workers/fleet').Slot | undefined} place undefined: a standby
- * @param {Figures | null} figures
- * @param {import('../core/options').Options} options
- * @param {boolean} rests
+ * @param {Figures | null} figures @param {Options} options @param {boolean} rests
  */
 function describe (
   { slot, pid, state, generation, app, at, upSince, budget, latest, known, isWaiting, drainsUntil, out }, place,
@@ -70,10 +65,7 @@ function describe (
   }
 }
 
-/**
- * @param {import('../core/sample').Sample | null} sample
- * @returns {import('../features').Sampled} null where a feature is off
- */
+/** @param {import('../core/sample').Sample | null} sample @returns {Sampled} null where a feature is off */
 function ofFeatures (sample) {
   return Object.fromEntries(SAMPLED.map(name => [name, sample?.[name] ?? null]))
 }

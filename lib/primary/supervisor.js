@@ -46,8 +46,7 @@ class Supervisor extends EventEmitter {
   #notReaped = null
 
   /**
-   * @param {import('./parts').Given} given
-   * @param {object} deps
+   * @param {import('./parts').Given} given @param {object} deps
    * @param {(line: Record<string, any>) => void} deps.write takes every journal line
    * @param {() => Promise<unknown>} deps.flush
    * @param {import('./orphans').Orphans | null} [deps.orphans] null: this process has children that are not the fleet's
@@ -280,8 +279,7 @@ class Supervisor extends EventEmitter {
    * The line of an event goes into the journal, the log and to the listeners for `event`. They run after the step that
    * is under way: an error of theirs is theirs alone.
    *
-   * @param {string} event
-   * @param {Record<string, any>} fields
+   * @param {string} event @param {Record<string, any>} fields
    * @returns the line
    */
   announce (event, fields) {

@@ -1,5 +1,9 @@
 'use strict'
 
+/** @import { CrashEvent } from './audit' */
+/** @import { Drop } from './client' */
+/** @import { RecycleEvent } from './recycle-event' */
+
 /**
  * Joins the records of the client and of the supervisor: attributes each dropped request to a recycle and its phase.
  *
@@ -11,9 +15,6 @@
  * A drop whose local port is the remote port of a connection that the supervisor cut in that drain is joined by port,
  * which is certain. Any other drop is joined by time, which may be a coincidence.
  *
- * @typedef {import('./client').Drop} Drop
- * @typedef {import('./audit').RecycleEvent} RecycleEvent
- * @typedef {import('./audit').CrashEvent} CrashEvent
  * @typedef {'surge' | 'drain' | 'kill' | 'none'} Phase
  *
  * @typedef {object} Attribution
@@ -34,9 +35,7 @@ const RANK = Object.freeze({ kill: 0, drain: 1, surge: 2, none: 3 })
 /**
  * Sets `attribute` of every drop, and `dropped` of every event.
  *
- * @param {readonly Drop[]} drops
- * @param {readonly RecycleEvent[]} events
- * @param {readonly CrashEvent[]} crashes
+ * @param {readonly Drop[]} drops @param {readonly RecycleEvent[]} events @param {readonly CrashEvent[]} crashes
  */
 function attribute (drops, events, crashes) {
   const cuts = cutsByPort(events)
@@ -102,11 +101,7 @@ function phaseAt ({ how, drainAt, drainedAt, retiredAt }, t) {
   return how === 'drain-first' && t >= retiredAt ? 'surge' : 'kill'
 }
 
-/**
- * Finds the items that overlap a time span. The items' own spans may overlap.
- *
- * @template Item
- */
+/** Finds the items that overlap a time span. The items' own spans may overlap. @template Item */
 class InTime {
   /**
    * Ascending by `from`; `latest`: the latest end so far, which stops a search backward.

@@ -3,8 +3,6 @@
 /**
  * The supervisor's record: an account of every worker that was recycled, scaled away or stopped, and every crash.
  *
- * @typedef {import('./recycle-event').RecycleEvent} RecycleEvent
- *
  * @typedef {object} CrashEvent
  * @property {number} t
  * @property {number | null} slot
@@ -30,6 +28,7 @@ const { lostWith } = require('../core/account')
 const { asCount, asNumber, asText } = require('./journal-field')
 const { BoundedList } = require('./bounded-list')
 const { ACCOUNT, accountOf, endedEvent, unfinishedEvent } = require('./recycle-event')
+/** @import { RecycleEvent } from './recycle-event' */
 
 const MOST_EVENTS = 10_000
 const MOST_CUTS = 50_000 // by name, over all events

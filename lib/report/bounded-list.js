@@ -11,8 +11,7 @@ class BoundedList {
   omitted = 0
 
   /**
-   * @param {number} limit
-   * @param {(item: Item) => boolean} [matters]
+   * @param {number} limit @param {(item: Item) => boolean} [matters]
    * @param {() => void} [beforeThinning] called before `matters`
    */
   constructor (limit, matters = () => false, beforeThinning = () => {}) {

@@ -13,7 +13,7 @@
 
 /**
  * @param {readonly import('./client').Drop[]} drops with their attribute
- * @param {readonly import('./audit').RecycleEvent[]} events
+ * @param {readonly import('./recycle-event').RecycleEvent[]} events
  * @returns {Disagreement[]}
  */
 function disagreements (drops, events) {

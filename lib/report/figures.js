@@ -195,7 +195,7 @@ function shownDrop ({ attribute: { event, crash, phase, joinedBy }, ...drop }) {
   }
 }
 
-/** @param {import('./audit').RecycleEvent} event */
+/** @param {import('./recycle-event').RecycleEvent} event */
 function shownEvent ({ account, ...event }) {
   const counts = /** @type {Record<AccountName, number | null>} */ (account ?? NO_ACCOUNT)
   return { ...event, ...counts }

@@ -6,9 +6,7 @@ const { readJournals, emptyTally } = require('../journal/reader')
 const { RecycleError } = require('../core/errors')
 const { Figures } = require('./figures')
 
-/**
- * @typedef {import('./figures').Summary & { skippedLines: number }} Report as printed by `recycle report --json`
- */
+/** @typedef {import('./figures').Summary & { skippedLines: number }} Report as printed by `recycle report --json` */
 
 const thisMachine = () => ({ now: Date.now(), isAlive: isRunning }) // eslint-disable-line no-restricted-properties -- journals'
 

@@ -7,6 +7,7 @@
  */
 
 const { Histogram } = require('./histogram')
+/** @import { Percentiles } from './histogram' */
 
 const MOST_WAITING = 2400
 
@@ -32,10 +33,7 @@ class Latency {
     if (this.#waiting.length > MOST_WAITING) this.#settle(this.#waiting.splice(0, MOST_WAITING / 2))
   }
 
-  /**
-   * @returns {{ steady: import('./histogram').Percentiles | null, recycling: import('./histogram').Percentiles
-   *   | null }}
-   */
+  /** @returns {{ steady: Percentiles | null, recycling: Percentiles | null }} */
   summary () {
     this.#settle(this.#waiting.splice(0))
     return { steady: this.#steady.summary(), recycling: this.#recycling.summary() }

@@ -44,13 +44,11 @@ const ACCOUNT = ['connections', 'inFlight', 'finished', 'aborted', 'moved', 'ref
   'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'streamsCut', 'unacked', 'unaccounted']
 
 /**
- * @param {number} id
- * @param {Kind} kind
+ * @param {number} id @param {Kind} kind
  * @param {Record<string, any>} line the journal's `recycled`, `scaled` or `stopped`
  * @param {number} t its time
  * @param {{ drainAt: number | null, retiredAt: number | null } | undefined} worker its earlier lines
- * @param {Record<string, number>} account
- * @param {RecycleEvent['cuts']} cuts
+ * @param {Record<string, number>} account @param {RecycleEvent['cuts']} cuts
  * @returns {RecycleEvent}
  */
 function endedEvent (id, kind, line, t, worker, account, cuts) {

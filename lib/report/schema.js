@@ -3,12 +3,11 @@
 /**
  * The JSON schema of `recycle report --json`, in the package as report.schema.json, which `npm run schema` writes. What
  * the report has of a feature is described in its folder.
- *
- * @typedef {import('../core/json-schema').Schema} Schema
  */
 
 const { FEATURES } = require('../features')
 const kinds = require('../core/json-schema')
+/** @import { Schema } from '../core/json-schema' */
 
 const { constant, count, flag, listOf, mapOf, number, oneOf, orNull, record, share, text } = kinds
 

@@ -1,8 +1,6 @@
 'use strict'
 
-/**
- * The report for a terminal, in 80 columns: the verdict, then recycles, crashes, drops, disagreements and latency.
- */
+/** The report for a terminal, in 80 columns: the verdict, then recycles, crashes, drops, disagreements and latency. */
 
 const { FEATURES } = require('../features')
 const { painter } = require('../journal/painter')
@@ -12,14 +10,11 @@ const { WIDTH, clip, clockOf, milliseconds, percent, orDash, time, wrap } = requ
 const { dropGroups, hintOf } = require('./drop-groups.cjs')
 const { layOut, mib, short } = require('./grid')
 const { span } = require('./verdict')
+/** @import { Report } from '.' */
 
-/** @typedef {import('./index').Report} Report @typedef {ReturnType<typeof painter>} Paint */
+/** @typedef {ReturnType<typeof painter>} Paint */
 
-/**
- * @param {Report} report
- * @param {{ colors?: boolean }} [how]
- * @returns {string} lines of text, each with its end
- */
+/** @param {Report} report @param {{ colors?: boolean }} [how] @returns {string} lines of text, each with its end */
 function formatReport (report, { colors = false } = {}) {
   const paint = painter(colors)
   const parts = [

@@ -14,8 +14,7 @@ class Timeline {
    * @param {object} how
    * @param {number} how.widthMs initial width of a cell
    * @param {() => number} how.capacity the current limit of cells
-   * @param {() => Cell} how.empty
-   * @param {(into: Cell, other: Cell) => void} how.merge
+   * @param {() => Cell} how.empty @param {(into: Cell, other: Cell) => void} how.merge
    */
   constructor ({ widthMs, capacity, empty, merge }) {
     this.widthMs = widthMs

@@ -1,6 +1,7 @@
 'use strict'
 
 const { count, grouped } = require('../core/units')
+/** @import { Gap } from './gaps' */
 
 /**
  * The first sentence of a report, and whether it is ok. It is not ok if connections ended with a worker that crashed or
@@ -15,16 +16,13 @@ const { count, grouped } = require('../core/units')
  * @param {object} figures
  * @param {{ isAlone: boolean, kills: number } | null} figures.client `isAlone`: the fleet had no other clients;
  *   `kills`: it has killed workers
- * @param {readonly import('./gaps').Gap[]} figures.gaps what is not recorded
+ * @param {readonly Gap[]} figures.gaps what is not recorded
  * @param {number | null} figures.requests null: no record of a client
- * @param {number | null} figures.dropped
- * @param {number} figures.recycles
- * @param {number} figures.cut
+ * @param {number | null} figures.dropped @param {number} figures.recycles @param {number} figures.cut
  * @param {number} figures.unaccounted connections
  * @param {number} figures.crashes
  * @param {number} figures.crashesInDrains those of them whose losses are in an account
- * @param {number} figures.connectionsAtCrashes
- * @param {number} figures.inFlightAtCrashes
+ * @param {number} figures.connectionsAtCrashes @param {number} figures.inFlightAtCrashes
  * @returns {Verdict}
  */
 function verdictOf ({
@@ -61,7 +59,7 @@ function verdictOf ({
 const LAST = 8.64e15 // ms: the latest time of a Date
 
 /**
- * @param {boolean} isClean as far as is recorded @param {string} text @param {readonly import('./gaps').Gap[]} gaps
+ * @param {boolean} isClean as far as is recorded @param {string} text @param {readonly Gap[]} gaps
  * @returns {Verdict}
  */
 function judged (isClean, text, gaps) {
@@ -72,7 +70,7 @@ function judged (isClean, text, gaps) {
   return isClean ? { ok: false, exitCode: 2, text: `${unknown}; recorded: ${text}` } : { ok: false, exitCode: 1, text: `${text}; ${unknown}` }
 }
 
-/** @param {import('./gaps').Gap} gap */
+/** @param {Gap} gap */
 function span ({ from, to }) {
   // Any number may stand in a journal
   const at = (/** @type {number} */ t) => new Date(Math.max(-LAST, Math.min(t, LAST))).toISOString()

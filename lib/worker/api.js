@@ -8,7 +8,7 @@
  * @property {(reason?: string) => void} requestRecycle
  * @property {(reason?: string) => void} pause
  * @property {() => void} resume
- * @property {(socket: import('node:net').Socket) => void} pin
+ * @property {(socket: Socket) => void} pin
  * @property {(response: import('node:http').ServerResponse) => void} replayable
  * @property {(fn: (about: { reason: string, deadlineMs: number, handoff: boolean }) => unknown) => void} onDrain
  * @property {(fn: (about: { slot: number }) => void) => void} onServe
@@ -17,10 +17,9 @@
  * @property {(fn: (session: string, value: any) => void) => void} [onTransfer]
  * @property {(fn: (about: { slot: number }) => unknown) => void} [onLease]
  * @property {(registry: any) => void} [exposeMetrics]
- * @property {(socket: import('node:net').Socket, kind: string, give: () => { state?: unknown, unread?: Buffer,
- *   onLeave?: () => void } | null) => void} [movable]
- * @property {(kind: string, fn: (socket: import('node:net').Socket, state: any, unread: Buffer) => void) => void}
- *   [onMoved]
+ * @property {(socket: Socket, kind: string, give: () => { state?: unknown, unread?: Buffer, onLeave?: () => void } |
+ *   null) => void} [movable]
+ * @property {(kind: string, fn: (socket: Socket, state: any, unread: Buffer) => void) => void} [onMoved]
  * @property {(server: any, how: import('./web-sockets').How) => void} webSockets
  * @property {(io: any) => void} socketIO
  * @property {(fn: () => unknown) => void} [onFork] where workers are copies
@@ -28,6 +27,8 @@
  */
 const { LONGEST_WISH } = require('../core/envelope')
 const { callApp, tellApp } = require('./call-app')
+/** @import { Socket } from 'node:net' */
+/** @import { Channel } from './channel' */
 
 const kApi = Symbol.for('recycle-supervisor.worker')
 
@@ -45,17 +46,13 @@ function listenerOfAll () {
 /**
  * @param {import('./connections/tracker').ConnectionTracker} tracker
  * @param {readonly string[]} ofFeatures the functions that features have, of which calls are kept until extend()
- * @returns {{
- *   connect: (channel: import('./channel').Channel) => void,
- *   assign: (slot: number) => void,
- *   onDrain: Api['onDrain'],
- *   drained: () => Promise<unknown>,
- *   extend: (more: Partial<Api>) => void
+ * @returns {{ connect: (channel: Channel) => void, assign: (slot: number) => void, onDrain: Api['onDrain'], drained: ()
+ *   => Promise<unknown>, extend: (more: Partial<Api>) => void
  * }} `assign`: this worker is called into its slot: RECYCLE_SLOT is set, and `recycle:serve` is emitted;
  *   `drained`: settles when what the app does in onDrain() is done
  */
 function offerApi (tracker, ofFeatures) {
-  /** @type {import('./channel').Channel | null} */
+  /** @type {Channel | null} */
   let channel = null
   /** @type {number | null} */
   let assigned = null

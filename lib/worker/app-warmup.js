@@ -20,12 +20,11 @@ const { Handoff } = require('./handoff/handoff')
 const { Inbox } = require('./handoff/inbox')
 const { Sender } = require('./handoff/sender')
 const { WorkerState } = require('./state')
+/** @import { ConnectionTracker as Tracker } from './connections/tracker' */
 
 const CLIENT = path.join(__dirname, 'boot', 'warmup-client.js')
 const MOVE_MS = 10
 const MOVE_AT_ONCE = 3
-
-/** @typedef {import('./connections/tracker').ConnectionTracker} Tracker */
 
 /**
  * Resolves when all are answered and the connections are closed.

@@ -80,9 +80,7 @@ class Channel {
   /**
    * Sends a message that the primary answers once; this process is kept alive until then.
    *
-   * @param {string} type
-   * @param {Record<string, any>} fields
-   * @param {(fields: any, handle?: any) => void} answered
+   * @param {string} type @param {Record<string, any>} fields @param {(fields: any, handle?: any) => void} answered
    */
   call (type, fields, answered) {
     const id = ++this.#lastId
@@ -110,8 +108,7 @@ class Channel {
   }
 
   /**
-   * @param {string} type
-   * @param {Record<string, any>} [fields]
+   * @param {string} type @param {Record<string, any>} [fields]
    * @param {any} [handle] a TCP or pipe handle
    * @param {(error: Error | null) => void} [sent]
    */
@@ -142,7 +139,7 @@ class Channel {
     const addon = this.#addon
     if (!socket || !addon) return socket?.close()
     socket.unref()
-    /** @type {import('../native/batches').Batches['send']} */
+    /** @type {Batches['send']} */
     const send = (message, handle, sent) => {
       if (this.isUp) this.#send?.(message, handle, undefined, sent)
       else sent(new Error('the primary has exited'))

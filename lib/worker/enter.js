@@ -5,7 +5,7 @@
  * that knows all parts of a worker.
  *
  * @typedef {object} Parts
- * @property {import('./channel').Channel} channel
+ * @property {Channel} channel
  * @property {WorkerState} state
  * @property {import('./connections/tracker').ConnectionTracker} tracker
  * @property {Set<import('./accepting/acceptor').Acceptor>} acceptors
@@ -42,9 +42,10 @@ const { Emptying } = require('./leaving/emptying')
 const { offerOutOfRotation } = require('./leaving/out-of-rotation')
 const { printError } = require('./leaving/standard-streams')
 const { WorkerState } = require('./state')
+/** @import { Channel } from './channel' */
 
 /**
- * @param {import('./prepare').Prepared} prepared @param {import('./channel').Channel} channel
+ * @param {import('./prepare').Prepared} prepared @param {Channel} channel
  * @param {import('./prepare').Settings} settings
  */
 function enter ({ tracker, listenHook, signals, api, streams }, channel, settings) {

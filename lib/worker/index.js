@@ -6,6 +6,7 @@
  */
 
 const { findApi } = require('./api')
+/** @import { Socket } from 'node:net' */
 
 /**
  * Asks for this worker to be replaced, as if it had crossed its budget: the replacement is ready first, and nothing is
@@ -84,7 +85,7 @@ function onTransfer (fn) {
  * the worker drains, a pinned connection is closed after its next response instead of being moved, and its request is
  * never handled by another worker.
  *
- * @param {import('node:net').Socket} socket `request.socket`
+ * @param {Socket} socket `request.socket`
  */
 function pin (socket) {
   findApi()?.pin(socket)
@@ -161,7 +162,7 @@ function exposeMetrics (registry) {
  * Says that a connection whose protocol is the app's can go to another worker when this one leaves: one that has left
  * HTTP by an upgrade, or one of a `net` server. Its client notices nothing. Not of TLS.
  *
- * @param {import('node:net').Socket} socket
+ * @param {Socket} socket
  * @param {string} kind which function takes it there, up to 100 characters; see onMoved()
  * @param {() => { state?: unknown, unread?: Buffer, onLeave?: () => void } | null} give called when this worker is
  *   ready to send it, again and again until it has gone: returns null where it cannot go now, as it is in the middle of
@@ -178,8 +179,7 @@ function movable (socket, kind, give) {
  * a worker without it takes none.
  *
  * @param {string} kind
- * @param {(socket: import('node:net').Socket, state: any, unread: Buffer) => void} fn `unread` comes before what the
- *   socket reads
+ * @param {(socket: Socket, state: any, unread: Buffer) => void} fn `unread` comes before what the socket reads
  */
 function onMoved (kind, fn) {
   findApi()?.onMoved?.(kind, fn)

@@ -15,11 +15,9 @@ const SHARE = 0.5 // of the time until what is open is cut
 
 /**
  * @template T
- * @param {(fn: (about: { deadlineMs: number, handoff: boolean }) => void) => void} onDrain
- * @param {object} how
+ * @param {(fn: (about: { deadlineMs: number, handoff: boolean }) => void) => void} onDrain @param {object} how
  * @param {() => T[]} how.all that are open
- * @param {(one: T) => boolean} how.canGo
- * @param {(one: T) => void} how.close
+ * @param {(one: T) => boolean} how.canGo @param {(one: T) => void} how.close
  */
 function closeAtDrain (onDrain, { all, canGo, close }) {
   onDrain(async ({ deadlineMs, handoff }) => {

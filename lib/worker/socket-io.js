@@ -21,6 +21,8 @@ const { payloadOf } = require('./frames')
 const { Overlap } = require('./overlap')
 const { closeAtDrain } = require('./restart-close')
 const { MOVED, followed, requestOf, writeNothingOnce } = require('./web-sockets')
+/** @import { IncomingMessage } from 'node:http' */
+/** @import { Socket } from 'node:net' */
 
 const KIND = 'socket.io'
 const OFFSET = 'moved'
@@ -62,17 +64,13 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
   /** Of each engine's connection. @type {WeakMap<object, Set<any>>} */
   const members = new WeakMap()
   const spaces = new WeakSet()
-  /** What a connection that has come is to begin with. @type {WeakMap<import('node:http').IncomingMessage, Buffer>} */
+  /** What a connection that has come is to begin with. @type {WeakMap<IncomingMessage, Buffer>} */
   const held = new WeakMap()
-  /** Of each WebSocket, by its request. @type {WeakMap<import('node:http').IncomingMessage, FrameBoundary>} */
+  /** Of each WebSocket, by its request. @type {WeakMap<IncomingMessage, FrameBoundary>} */
   const boundaries = new WeakMap()
-  /** Of those that have come. @type {WeakMap<import('node:net').Socket, Overlap>} */
+  /** Of those that have come. @type {WeakMap<Socket, Overlap>} */
   const overlaps = new WeakMap()
-  /**
-   * The requests that upgrade from polling, by the connection's id.
-   *
-   * @type {Map<string, import('node:http').IncomingMessage>}
-   */
+  /** The requests that upgrade from polling, by the connection's id. @type {Map<string, IncomingMessage>} */
   const upgrades = new Map()
 
   /** @param {any} namespace */
@@ -94,7 +92,7 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
   }
 
   /**
-   * @param {any} conn of engine.io @param {import('node:http').IncomingMessage} request
+   * @param {any} conn of engine.io @param {IncomingMessage} request
    * @param {number} framesBefore that were no packets of it
    */
   function track (conn, request, framesBefore) {
@@ -151,7 +149,7 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
   })
   onDrain((/** @type {{ deadlineMs: number }} */ { deadlineMs }) => endPolling(engine, deadlineMs * ENDING_SHARE))
   onMoved(KIND,
-    (/** @type {import('node:net').Socket} */ socket, /** @type {any} */ state, /** @type {Buffer} */ unread,
+    (/** @type {Socket} */ socket, /** @type {any} */ state, /** @type {Buffer} */ unread,
       /** @type {any} */ arrived) => {
       const { url, rawHeaders, httpVersion, members } = state
       const here = new URL(url, 'http://here')

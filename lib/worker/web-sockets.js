@@ -23,6 +23,7 @@ const { callApp } = require('./call-app')
 const { FrameBoundary } = require('./frame-boundary')
 const { Overlap } = require('./overlap')
 const { closeAtDrain } = require('./restart-close')
+/** @import { Socket } from 'node:net' */
 
 const RESTART = 1012
 const MOVED = 'moved'
@@ -60,7 +61,7 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain }) {
   let isLast = false
   onDrain((/** @type {{ handoff: boolean }} */ { handoff }) => { isLast = !handoff })
   closeAtDrain(onDrain, { all: () => [...open.keys()], canGo: ws => open.get(ws) === true, close })
-  /** Of those that have come. @type {WeakMap<import('node:net').Socket, Overlap>} */
+  /** Of those that have come. @type {WeakMap<Socket, Overlap>} */
   const overlaps = new WeakMap()
 
   /** @param {any} ws @param {http.IncomingMessage} request @param {any[]} [more] of `connection` */
@@ -134,7 +135,7 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain }) {
 /**
  * The app's object stays open when its connection has gone, and what the app sends is passed on; see overlap.js.
  *
- * @param {import('node:net').Socket} socket @param {() => void} onEnd called before its `close`
+ * @param {Socket} socket @param {() => void} onEnd called before its `close`
  * @returns {import('../features/migration/trails').Follow}
  */
 function followed (socket, onEnd) {
@@ -167,7 +168,7 @@ function followed (socket, onEnd) {
 /**
  * The response to the upgrade, which the client has had.
  *
- * @param {import('node:net').Socket} socket @param {() => void} [done] called when it would have been sent
+ * @param {Socket} socket @param {() => void} [done] called when it would have been sent
  * @returns {() => void} to be called when it would have been, at the latest
  */
 function writeNothingOnce (socket, done) {
@@ -183,7 +184,7 @@ function writeNothingOnce (socket, done) {
 /**
  * The client's request.
  *
- * @param {import('node:net').Socket} socket @param {{ url: string, rawHeaders: string[], httpVersion: string }} head
+ * @param {Socket} socket @param {{ url: string, rawHeaders: string[], httpVersion: string }} head
  */
 function requestOf (socket, { url, rawHeaders, httpVersion }) {
   const request = new http.IncomingMessage(socket)

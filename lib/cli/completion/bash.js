@@ -1,13 +1,8 @@
 'use strict'
 
-/** @typedef {import('./tree').Place} Place @typedef {import('./tree').Value} Value */
+/** @import { Place, Value } from './tree' */
 
-/**
- * A completion script for bash 3.2 (the version of macOS) and later.
- *
- * @param {Place[]} places
- * @returns {string}
- */
+/** A completion script for bash 3.2 (the version of macOS) and later. @param {Place[]} places @returns {string} */
 function bashScript (places) {
   const commands = places.slice(1).map(place => place.name)
   return `# bash completion of recycle: the words before the cursor determine the command, and whether a value is expected

@@ -1,13 +1,8 @@
 'use strict'
 
-/** @typedef {import('./tree').Place} Place @typedef {import('./tree').Value} Value */
+/** @import { Flag, Place, Value } from './tree' */
 
-/**
- * A completion script for fish.
- *
- * @param {Place[]} places
- * @returns {string}
- */
+/** A completion script for fish. @param {Place[]} places @returns {string} */
 function fishScript (places) {
   const commands = places.slice(1)
   return `# fish completion of recycle
@@ -53,7 +48,7 @@ function valued (place) {
   return place.flags.filter(flag => flag.takesValue).flatMap(flag => flag.names.map(name => `${nameOf(place)} ${name}`))
 }
 
-/** @param {Place} place @param {import('./tree').Flag} flag */
+/** @param {Place} place @param {Flag} flag */
 function lineOf (place, { names, takesValue, about, ...value }) {
   const flags = names.map(name => name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`)
   const where = `${nameOf(place)} ${place.passesThrough ? '0' : '*'}`

@@ -1,6 +1,6 @@
 'use strict'
 
-/** @typedef {import('./tree').Place} Place @typedef {import('./tree').Value} Value */
+/** @import { Flag, Place, Value } from './tree' */
 
 /**
  * A completion script for zsh: a file in a folder of $fpath, or one to source.
@@ -48,7 +48,7 @@ function functionOf ({ name, flags, operands, passesThrough }) {
 `
 }
 
-/** @param {import('./tree').Flag} flag @returns {string[]} a spec for each of its names */
+/** @param {Flag} flag @returns {string[]} a spec for each of its names */
 function specsOf ({ names, takesValue, about, ...value }) {
   return names.map(name => takesValue
     ? quote(`*${name}${name.startsWith('--') ? '=' : '+'}[${escape(about)}]:value:${actionOf(value)}`)

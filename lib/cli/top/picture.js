@@ -7,6 +7,7 @@ const { count, formatSize } = require('../../core/units')
 const { prettyLine } = require('../../journal/sentence')
 const { besideWorkers, linesOfFeatures } = require('../../operate/control-table')
 const { formatRows } = require('./table')
+/** @import { FleetView } from './fleet-view' */
 
 const HEAD = 4 // two lines of facts, an empty line and the heading
 const EVENTS = 5 // lines kept for events, if the terminal is high enough
@@ -15,7 +16,7 @@ const LATE_MS = 3000
 /**
  * Draws the whole screen.
  *
- * @param {import('./fleet-view').FleetView} fleet
+ * @param {FleetView} fleet
  * @param {{ columns: number, rows: number, colors: boolean, now: number, message: string }} how
  * @returns {string[]} a line for each row of the terminal; may be longer than its columns
  */
@@ -56,7 +57,7 @@ function picture (fleet, { columns, rows, colors, now, message }) {
 /**
  * The index of the first row to show, such that the selected row is visible.
  *
- * @param {import('./fleet-view').FleetView} fleet @param {number} room
+ * @param {FleetView} fleet @param {number} room
  */
 function windowOf ({ rows, selected }, room) {
   const at = rows.findIndex(row => row === selected)

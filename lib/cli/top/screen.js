@@ -23,8 +23,7 @@ class Screen extends EventEmitter {
   #isEntered = false
 
   /**
-   * @param {NodeJS.ReadStream} input
-   * @param {NodeJS.WriteStream} output
+   * @param {NodeJS.ReadStream} input @param {NodeJS.WriteStream} output
    * @param {{ escapes: Escapes, slice: Slice }} packages
    */
   constructor (input, output, { escapes, slice }) {

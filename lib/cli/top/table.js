@@ -6,16 +6,13 @@ const { painter } = require('../../journal/painter')
 const { colorOf, measured } = require('../../operate/control-table')
 const { stateOf } = require('../../operate/worker-state.cjs')
 const { layOut, mib, short } = require('../../report/grid')
+/** @import { Row, Worker } from './fleet-view' */
 
 const LEVELS = [...'▁▂▃▄▅▆▇█']
 const SPARKLINE_WIDTH = { min: 8, max: 30 }
 const REASON_WIDTH = 'requested'.length // reserved, so that the table keeps its layout at the first recycle
 
-/**
- * @typedef {import('./fleet-view').Worker} Worker
- * @typedef {import('./fleet-view').Row} Row
- * @typedef {{ title: string, left?: boolean, cell: (row: Row) => string }} Column
- */
+/** @typedef {{ title: string, left?: boolean, cell: (row: Row) => string }} Column */
 
 /** @type {Column[]} */
 const BEFORE = [
@@ -44,8 +41,7 @@ function sizeOf (worker) {
 }
 
 /**
- * @param {Row[]} rows
- * @param {{ width: number, colors: boolean, selected: Row | undefined }} how
+ * @param {Row[]} rows @param {{ width: number, colors: boolean, selected: Row | undefined }} how
  * @returns {string[]} the heading, then a line for each
  */
 function formatRows (rows, { width, colors, selected }) {
@@ -83,8 +79,7 @@ function historyOf ({ history, worker: { budgetBytes } }, width) {
 /**
  * Values from 0 to `highest` as a line of block characters; blank where there is no value.
  *
- * @param {readonly (number | null)[]} values
- * @param {number} highest
+ * @param {readonly (number | null)[]} values @param {number} highest
  * @returns {string} one character for each value
  */
 function sparkline (values, highest) {

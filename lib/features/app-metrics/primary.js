@@ -7,11 +7,8 @@
 
 const { clearInterval, setInterval, setTimeout } = require('node:timers')
 const { parseMetrics, lasting, sumOf } = require('./sum')
-
-/**
- * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('./sum').Metric} Metric
- */
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { Metric } from './sum' */
 
 const ANSWER_MS = 500 // of a worker whose event loop is blocked the latest ones are served
 const MOST_APART = 20

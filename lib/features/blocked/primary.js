@@ -10,13 +10,12 @@ const { setTimeout: delay } = require('node:timers/promises')
 const { loadInterrupt } = require('./interrupt')
 const { stoppedBy } = require('./process-state')
 const { Silence } = require('./silence')
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 const LOOK_MS = 250
 const SILENT_MS = 1000 // a heartbeat comes twice a second
 const TELL_MS = 10_000 // that it is given to say where it is: where JavaScript runs, it takes a few
 const KILL_MS = 1000 // that its kill waits for that
-
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
 
 /**
  * @typedef {object} Watched a worker

@@ -8,6 +8,7 @@
 
 const { constants: { signals } } = require('node:os')
 const { loadInterrupt } = require('./interrupt')
+/** @import { Exchange } from '../../worker/connections/connection' */
 
 const { captureStackTrace } = Error // the app may replace it
 
@@ -43,8 +44,6 @@ function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests, lon
   loadInterrupt().addon?.onSignal(signals.SIGURG, tell)
   return {}
 }
-
-/** @typedef {import('../../worker/connections/connection').Exchange} Exchange */
 
 /**
  * @param {Function} below its callers are wanted @param {number} most

@@ -16,9 +16,9 @@ const { Observed } = require('./observed')
 const { Sweeps } = require('./sweeps')
 const { thresholdsOf } = require('./times')
 const { judge } = require('./verdict')
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 /**
- * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
  * @typedef {import('./verdict').Verdict & { isFinal: boolean, isGood?: boolean, sentence?: string }} Verdict `isFinal`:
  *   its time was over; `isGood`, `sentence`: what no figure has decided
  */

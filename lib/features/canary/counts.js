@@ -3,11 +3,9 @@
 /**
  * What a worker counts while a deploy is judged: plain data of bounded size, changed in constant time for each request.
  *
- * @typedef {import('./sums').Sums} Sums
- * @typedef {import('./times').Thresholds} Thresholds
- * @typedef {'errors' | 'unfinished' | 'refusals' | 'slowMedian' | 'slowTail'} Kind 5xx; ended before
- *   the response was complete, by the app, or by a client that had waited long; 4xx; slower than the threshold of the
- *   median, and of the tail
+ * @typedef {'errors' | 'unfinished' | 'refusals' | 'slowMedian' | 'slowTail'} Kind 5xx; ended before the response was
+ *   complete, by the app, or by a client that had waited long; 4xx; slower than the threshold of the median, and of the
+ *   tail
  * @typedef {Record<Kind, number>} OfKinds
  *
  * @typedef {object} Counts cumulative; JSON
@@ -17,7 +15,7 @@
  * @property {OfKinds} of requests of each kind
  * @property {OfKinds} ofSquares Σ (requests of the kind)², over connections
  * @property {OfKinds} ofProducts Σ requests of the kind × requests, over connections
- * @property {import('./times').Times} times to the response
+ * @property {Times} times to the response
  * @property {number} busyMs in which the event loop was active; the caller sets it
  * @property {Memory} memory
  *
@@ -35,6 +33,8 @@
 
 const { addGroup, noSums, poolSums, sumsSince } = require('./sums')
 const { addTime, poolTimes } = require('./times')
+/** @import { Sums } from './sums' */
+/** @import { Thresholds, Times } from './times' */
 
 const KINDS = /** @type {const} */ (['errors', 'unfinished', 'refusals', 'slowMedian', 'slowTail'])
 

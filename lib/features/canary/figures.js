@@ -3,13 +3,9 @@
 /**
  * The figures by which new code is judged, each beside that of the old workers.
  *
- * @typedef {import('./counts').Kind} Kind
- * @typedef {import('./verdict').Window} Window
- * @typedef {import('./verdict').Figure} Figure
  * @typedef {(windows: readonly Window[]) => number | null} Value null: not known
  *
- * @typedef {(fresh: readonly Window[], old: readonly Window[], service: import('./verdict').BothServices | null) =>
- *   Finding} Find
+ * @typedef {(fresh: readonly Window[], old: readonly Window[], service: BothServices | null) => Finding} Find
  *
  * @typedef {object} Finding
  * @property {number} chance how likely so large a difference is in equal code; 1: it is none, or it is not known
@@ -22,6 +18,8 @@ const { findLoopTime } = require('./loop-time')
 const { chanceOf, within } = require('./shares')
 const { binomialTail } = require('./tails')
 const { poolTimes, quantileOf } = require('./times')
+/** @import { Kind } from './counts' */
+/** @import { BothServices, Figure, Window } from './verdict' */
 
 /**
  * By how much a share must be larger: `least` as a difference, and `times`. A 4xx is most often by what a client asks

@@ -6,15 +6,14 @@
  * scavenge to scavenge is, and two mark-sweeps of the new code must show half of it: a scavenge also leaves garbage
  * that has become old. By growths, because errors of levels add up. Caches of new workers fill: so it must not grow
  * much slower than in the first half.
- *
- * @typedef {import('./sums').Sums} Sums
- * @typedef {import('./counts').Memory} Memory
- * @typedef {import('./verdict').Window} Window
  */
 
 const { memorySince } = require('./counts')
 const { poolSums, ratioOf, varianceOf } = require('./sums')
 const { studentTail } = require('./tails')
+/** @import { Memory } from './counts' */
+/** @import { Sums } from './sums' */
+/** @import { Window } from './verdict' */
 
 const LEAST_SWEEPS = 3 // times from a mark-sweep to the next, of the old workers together
 const LEAST_COLLECTIONS = 8 // of one worker, in the second half: 7 times a growth

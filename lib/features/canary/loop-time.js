@@ -5,13 +5,12 @@
  * own reports), which weighs more where it has fewer of them. So what the old workers need is taken as a time for each
  * stretch and a time for each request, and the new ones are compared with what old ones would need for the same
  * requests in the same stretch.
- *
- * @typedef {import('./verdict').Window} Window
  */
 
 const { LEAST_OF_ONE } = require('./shares')
 const { addGroup, noSums, ratioOf, varianceOf } = require('./sums')
 const { studentTail } = require('./tails')
+/** @import { Window } from './verdict' */
 
 const TIMES = 1.2
 const TIMES_OF_EACH = 1.1 // than each old worker

@@ -3,12 +3,9 @@
 /** What the workers of both codes have counted, slot by slot: those that a slot has had one after the other are one. */
 
 const { newCounts, blockBetween, poolCounts } = require('./counts')
-
-/**
- * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('./counts').Counts} Counts
- * @typedef {import('./verdict').Window} Window
- */
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { Counts, Memory } from './counts' */
+/** @import { Window } from './verdict' */
 
 /** A slot of one code. */
 class OfSlot {
@@ -18,7 +15,7 @@ class OfSlot {
   #earlier = newCounts()
   /** As of the end of the latest block. @type {Counts} */
   #atBlock = newCounts()
-  /** @type {import('./counts').Memory | null} */
+  /** @type {Memory | null} */
   #half = null
   crashes = 0
   exceptions = 0

@@ -8,8 +8,8 @@ const { Bake } = require('./bake')
 const { sayWhy } = require('./sentence')
 const { Services } = require('./service')
 const { termsOf } = require('./terms')
-
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { Reload } from './feature' */
 
 class Canary {
   /** The reload under way. @type {{ bake: Bake, outcome: Promise<string> } | null} */
@@ -41,7 +41,7 @@ class Canary {
   }
 
   /**
-   * @param {import('./feature').Reload} how
+   * @param {Reload} how
    * @returns {Promise<string | undefined> | null} null: all at once; else what came of it, in a sentence
    */
   reload (how) {
@@ -70,11 +70,7 @@ class Canary {
     return this.#current?.bake
   }
 
-  /**
-   * The code may be newer than what has been compared.
-   *
-   * @param {Promise<unknown>} running @param {import('./feature').Reload} how
-   */
+  /** The code may be newer than what has been compared. @param {Promise<unknown>} running @param {Reload} how */
   async #after (running, how) {
     await running.catch(() => {})
     return this.kernel.reload(how)

@@ -6,11 +6,9 @@ const { listOf } = require('../../report/bounded-list')
 const { asNumber, asText } = require('../../report/journal-field')
 const { rowsOf, sayVerdict } = require('./sentence')
 const { TITLES } = require('./verdict-sentence')
+/** @import { Figure } from './verdict' */
 
-/**
- * @typedef {import('./verdict').Figure} Figure
- * @typedef {import('..').Live & { t: number }} Comparison
- */
+/** @typedef {import('..').Live & { t: number }} Comparison */
 
 /** @param {Record<string, any>} line @returns {Comparison | null} */
 function comparison (line) {

@@ -4,10 +4,11 @@
 
 const { count, formatSize, formatTime, grouped } = require('../../core/units')
 const { sentenceOf, titleOf, valueOf } = require('./verdict-sentence')
+/** @import { Live } from '..' */
+/** @import { Figure } from './verdict' */
 
 /**
  * @typedef {Record<string, any>} Status as primary.js describes it
- * @typedef {import('./verdict').Figure} Figure
  * @typedef {'old' | 'fresh'} Side
  */
 
@@ -64,7 +65,7 @@ function sayCount (requests) {
 
 /**
  * @param {Status | null | undefined} status
- * @returns {import('..').Live | null} null: the latest reload was good, or there was none
+ * @returns {Live | null} null: the latest reload was good, or there was none
  */
 function compared (status) {
   if (!status || status.state === 'promoted') return null
@@ -86,7 +87,7 @@ function compared (status) {
   }
 }
 
-/** @param {Figure[]} figures @returns {import('..').Live['rows']} */
+/** @param {Figure[]} figures @returns {Live['rows']} */
 function rowsOf (figures) {
   return figures.map(figure => ({ label: titleOf(figure.name), old: valueOf(figure, 'old'), fresh: valueOf(figure, 'fresh'), isWorse: figure.isWorse }))
 }

@@ -1,10 +1,10 @@
 'use strict'
 
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+
 /** How long the workers of each generation have served, and how they have failed, since the first of it served. */
 
 /**
- * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- *
  * @typedef {object} Service of all workers of a code together; JSON
  * @property {number} ms in service
  * @property {number} crashes

@@ -6,15 +6,15 @@
  * estimated both ways (how much larger the variance is than that of independent responses), and as many responses fewer
  * are believed. The larger probability counts.
  *
- * @typedef {import('./counts').Kind} Kind
- * @typedef {import('./sums').Sums} Sums
- * @typedef {import('./verdict').Window} Window
  * @typedef {{ k: number, n: number, design: number, groups: number }} Side
  */
 
 const { sumsOf } = require('./counts')
 const { addGroup, noSums, poolSums, ratioOf, varianceOf } = require('./sums')
 const { binomialTail, studentTail } = require('./tails')
+/** @import { Kind } from './counts' */
+/** @import { Sums } from './sums' */
+/** @import { Window } from './verdict' */
 
 const RARE = 0.2 // up to here the exact tail counts too: few responses of the kind are far from normal
 const FEW = 6 // groups, which may agree by chance: then the other code's design effect counts, where it is larger

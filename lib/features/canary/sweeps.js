@@ -1,11 +1,11 @@
 'use strict'
 
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+
 /**
  * Has the workers of both codes collect their garbage at the same moments of a comparison, out of rotation: what is
  * left then is no garbage, and V8 by itself collects the old space of a worker too seldom to compare in minutes.
  */
-
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
 
 const TASK = { type: 'collect', timeoutMs: 60_000 }
 const AT = [0, 0.35, 0.7, 0.92] // of the comparison: the first two before its second half, in which each worker has two

@@ -1,8 +1,7 @@
 'use strict'
 
 const { grouped, formatSize } = require('../../core/units')
-
-/** @typedef {import('./verdict').Verdict} Verdict @typedef {import('./verdict').Figure} Figure */
+/** @import { Figure, Verdict } from './verdict' */
 
 /**
  * What a figure is called, and the word between its value and the requests.

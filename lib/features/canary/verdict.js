@@ -15,7 +15,7 @@
  * @property {import('./counts').Block[]} blocks stretches of time, all of one length, whole ones only: the n-th of each
  *   worker is of the same seconds
  *
- * @typedef {{ old: Service, fresh: Service }} BothServices @typedef {import('./service').Service} Service
+ * @typedef {{ old: Service, fresh: Service }} BothServices
  *
  * @typedef {object} Verdict JSON
  * @property {'good' | 'bad' | 'undecided' | 'going-on'} verdict
@@ -41,6 +41,7 @@
  */
 
 const { FIGURES } = require('./figures')
+/** @import { Service } from './service' */
 
 const ALPHA = 0.01
 const LEAST_REQUESTS = 200

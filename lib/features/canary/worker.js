@@ -8,15 +8,17 @@
 const { performance } = require('node:perf_hooks')
 const { isEventStream } = require('../../core/internals')
 const { newCounts, newConnection, countResponse, countCollection } = require('./counts')
+/** @import { Connection, Counts } from './counts' */
+/** @import { Thresholds } from './times' */
 
 const EVERY_MS = 900 // of the heartbeats at most one a second has it
 
 class Observer {
-  /** @type {import('./counts').Counts | null} */
+  /** @type {Counts | null} */
   #counts = null
-  /** What has been counted of each connection. @type {WeakMap<object, import('./counts').Connection>} */
+  /** What has been counted of each connection. @type {WeakMap<object, Connection>} */
   #connections = new WeakMap()
-  /** @type {import('./times').Thresholds | null} */
+  /** @type {Thresholds | null} */
   #thresholds = null
   /** When the comparison began, with its warm-up. @type {number | null} */
   #since = null
@@ -47,7 +49,7 @@ class Observer {
    * A request that has waited for longer than the threshold of the tail is slow already, whatever comes of it: clients
    * wait longer than a comparison lasts.
    *
-   * @param {import('./counts').Counts} counts
+   * @param {Counts} counts
    */
   #withWaiting (counts) {
     const [thresholds, since, now] = [this.#thresholds, Number(this.#since), performance.now()]
@@ -65,7 +67,7 @@ class Observer {
     return shown
   }
 
-  /** @param {{ thresholds: import('./times').Thresholds | null }} fields */
+  /** @param {{ thresholds: Thresholds | null }} fields */
   #begin ({ thresholds }) {
     this.#thresholds = thresholds
     this.#since ??= performance.now()

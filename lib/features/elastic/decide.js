@@ -72,8 +72,7 @@ function pushLoad (history, load) {
 }
 
 /**
- * @param {History} history
- * @param {{ min: number, max: number }} bounds
+ * @param {History} history @param {{ min: number, max: number }} bounds
  * @returns {Decision | null} null: as many as there are
  */
 function decide (history, { min, max }) {

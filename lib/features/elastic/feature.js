@@ -60,8 +60,7 @@ module.exports = Object.freeze({
  * Never more than 2×CPU+1, as more event loops than that are of no use to the CPUs, nor more than the memory is enough
  * for, unless `min` asks for them.
  *
- * @param {{ min: number, max: number | 'auto' }} range
- * @param {import('../../core/container-budget').Sizing} sizing
+ * @param {{ min: number, max: number | 'auto' }} range @param {import('../../core/container-budget').Sizing} sizing
  */
 function boundsOf ({ min, max }, { desired, fitting }) {
   const asked = max === 'auto' ? Math.max(min, desired) : max

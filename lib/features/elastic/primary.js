@@ -6,8 +6,8 @@
 
 const { startsThatFit } = require('../../core/memory-room')
 const { NO_HISTORY, pushLoad, decide, leastLoaded } = require('./decide')
-
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { Load } from './decide' */
 
 const LOOK_MS = 1000
 const SILENT_MS = 1500
@@ -18,7 +18,7 @@ class Sizing {
   #requests = new WeakMap()
   #lookedAt
   #hasSaidNoRoom = false
-  /** Of the last look. @type {import('./decide').Load | null} */
+  /** Of the last look. @type {Load | null} */
   #latest = null
 
   /** @param {import('../interface').PrimaryKernel} kernel */
@@ -64,7 +64,7 @@ class Sizing {
     kernel.resize(workers, reason, { leaveFirst, busy, requestsPerSecond: load.requestsPerSecond })
   }
 
-  /** @param {number} at @returns {import('./decide').Load} */
+  /** @param {number} at @returns {Load} */
   #measure (at) {
     const all = this.fleet.all()
     const serving = this.fleet.serving()

@@ -4,6 +4,7 @@
 
 const { LONGEST } = require('./bounds')
 const { Kinds } = require('./kinds')
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 const MOST_NAMED = 5
 const OFTEN = 3 // of a kind: from then on one line a second is enough
@@ -23,7 +24,7 @@ class Exceptions {
     this.kernel = kernel
   }
 
-  /** @param {import('../../primary/workers/worker-handle').WorkerHandle} handle */
+  /** @param {WorkerHandle} handle */
   connect (handle) {
     handle.hear({
       fatal: ({ trace }) => this.#print(`${handle.generation} ${trace}`, trace),
@@ -31,7 +32,7 @@ class Exceptions {
     })
   }
 
-  /** @param {import('../../primary/workers/worker-handle').WorkerHandle} handle @param {Record<string, any>} thrown */
+  /** @param {WorkerHandle} handle @param {Record<string, any>} thrown */
   #onUncaught (handle, { name, message, stack, request, isAnswered, listener, isEnding }) {
     const kind = this.#kinds.add({ name, message, stack, request })
     const { count: seen } = kind

@@ -8,6 +8,7 @@
 const { asCount } = require('../../report/journal-field')
 const { LONGEST } = require('./bounds')
 const { Kinds } = require('./kinds')
+/** @import { Kind } from './kinds' */
 
 const MOST = 20
 
@@ -22,17 +23,14 @@ class Exceptions {
     }
   })
 
-  /** @returns {{ count: number, kinds: import('./kinds').Kind[] } | null} null: there were none */
+  /** @returns {{ count: number, kinds: Kind[] } | null} null: there were none */
   summary () {
     const { count } = this.#kinds
     return count === 0 ? null : { count, kinds: this.#kinds.list(MOST) }
   }
 }
 
-/**
- * @param {{ count: number, kinds: import('./kinds').Kind[] }} summary @param {import('..').ReportTools} tools
- * @returns {string[]}
- */
+/** @param {{ count: number, kinds: Kind[] }} summary @param {import('..').ReportTools} tools @returns {string[]} */
 function linesOf ({ kinds }, { paint, width, layOut, short, clip, escapeControls }) {
   const rows = kinds.map(({ name, message, request, count }) => [short(count), clip(escapeControls(request ?? '–'), 20), escapeControls(`${name}: ${message}`)])
   const left = width - 6 - Math.max('request'.length, ...rows.map(([, request]) => request.length)) - Math.max('count'.length, ...rows.map(([count]) => count.length))

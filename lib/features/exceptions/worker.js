@@ -17,6 +17,7 @@ const { requestName } = require('../../core/request-name')
 const { LONGEST } = require('./bounds')
 const { holdExit } = require('./held-exit')
 const { describe, print } = require('./print')
+/** @import { Exchange } from '../../worker/connections/connection' */
 
 const { writeHead, end } = ServerResponse.prototype // what the app puts in their place may throw again
 const BODY = 'Internal Server Error\n'
@@ -24,7 +25,6 @@ const AHEAD_MS = 100 // of the drain deadline
 const ENDS_MS = 3000 // for a listener that sends a report before it ends the process
 
 /**
- * @typedef {import('../../worker/connections/connection').Exchange} Exchange
  * @typedef {{ exchange: Exchange | null, method: string, url: string }} Current small, for a timer or promise of the
  *   app's may keep it for ever; without the exchange when that has ended
  */

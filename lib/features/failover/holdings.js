@@ -8,6 +8,8 @@
 const fs = require('node:fs')
 const { Descriptor } = require('../../native/descriptor')
 const { MOST_ROWS, ROW_BYTES, SPILL, SPILL_PREFIX_BYTES, placesOf, readRow, readSpill } = require('./row')
+/** @import { Copy } from '../../worker/connections/parcel' */
+/** @import { Bytes, Row, Spill } from './row' */
 
 const BLOCK_BYTES = 65_536 // that are read at once
 const ROWS_OF_BLOCK = BLOCK_BYTES / ROW_BYTES
@@ -17,7 +19,7 @@ const ROWS_OF_BLOCK = BLOCK_BYTES / ROW_BYTES
  *
  * @typedef {object} Held
  * @property {Socket} socket
- * @property {import('./row').Row} row
+ * @property {Row} row
  * @property {string} key
  * @property {number | null | undefined} idleMs undefined: not known
  */
@@ -58,10 +60,9 @@ class Holdings {
   }
 
   /**
-   * @param {import('../../worker/connections/parcel').Copy} copy
+   * @param {Copy} copy
    * @param {number | Socket} socket ours from here on
-   * @param {string} key
-   * @param {number | null} [idleMs]
+   * @param {string} key @param {number | null} [idleMs]
    */
   begin ({ row, serial }, socket, key, idleMs) {
     const taken = typeof socket === 'number' ? socket : socket.take?.() ?? -1
@@ -86,11 +87,7 @@ class Holdings {
     this.#close(row)
   }
 
-  /**
-   * There is another descriptor of it on the way, and it may come back.
-   *
-   * @param {import('../../worker/connections/parcel').Copy} copy
-   */
+  /** There is another descriptor of it on the way, and it may come back. @param {Copy} copy */
   lend ({ row, serial }) {
     if (this.#serials[row] !== serial) return
     this.#serials[row] = serial - 1 // of an earlier connection, perhaps
@@ -156,7 +153,7 @@ class Holdings {
   /**
    * What was read of its request in flight, behind the prefix; null: nothing is.
    *
-   * @param {import('./row').Row} row @param {import('./row').Bytes} counted
+   * @param {Row} row @param {Bytes} counted
    */
   keptOf (row, counted) {
     const places = placesOf(row, counted, this.#spill)
@@ -164,7 +161,7 @@ class Holdings {
     return parts.length > 0 && parts.length === places?.length ? Buffer.concat(parts) : null
   }
 
-  /** @returns {import('./row').Spill} */
+  /** @returns {Spill} */
   get #spill () {
     const bytes = this.readAt(SPILL.from, SPILL_PREFIX_BYTES)
     return bytes ? readSpill(new DataView(bytes.buffer, bytes.byteOffset)) : { serial: 0, at: 0 }

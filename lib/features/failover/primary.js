@@ -16,11 +16,10 @@ const { MEMORY, TICK_MS, decode } = require('./packet')
 const { ROW_BYTES, readRow } = require('./row')
 const { Settlement } = require('./settlement')
 const { Suspects } = require('./suspects')
-
-/**
- * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('../../core/account').Outcome} Outcome
- */
+/** @import { Outcome } from '../../core/account' */
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { Copy } from '../../worker/connections/parcel' */
+/** @import { PrimaryKernel, PrimaryPart } from '../interface' */
 
 const SHARE = 0.8 // of the descriptors that this process may have: the others are for its own work
 const LEAST_OWN = 128
@@ -34,7 +33,7 @@ class Failover {
   #isLooking = false
   totals = { moved: 0, replayed: 0, answered: 0, cut: 0 }
 
-  /** @param {import('../interface').PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
+  /** @param {PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
   constructor (kernel, addon) {
     this.kernel = kernel
     this.addon = addon
@@ -53,10 +52,7 @@ class Failover {
     handle.on('offers', ({ parcel: { copy } }, socket) => { if (copy && socket) this.#lend(handle, copy) })
   }
 
-  /**
-   * @param {WorkerHandle} handle
-   * @param {import('../../worker/connections/parcel').Copy} copy of a connection that the ledger has
-   */
+  /** @param {WorkerHandle} handle @param {Copy} copy of a connection that the ledger has */
   #lend (handle, copy) {
     const holdings = this.#holdings.get(handle)
     if (!holdings) return
@@ -120,8 +116,7 @@ class Failover {
   /**
    * A worker reads this connection from here on.
    *
-   * @param {WorkerHandle} handle @param {import('../../worker/connections/parcel').Copy} copy @param {any} socket
-   * @param {string} key
+   * @param {WorkerHandle} handle @param {Copy} copy @param {any} socket @param {string} key
    */
   kept (handle, copy, socket, key) {
     this.suspects.kept(socket, handle, copy)
@@ -130,7 +125,7 @@ class Failover {
     else socket.close()
   }
 
-  /** @param {WorkerHandle} handle @param {import('../../worker/connections/parcel').Copy} copy */
+  /** @param {WorkerHandle} handle @param {Copy} copy */
   #isInFlight (handle, { row, serial }) {
     const bytes = this.#holdings.get(handle)?.readAt(row * ROW_BYTES, ROW_BYTES)
     if (!bytes) return true // as far as is known
@@ -166,7 +161,7 @@ class Failover {
   }
 }
 
-/** @param {import('../interface').PrimaryKernel} kernel @returns {import('../interface').PrimaryPart} */
+/** @param {PrimaryKernel} kernel @returns {PrimaryPart} */
 function failOver (kernel) {
   const { addon, missing } = loadAddon()
   if (addon) return new Failover(kernel, addon)

@@ -104,8 +104,7 @@ function bytesOf ([read, written, , state]) {
 }
 
 /**
- * @param {Row} row
- * @param {Bytes} bytes
+ * @param {Row} row @param {Bytes} bytes
  * @param {boolean} isWholeRequest what is kept is one request without a body
  * @returns {Fate}
  */
@@ -150,9 +149,7 @@ function readSpill (view) {
 /**
  * Where the bytes are that were read of a request in flight, in turn, behind the prefix of its place.
  *
- * @param {Row} row
- * @param {Bytes} bytes
- * @param {Spill} spill
+ * @param {Row} row @param {Bytes} bytes @param {Spill} spill
  * @returns {{ offset: number, length: number }[] | null} null: nothing is kept, or it makes no sense
  */
 function placesOf (row, bytes, spill) {

@@ -11,13 +11,12 @@ const { LONGEST_PATH } = require('../../core/account')
 const { decide, readRequest } = require('./decision')
 const { answerLast, closeGently } = require('./last-answer')
 const { PREFIX_BYTES, bytesOf } = require('./row')
+/** @import { Cut, Outcome } from '../../core/account' */
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { Held, Holdings, Socket } from './holdings' */
+/** @import { Bytes, Row } from './row' */
 
 /**
- * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('../../core/account').Outcome} Outcome
- * @typedef {import('./holdings').Held} Held
- * @typedef {import('./row').Row} Row
- * @typedef {import('./row').Bytes} Bytes
  * @typedef {import('./decision').Request & { ageMs: number }} Kept
  * @typedef {Held & { bytes: Bytes | null, request: Kept | null }} Read
  */
@@ -33,9 +32,9 @@ class Settlement {
   #suspects = []
 
   /**
-   * @param {{ kernel: import('../interface').PrimaryKernel, addon: import('../../native/addon').Addon,
-   *   suspects: import('./suspects').Suspects }} failover
-   * @param {WorkerHandle} worker that is gone @param {import('./holdings').Holdings} holdings ours from here on
+   * @param {{ kernel: import('../interface').PrimaryKernel, addon: import('../../native/addon').Addon, suspects:
+   *   import('./suspects').Suspects }} failover
+   * @param {WorkerHandle} worker that is gone @param {Holdings} holdings ours from here on
    */
   constructor ({ kernel, addon, suspects }, worker, holdings) {
     this.kernel = kernel
@@ -96,7 +95,7 @@ class Settlement {
         return kernel.give(worker, { key, leftMs: idleMs === undefined ? IDLE_MS : idleMs }, socket)
       }
       const parcel = { key, ...this.#withBytes(given, request, row, end === 'replayed', socket) }
-      const lost = (/** @type {import('./holdings').Socket} */ socket) => this.#answer(socket, row)
+      const lost = (/** @type {Socket} */ socket) => this.#answer(socket, row)
       this.#suspects.push({
         socket, key, ageMs: request.ageMs, give: apart => kernel.give(worker, parcel, socket, { apart, lost })
       })
@@ -111,25 +110,19 @@ class Settlement {
     if (handle) closeGently(handle)
   }
 
-  /** @param {import('./holdings').Socket} socket ours @param {Row} row */
+  /** @param {Socket} socket ours @param {Row} row */
   #answer (socket, { hasThrown }) {
     const handle = handleOf(socket)
     if (handle) answerLast(handle, hasThrown ? 500 : 502)
   }
 
-  /**
-   * @param {Buffer} given @param {Kept} request @param {Row} row @param {boolean} isReplayed
-   * @param {import('./holdings').Socket} socket
-   */
+  /** @param {Buffer} given @param {Kept} request @param {Row} row @param {boolean} isReplayed @param {Socket} socket */
   #withBytes (given, request, { deaths }, isReplayed, socket) {
     const session = this.#sessionOf(request, socket)
     return { leftMs: null, bytes: given.toString('base64'), deaths: deaths + 1, ...isReplayed && { replayed: 1 }, ...session !== null && { session } }
   }
 
-  /**
-   * @param {Kept} request @param {import('./holdings').Socket} socket
-   * @returns {string | null} its worker-to-be is that of its session
-   */
+  /** @param {Kept} request @param {Socket} socket @returns {string | null} its worker-to-be is that of its session */
   #sessionOf ({ head }, socket) {
     if (head === null) return null
     const { url, headers } = head
@@ -141,10 +134,7 @@ class Settlement {
   }
 }
 
-/**
- * @param {import('./holdings').Holdings} holdings @param {Row} row @param {Bytes} counted
- * @returns {Kept | null} null: nothing is kept
- */
+/** @param {Holdings} holdings @param {Row} row @param {Bytes} counted @returns {Kept | null} null: nothing is kept */
 function keptOf (holdings, row, counted) {
   const kept = holdings.keptOf(row, counted)
   if (!kept) return null
@@ -166,17 +156,14 @@ function handleOf (socket) {
   return socket.isDescriptor ? socket.handle : socket
 }
 
-/** @param {import('./holdings').Socket} socket @returns {{ address?: string, port?: number }} */
+/** @param {Socket} socket @returns {{ address?: string, port?: number }} */
 function peerOf (socket) {
   const peer = {}
   handleOf(socket)?.getpeername?.(peer)
   return peer
 }
 
-/**
- * @param {Kept | null} request @param {number | null} [remotePort] @param {number} [deaths]
- * @returns {import('../../core/account').Cut}
- */
+/** @param {Kept | null} request @param {number | null} [remotePort] @param {number} [deaths] @returns {Cut} */
 function nameCut (request, remotePort = null, deaths = 0) {
   return {
     method: request?.head ? request.head.method.slice(0, 100) : null,

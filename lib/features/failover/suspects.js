@@ -9,11 +9,10 @@
 
 const { performance } = require('node:perf_hooks')
 const { clearInterval, setInterval } = require('node:timers')
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { Copy } from '../../worker/connections/parcel' */
 
 /**
- * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('../../worker/connections/parcel').Copy} Copy
- *
  * @typedef {object} Suspect
  * @property {any} socket
  * @property {number} ageMs how long the dead worker had it

@@ -8,6 +8,7 @@ const {
   ROW_BYTES, MOST_ROWS, PLACES, SPILL, MEMORY_BYTES,
   SERIAL, FLAGS, LATEST, SEEN, THREW, DEATH, STATES, KEPT, AT_END, CLOSES
 } = require('./row')
+/** @import { Addon } from '../../native/addon' */
 
 const CHUNK_BYTES = 65_536
 const ROWS_OF_CHUNK = CHUNK_BYTES / ROW_BYTES
@@ -22,7 +23,7 @@ class Table {
   #nextRow = 0
   #lastSerial = 0
 
-  /** @param {import('../../native/addon').Addon} addon @throws {Error} where there is no such memory */
+  /** @param {Addon} addon @throws {Error} where there is no such memory */
   constructor (addon) {
     this.addon = addon
     this.fd = addon.memory(MEMORY_BYTES)
@@ -72,10 +73,7 @@ class Note {
   /** Whether a part of the next request had been read was not known at the end of the last one. */
   isUncertain = false
 
-  /**
-   * @param {import('../../native/addon').Addon} addon @param {number} fd @param {number} row @param {number} serial
-   * @param {Float64Array} view
-   */
+  /** @param {Addon} addon @param {number} fd @param {number} row @param {number} serial @param {Float64Array} view */
   constructor (addon, fd, row, serial, view) {
     this.addon = addon
     this.fd = fd

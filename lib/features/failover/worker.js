@@ -19,12 +19,10 @@ const { MEMORY, MOST_DESCRIPTORS, MOST_ENDED, TICK_MS, encode } = require('./pac
 const { ANSWERED, UNKNOWN } = require('./row')
 const { Table } = require('./table')
 const { watchLastWrites } = require('./write-ahead')
+/** @import { Connection, Exchange } from '../../worker/connections/connection' */
+/** @import { WorkerKernel, WorkerPart } from '../interface' */
 
-/**
- * @typedef {import('../../worker/connections/connection').Connection} Connection
- * @typedef {import('../../worker/connections/connection').Exchange} Exchange
- * @typedef {NonNullable<ReturnType<Table['take']>>} Note
- */
+/** @typedef {NonNullable<ReturnType<Table['take']>>} Note */
 
 const OOM_SCORE_ADJ = 100 // a worker goes before the primary, which has most to lose
 
@@ -40,7 +38,7 @@ class Duplicates {
   #ended = []
 
   /**
-   * @param {import('../interface').WorkerKernel} kernel @param {import('../../native/addon').Addon} addon
+   * @param {WorkerKernel} kernel @param {import('../../native/addon').Addon} addon
    * @param {{ fd: number }} socket @param {Table} table
    */
   constructor ({ tracker }, addon, socket, table) {
@@ -308,7 +306,7 @@ function isSuited ({ acceptor, stage, socket, session, secure, isPinned, isForei
     typeof handle?.getpeername === 'function' && handle.fd >= 0
 }
 
-/** @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart} */
+/** @param {WorkerKernel} kernel @returns {WorkerPart} */
 function noteConnections (kernel) {
   const { addon } = loadAddon()
   /** @type {Table | null} */

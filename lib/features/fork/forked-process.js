@@ -12,8 +12,7 @@ const fs = require('node:fs')
 const net = require('node:net')
 const os = require('node:os')
 const { count, flag, integer, optional, orNull, record, text } = require('../../core/shape')
-
-/** @typedef {import('../../native/addon').Addon} Addon */
+/** @import { Addon } from '../../native/addon' */
 
 const { spawn: nodeSpawn } = /** @type {any} */ (ChildProcess.prototype)
 const ENDED_MS = 3000 // from a process's SIGKILL until its mold says that it has ended

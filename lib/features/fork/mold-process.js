@@ -7,8 +7,7 @@
 
 const { EventEmitter } = require('node:events')
 const { MoldControl } = require('./forked-process')
-
-/** @typedef {import('node:cluster').Worker} Worker */
+/** @import { Worker } from 'node:cluster' */
 
 /** Emits `frozen` with the time that it took, `refused` with the reason, and `exit`. */
 class MoldProcess extends EventEmitter {

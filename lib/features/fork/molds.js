@@ -15,10 +15,10 @@
 
 const { RecycleError } = require('../../core/errors')
 const { MoldProcess } = require('./mold-process')
+/** @import { Worker } from 'node:cluster' */
+/** @import { WorkerProcess } from '../../primary/workers/process' */
 
 const MOST_FAILURES = 3
-
-/** @typedef {import('node:cluster').Worker} Worker */
 
 class Molds {
   /** An older generation whose mold stays meanwhile: a newer one is on trial. @type {number | null} */
@@ -65,17 +65,13 @@ class Molds {
     for (const mold of this.#all) if (mold.generation !== generation) mold.retire()
   }
 
-  /**
-   * A worker has died that had not started; see lifecycle.js.
-   *
-   * @param {import('../../primary/workers/process').WorkerProcess} process
-   */
+  /** A worker has died that had not started; see lifecycle.js. @param {WorkerProcess} process */
   failed ({ forkedBy, pid }) {
     if (forkedBy?.generation !== this.#generation || pid === null || ++this.#failures !== MOST_FAILURES) return
     this.#giveUp(`${MOST_FAILURES} forked workers in a row did not start`)
   }
 
-  /** A worker has started. @param {import('../../primary/workers/process').WorkerProcess} process */
+  /** A worker has started. @param {WorkerProcess} process */
   succeeded ({ forkedBy }) {
     if (forkedBy?.generation === this.#generation && this.#failures < Infinity) this.#failures = -Infinity
   }

@@ -15,8 +15,7 @@ const ENOUGH = 0.8
 const SOON = 10
 
 /**
- * @param {object} condemned
- * @param {string | null} condemned.reason
+ * @param {object} condemned @param {string | null} condemned.reason
  * @param {string | null} condemned.requested another reason to replace it
  * @param {number} condemned.at ms, by any clock that only goes forward
  * @param {number | null} condemned.collectedAt its last collection, ms, by the same clock

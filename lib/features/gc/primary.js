@@ -11,10 +11,9 @@ const { oldSpaceLimit } = require('../../core/old-space')
 const { figure } = require('../../core/sample')
 const { heapWarning } = require('./heap-limit')
 const { mayCollect, isRelieved } = require('./policy')
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 const TASK = { type: 'collect', timeoutMs: 60_000 }
-
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class GarbageCollection {
   /**

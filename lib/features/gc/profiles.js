@@ -54,8 +54,7 @@ function newSpace (semiMiB) {
 }
 
 /**
- * @param {Profile} profile
- * @param {{ maxRssBytes: number | null, nodeMajor: number }} terms
+ * @param {Profile} profile @param {{ maxRssBytes: number | null, nodeMajor: number }} terms
  * @returns {string[]} flags for the workers; none for `default`, or without a budget
  */
 function gcFlags (profile, { maxRssBytes, nodeMajor }) {
@@ -66,8 +65,7 @@ function gcFlags (profile, { maxRssBytes, nodeMajor }) {
 /**
  * The largest budget that a worker reaches before its heap is full.
  *
- * @param {Profile} profile
- * @param {number} maxRssBytes
+ * @param {Profile} profile @param {number} maxRssBytes
  * @param {string[]} nodeOptions the user's flags, which take precedence
  * @returns {number} bytes; Infinity for `default`, where V8's limits hold
  */

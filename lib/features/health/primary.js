@@ -8,8 +8,7 @@
 const { countFailures, failureOf, isHealthy, nextProbeMs } = require('./check')
 const { probe } = require('./probe')
 const { openPair } = require('./socket-pair')
-
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 /**
  * @typedef {object} Known of a worker

@@ -10,17 +10,14 @@
 
 const http = require('node:http')
 const tls = require('node:tls')
+/** @import { Socket } from 'node:net' */
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { Found } from './check' */
 
 const MOST_BYTES = 10_240 // of the body that are read, as in Kubernetes
 
 /**
- * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('./check').Found} Found
- */
-
-/**
- * @param {WorkerHandle} handle
- * @param {{ near: import('node:net').Socket, far: any }} pair
+ * @param {WorkerHandle} handle @param {{ near: Socket, far: any }} pair
  * @param {{ path: string, timeoutMs: number, cancel: AbortController }} how `cancel`: the worker leaves
  * @returns {Promise<Found>}
  */
@@ -36,7 +33,7 @@ async function probe (handle, pair, { path, timeoutMs, cancel }) {
 }
 
 /**
- * @param {WorkerHandle} handle @param {{ near: import('node:net').Socket, far: any }} pair
+ * @param {WorkerHandle} handle @param {{ near: Socket, far: any }} pair
  * @param {{ path: string, timeoutMs: number, signal: AbortSignal }} how
  * @returns {Promise<Found>}
  */
@@ -56,8 +53,7 @@ async function attempt (handle, { near, far }, { path, timeoutMs, signal }) {
 }
 
 /**
- * @param {import('node:net').Socket} socket
- * @param {{ path: string, isTls: boolean, signal: AbortSignal }} how
+ * @param {Socket} socket @param {{ path: string, isTls: boolean, signal: AbortSignal }} how
  * @returns {Promise<number>} the status of the response
  */
 function request (socket, { path, isTls, signal }) {

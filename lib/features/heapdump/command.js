@@ -1,8 +1,9 @@
 'use strict'
 
-/** @typedef {import('..').CommandTools} Tools */
+/** @import { Command } from 'commander' */
+/** @import { CommandTools as Tools } from '..' */
 
-/** `recycle heapdump <slot>`. @param {import('commander').Command} program @param {Tools} tools */
+/** `recycle heapdump <slot>`. @param {Command} program @param {Tools} tools */
 function addHeapdump (program, tools) {
   const command = program.command('heapdump')
     .description('Writes a heap snapshot of a worker, which is out of rotation meanwhile: no request waits for it.')
@@ -15,8 +16,7 @@ function addHeapdump (program, tools) {
 }
 
 /**
- * @param {import('commander').Command} command @param {string} slot @param {{ out?: string, then?: 'recycle' }} given
- * @param {Tools} tools
+ * @param {Command} command @param {string} slot @param {{ out?: string, then?: 'recycle' }} given @param {Tools} tools
  */
 async function dump (command, slot, { out, then }, { withFleet, complain, print, hasLost, losses }) {
   const path = require('node:path')

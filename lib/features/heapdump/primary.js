@@ -15,11 +15,8 @@ const { RecycleError } = require('../../core/errors')
 const { figure } = require('../../core/sample')
 const { HeapdumpFolder } = require('./folder')
 const { isQuotaLeft, lackOfRoom } = require('./quota')
-
-/**
- * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('../../primary/workers/channel').Answer} Answer
- */
+/** @import { Answer } from '../../primary/workers/channel' */
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 const DUMP_MS = 10 * 60_000
 

@@ -6,6 +6,7 @@
  */
 
 const http = require('node:http')
+/** @import { Connection } from '../../worker/connections/connection' */
 
 const NODES = new http.Server() // has Node's defaults
 const SHORT_MS = 5000 // Node's default before 26
@@ -46,14 +47,11 @@ function keepAlive ({ channel, tracker }, { timeoutMs }) {
   return {}
 }
 
-/** @typedef {import('../../worker/connections/connection').Connection} Connection */
-
 /**
  * A server that is not Node's HTTP server has no such timeout. The time for a head does not count while a connection is
  * idle between two requests; but a proxy opens connections ahead of its requests, and these it closes.
  *
- * @param {any} server
- * @param {number} timeoutMs
+ * @param {any} server @param {number} timeoutMs
  */
 function extend (server, timeoutMs) {
   if (server.keepAliveTimeout !== NODES.keepAliveTimeout) return

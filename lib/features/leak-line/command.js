@@ -1,13 +1,14 @@
 'use strict'
 
-/** @typedef {import('..').CommandTools} Tools */
+/** @import { Command } from 'commander' */
+/** @import { CommandTools as Tools } from '..' */
 
 const LEAST_MS = 2000
 const MOST_MS = 60 * 60_000
 
 /** @typedef {{ for: string, all?: boolean, json?: boolean, html?: string, save?: string }} Given */
 
-/** `recycle leak [slot]`. @param {import('commander').Command} program @param {Tools} tools */
+/** `recycle leak [slot]`. @param {Command} program @param {Tools} tools */
 function addLeak (program, tools) {
   const command = program.command('leak')
     .description('Finds the function that leaks: profiles the allocations of one worker under the load that there is.')
@@ -22,10 +23,7 @@ function addLeak (program, tools) {
     .action((slot, _name, given) => study(command, slot, given, tools))
 }
 
-/**
- * @param {import('commander').Command} command @param {string | undefined} slot @param {Given} given
- * @param {Tools} tools
- */
+/** @param {Command} command @param {string | undefined} slot @param {Given} given @param {Tools} tools */
 async function study (
   command, slot, { for: time, all = false, json = false, html, save },
   { withFleet, complain, print, hasLost, losses, createNew }

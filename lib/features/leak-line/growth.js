@@ -4,11 +4,6 @@
  * What has grown between two readings or more: the samples that have come, less those that have gone, by the function
  * that has allocated them. What was allocated and freed meanwhile is in neither reading.
  *
- * @typedef {import('./frames').Frame} Frame
- * @typedef {import('./interval').Estimate} Estimate
- * @typedef {import('./interval').Weights} Weights
- * @typedef {import('./samples').Reading} Reading
- * @typedef {import('./samples').Stacks} Stacks
  * @typedef {{ came: Weights, gone: Weights }} Change
  *
  * @typedef {Estimate & { at: Frame, callers: Frame[], by: Frame | null, halves: Estimate[] }} Row `callers`, `by`: of
@@ -21,6 +16,9 @@
 
 const { fold } = require('./frames')
 const { noWeights, addWeight, joinWeights, difference } = require('./interval')
+/** @import { Frame } from './frames' */
+/** @import { Estimate, Weights } from './interval' */
+/** @import { Reading, Stacks } from './samples' */
 
 const MOST_ROWS = 25
 const LEAST_IN_HALF = 40 // requests

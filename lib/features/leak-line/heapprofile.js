@@ -3,10 +3,9 @@
 /** The growth in the format of `HeapProfiler.getSamplingProfile`, which Chrome DevTools opens as a .heapprofile. */
 
 const { pathToFileURL } = require('node:url')
+/** @import { Branch, Growth } from './growth' */
 
-/** @typedef {import('./growth').Branch} Branch */
-
-/** @param {import('./growth').Growth | null} growth @returns {string} JSON */
+/** @param {Growth | null} growth @returns {string} JSON */
 function heapProfile (growth) {
   let lastId = 0
   /** @type {{ nodeId: number, size: number, ordinal: number }[]} */

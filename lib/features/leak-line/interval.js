@@ -69,8 +69,7 @@ function intervalOf ({ sum, guessed, squares }) {
  * What has come less what has gone. The intervals of both make that of the difference (the MOVER method of Zou and
  * Donner).
  *
- * @param {Weights} came
- * @param {Weights} gone
+ * @param {Weights} came @param {Weights} gone
  * @param {number} intervalBytes between two samples, in the mean
  * @returns {Estimate}
  */

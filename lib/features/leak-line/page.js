@@ -6,8 +6,8 @@ const path = require('node:path')
 const { renderDocument } = require('../../report/page/document')
 const { sentencesOf, size } = require('./sentence')
 const { sayFile, sayPlace } = require('./place')
-
-/** @typedef {import('./outcome').Found} Found */
+/** @import { Branch } from './growth' */
+/** @import { Found } from './outcome' */
 
 /** @param {Record<string, any>} result of a study @returns {string} HTML */
 function renderPage ({ outcome, growth, why, tookMs, slot, pid, readings }) {
@@ -24,12 +24,12 @@ function renderPage ({ outcome, growth, why, tookMs, slot, pid, readings }) {
     main: path.join(__dirname, 'browser', 'flame.cjs'),
     styles: [path.join(__dirname, 'browser', 'flame.css')],
     hasCharts: false,
-    data: { about: `slot ${slot} (${pid})`, sentences: sentencesOf({ ...outcome, why, tookMs }, folder), tree: (growth?.tree ?? []).map((/** @type {import('./growth').Branch} */ branch) => shorten(branch, folder)), rows, readings },
+    data: { about: `slot ${slot} (${pid})`, sentences: sentencesOf({ ...outcome, why, tookMs }, folder), tree: (growth?.tree ?? []).map((/** @type {Branch} */ branch) => shorten(branch, folder)), rows, readings },
     without: 'This page needs JavaScript, which is disabled.'
   }).html
 }
 
-/** @param {import('./growth').Branch} branch @param {string} folder @returns {object} */
+/** @param {Branch} branch @param {string} folder @returns {object} */
 function shorten ({ name, file, line, kind, bytes, children }, folder) {
   return { name: name || '(anonymous)', at: sayFile({ file, line }, folder), kind, bytes, children: children.map(child => shorten(child, folder)) }
 }

@@ -9,8 +9,7 @@ const { RecycleError } = require('../../core/errors')
 const { worst } = require('./outcome')
 const { sayPlace } = require('./place')
 const { Study, NAME } = require('./study')
-
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 const DEFAULT_MS = 60_000
 const LEAST_MS = 2000
@@ -86,7 +85,7 @@ class LeakStudies {
     this.#begunAt = agoMs === null ? -Infinity : this.kernel.now() - agoMs // JSON has no Infinity
   }
 
-  /** @param {number} slot @param {import('./study').Study['how']} how @param {AbortSignal} [signal] */
+  /** @param {number} slot @param {Study['how']} how @param {AbortSignal} [signal] */
   async #run (slot, how, signal) {
     const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the study', why })
     if (this.#study) throw refuse(`slot ${this.#study.slot} is under study`)

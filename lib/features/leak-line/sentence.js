@@ -5,11 +5,12 @@
 const { LEAST_REQUESTS, worst } = require('./outcome')
 const { sayPlace } = require('./place')
 const { count, formatSize, formatTime } = require('../../core/units')
+/** @import { Found, Outcome } from './outcome' */
 
 const size = (/** @type {number} */ bytes) => formatSize(bytes < 10 ? Math.round(bytes * 10) / 10 : Math.round(bytes))
 
 /**
- * @param {import('./outcome').Outcome & { why: string | null, tookMs: number }} outcome
+ * @param {Outcome & { why: string | null, tookMs: number }} outcome
  * @param {string} [folder] for the paths
  * @returns {string[]}
  */
@@ -23,13 +24,13 @@ function sentencesOf (outcome, folder = '') {
   ]
 }
 
-/** @param {import('./outcome').Outcome} outcome @param {string} folder @returns {string[]} */
+/** @param {Outcome} outcome @param {string} folder @returns {string[]} */
 function sayVerdict (outcome, folder) {
   const { verdict, requests, mostPerRequest } = outcome
   switch (verdict) {
     case 'grows': {
       const { at, share, bytesPerRequest, low, high, halves } =
-        /** @type {import('./outcome').Found} */ (worst(outcome))
+        /** @type {Found} */ (worst(outcome))
       return [`${sayPlace(at, folder)} leaks: it keeps ${size(bytesPerRequest)} of each request (${size(low)} to ${size(high)}), ${Math.round(100 * share)} % of the growth in ${count(requests, 'request')}`, ...halves.length === 0 ? ['no reading in between has divided the requests: a cache that fills up would look the same'] : []]
     }
     case 'fills':
@@ -44,13 +45,13 @@ function sayVerdict (outcome, folder) {
   }
 }
 
-/** @param {NonNullable<import('./outcome').Outcome['outside']>} outside @param {number} requests */
+/** @param {NonNullable<Outcome['outside']>} outside @param {number} requests */
 function sayOutside ({ externalBytes, nativeBytes }, requests) {
   const parts = [...externalBytes > 0 ? [`${size(externalBytes)} in Buffers and other memory that V8 knows of`] : [], ...nativeBytes > 0 ? [`${size(nativeBytes)} in memory that V8 knows nothing of (native code, threads, or fragments of the allocator)`] : []]
   return `growth outside V8's heap: ${parts.join(', ')}, ${size((externalBytes + nativeBytes) / Math.max(1, requests))} a request; its lines are those of the objects that hold it`
 }
 
-/** @param {import('./outcome').Outcome} outcome @param {string} folder @returns {string[]} */
+/** @param {Outcome} outcome @param {string} folder @returns {string[]} */
 function sayFilling ({ found }, folder) {
   const filling = found.filter(({ isSure, isGrowing }) => isSure && !isGrowing)
   return filling.slice(0, 3).map(({ at, halves: [first, second] }) => `${sayPlace(at, folder)} grew by ${size(first)} in the first half and by ${size(Math.max(0, second))} in the second: a cache that fills up`)

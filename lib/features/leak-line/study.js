@@ -14,12 +14,11 @@ const { RecycleError } = require('../../core/errors')
 const { figure } = require('../../core/sample')
 const { inliningFlags } = require('./inlining-flags')
 const { judge, LEAST_REQUESTS } = require('./outcome')
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { Growth } from './growth' */
+/** @import { Usage } from './outcome' */
 
-/**
- * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('./outcome').Usage} Usage
- * @typedef {{ promise: Promise<void>, resolve: () => void }} Resolvable
- */
+/** @typedef {{ promise: Promise<void>, resolve: () => void }} Resolvable */
 
 const INTERVAL_BYTES = 8 * 1024
 const READ_AT = [1 / 4, 5 / 8, 1] // of the time; before the first one, caches fill and code is compiled
@@ -37,7 +36,7 @@ class Study {
   handle = null
   /** @type {Usage[]} */
   readings = []
-  /** @type {import('./growth').Growth | null} */
+  /** @type {Growth | null} */
   growth = null
   /** Why it ended before its time. @type {string | null} */
   why = null
@@ -245,7 +244,7 @@ class Study {
   }
 }
 
-/** @param {string} text of a worker @returns {import('./growth').Growth | null} */
+/** @param {string} text of a worker @returns {Growth | null} */
 function parse (text) {
   try {
     return JSON.parse(text)

@@ -7,10 +7,9 @@ const { sayFile, sayPlace } = require('./place')
 const { sentencesOf, size } = require('./sentence')
 const { count, formatTime } = require('../../core/units')
 const { layOut } = require('../../report/grid')
+/** @import { Found } from './outcome' */
 
 const MOST = 10
-
-/** @typedef {import('./outcome').Found} Found */
 
 /**
  * @param {Record<string, any>} result

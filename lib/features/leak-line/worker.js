@@ -18,8 +18,7 @@ const SAMPLING = { includeObjectsCollectedByMajorGC: false, includeObjectsCollec
 const OWN_FOLDER = path.join(__dirname, '../../..') + path.sep
 
 /**
- * @param {import('../interface').WorkerKernel} kernel
- * @param {Record<string, any>} settings
+ * @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings
  * @returns {import('../interface').WorkerPart}
  */
 function profileAllocations ({ channel, tracker, collect }, { intervalBytes, flags }) {

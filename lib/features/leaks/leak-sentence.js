@@ -1,10 +1,9 @@
 'use strict'
 
 const { count, formatSize } = require('../../core/units')
+/** @import { Lack, RouteEstimate } from './route-memory' */
 
-/** @typedef {import('./route-memory').RouteEstimate} RouteEstimate */
-
-/** @type {Record<Exclude<import('./route-memory').Lack, null>, string>} */
+/** @type {Record<Exclude<Lack, null>, string>} */
 const LACKS = {
   'few-samples': 'too few collections so far',
   'no-mark-sweep': 'stands out, but no worker has finished a mark-sweep yet, which tells garbage from what is kept',
@@ -13,8 +12,7 @@ const LACKS = {
 }
 
 /**
- * @param {import('./route-memory').Lack} lack
- * @param {RouteEstimate[]} routes
+ * @param {Lack} lack @param {RouteEstimate[]} routes
  * @param {string} suspect the route that stands out, where the lack is a mark-sweep
  * @returns {string} which route leaks
  */

@@ -3,13 +3,12 @@
 /** In the primary: which route leaks, from what the workers report after collections; see route-memory.js. */
 
 const { RouteMemory } = require('./route-memory')
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 const FIRST_MS = 2000 // between two estimates
 const AGAIN_MS = 10 * 60_000 // between two requests for a mark-sweep
 const LAST_MS = 15_000 // at most
 const THRIFT = 100 // times as long as an estimate takes
-
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class LeakingRoutes {
   #memory = new RouteMemory()

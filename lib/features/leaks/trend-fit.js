@@ -98,10 +98,7 @@ function fitBounded (parts, width) {
 }
 
 /**
- * @param {Part[]} parts
- * @param {ReturnType<typeof fitBounded>} fit
- * @param {number[]} scales
- * @param {number} freedom
+ * @param {Part[]} parts @param {ReturnType<typeof fitBounded>} fit @param {number[]} scales @param {number} freedom
  * @returns {Fit['errorOf']}
  */
 function errorsBy (parts, { inverted, left, most }, scales, freedom) {

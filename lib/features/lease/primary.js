@@ -1,12 +1,12 @@
 'use strict'
 
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+
 /**
  * In the primary: gives the lease of a slot to one process at a time. A worker that leaves has it until its app has
  * ended what it did with it, or until it is gone; only then its successor gets it. After a succession it gives none
  * before the old primary's workers are gone.
  */
-
-/** @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle */
 
 const UP = ['ready', 'out-of-rotation'] // what the app does with a lease takes no requests
 

@@ -15,8 +15,7 @@ function lagPeriodMs ({ intervalMs, samples }) {
 /**
  * Whether a worker has been up for long enough for its figure to be of that time alone: it may be a period old.
  *
- * @param {number} ageMs
- * @param {{ intervalMs: number, samples: number }} options
+ * @param {number} ageMs @param {{ intervalMs: number, samples: number }} options
  */
 function isLagKnown (ageMs, options) {
   return ageMs >= 3 * lagPeriodMs(options)

@@ -34,9 +34,7 @@ class Trails {
   /** By the primary's number of the connection. @type {Map<number, Arrived>} */
   arrived = new Map()
 
-  /**
-   * @param {Pick<import('../interface').WorkerKernel, 'channel' | 'emptying' | 'callApp'>} kernel
-   */
+  /** @param {Pick<import('../interface').WorkerKernel, 'channel' | 'emptying' | 'callApp'>} kernel */
   constructor ({ channel, emptying, callApp }) {
     this.channel = channel
     this.emptying = emptying

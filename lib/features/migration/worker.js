@@ -7,6 +7,7 @@
 
 const { deserialize, serialize } = require('node:v8')
 const { Trails } = require('./trails')
+/** @import { Socket } from 'node:net' */
 
 const LONGEST_KIND = 100 // as lib/core/message.js has it
 const MOST_STATE = 1_000_000 // bytes
@@ -44,7 +45,7 @@ function migrate ({ channel, tracker, inbox, emptying, callApp }) {
     endCalls: () => trails.end(),
     api: {
       movable (
-        /** @type {import('node:net').Socket} */ socket, /** @type {string} */ kind,
+        /** @type {Socket} */ socket, /** @type {string} */ kind,
         /** @type {() => Given | null} */ give
       ) {
         const connection = tracker.of(socket)
@@ -53,7 +54,7 @@ function migrate ({ channel, tracker, inbox, emptying, callApp }) {
       },
       onMoved (
         /** @type {string} */ kind,
-        /** @type {(socket: import('node:net').Socket, state: any, unread: Buffer, arrived: any) => void} */ fn
+        /** @type {(socket: Socket, state: any, unread: Buffer, arrived: any) => void} */ fn
       ) {
         inbox.takers.set(checked(kind), (socket, state, unread, id) => {
           const isTaken = callApp('onMoved', () => {

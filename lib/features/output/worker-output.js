@@ -17,8 +17,7 @@ class WorkerOutput {
   #hasEnded = false
 
   /**
-   * @param {import('node:stream').Readable} stream
-   * @param {import('../../primary/output').Output} output
+   * @param {import('node:stream').Readable} stream @param {import('../../primary/output').Output} output
    * @param {() => string} prefix put before each line
    */
   constructor (stream, output, prefix) {

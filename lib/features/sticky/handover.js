@@ -7,10 +7,11 @@
  */
 
 const { ownerOf } = require('./rendezvous')
+/** @import { State } from './owners' */
 
 const AT_ONCE = 1000 // sessions in a message
 
-/** @typedef {import('./owners').State} State @typedef {import('../../primary/succession/peer').Peer<any>} Peer */
+/** @typedef {import('../../primary/succession/peer').Peer<any>} Peer */
 
 /** In the old primary: what it tells its successor. */
 class SessionsForSuccessor {
@@ -55,10 +56,8 @@ class SessionsOfPredecessor {
   #given = new Set()
 
   /**
-   * @param {import('../../primary/succession/takeover').Takeover} takeover
-   * @param {object} to
-   * @param {(session: string, slot: number) => void} to.learn
-   * @param {(state: State) => void} to.take
+   * @param {import('../../primary/succession/takeover').Takeover} takeover @param {object} to
+   * @param {(session: string, slot: number) => void} to.learn @param {(state: State) => void} to.take
    * @param {() => void} to.moved to be called when sessions have left it
    */
   constructor (takeover, { learn, take, moved }) {

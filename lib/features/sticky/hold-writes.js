@@ -1,13 +1,15 @@
 'use strict'
 
-/** How many hold the writes of a socket back. @type {WeakMap<import('node:net').Socket, number>} */
+/** @import { Socket } from 'node:net' */
+
+/** How many hold the writes of a socket back. @type {WeakMap<Socket, number>} */
 const holds = new WeakMap()
 
 /**
  * Holds back what is written to a socket from here on. A cork alone would not do: a response that ends takes all corks
  * off its socket (OutgoingMessage.end).
  *
- * @param {import('node:net').Socket} socket
+ * @param {Socket} socket
  * @returns {() => void} lets it go, unless another call holds it too
  */
 function holdWrites (socket) {
@@ -27,7 +29,7 @@ function holdWrites (socket) {
   }
 }
 
-/** @param {import('node:net').Socket} socket @param {1 | -1} change */
+/** @param {Socket} socket @param {1 | -1} change */
 function count (socket, change) {
   const held = (holds.get(socket) ?? 0) + change
   holds.set(socket, held)

@@ -11,15 +11,13 @@
 
 const { ownerOf } = require('./rendezvous')
 const { SessionsForSuccessor, SessionsOfPredecessor } = require('./handover')
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 const MOST_SESSIONS = 100_000 // that are not used, and twice as many in all
 const MOST_WAITING = 64 * 1024 * 1024 // characters of state for workers that are not ready yet
 const LOST_MS = 1000 // what is lost in this time is told at once
 
-/**
- * @typedef {import('../../primary/workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {{ session: string, value: string }} State
- */
+/** @typedef {{ session: string, value: string }} State */
 
 class SessionOwners {
   /** The slots of sessions that a worker has begun. @type {Map<string, number>} */

@@ -27,12 +27,12 @@ const { SecondChanceSet } = require('./second-chance')
 const { bounded, sessionBegunIn, sessionOf } = require('./session')
 const { Tally } = require('./tally')
 const { Transfers } = require('./transfers')
+/** @import { Connection } from '../../worker/connections/connection' */
+/** @import { WorkerKernel } from '../interface' */
 
 const MOST_REMEMBERED = 50_000
 const LEAVING_MS = 5000
 const STOP_BEHIND_HEAD = 2
-
-/** @typedef {import('../../worker/connections/connection').Connection} Connection */
 
 class Sessions {
   /** Sessions that this worker owns, as far as it remembers. */
@@ -59,10 +59,7 @@ class Sessions {
   /** The time of this worker is up. */
   #isLate = false
 
-  /**
-   * @param {import('./session').SessionKey} key
-   * @param {import('../interface').WorkerKernel} kernel
-   */
+  /** @param {import('./session').SessionKey} key @param {WorkerKernel} kernel */
   constructor (key, { channel, state, tracker, inbox, handoff, sender, emptying, callApp }) {
     this.key = key
     this.channel = channel
@@ -281,7 +278,7 @@ class Sessions {
   }
 }
 
-/** @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings */
+/** @param {WorkerKernel} kernel @param {Record<string, any>} settings */
 const keepSessions = (kernel, { key }) => new Sessions(key, kernel)
 
 module.exports = { keepSessions }

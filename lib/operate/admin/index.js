@@ -21,6 +21,7 @@ const { Metrics } = require('./metrics')
 const { Picture } = require('./picture')
 const { REQUEST_MS, createServer, answer } = require('./server')
 const { Stream } = require('./stream')
+/** @import { Server } from 'node:http' */
 
 const TICK_MS = 1000
 
@@ -158,8 +159,7 @@ function timeOfDay () {
 }
 
 /**
- * @param {import('node:http').Server} server
- * @param {{ host: string, port: number }} admin
+ * @param {Server} server @param {{ host: string, port: number }} admin
  * @param {any} [handle] of a socket that listens there already
  * @returns {Promise<string>} its URL
  */
@@ -175,7 +175,7 @@ function listen (server, { host, port }, handle) {
   })
 }
 
-/** @param {import('node:http').Server} server @param {{ host: string, port: number }} admin what it was to listen on */
+/** @param {Server} server @param {{ host: string, port: number }} admin what it was to listen on */
 function urlOf (server, { host, port }) {
   const bound = /** @type {import('node:net').AddressInfo | null} */ (server.address())
   return `http://${addressOf(host, bound?.port ?? port)}`

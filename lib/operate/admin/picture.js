@@ -30,10 +30,10 @@
  * @property {Record<string, any>} about sums and facts of the fleet
  * @property {Size} size
  * @property {Record<string, any>[]} workers as in status()
- * @property {import('../../features').Live[]} live
+ * @property {Live[]} live
  * @property {{ slot: number, points: Point[] }[]} memory
  * @property {Moment[]} traffic
- * @property {ReturnType<typeof import('../../report/figures').shownEvent>[]} recycleEvents
+ * @property {ReturnType<typeof shownEvent>[]} recycleEvents
  * @property {import('../../report/audit').CrashEvent[]} crashEvents
  */
 
@@ -45,6 +45,7 @@ const { shownEvent } = require('../../report/figures')
 const { verdictOf } = require('../../report/verdict')
 const { busyWorkers } = require('./busy-workers')
 const { Growth } = require('./growth')
+/** @import { Live } from '../../features' */
 
 const WINDOW_MS = 10 * 60_000
 const MOST_POINTS = 6000 // over all slots
@@ -210,7 +211,7 @@ function last (items, count) {
   return count > 0 ? items.slice(-count) : []
 }
 
-/** @param {Record<string, any>} status @returns {import('../../features').Live[]} */
+/** @param {Record<string, any>} status @returns {Live[]} */
 function liveOf (status) {
   return FEATURES.flatMap(({ status: part }) => (part?.live && status[part.key] && part.live(status[part.key])) || [])
 }

@@ -4,12 +4,12 @@
  * A small HTTP server in the primary. It answers GET on a few paths and refuses everything else at little cost. Its
  * limits bound the connections and the time that clients can take; no connection keeps the process alive.
  *
- * @typedef {import('node:http').IncomingMessage} Request @typedef {import('node:http').ServerResponse} Response
  * @typedef {Record<string, (response: Response) => void | Promise<void>>} Routes by path
  */
 
 const http = require('node:http')
 const { isLoopback } = require('../../core/loopback')
+/** @import { IncomingMessage as Request, ServerResponse as Response } from 'node:http' */
 
 const MAX_CONNECTIONS = 64
 const REQUEST_MS = 3000 // that a request may take to come

@@ -1,14 +1,14 @@
 'use strict'
 
-/**
- * Server-sent events to the open pages. A page that does not read is disconnected, and reconnects when it can.
- */
+/** @import { ServerResponse } from 'node:http' */
+
+/** Server-sent events to the open pages. A page that does not read is disconnected, and reconnects when it can. */
 
 const MOST_PAGES = 16
 const MOST_UNREAD_BYTES = 1024 ** 2
 
 class Stream {
-  /** @type {Set<import('node:http').ServerResponse>} */
+  /** @type {Set<ServerResponse>} */
   #responses = new Set()
 
   get isFull () {
@@ -20,7 +20,7 @@ class Stream {
   }
 
   /**
-   * @param {import('node:http').ServerResponse} response whose head is not written yet
+   * @param {ServerResponse} response whose head is not written yet
    * @param {string} event the first event
    * @param {unknown} data
    */

@@ -11,8 +11,7 @@ const { Gathering, restingOf } = require('../../core/gathering')
 const { giftsOf, isGift } = require('../../core/sharing')
 const { now } = require('../clock')
 const { boots, isSilent } = require('./loads')
-
-/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+/** @import { WorkerHandle } from '../workers/worker-handle' */
 
 const LOOK_MS = 250
 const UNEVEN_LOOKS = 4 // in a row, before connections are moved: the beats know by then what the last move has changed

@@ -3,12 +3,10 @@
 /** A connection on its way from one worker to another, of which this process has a copy; ledger.js moves it. */
 
 const { now } = require('../clock')
+/** @import { Copy } from '../../worker/connections/parcel' */
+/** @import { WorkerHandle } from '../workers/worker-handle' */
 
 /**
- * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
- *
- * @typedef {import('../../worker/connections/parcel').Copy} Copy
- *
  * @typedef {object} Offered
  * @property {number} id the ledger's
  * @property {WorkerHandle} sender

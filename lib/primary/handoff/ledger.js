@@ -40,16 +40,14 @@ const { Placement } = require('./placement')
 const { Queue } = require('./queue')
 const { Trails } = require('./trails')
 const { UnderWay } = require('./under-way')
+/** @import { Move } from '../../core/moves' */
+/** @import { Copy } from '../../worker/connections/parcel' */
+/** @import { WorkerHandle } from '../workers/worker-handle' */
+/** @import { Entry, Offered } from './entry' */
 
 const ANSWER_MS = 1000
 const OWNER_MS = 10_000
 const ORPHAN_MS = 30_000
-
-/**
- * @typedef {import('./entry').Entry} Entry
- * @typedef {import('../../core/moves').Move} Move
- * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
- */
 
 class HandoffLedger {
   #underWay = new UnderWay()
@@ -59,8 +57,7 @@ class HandoffLedger {
   #trails = new Trails()
 
   /**
-   * @param {() => WorkerHandle[]} serving
-   * @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
+   * @param {() => WorkerHandle[]} serving @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
    * @param {import('./no-owners').Owners} owners
    * @param {(sender: WorkerHandle) => boolean} [isLeavingGap] no worker serves, and the replacement of this one starts
    *   when it is gone
@@ -75,7 +72,7 @@ class HandoffLedger {
     /**
      * Takes our copy of a connection that a worker reads from here on, and has noted by this number.
      *
-     * @type {(receiver: WorkerHandle, copy: import('./entry').Copy, socket: any, key: string) => void}
+     * @type {(receiver: WorkerHandle, copy: Copy, socket: any, key: string) => void}
      */
     this.onKept = (receiver, copy, socket) => socket.close()
     this.totals = { moved: 0, moves: noMoves(), refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
@@ -122,13 +119,13 @@ class HandoffLedger {
 
   /**
    * @param {WorkerHandle} sender a worker that has died @param {Entry['parcel']} parcel @param {any} socket
-   * @param {Pick<import('./entry').Offered, 'apart' | 'lost'>} [how]
+   * @param {Pick<Offered, 'apart' | 'lost'>} [how]
    */
   give (sender, parcel, socket, how) {
     this.#place(this.#enter({ sender, offerId: 0, parcel, socket, reason: 'death', claim: 'given', ...how }))
   }
 
-  /** @param {Omit<import('./entry').Offered, 'id'>} offered */
+  /** @param {Omit<Offered, 'id'>} offered */
   #enter (offered) {
     const entry = this.#underWay.add(offered)
     this.#queue.add(entry)
@@ -182,7 +179,7 @@ class HandoffLedger {
     receiver.send('adopt', { id, parcel: fields, isLent }, socket, error => { if (error) this.#refused(receiver, id) })
   }
 
-  /** @param {WorkerHandle} receiver @param {number} id @param {import('./entry').Copy} [copy] */
+  /** @param {WorkerHandle} receiver @param {number} id @param {Copy} [copy] */
   #adopted (receiver, id, copy) {
     const entry = this.#underWay.get(id)
     if (entry?.receiver !== receiver) {

@@ -7,8 +7,7 @@
  */
 
 const { now } = require('../clock')
-
-/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+/** @import { WorkerHandle } from '../workers/worker-handle' */
 
 const SILENT_MS = 1500
 const BOOT_MS = 1000 // after it is up, a beat may still tell of its boot

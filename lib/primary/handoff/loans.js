@@ -1,8 +1,8 @@
 'use strict'
 
-/** The connections that another primary lends, and has until it says `keep`: rule 5 of ledger.js. */
+/** @import { Entry } from './entry' */
 
-/** @typedef {import('./entry').Entry} Entry */
+/** The connections that another primary lends, and has until it says `keep`: rule 5 of ledger.js. */
 
 class Loans {
   /** By the lender's number. @type {Map<number, Entry>} */

@@ -1,5 +1,7 @@
 'use strict'
 
+/** @import { WorkerHandle } from '../workers/worker-handle' */
+
 /**
  * The owners of sessions where no feature keeps the requests of one together: there are none, and any worker handles
  * them.
@@ -20,8 +22,6 @@
  * @property {() => void} resume that primary is gone
  * @property {(takeover: import('../succession/takeover').Takeover) => void} succeed this primary takes another one's
  *   fleet over
- *
- * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
  */
 class NoOwners {
   isOver = true

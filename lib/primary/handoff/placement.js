@@ -10,13 +10,12 @@
 
 const { receiverOf } = require('../../core/sharing')
 const { Loads } = require('./loads')
+/** @import { WorkerHandle } from '../workers/worker-handle' */
 
 const WINDOW = 1
 const BATCHED_WINDOW = 256
 
 /**
- * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
- *
  * @typedef {object} Placed what placement looks at, of a connection that is to be moved
  * @property {WorkerHandle} sender
  * @property {import('../../core/message').ParcelFields} parcel
@@ -42,10 +41,8 @@ class Placement {
   #silent = new Set()
 
   /**
-   * @param {() => WorkerHandle[]} serving
-   * @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
-   * @param {import('./no-owners').Owners} owners
-   * @param {Loads} [loads]
+   * @param {() => WorkerHandle[]} serving @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
+   * @param {import('./no-owners').Owners} owners @param {Loads} [loads]
    */
   constructor (serving, successorOf, owners, loads = new Loads()) {
     this.loads = loads

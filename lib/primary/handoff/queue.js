@@ -1,11 +1,11 @@
 'use strict'
 
+/** @import { Entry } from './entry' */
+
 /**
  * The connections that wait for a receiver, in their order. There may be thousands of them, with every answer an
  * occasion to place one.
  */
-
-/** @typedef {import('./entry').Entry} Entry */
 
 class Queue {
   /** @type {Set<Entry>} */

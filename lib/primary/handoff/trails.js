@@ -1,5 +1,8 @@
 'use strict'
 
+/** @import { WorkerHandle } from '../workers/worker-handle' */
+/** @import { Entry } from './entry' */
+
 /**
  * What the app of a worker sends to a connection that has gone to another one, on its way there; and what that one asks
  * of the first. See lib/features/migration/trails.js.
@@ -13,9 +16,6 @@
  */
 
 /**
- * @typedef {import('./entry').Entry} Entry
- * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
- *
  * @typedef {object} Trail
  * @property {WorkerHandle} sender
  * @property {number} offerId the sender's

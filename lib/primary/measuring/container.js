@@ -9,12 +9,11 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { findHierarchy, readLimit, readFlat, readPressure, readQuota } = require('../../core/cgroup')
+/** @import { Container as Limits, Source } from '../../core/container-budget' */
 
 /**
- * @typedef {import('../../core/container-budget').Container} Limits
- *
  * @typedef {object} MemoryReading
- * @property {import('../../core/container-budget').Source} source
+ * @property {Source} source
  * @property {number} limitBytes
  * @property {number} usedBytes without file pages that the kernel can drop at once
  * @property {import('../../core/cgroup').Pressure | null} pressure of the machine, where cgroups of version 1 limit it

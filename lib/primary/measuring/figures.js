@@ -3,17 +3,18 @@
 const { figure } = require('../../core/sample')
 const { timeToCrossing, pushReading } = require('../../core/trend')
 const { openWindow, pushSample } = require('../../core/window')
+/** @import { Reading, Sample } from '../../core/sample' */
 
 /** What is measured of one worker, and the probes that measure it. */
 class Figures {
   window = openWindow()
-  /** The last sample. @type {import('../../core/sample').Sample | null} */
+  /** The last sample. @type {Sample | null} */
   sample = null
-  /** The last reading that knew PSS and USS. @type {import('../../core/sample').Reading | null} */
+  /** The last reading that knew PSS and USS. @type {Reading | null} */
   lastFull = null
-  /** When the worker was ready, or stood by. @type {Promise<import('../../core/sample').Reading | null>} */
+  /** When the worker was ready, or stood by. @type {Promise<Reading | null>} */
   fresh = Promise.resolve(null)
-  /** Of that, what a sample of the worker has been judged by. @type {import('../../core/sample').Reading | null} */
+  /** Of that, what a sample of the worker has been judged by. @type {Reading | null} */
   new = null
   /** What the worker took when it was new: of its own, where that is known. @type {number | null} */
   freshBytes = null
@@ -47,10 +48,7 @@ class Figures {
     this.#trend = []
   }
 
-  /**
-   * @param {import('../../core/sample').Sample} sample @param {import('../../core/budget').Budget} budget
-   * @param {number} at ms, by clock.js
-   */
+  /** @param {Sample} sample @param {import('../../core/budget').Budget} budget @param {number} at ms, by clock.js */
   observe (sample, { metric, samples }, at) {
     this.sample = sample
     this.freshBytes ??= sample.ussBytes ?? sample.rssBytes

@@ -9,8 +9,7 @@ const { sizingWarnings } = require('../../core/container-budget')
 const { isNearLimit, nextLookMs } = require('../../core/memory-room')
 const { OomKills } = require('../../core/oom-kills')
 const { now } = require('../clock')
-
-/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+/** @import { WorkerHandle } from '../workers/worker-handle' */
 
 class MemoryWatch {
   /**

@@ -18,12 +18,8 @@ const { now } = require('../clock')
 const { Figures } = require('./figures')
 const { CpuProbe } = require('./meter/cpu')
 const { sweep } = require('./meter/sweep')
-
-/**
- * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('../../core/sample').Sample} Sample
- * @typedef {import('../../core/sample').Reading} Reading
- */
+/** @import { Reading, Sample } from '../../core/sample' */
+/** @import { WorkerHandle } from '../workers/worker-handle' */
 
 class Sampler {
   /** @type {WeakMap<WorkerHandle, Figures>} */
@@ -91,7 +87,7 @@ class Sampler {
    * @param {WorkerHandle} handle
    * @param {{ inFull?: boolean | null, at?: number }} [how] in full: also PSS and USS, where the meter knows them;
    *   null: RSS alone
-   * @returns {Promise<import('../../core/sample').Reading | null>} its memory now
+   * @returns {Promise<Reading | null>} its memory now
    */
   async read (handle, { inFull = false, at = now() } = {}) {
     const figures = this.#figures.get(handle)
@@ -175,10 +171,7 @@ class Sampler {
     return sample
   }
 
-  /**
-   * @param {WorkerHandle} handle @param {Figures} figures @param {import('../../core/sample').Sample} sample
-   * @param {number} at
-   */
+  /** @param {WorkerHandle} handle @param {Figures} figures @param {Sample} sample @param {number} at */
   #judge (handle, { window }, sample, at) {
     if (handle.reason !== null) return
     const reason = verdict(window, handle.budget)
@@ -208,7 +201,7 @@ class Sampler {
   }
 
   /**
-   * @param {WorkerHandle} handle @param {import('../../core/verdict').Reason} reason @param {Sample} sample
+   * @param {WorkerHandle} handle @param {import('../../core/reasons').Reason} reason @param {Sample} sample
    * @param {number} at @param {{ crossesInMs?: number, figure?: number, most?: number }} [more]
    */
   #condemn (handle, reason, sample, at, more = {}) {
@@ -278,10 +271,7 @@ function ownBytes (beat) {
   return FEATURES.reduce((sum, feature) => sum + (feature.ownBytes?.(beat) ?? 0), 0)
 }
 
-/**
- * @param {import('../../core/sample').Reading | null} reading @param {number} bytes
- * @returns {import('../../core/sample').Reading | null}
- */
+/** @param {Reading | null} reading @param {number} bytes @returns {Reading | null} */
 function without (reading, bytes) {
   if (reading === null || bytes === 0) return reading
   const { rssBytes, anonBytes, pssBytes, ussBytes } = reading

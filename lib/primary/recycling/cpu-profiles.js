@@ -17,9 +17,7 @@ class CpuProfiles {
   }
 
   /**
-   * @param {number} slot
-   * @param {number} durationMs
-   * @param {string} [asked]
+   * @param {number} slot @param {number} durationMs @param {string} [asked]
    * @returns {Promise<Record<string, any>>} the journal's `cpuprofile`
    * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE
    */

@@ -13,22 +13,20 @@ const { RecycleError } = require('../../core/errors')
 const { now } = require('../clock')
 const { howItLeft } = require('../workers/process')
 const { replayAfter } = require('../workers/retirement')
+/** @import { Answer as Outcome } from '../workers/channel' */
+/** @import { WorkerHandle } from '../workers/worker-handle' */
 
 const EMPTY_MS = 10_000 // out of rotation for longer, an idle TLS connection is not worth it
 const SESSIONS_MS = 1000 // the same, where the requests of its sessions wait for it
 const ANSWER_MS = 2000
 
 /**
- * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
- *
  * @typedef {object} Task
  * @property {string} type its message: `collect`, or one of a feature's
  * @property {Record<string, any>} [fields]
  * @property {number} timeoutMs
  * @property {() => Promise<string | null>} [refusal] asked when nothing is left in the worker: why it is not to be done
  *   after all, or null
- *
- * @typedef {import('../workers/channel').Answer} Outcome
  */
 
 class OutOfRotation {
@@ -56,8 +54,7 @@ class OutOfRotation {
   }
 
   /**
-   * @param {WorkerHandle} handle
-   * @param {Task} task
+   * @param {WorkerHandle} handle @param {Task} task
    * @param {(done: Outcome) => Promise<void>} [settle] called while the worker is still out of rotation, where the task
    *   was done
    * @returns {Promise<Outcome>}

@@ -11,10 +11,7 @@ const path = require('node:path')
 const { RecycleError } = require('../../core/errors')
 
 /**
- * @param {object} of
- * @param {number} of.slot
- * @param {number} [of.pid]
- * @param {string} of.suffix
+ * @param {object} of @param {number} of.slot @param {number} [of.pid] @param {string} of.suffix
  * @param {string} [of.folder] by default the primary's working directory
  * @param {string} [of.asked] another name, in place of one by slot, pid and time
  * @returns {string} absolute

@@ -10,11 +10,8 @@ const { now } = require('../clock')
 const { Requests } = require('./requests')
 const { orderFor, retire } = require('../workers/retirement')
 const { Rollout } = require('../workers/rollout')
-
-/**
- * @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('../workers/fleet').Slot} Slot
- */
+/** @import { Slot, StandbyPool } from '../workers/fleet' */
+/** @import { WorkerHandle } from '../workers/worker-handle' */
 
 class Recycler {
   /** Recycles so far. */
@@ -167,10 +164,7 @@ class Recycler {
     else if (old.reason === 'reload' && old.isServing) this.sampler.keep(old) // the rollout was stopped meanwhile
   }
 
-  /**
-   * @param {import('../workers/fleet').Slot | import('../workers/fleet').StandbyPool} place
-   * @param {number | null} oldPid @param {string} why
-   */
+  /** @param {Slot | StandbyPool} place @param {number | null} oldPid @param {string} why */
   #recordNotReady ({ slot, boots: { failures, notBefore, unservedNotBefore } }, oldPid, why) {
     const nextTry = this.fleet.serving().length > 0 ? notBefore : unservedNotBefore
     this.record('worker.not-ready', { slot, oldPid, why, failures, nextTryMs: Math.max(0, nextTry - now()) })

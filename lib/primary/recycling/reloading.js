@@ -7,8 +7,7 @@
 
 const { RecycleError } = require('../../core/errors')
 const { Rollout } = require('../workers/rollout')
-
-/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+/** @import { WorkerHandle } from '../workers/worker-handle' */
 
 class Reloading {
   /** @param {import('../parts').Deps} deps */

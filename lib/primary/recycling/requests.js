@@ -1,8 +1,7 @@
 'use strict'
 
 const { RecycleError } = require('../../core/errors')
-
-/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
+/** @import { WorkerHandle } from '../workers/worker-handle' */
 
 /** Recycles that were requested, and the outcome that their caller waits for. */
 class Requests {

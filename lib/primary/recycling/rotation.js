@@ -9,11 +9,10 @@
 const { rotate } = require('../../core/rotation')
 const { now } = require('../clock')
 const { replayAfter } = require('../workers/retirement')
+/** @import { WorkerHandle } from '../workers/worker-handle' */
 
 const FOR_GOOD_MS = 2 ** 31 - 1
 const APP = 'app'
-
-/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class Rotation {
   /** Why each is to be out, by what wants it. @type {WeakMap<WorkerHandle, Map<string, string>>} */

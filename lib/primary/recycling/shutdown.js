@@ -7,10 +7,9 @@
 
 const { now } = require('../clock')
 const { kill, retire } = require('../workers/retirement')
+/** @import { WorkerHandle } from '../workers/worker-handle' */
 
 const ANSWER_MS = 1000
-
-/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class Shutdown {
   /** @param {import('../parts').Deps} deps */

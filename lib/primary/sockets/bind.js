@@ -1,11 +1,6 @@
 'use strict'
 
-/**
- * Opens a listening socket for a worker, as net would in a process without workers.
- *
- * @typedef {import('./listening-sockets').Query} Query
- * @typedef {import('./listening-sockets').Listener} Listener
- */
+/** Opens a listening socket for a worker, as net would in a process without workers. */
 
 const net = require('node:net')
 const { constants } = require('node:os')
@@ -13,6 +8,7 @@ const path = require('node:path')
 const { mayListenOn } = require('../inherited-descriptors')
 const { TicketKeys } = require('./ticket-keys')
 const { UnixSocketFile } = require('./unix-socket-file')
+/** @import { Listener, Query } from './listening-sockets' */
 
 const LONGEST_NAME = process.platform === 'linux' ? 108 : 104 // bytes, of sockaddr_un
 const READABLE = 1 // libuv's UV_READABLE and UV_WRITABLE

@@ -10,14 +10,14 @@ const fs = require('node:fs')
 const net = require('node:net')
 const { addressOf, pickInherited } = require('../../core/inherited-socket')
 const { UnixSocketFile } = require('./unix-socket-file')
+/** @import { InheritedSocket } from '../../core/inherited-socket' */
 
 const UNIX_SOCKETS = '/proc/self/net/unix'
 // Num RefCount Protocol Flags Type St Inode Path; a path has spaces where it has them
 const ROW = /^[0-9a-f]+: (?:[0-9A-F]+ ){5} *(\d+) (.+)$/gm
 
 /**
- * @typedef {import('../../core/inherited-socket').InheritedSocket & { handle: any, file: UnixSocketFile | null }}
- *   Inherited
+ * @typedef {InheritedSocket & { handle: any, file: UnixSocketFile | null }} Inherited
  *
  * @typedef {object} Passed a descriptor, and its name where it has one
  * @property {number} fd
@@ -53,22 +53,14 @@ class InheritedSockets {
     return socket
   }
 
-  /**
-   * What a successor needs of those without a server.
-   *
-   * @returns {{ socket: import('../../core/inherited-socket').InheritedSocket, handle: any }[]}
-   */
+  /** What a successor needs of those without a server. @returns {{ socket: InheritedSocket, handle: any }[]} */
   list () {
     return this.#free.map(
       ({ fd, name, path, address, port, handle }) => ({ socket: { fd, name, path, address, port }, handle })
     )
   }
 
-  /**
-   * The socket is open already, in the predecessor.
-   *
-   * @param {import('../../core/inherited-socket').InheritedSocket} socket @param {any} handle
-   */
+  /** The socket is open already, in the predecessor. @param {InheritedSocket} socket @param {any} handle */
   inherit (socket, handle) {
     const { path } = socket
     this.#free.push({ ...socket, handle, file: path === null || path.startsWith('\0') ? null : new UnixSocketFile(path) })

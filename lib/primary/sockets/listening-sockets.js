@@ -19,10 +19,10 @@ const { CloseWithoutReset } = require('./close-without-reset')
 const { InheritedSockets } = require('./inherited-sockets')
 const { TicketKeys } = require('./ticket-keys')
 const { UnixSocketFile } = require('./unix-socket-file')
+/** @import { ServerData } from '../../core/message' */
+/** @import { Inherited } from './inherited-sockets' */
 
 /**
- * @typedef {import('../../core/message').ServerData} ServerData
- *
  * @typedef {object} Query net's
  * @property {string | null} address a path is absolute
  * @property {string | null} [asked] the path as the app gave it
@@ -42,8 +42,7 @@ const { UnixSocketFile } = require('./unix-socket-file')
  * @property {TicketKeys} tickets
  * @property {Set<unknown>} users the workers that listen on it
  * @property {boolean} [isQueued] a worker has listened on it: the kernel has its queue
- * @property {import('./inherited-sockets').Inherited | null} inherited it has been opened by another process, which
- *   keeps it
+ * @property {Inherited | null} inherited it has been opened by another process, which keeps it
  */
 
 const BACKLOG = 4096
@@ -58,8 +57,7 @@ class ListeningSockets {
   #isClosing = false
 
   /**
-   * @param {object} [deps]
-   * @param {InheritedSockets} [deps.inherited]
+   * @param {object} [deps] @param {InheritedSockets} [deps.inherited]
    * @param {(event: string, fields: Record<string, any>) => unknown} [deps.record]
    */
   constructor ({ inherited = new InheritedSockets([]), record = () => {} } = {}) {
@@ -87,10 +85,7 @@ class ListeningSockets {
   }
 
   /**
-   * @param {string} key
-   * @param {Query} query
-   * @param {ServerData | undefined} data
-   * @param {any} user
+   * @param {string} key @param {Query} query @param {ServerData | undefined} data @param {any} user
    * @returns {{ errno: number, handle?: any, data?: ServerData, isQueued?: boolean }} `errno`: libuv's, 0 where it
    *   listens; EMFILE: there are 1,000 addresses
    */
@@ -235,8 +230,7 @@ class ListeningSockets {
   /**
    * The socket is open already, in the predecessor.
    *
-   * @param {{ key: string, file: string | null, data?: ServerData, kept?: Omit<import('./inherited-sockets').Inherited,
-   *   'handle' | 'file'> }} socket
+   * @param {{ key: string, file: string | null, data?: ServerData, kept?: Omit<Inherited, 'handle' | 'file'> }} socket
    * @param {any} handle
    */
   inherit ({ key, file: name, data, kept }, handle) {

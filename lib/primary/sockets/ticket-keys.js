@@ -1,11 +1,11 @@
 'use strict'
 
+/** @import { ServerData } from '../../core/message' */
+
 /**
  * The keys for TLS session tickets that servers of one address share, so that a client's session is resumed by any of
  * them. A ticket says that its client has been verified; so servers whose options differ (another CA, keys of their
  * own) share none: a session that was begun under the old options ends with them.
- *
- * @typedef {import('../../core/message').ServerData} ServerData
  */
 
 const MOST = 10 // an app may ask with other options each time

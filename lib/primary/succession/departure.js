@@ -7,10 +7,9 @@
 
 const { SUCCESSION: { reason } } = require('../../features')
 const { orderFor, retire } = require('../workers/retirement')
+/** @import { WorkerHandle } from '../workers/worker-handle' */
 
 const MOVE_MS = 5 // for each connection: between the two primaries they go one by one
-
-/** @typedef {import('../workers/worker-handle').WorkerHandle} WorkerHandle */
 
 class Departure {
   /** @param {import('../parts').Deps & { sampler: import('../measuring/sampler').Sampler }} deps */
@@ -23,11 +22,7 @@ class Departure {
     this.deadlineMs = 0
   }
 
-  /**
-   * Resolves when every worker is gone.
-   *
-   * @param {Map<number, number>} successors the pid of the new worker, by slot
-   */
+  /** Resolves when every worker is gone. @param {Map<number, number>} successors the pid of the new worker, by slot */
   async run (successors) {
     const handles = this.fleet.all()
     this.deadlineMs = this.options.drainTimeoutMs +

@@ -51,10 +51,9 @@ class Handover extends EventEmitter {
   receivers = []
 
   /**
-   * @param {import('../parts').Deps & { features: import('../features').RunningFeatures,
-   *   ledger: import('../handoff/ledger').HandoffLedger, owners: import('../handoff/no-owners').Owners,
-   *   departure: import('../succession/departure').Departure, tenure: import('../tenure').Tenure, isSole: () =>
-   *   boolean }} deps
+   * @param {import('../parts').Deps & { features: import('../features').RunningFeatures, ledger:
+   *   import('../handoff/ledger').HandoffLedger, owners: import('../handoff/no-owners').Owners, departure:
+   *   import('../succession/departure').Departure, tenure: import('../tenure').Tenure, isSole: () => boolean }} deps
    */
   constructor ({ listeningSockets, features, ledger, owners, fleet, departure, tenure, isSole, options, record }) {
     super()

@@ -6,11 +6,7 @@ const { ourMessage } = require('../../core/envelope')
 const { flawOf } = require('../../core/message')
 const { Channel } = require('../workers/channel')
 const { howItLeft } = require('../workers/process')
-
-/**
- * @typedef {import('./primary-process').SuccessorProcess} SuccessorProcess
- * @typedef {import('./primary-process').PredecessorProcess} PredecessorProcess
- */
+/** @import { PredecessorProcess, SuccessorProcess } from './primary-process' */
 
 /** What it emits. */
 const EVENTS = Object.freeze({ exit: 'Left', failed: 'it has given up, or has been given up' })

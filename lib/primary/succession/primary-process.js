@@ -8,6 +8,7 @@
 const { spawn } = require('node:child_process')
 const { EventEmitter } = require('node:events')
 const { setTimeout: delay } = require('node:timers/promises')
+/** @import { WorkerProcess } from '../workers/process' */
 
 /** In the environment of a successor: the pid of its predecessor. */
 const VARIABLE = 'RECYCLE_PREDECESSOR'
@@ -41,7 +42,7 @@ class SuccessorProcess extends EventEmitter {
     return this.child.pid ?? null
   }
 
-  /** @type {import('../workers/process').WorkerProcess['send']} */
+  /** @type {WorkerProcess['send']} */
   send (message, handle, sent) {
     if (this.child.connected) this.child.send(message, handle, undefined, sent)
     else process.nextTick(sent, new Error('the new primary has exited'))
@@ -81,7 +82,7 @@ class PredecessorProcess extends EventEmitter {
     process.channel?.ref()
   }
 
-  /** @type {import('../workers/process').WorkerProcess['send']} */
+  /** @type {WorkerProcess['send']} */
   send (message, handle, sent) {
     if (process.connected) process.send?.(message, handle, undefined, sent)
     else process.nextTick(sent, new Error('the old primary has exited'))

@@ -17,6 +17,8 @@
 const { EventEmitter } = require('node:events')
 const { Handlers } = require('../../core/envelope')
 const { FROM_WORKER } = require('../../core/message')
+/** @import { Channel } from '../workers/channel' */
+/** @import { Peer } from './peer' */
 
 /**
  * A receiver: as many as the other fleet has workers, each with one connection under way. What they have in connections
@@ -46,7 +48,7 @@ class RemoteReceiver extends EventEmitter {
     return this.group.addresses
   }
 
-  /** @type {import('../workers/channel').Channel['send']} */
+  /** @type {Channel['send']} */
   send (type, fields, socket, sent) {
     const { id, parcel, isOver } = /** @type {any} */ (fields ?? {})
     if (type === 'adopt') this.group.add(id, this, parcel.isFollowed)
@@ -62,8 +64,7 @@ class RemoteReceivers {
   followed = new Set()
 
   /**
-   * @param {import('./peer').Peer<any>} successor
-   * @param {object} about
+   * @param {Peer<any>} successor @param {object} about
    * @param {number} about.count of its workers
    * @param {string[]} about.addresses that each of them listens on
    * @param {boolean} [about.takesSessions] it has been told of this fleet's
@@ -109,7 +110,7 @@ class RemoteReceivers {
 class RemoteSender extends EventEmitter {
   slot = null
 
-  /** @param {import('./peer').Peer<any>} predecessor */
+  /** @param {Peer<any>} predecessor */
   constructor (predecessor) {
     super()
     this.predecessor = predecessor
@@ -125,7 +126,7 @@ class RemoteSender extends EventEmitter {
     return this.predecessor.isGone
   }
 
-  /** @type {import('../workers/channel').Channel['send']} */
+  /** @type {Channel['send']} */
   send (type, fields) {
     if (type === 'ahead') this.predecessor.send(type, fields)
     else this.predecessor.send(type === 'back' ? 'refused' : 'adopted', { id: fields?.id })

@@ -11,12 +11,10 @@ const { primaryBranchOf } = require('./find-app')
 const { describeProcesses, holderOf, isOfFleet } = require('./open-sockets')
 const { howItLeft } = require('./process')
 const { version } = require('./worker-code')
-
-/** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle */
+/** @import { WorkerHandle } from './worker-handle' */
 
 /**
- * @param {WorkerHandle} handle
- * @param {number} timeoutMs
+ * @param {WorkerHandle} handle @param {number} timeoutMs
  * @returns {Promise<string | null>} null: it may be called; else why not
  */
 async function boots (handle, timeoutMs) {

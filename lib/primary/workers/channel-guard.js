@@ -9,6 +9,7 @@
 
 const { createHook } = require('node:async_hooks')
 const { mayListenOn } = require('../inherited-descriptors')
+/** @import { Worker } from 'node:cluster' */
 
 const NONE = 2 ** 31 - 1 // a descriptor that no process has: cluster answers that it cannot be listened on
 const UDP = new Set(['udp4', 'udp6'])
@@ -17,10 +18,7 @@ const LONGEST = 64 * 1024 ** 2 // characters of a message: Node would collect ha
 /** The handle of each process's channel: Node itself does not give it away. @type {WeakMap<object, any>} */
 const channels = new WeakMap()
 
-/**
- * @param {() => import('node:cluster').Worker} fork
- * @returns {import('node:cluster').Worker} whose channel can be guarded
- */
+/** @param {() => Worker} fork @returns {Worker} whose channel can be guarded */
 function forkGuardable (fork) {
   /** @type {any[]} */
   const pipes = []
@@ -37,8 +35,7 @@ function forkGuardable (fork) {
 /**
  * To be called right after the fork, when Node's and cluster's listeners are there and nothing has been read.
  *
- * @param {import('node:child_process').ChildProcess} child
- * @param {(type: string, flaw: string) => void} onFlaw
+ * @param {import('node:child_process').ChildProcess} child @param {(type: string, flaw: string) => void} onFlaw
  */
 function guardChannel (child, onFlaw) {
   const refuse = (/** @type {unknown} */ type, /** @type {unknown} */ error) =>
@@ -89,8 +86,7 @@ function isForTcp (message) {
  * has no listener: each comes as a plain handle, which no message of recycle's takes. A descriptor is named for a UDP
  * socket.
  *
- * @param {any} message
- * @param {any} handle
+ * @param {any} message @param {any} handle
  */
 function harmless (message, handle) {
   if (message?.cmd === 'NODE_HANDLE' && message.type !== 'net.Native') {

@@ -10,11 +10,11 @@ const { Handlers, message } = require('../../core/envelope')
 const { Descriptor } = require('../../native/descriptor')
 const { nextEvent } = require('./next-event')
 const { howItLeft } = require('./process')
+/** @import { Left, WorkerProcess } from './process' */
 
 const DYING_MS = 1000 // a worker's exit comes this much later than its channel's end, at the most
 
 /**
- * @typedef {import('./process').Left} Left
  * @typedef {Record<string, any> & { why: string | null, isHeard?: boolean }} Answer to a call: its fields, and `why` it
  *   was not done, or null; `isHeard`: the worker has answered
  */
@@ -37,7 +37,7 @@ class Channel extends EventEmitter {
   #calls = new Map()
 
   /**
-   * @param {import('./process').WorkerProcess} process @param {Handlers['kinds']} kinds of its messages
+   * @param {WorkerProcess} process @param {Handlers['kinds']} kinds of its messages
    * @param {object} events all that this emits, by name
    */
   constructor (process, kinds, events) {
@@ -68,8 +68,7 @@ class Channel extends EventEmitter {
   }
 
   /**
-   * @param {string} type
-   * @param {Record<string, any>} [fields]
+   * @param {string} type @param {Record<string, any>} [fields]
    * @param {any} [socket] a TCP or pipe handle, or a Descriptor
    * @param {(error: Error | null) => void} [sent]
    */
@@ -109,9 +108,7 @@ class Channel extends EventEmitter {
   /**
    * Sends a message that the worker answers once.
    *
-   * @param {string} type
-   * @param {Record<string, any>} fields
-   * @param {number} timeoutMs
+   * @param {string} type @param {Record<string, any>} fields @param {number} timeoutMs
    * @param {any} [socket] a TCP or pipe handle
    * @returns {Promise<Answer>}
    */

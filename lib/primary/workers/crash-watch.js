@@ -8,8 +8,7 @@
 
 const { Crashes } = require('../../core/crashes')
 const { now } = require('../clock')
-
-/** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle */
+/** @import { WorkerHandle } from './worker-handle' */
 
 const ALERT_MS = 60_000
 const AGAIN_MS = 10_000 // it is said again

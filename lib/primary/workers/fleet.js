@@ -9,8 +9,7 @@ const { unevenAddresses } = require('../../core/address')
 const { Backoff } = require('../../core/backoff')
 const { RecycleBackoff } = require('../../core/recycle-backoff')
 const { Rollout } = require('./rollout')
-
-/** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle */
+/** @import { WorkerHandle } from './worker-handle' */
 
 /** A stable worker number: its worker, the successor that boots beside it, and those that leave. */
 class Slot {

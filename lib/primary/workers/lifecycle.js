@@ -13,12 +13,11 @@ const { now } = require('../clock')
 const { boots, howItDied, nextUnlessDebugged } = require('./boot')
 const { inheritedAddresses, requiredAddresses } = require('./required-addresses')
 const { retire } = require('./retirement')
+/** @import { Outcome } from '../../core/account' */
+/** @import { Left } from './process' */
+/** @import { WorkerHandle } from './worker-handle' */
 
-/**
- * @typedef {import('./worker-handle').WorkerHandle} WorkerHandle
- * @typedef {import('../../core/account').Outcome} Outcome
- * @typedef {import('./fleet').Slot | import('./fleet').StandbyPool} Place
- */
+/** @typedef {import('./fleet').Slot | import('./fleet').StandbyPool} Place */
 
 const TOO_MANY_DEATHS = 5
 const EARLY_MS = 1000
@@ -267,7 +266,7 @@ class Lifecycle extends EventEmitter {
   /** @param {WorkerHandle} handle */
   #onExit (handle) {
     const place = this.fleet.placeOf(handle)
-    const left = /** @type {import('./process').Left} */ (handle.left)
+    const left = /** @type {Left} */ (handle.left)
     const { killedFor } = handle.process
     const isIntended = handle.state === 'draining' && (handle.account !== null || killedFor !== null)
     const isStarted = handle.upSince !== null && (now() - handle.upSince >= EARLY_MS || handle.connections > 0)
@@ -304,7 +303,7 @@ class Lifecycle extends EventEmitter {
     })
   }
 
-  /** @param {WorkerHandle} handle @param {Place} place @param {import('./process').Left} left */
+  /** @param {WorkerHandle} handle @param {Place} place @param {Left} left */
   #failed (handle, { boots }, left) {
     boots.failed(now())
     this.spawner.source?.failed(handle.process)

@@ -8,8 +8,7 @@ const { now } = require('../clock')
  * @typedef {(heard: (value: any) => void) => void} Listen for what else is waited for, which is no event: it is to call
  *   `heard`
  *
- * @param {import('node:events').EventEmitter} emitter
- * @param {string[]} events
+ * @param {import('node:events').EventEmitter} emitter @param {string[]} events
  * @param {number} timeoutMs Infinity: no limit
  * @param {Listen} [listen]
  * @returns {Promise<{ event: string | 'heard' | 'timeout', value?: any }>}

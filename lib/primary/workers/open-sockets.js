@@ -7,12 +7,11 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+/** @import { Process } from '../../core/start-failure' */
 
 const LISTENS = '0A' // states of /proc/net/tcp
 const ESTABLISHED = '01'
 const MOST_DESCENDANTS = 50
-
-/** @typedef {import('../../core/start-failure').Process} Process */
 
 /**
  * @param {number} pid of a worker

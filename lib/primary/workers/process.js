@@ -11,6 +11,7 @@
 
 const { EventEmitter } = require('node:events')
 const { guardChannel } = require('./channel-guard')
+/** @import { Worker } from 'node:cluster' */
 
 const UNREAD_MS = 1000
 
@@ -43,17 +44,14 @@ class ClusterProcess extends EventEmitter {
    * @type {(() => void)[] | null}
    */
   #early = null
-  /** Null: it could not be started. @type {import('node:cluster').Worker | null} */
+  /** Null: it could not be started. @type {Worker | null} */
   worker = null
   /** What it is a copy of: it begins later. @type {Forker | null} */
   forkedBy = null
   /** @type {KilledFor | null} */
   killedFor = null
 
-  /**
-   * @param {() => { worker: import('node:cluster').Worker, forkedBy?: Forker }} start may throw: the kernel lacks
-   *   memory (ENOMEM), say
-   */
+  /** @param {() => { worker: Worker, forkedBy?: Forker }} start may throw: the kernel lacks memory (ENOMEM), say */
   constructor (start) {
     super()
     try {
@@ -63,7 +61,7 @@ class ClusterProcess extends EventEmitter {
     }
   }
 
-  /** @param {{ worker: import('node:cluster').Worker, forkedBy?: Forker }} started */
+  /** @param {{ worker: Worker, forkedBy?: Forker }} started */
   #follow ({ worker, forkedBy }) {
     this.worker = worker
     const hear = (/** @type {string} */ event) =>

@@ -6,8 +6,7 @@
  */
 
 const { isEvading } = require('../../core/address')
-
-/** @typedef {import('./worker-handle').WorkerHandle} WorkerHandle */
+/** @import { WorkerHandle } from './worker-handle' */
 
 class Readiness {
   /** The worker lacks nothing but what gates say. */
@@ -22,8 +21,7 @@ class Readiness {
   #lateness
 
   /**
-   * @param {WorkerHandle} handle
-   * @param {Pick<WorkerHandle['terms'], 'required' | 'readyOn' | 'gates'>} terms
+   * @param {WorkerHandle} handle @param {Pick<WorkerHandle['terms'], 'required' | 'readyOn' | 'gates'>} terms
    * @param {() => void} met to be called when it lacks nothing
    */
   constructor (handle, { required, readyOn, gates = [] }, met) {

@@ -17,12 +17,13 @@
  */
 
 const { isOwnPath, portOf } = require('../../core/address')
+/** @import { Fleet, Slot, StandbyPool } from './fleet' */
 
 const INSISTENT = 3 // replacements that fail
 const SOON_MS = 5000
 
 /**
- * @typedef {import('./fleet').Fleet} Fleet @typedef {import('./fleet').Slot | import('./fleet').StandbyPool} Place
+ * @typedef {Slot | StandbyPool} Place
  *
  * @typedef {object} Required
  * @property {ReadonlySet<string>} must

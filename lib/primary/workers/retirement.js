@@ -13,6 +13,8 @@
 const { openAccount, lostAccount, rescuedAccount } = require('../../core/account')
 const { REPLAY_MS } = require('../../core/request-replay')
 const { now } = require('../clock')
+/** @import { Options } from '../../core/options' */
+/** @import { WorkerHandle } from './worker-handle' */
 
 const ANSWER_MS = 3000 // beyond its deadline, for a worker to have its streams ended and to say what it cut
 const REAP_MS = 10_000
@@ -20,8 +22,6 @@ const BEFORE_KILL_MS = 2000
 const SILENT_MS = 1000 // a heartbeat comes twice a second: at a shorter kill timeout silence says nothing
 
 /**
- * @typedef {import('./worker-handle').WorkerHandle} WorkerHandle
- *
  * @typedef {object} Order how a worker is to drain; see lib/worker/leaving/drain.js
  * @property {string} reason
  * @property {number} deadlineMs
@@ -36,9 +36,7 @@ const SILENT_MS = 1000 // a heartbeat comes twice a second: at a shorter kill ti
  */
 
 /**
- * @param {string} reason
- * @param {import('../../core/options').Options} options
- * @param {number | null} [lingerMs]
+ * @param {string} reason @param {Options} options @param {number | null} [lingerMs]
  * @returns {Order & { killTimeoutMs: number }} how a worker leaves for this reason
  */
 function orderFor (reason, options, lingerMs = null) {
@@ -46,7 +44,7 @@ function orderFor (reason, options, lingerMs = null) {
   return { reason, deadlineMs, lingerMs, handoff, replayAfterMs: replayAfter(options), killTimeoutMs }
 }
 
-/** @param {import('../../core/options').Options} options @returns {number | null} ms; null: no request is replayed */
+/** @param {Options} options @returns {number | null} ms; null: no request is replayed */
 function replayAfter ({ handoff, replay, replayAfterMs, drainTimeoutMs }) {
   return handoff && replay === 'safe' ? replayAfterMs ?? drainTimeoutMs : null
 }

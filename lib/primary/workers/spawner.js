@@ -5,7 +5,7 @@
  * they are copies of a process that has loaded the app.
  */
 
-const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
+const cluster = /** @type {Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { FEATURES, longestSilence } = require('../../features')
 const { drawBudget } = require('../../core/budget')
 const { AppPath } = require('./app-path')
@@ -16,6 +16,8 @@ const { WorkerHandle } = require('./worker-handle')
 const { ClusterProcess } = require('./process')
 const { nodeToRun, STARTED_WITH } = require('./node-file')
 const { WorkerCode, version } = require('./worker-code')
+/** @import { Cluster, Worker } from 'node:cluster' */
+/** @import { WorkerProcess } from './process' */
 
 const NODE_MAJOR = parseInt(process.versions.node)
 const INSPECT = /^--inspect(?:-brk|-wait|-port)?=(?:.*:)?(\d+)$/
@@ -39,13 +41,11 @@ const STANDBY_PORTS = 4096 // in turn: a standby that serves may live long besid
  * @property {number | null} kept an older generation of which there are to be copies meanwhile
  * @property {(generation: number) => boolean} has a worker of it can be had without loading the app again
  * @property {(generation: number) => void} settle no other one is wanted from here on
- * @property {(process: import('./process').WorkerProcess) => void} succeeded a worker has started
- * @property {(process: import('./process').WorkerProcess) => void} failed a worker has died that had not
+ * @property {(process: WorkerProcess) => void} succeeded a worker has started
+ * @property {(process: WorkerProcess) => void} failed a worker has died that had not
  * @property {() => void} close the fleet stops
  * @property {(timeoutMs: number) => Promise<void>} ended resolves when nothing of it is left; what is left then is
  *   killed
- *
- * @typedef {import('node:cluster').Worker} Worker
  */
 
 class Spawner {
@@ -54,8 +54,7 @@ class Spawner {
 
   /**
    * @param {string} app as given
-   * @param {string[]} args
-   * @param {import('../../core/options').Options} options
+   * @param {string[]} args @param {import('../../core/options').Options} options
    * @param {{ outputs: import('../outputs').Outputs }} means
    */
   constructor (app, args, options, { outputs }) {

@@ -13,6 +13,7 @@ const { Condemnation } = require('./condemnation')
 const { isConnected } = require('./open-sockets')
 const { Readiness } = require('./readiness')
 const { WorkerChannel } = require('./worker-channel')
+/** @import { State } from '../../core/state' */
 
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
 
@@ -58,7 +59,7 @@ const EVENTS = Object.freeze({
 })
 
 class WorkerHandle extends WorkerChannel {
-  /** @type {import('../../core/state').State} */
+  /** @type {State} */
   state = 'spawning'
   /** The beat that came last; with the longest pauses since a sample was recorded. */
   latest = NO_BEAT
@@ -137,11 +138,10 @@ class WorkerHandle extends WorkerChannel {
   /**
    * @param {number | null} slot null: a standby, which has none yet
    * @param {import('./process').WorkerProcess} process
-   * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget,
-   *   required: import('./required-addresses').Required, readyOn: string, gates?: string[],
-   *   variant?: import('./spawner').Variant | null, awaitsDebugger?: boolean }} terms `gates`: features that must let
-   *   it pass before it is ready; `variant`: what it has in place of an ordinary one; `awaitsDebugger`: it runs nothing
-   *   before a debugger is attached
+   * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget, required:
+   *   import('./required-addresses').Required, readyOn: string, gates?: string[], variant?: import('./spawner').Variant
+   *   | null, awaitsDebugger?: boolean }} terms `gates`: features that must let it pass before it is ready; `variant`:
+   *   what it has in place of an ordinary one; `awaitsDebugger`: it runs nothing before a debugger is attached
    */
   constructor (slot, process, terms) {
     super(process, EVENTS)
@@ -241,7 +241,7 @@ class WorkerHandle extends WorkerChannel {
     super.send(type, fields, socket, sent)
   }
 
-  /** @param {import('../../core/state').State} state */
+  /** @param {State} state */
   become (state) {
     this.state = transition(this.state, state)
     if (state === 'draining') this.emit('leaving')

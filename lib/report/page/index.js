@@ -9,11 +9,7 @@ const path = require('node:path')
 const { version } = require('../../../package.json')
 const { renderDocument } = require('./document')
 
-/**
- * @param {import('..').Report} report
- * @param {import('../figures').Series} series
- * @returns {string} HTML
- */
+/** @param {import('..').Report} report @param {import('../figures').Series} series @returns {string} HTML */
 function renderPage (report, series) {
   return renderDocument({
     title: 'recycle report',

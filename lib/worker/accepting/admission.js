@@ -18,6 +18,7 @@ const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
 const { ceilingOf } = require('../../core/ceiling')
 const { descriptorLimit } = require('../../native/descriptor-limit')
+/** @import { Acceptor } from './acceptor' */
 
 const NONE_LEFT = new Set(['EMFILE', 'ENFILE'])
 const COUNT_FROM = 0.5 // of the limit: below, nothing is counted
@@ -42,11 +43,7 @@ class Admission {
   #measuredAt = performance.now()
   /** At the limit: the acceptors are shut until connections have gone. */
   #isFull = false
-  /**
-   * Acceptors that are shut because their servers have their maxConnections.
-   *
-   * @type {Set<import('./acceptor').Acceptor>}
-   */
+  /** Acceptors that are shut because their servers have their maxConnections. @type {Set<Acceptor>} */
   #filled = new Set()
   /** With its acceptors shut and no connection, nothing else may keep the process alive. */
   #isKeptAlive = false
@@ -76,7 +73,7 @@ class Admission {
     })
   }
 
-  /** A server listens, possibly after its acceptor should be shut. @param {import('./acceptor').Acceptor} acceptor */
+  /** A server listens, possibly after its acceptor should be shut. @param {Acceptor} acceptor */
   onListen (acceptor) {
     if (this.ceiling === Infinity) this.#countDescriptors()
     if (this.state.isServing && !this.#isFull) return acceptor.open()
@@ -158,7 +155,7 @@ class Admission {
     }
   }
 
-  /** @param {import('./acceptor').Acceptor} acceptor */
+  /** @param {Acceptor} acceptor */
   #considerServer (acceptor) {
     if (acceptor.isFull) {
       if (!acceptor.isOpen) return

@@ -26,11 +26,11 @@ const path = require('node:path')
 const { setImmediate } = require('node:timers')
 const { Acceptor } = require('./acceptor')
 const { serverDataOf } = require('./server-data')
+/** @import { Channel } from '../channel' */
 
 const LONGEST_PATH = 4096 // Linux's; the primary takes no message with a longer one
 
 /**
- * @typedef {import('../channel').Channel} Channel
  * @typedef {{ _getServerData?: () => unknown, _setServerData?: (data: unknown) => void }} TlsServer what of it is asked
  */
 
@@ -133,8 +133,7 @@ class ListenHook {
 /**
  * Two servers on the same address (port 0, say) are distinguished by an ordinal, the lowest that is free.
  *
- * @param {Set<string>} keys
- * @param {string} address
+ * @param {Set<string>} keys @param {string} address
  */
 function takeKey (keys, address) {
   let ordinal = 0

@@ -1,11 +1,11 @@
 'use strict'
 
+/** @import { Connection } from './connection' */
+
 /**
  * The connections of this worker: a set as a doubly linked list. The table of a `Set` is soon in V8's old space, and
  * the tables that it has outgrown keep deleted connections alive until the next mark-sweep. With a connection per
  * request scavenges then copied 2.4 times as much, which was most of the overhead of running under a supervisor.
- *
- * @typedef {import('./connection').Connection} Connection
  */
 class ConnectionList {
   size = 0

@@ -43,17 +43,15 @@ const { LONGEST_PATH } = require('../../core/account')
 const { isEventStream } = require('../../core/internals')
 const { mostFieldsOf } = require('../../core/internals')
 const { isReplaySafe } = require('../../core/request-replay')
+/** @import { Socket } from 'node:net' */
 
 const LASTING_MS = 1000
 
 class Connection {
-  /**
-   * @param {import('node:net').Socket | null} socket null: it is adopted
-   * @param {import('../accepting/acceptor').Acceptor} acceptor
-   */
+  /** @param {Socket | null} socket null: it is adopted @param {import('../accepting/acceptor').Acceptor} acceptor */
   constructor (socket, acceptor) {
     /** Null while it is held. */
-    this.socket = /** @type {import('node:net').Socket} */ (socket)
+    this.socket = /** @type {Socket} */ (socket)
     this.acceptor = acceptor
     /** @type {Stage} */
     this.stage = 'served'
@@ -65,7 +63,7 @@ class Connection {
     this.isPolled = false
     /** Requests in flight, oldest first; more than one where they are pipelined. @type {Exchange[]} */
     this.exchanges = []
-    /** The TLS socket on top, where the app's server speaks TLS. @type {import('node:net').Socket | null} */
+    /** The TLS socket on top, where the app's server speaks TLS. @type {Socket | null} */
     this.secure = null
     /** @type {import('node:http2').Http2Session | null} */
     this.session = null
@@ -92,11 +90,7 @@ class Connection {
     this.replayed = 0
     /** How many of these have died meanwhile, or have not caught an exception that may be its. */
     this.deaths = 0
-    /**
-     * Of one of http's, as long as its parser reads it.
-     *
-     * @type {import('./head-bytes').HeadBytes | null}
-     */
+    /** Of one of http's, as long as its parser reads it. @type {import('./head-bytes').HeadBytes | null} */
     this.head = null
     /** A response with `Connection: close` is on its way. */
     this.isAnnounced = false

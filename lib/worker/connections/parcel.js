@@ -24,14 +24,14 @@
  * @typedef {object} Copy where the primary has a descriptor of a connection of a worker's
  * @property {number} row
  * @property {number} serial of the connection: rows are used again
- *
- * @typedef {import('../../core/message').ParcelFields} ParcelFields as it is sent
  */
 
 const { performance } = require('node:perf_hooks')
 const { detachHandle, takeHandle } = require('../../core/internals')
 const { toWire } = require('../../core/request-replay')
 const { LIGHT } = require('../../core/sharing')
+/** @import { ParcelFields } from '../../core/message' */
+/** @import { Connection, Packed } from './connection' */
 
 const NOTHING = Buffer.alloc(0)
 const HANDSHAKE_MS = 120_000 // as net's by default
@@ -41,9 +41,9 @@ const HEAD_END = /[^\r\n](?:\r?\n\r?\n|\r\r)/ // as lenient parsers take it, too
  * Takes the handle and the unread bytes out of a connection's socket, which closes for the app as if the client had
  * left: an idle connection's, or that of one whose request is to be handled by another worker.
  *
- * @param {import('./connection').Connection} connection
+ * @param {Connection} connection
  * @param {Buffer} [request] one that has been read, or a part of it, and that the app has not seen
- * @param {import('./connection').Packed | null} [packed] of one whose protocol is the app's
+ * @param {Packed | null} [packed] of one whose protocol is the app's
  * @returns {Parcel}
  */
 function pack (connection, request, packed) {
@@ -59,7 +59,7 @@ function pack (connection, request, packed) {
   return { handle, key, leftMs, bytes, ...had, session, ...more }
 }
 
-/** @param {import('./connection').Connection} connection whose socket is to be made of it @param {Parcel} parcel */
+/** @param {Connection} connection whose socket is to be made of it @param {Parcel} parcel */
 function unpack (connection, parcel) {
   connection.parcel = parcel
   connection.socket = /** @type {any} */ (null)
@@ -117,7 +117,7 @@ function fromFields (
 /**
  * How long this idle connection may stay open: in the inbox what is left of its time, else what its server grants it.
  *
- * @param {import('./connection').Connection} connection
+ * @param {Connection} connection
  * @returns {number | null} milliseconds, at least 1; null: for ever
  */
 function timeLeft ({ stage, until, idleSince, since, acceptor }) {

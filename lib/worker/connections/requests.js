@@ -3,8 +3,7 @@
 /** Counts the requests of all connections of this worker. It runs for every request, so it is kept short. */
 
 const { performance } = require('node:perf_hooks')
-
-/** @typedef {import('./connection').Connection} Connection @typedef {import('./connection').Exchange} Exchange */
+/** @import { Connection, Exchange } from './connection' */
 
 class Requests {
   /** Since the start. */
@@ -13,8 +12,7 @@ class Requests {
   inFlight = 0
 
   /**
-   * @param {Connection} connection
-   * @param {Exchange['head']} head
+   * @param {Connection} connection @param {Exchange['head']} head
    * @param {any} response of HTTP/1, or a stream of HTTP/2
    * @param {number} written bytes that have been written to the connection
    * @returns {Exchange}

@@ -18,6 +18,8 @@ const { ConnectionList } = require('./connection-list')
 const { HeadBytes } = require('./head-bytes')
 const { pack, unpack } = require('./parcel')
 const { Requests } = require('./requests')
+/** @import { Acceptor } from '../accepting/acceptor' */
+/** @import { Parcel } from './parcel' */
 
 /**
  * @typedef {object} Witness is told of each step of a connection as it happens, before anything else runs
@@ -53,7 +55,7 @@ class ConnectionTracker extends EventEmitter {
   /**
    * By the app's server: finds the acceptor of a connection that none has reported.
    *
-   * @type {WeakMap<object, import('../accepting/acceptor').Acceptor>}
+   * @type {WeakMap<object, Acceptor>}
    */
   #acceptors = new WeakMap()
   /** In a later tick, like a `close` event: the app may destroy a socket at any point of its code. */
@@ -73,16 +75,13 @@ class ConnectionTracker extends EventEmitter {
     diagnostics.subscribe('http.server.response.finish', message => this.#finish(/** @type {any} */ (message)))
   }
 
-  /**
-   * @param {Pick<import('../accepting/acceptor').Acceptor, 'server' | 'isOfOurs'>} acceptor the one of this server from
-   *   here on
-   */
+  /** @param {Pick<Acceptor, 'server' | 'isOfOurs'>} acceptor the one of this server from here on */
   watch (acceptor) {
     const server = /** @type {any} */ (acceptor.server)
     const isKnown = this.#acceptors.has(server)
     this.#acceptors.set(server, /** @type {any} */ (acceptor))
     if (isKnown) return
-    const current = () => /** @type {import('../accepting/acceptor').Acceptor} */ (this.#acceptors.get(server))
+    const current = () => /** @type {Acceptor} */ (this.#acceptors.get(server))
     server.prependListener('connection', (/** @type {any} */ socket) => this.#track(socket, current()))
     server.prependListener('secureConnection', (/** @type {any} */ secure) => this.#trackSecure(secure, current()))
     // Behind http's own listener, which gives it its parser
@@ -110,7 +109,7 @@ class ConnectionTracker extends EventEmitter {
   /**
    * A connection comes from a sibling, or back from an offer, and is held unread.
    *
-   * @param {Connection} connection @param {import('./parcel').Parcel} parcel
+   * @param {Connection} connection @param {Parcel} parcel
    */
   adopt (connection, parcel) {
     unpack(connection, parcel)
@@ -127,7 +126,7 @@ class ConnectionTracker extends EventEmitter {
    * Takes a connection out, to be offered to a sibling; see handoff/handoff.js.
    *
    * @param {Connection} connection @param {Buffer} [request] @param {import('./connection').Packed | null} [packed]
-   * @returns {import('./parcel').Parcel}
+   * @returns {Parcel}
    */
   take (connection, request, packed) {
     this.connections.delete(connection)
@@ -203,7 +202,7 @@ class ConnectionTracker extends EventEmitter {
     if (acceptor) this.#track(socket, acceptor)
   }
 
-  /** @param {any} socket @param {import('../accepting/acceptor').Acceptor} acceptor */
+  /** @param {any} socket @param {Acceptor} acceptor */
   #track (socket, acceptor) {
     // A server that listens again, or gets its connections from another server
     if (socket[kConnection] || isIgnored(socket)) return
@@ -241,7 +240,7 @@ class ConnectionTracker extends EventEmitter {
     return isWatched
   }
 
-  /** @param {any} secure @param {import('../accepting/acceptor').Acceptor} acceptor */
+  /** @param {any} secure @param {Acceptor} acceptor */
   #trackSecure (secure, acceptor) {
     if (isIgnored(secure) || isIgnored(secure._parent)) return
     if (!secure._parent?.[kConnection]) this.#track(secure, acceptor)

@@ -23,11 +23,11 @@
 const { setImmediate } = require('node:timers')
 const { returnHandle } = require('../../core/internals')
 const { toFields } = require('../connections/parcel')
+/** @import { Connection, Packed } from '../connections/connection' */
+/** @import { Parcel } from '../connections/parcel' */
 
 const WINDOW = 2
 const BATCHED_WINDOW = 256
-
-/** @typedef {import('../connections/connection').Connection} Connection */
 
 class Handoff {
   /** Offers without an answer yet, in their order. @type {Map<number, Connection>} */
@@ -75,7 +75,7 @@ class Handoff {
   /**
    * @param {Connection} connection one that is idle, whose request is replayed, or whose request is another worker's
    * @param {Buffer} [bytes] that request, or a part of its head, of which the app here has seen nothing
-   * @param {import('../connections/connection').Packed | null} [packed] of one whose protocol is the app's
+   * @param {Packed | null} [packed] of one whose protocol is the app's
    */
   offer (connection, bytes, packed) {
     const id = ++this.#lastId
@@ -99,7 +99,7 @@ class Handoff {
     for (const id of this.#unsent) {
       if (this.#closing.has(id) || this.#outstanding.size - this.#unsent.size >= this.#window) return
       this.#unsent.delete(id)
-      const parcel = /** @type {import('../connections/parcel').Parcel} */ (this.#outstanding.get(id)?.parcel)
+      const parcel = /** @type {Parcel} */ (this.#outstanding.get(id)?.parcel)
       this.channel.send('offer', { id, parcel: toFields(parcel) }, parcel.handle, error => {
         if (error) this.#back(id, false)
       })
@@ -145,7 +145,7 @@ class Handoff {
   /**
    * The app has not heard that it was away.
    *
-   * @param {Connection} connection @param {import('../connections/parcel').Parcel} parcel @param {boolean} isStalled
+   * @param {Connection} connection @param {Parcel} parcel @param {boolean} isStalled
    */
   #goOn (connection, { handle }, isStalled) {
     const { socket, trail } = connection

@@ -17,6 +17,8 @@ const { setImmediate } = require('node:timers')
 const { detachHandle } = require('../../core/internals')
 const { Connection } = require('../connections/connection')
 const { fromFields, takeUnread } = require('../connections/parcel')
+/** @import { Acceptor } from '../accepting/acceptor' */
+/** @import { Parcel } from '../connections/parcel' */
 
 class Inbox {
   /** By the primary's id. @type {Map<number, Connection>} */
@@ -83,12 +85,9 @@ class Inbox {
     }
   }
 
-  /**
-   * @param {Connection} connection a held one, which is ours from here on
-   * @param {number | null} [id] the primary's
-   */
+  /** @param {Connection} connection a held one, which is ours from here on @param {number | null} [id] the primary's */
   wait (connection, id = null) {
-    const parcel = /** @type {import('../connections/parcel').Parcel} */ (connection.parcel)
+    const parcel = /** @type {Parcel} */ (connection.parcel)
     if (parcel.kind !== null) return this.#passOn(connection, parcel, parcel.isFollowed ? id : null)
     if (parcel.bytes.length > 0) return this.#serve(connection)
     connection.become('waiting')
@@ -118,11 +117,7 @@ class Inbox {
     setImmediate(() => { for (const connection of connections) connection.isPolled = true })
   }
 
-  /**
-   * Closes connections idle for so long, all or one server's.
-   *
-   * @param {number} idleMs @param {import('../accepting/acceptor').Acceptor} [acceptor]
-   */
+  /** Closes connections idle for so long, all or one server's. @param {number} idleMs @param {Acceptor} [acceptor] */
   close (idleMs, acceptor) {
     const latest = performance.now() - idleMs
     for (const connection of this.tracker.connections) {
@@ -146,7 +141,7 @@ class Inbox {
   }
 
   /**
-   * @param {import('../accepting/acceptor').Acceptor | undefined} acceptor
+   * @param {Acceptor | undefined} acceptor
    * @param {any} socket a handle, or a Descriptor
    * @param {import('../../core/message').ParcelFields} parcel
    */
@@ -165,7 +160,7 @@ class Inbox {
 
   /**
    * @param {Connection} connection
-   * @param {import('../connections/parcel').Parcel} parcel of one whose protocol is the app's
+   * @param {Parcel} parcel of one whose protocol is the app's
    * @param {number | null} id
    */
   #passOn (connection, { handle, kind, state, bytes }, id) {

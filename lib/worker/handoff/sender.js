@@ -14,13 +14,12 @@
 
 const { performance } = require('node:perf_hooks')
 const { clearInterval, setInterval } = require('node:timers')
+/** @import { Connection, Packed } from '../connections/connection' */
 
 const RETRY_MS = 250
 const LOOK_MS = 50
 const LOOK_SHARE = 0.1 // of the worker's time, at the most
 const LONGEST_REST_MS = 1000 // between two looks, all the same
-
-/** @typedef {import('../connections/connection').Connection} Connection */
 
 /**
  * @typedef {object} Task
@@ -120,10 +119,7 @@ class Sender {
     else this.#pump()
   }
 
-  /**
-   * @param {Connection} connection
-   * @returns {import('../connections/connection').Packed | null} null: it is the server's, or does not move now
-   */
+  /** @param {Connection} connection @returns {Packed | null} null: it is the server's, or does not move now */
   #packed (connection) {
     if (!this.#task?.isEmptying || connection.isUnwanted || !connection.isMigrating ||
       !this.mayLeave(connection)) return null

@@ -13,14 +13,11 @@ const { clearInterval, setImmediate, setInterval } = require('node:timers')
 const { currentChunk } = require('../../core/internals')
 const { Goaway } = require('./goaway')
 const { closeAtOnce, closeLingering } = require('./lingering-close')
+/** @import { IncomingMessage } from 'node:http' */
+/** @import { Connection, Exchange } from '../connections/connection' */
 
 const STEP_MS = 250
 const HEAD_END = '\r\n\r\n'
-
-/**
- * @typedef {import('../connections/connection').Connection} Connection
- * @typedef {import('../connections/connection').Exchange} Exchange
- */
 
 class CloseNotice {
   /** @type {Set<Goaway>} */
@@ -117,7 +114,7 @@ class CloseNotice {
     setImmediate(() => { if (this.#goaways.has(goaway)) goaway.step() }) // a new session sends its SETTINGS first
   }
 
-  /** @param {Connection} connection @param {Exchange} exchange @param {import('node:http').IncomingMessage} request */
+  /** @param {Connection} connection @param {Exchange} exchange @param {IncomingMessage} request */
   #onRequest (connection, exchange, request) {
     if (this.isMovable(connection)) return
     for (const earlier of connection.exchanges.slice(0, -1)) retractClose(connection, earlier)
@@ -163,8 +160,7 @@ function withClose (headers) {
 /**
  * Another request follows on the same connection: it would be lost if this response announced `close`.
  *
- * @param {Connection} connection
- * @param {Exchange} exchange
+ * @param {Connection} connection @param {Exchange} exchange
  */
 function retractClose (connection, { response }) {
   if (!connection.isAnnounced || response.headersSent) return
@@ -177,8 +173,7 @@ function retractClose (connection, { response }) {
  * Whether the chunk that is being parsed contains more than the request whose head has just been parsed: a client that
  * pipelines has sent its next request in the same chunk. To be called once per request, while `request` is emitted.
  *
- * @param {Connection} connection
- * @param {import('node:http').IncomingMessage} request
+ * @param {Connection} connection @param {IncomingMessage} request
  * @returns {boolean}
  */
 function isFollowed (connection, request) {

@@ -23,14 +23,13 @@ const { REPLAY_MS } = require('../../core/request-replay')
 const { tellApp } = require('../call-app')
 const { nameCuts } = require('../connections/connection')
 const { Stalled } = require('./stalled')
+/** @import { Account } from '../../core/account' */
+/** @import { Connection, Exchange, Fate } from '../connections/connection' */
 
 const SETTLE_MS = 1000 // after the deadline; also for an app to end its streams that is told only then
 const STALLED_MS = 3000
 
 /**
- * @typedef {import('../connections/connection').Connection} Connection
- * @typedef {import('../connections/connection').Exchange} Exchange
- *
  * @typedef {object} Order
  * @property {string} reason
  * @property {number} deadlineMs from now
@@ -63,9 +62,9 @@ class Drain {
   #replayedBefore = 0
 
   /**
-   * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'acceptors' | 'inbox' | 'handoff' | 'sender'
-   *   | 'admission' | 'emptying'> & Pick<import('../prepare').Prepared, 'signals'>} parts
-   * @param {(account: import('../../core/account').Account) => void} done
+   * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'acceptors' | 'inbox' | 'handoff' | 'sender' |
+   *   'admission' | 'emptying'> & Pick<import('../prepare').Prepared, 'signals'>} parts
+   * @param {(account: Account) => void} done
    */
   constructor (parts, done) {
     this.parts = parts
@@ -105,11 +104,7 @@ class Drain {
     this.parts.state.become('drained')
   }
 
-  /**
-   * The app exits by itself, having been told ahead.
-   *
-   * @returns {import('../../core/account').Account | null} null: there is none
-   */
+  /** The app exits by itself, having been told ahead. @returns {Account | null} null: there is none */
   closeAccount () {
     if (this.parts.state.current === 'drained') return this.account
     if (this.parts.state.current !== 'draining') return null
@@ -257,7 +252,7 @@ class Drain {
   }
 }
 
-/** @param {Connection} connection @returns {import('../connections/connection').Fate} */
+/** @param {Connection} connection @returns {Fate} */
 function fateOf ({ isAnnounced, socket }) {
   if (isAnnounced) return 'closedAfterResponse'
   return socket?.readableEnded || socket?.errored ? 'closedByClient' : 'closedIdle'

@@ -8,11 +8,10 @@
 
 const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
+/** @import { Connection } from '../connections/connection' */
 
 const SILENT_MS = 1500
 const TIMEOUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n'
-
-/** @typedef {import('../connections/connection').Connection} Connection */
 
 class Stalled {
   /**

@@ -96,8 +96,7 @@ class ProcfsProbe {
   isLate = false
 
   /**
-   * @param {number} pid
-   * @param {'smaps_rollup' | 'smaps'} file
+   * @param {number} pid @param {'smaps_rollup' | 'smaps'} file
    * @param {{ budget: import('../../../core/budget').Budget }} worker its budget may change
    */
   constructor (pid, file, worker) {
