@@ -188,9 +188,9 @@ t.test('an app that ends while it loads, or never listens, ends the fleet with t
 })
 
 t.test('an app that answers only once it listens cannot be asked before: the fleet says so, and serves without --warm', async t => {
-  const { exited, events } = await startCli(t, ['--fork', 'mold', '--warm', '5', '--ready-timeout', '1s', FORKS], { env: { MODE: 'gets-ready-late' } })
+  const { exited, events } = await startCli(t, ['--fork', 'mold', '--warm', '5', '--ready-timeout', '10s', '-w', '2', FORKS], { env: { MODE: 'gets-ready-late' } })
   t.same(await exited, { code: 1, signal: null })
-  t.match(events.all('fleet.failed'), [{ code: 'RECYCLE_FORK_REFUSED', error: /the app could not be warmed up within 1000 ms; one that gets ready in listen's callback .* takes --warm 0$/ }])
+  t.match(events.all('fleet.failed'), [{ code: 'RECYCLE_FORK_REFUSED', error: /the app could not be warmed up within 10000 ms; one that gets ready in listen's callback .* takes --warm 0$/ }])
   const { port } = await startForked(t, { mode: 'gets-ready-late' })
   t.match(await ask(port), { warmed: 0 })
 })

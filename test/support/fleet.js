@@ -16,6 +16,8 @@ const { supervise } = require('../..')
 const BIN = path.join(__dirname, '..', '..', 'bin', 'recycle.js')
 const FIXTURES = path.join(__dirname, '..', 'fixtures')
 
+const FREQUENT = ['worker.sample', 'fleet.memory']
+
 /** Lines of a journal as they arrive; a test takes an earlier line or waits for one. */
 class Events extends EventEmitter {
   /** @type {Record<string, any>[]} */
@@ -55,7 +57,7 @@ class Events extends EventEmitter {
       const found = this.all(event).filter(where)
       if (found.length >= count) return found[count - 1]
       const leftMs = deadline - Date.now()
-      if (leftMs <= 0) throw new Error(`no ${event} (${count}) within ${timeoutMs} ms; there were ${this.lines.filter(l => l.event !== 'worker.sample').map(l => l.event).join(', ')}`)
+      if (leftMs <= 0) throw new Error(`no ${event} (${count}) within ${timeoutMs} ms; there were ${this.lines.map(l => l.event).filter(event => !FREQUENT.includes(event)).join(', ')}`)
       await new Promise(resolve => {
         const timer = setTimeout(done, leftMs)
         this.on('line', done)

@@ -45,8 +45,6 @@ class MoldControl extends EventEmitter {
   #rest = ''
   #isRetiring = false
   isUp = true
-  /** The app has called listen(). */
-  hasListened = false
 
   /** @param {Addon} addon */
   constructor (addon) {
@@ -134,10 +132,7 @@ class MoldControl extends EventEmitter {
    *   errno?: number, ended?: number, code?: number, signal?: string | null }} answer
    */
   #hear ({ held, frozen, refused, forked, pid = 0, failed, errno = 0, ended, code = 0, signal = null }) {
-    if (held) {
-      this.hasListened = true
-      return
-    }
+    if (held) return this.emit('held')
     if (frozen) return this.emit('frozen')
     if (refused !== undefined) return this.emit('refused', refused)
     const number = forked ?? failed ?? ended ?? 0

@@ -37,10 +37,12 @@ class MoldProcess extends EventEmitter {
       control.started()
     }
     this.pid = this.worker.process.pid ?? null
-    const deadline = setTimeout(() => {
-      if (!control.hasListened) return this.end(`its mold did not listen within ${readyTimeoutMs} ms`)
-      this.#refuse(`the app could not be warmed up within ${readyTimeoutMs} ms; one that gets ready in listen's callback answers no request earlier, and takes --warm 0`)
-    }, readyTimeoutMs)
+    const late = (/** @type {() => void} */ tooLate) => setTimeout(tooLate, readyTimeoutMs)
+    let deadline = late(() => this.end(`its mold did not listen within ${readyTimeoutMs} ms`))
+    control.once('held', () => { // the warm-up has a time of its own: a slow start is no fault of what it asks
+      clearTimeout(deadline)
+      deadline = late(() => this.#refuse(`the app could not be warmed up within ${readyTimeoutMs} ms; one that gets ready in listen's callback answers no request earlier, and takes --warm 0`))
+    })
     control.once('frozen', () => {
       clearTimeout(deadline)
       this.isFrozen = true
