@@ -1,9 +1,11 @@
 'use strict'
 
+const { isatty } = require('node:tty')
 const { Option } = require('commander')
 const { nearest } = require('../core/did-you-mean')
 const { answerToCommand, flagsAfterApp } = require('../core/habits')
 const { RecycleError } = require('../core/errors')
+const { misspeltVariables } = require('../core/misspelt-variables')
 const { OPTIONS } = require('../core/options')
 const { takeServiceEnvironment } = require('../core/service-environment')
 const { checkTypeScript, fileOf, findStart } = require('./app-file')
@@ -105,8 +107,14 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   obeySignals(supervisor, terminal, parents) // before the forks, which take time
   supervisor.start()
   if (!takeover) obeyParent(supervisor) // whose channel is to the predecessor
-  supervisor.ready().then(() => compileWhenBusy(supervisor), () => {})
+  supervisor.ready().then(() => {
+    compileWhenBusy(supervisor)
+    const bytes = unreadInput()
+    if (bytes > 0) supervisor.announce('fleet.warning', { warning: 'unread-stdin', bytes })
+  }, () => {})
   if (misplaced) supervisor.announce('fleet.warning', { warning: 'flags-after-app', ...misplaced })
+  const variables = misspeltVariables(process.env)
+  if (variables.length > 0) supervisor.announce('fleet.warning', { warning: 'misspelt-variables', variables })
   const branch = primaryBranchOf(picked.app)
   if (branch !== null) supervisor.announce('fleet.warning', { warning: 'primary-branch', branch })
   const init = shellAsInit(parents)
@@ -116,6 +124,12 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   if (failure) await takeover?.fail(failure.message)
   if (failure) await lastWords(`recycle: ${failure.message}`)
   process.exit(failure?.exitCode ?? 0)
+}
+
+/** @returns {number} bytes that have been piped to the app and that no process reads */
+function unreadInput () {
+  if (isatty(0)) return 0
+  return require('../native/addon').loadAddon().addon?.unread(0) ?? 0
 }
 
 /**

@@ -19,7 +19,9 @@
  * @property {number} answered with 502
  * @property {number} cut
  * @property {number} ended by the client before
- * @property {Cut[]} cuts the requests that were answered with 502, or cut
+ * @property {Cut[]} cuts the requests that were answered with 502, or cut; see Account
+ * @property {number} [unnamed]
+ * @property {number} [unnamedStreams]
  *
  * @typedef {object} Account
  * @property {number} connections open or in the inbox when the drain began, or accepted before the worker stopped
@@ -38,12 +40,15 @@
  * @property {number} unacked offers that were never acknowledged: their outcome is not known
  * @property {number} unaccounted connections that ended with a worker that gave no account: their requests are not
  *   known
- * @property {Cut[]} cuts each request that was cut
+ * @property {Cut[]} cuts each request that was cut, MOST_CUTS at most
+ * @property {number} [unnamed] how many more were cut
+ * @property {number} [unnamedStreams] those of them that were upgraded or raw connections
  */
 
-const { count, flag, text, orNull, listOf, record } = require('./shape')
+const { count, flag, text, optional, orNull, listOf, record } = require('./shape')
 
 const LONGEST_PATH = 2000
+const MOST_CUTS = 1000 // named: of tens of thousands a message would be megabytes, and a line of the journal
 const CUT = record({
   method: orNull(text(100)), path: orNull(text(LONGEST_PATH)), ageMs: count, remotePort: orNull(count), upgraded: flag
 })
@@ -57,7 +62,9 @@ const FIELDS = record({
   connections: count,
   inFlight: count,
   ...Object.fromEntries(Object.keys(NONE).map(field => [field, count])),
-  cuts: listOf(CUT)
+  cuts: listOf(CUT, MOST_CUTS),
+  unnamed: optional(count),
+  unnamedStreams: optional(count)
 })
 
 /** The account as a drained worker sends it. @type {import('./shape').Shape} */
@@ -65,7 +72,18 @@ const ACCOUNT = value => FIELDS(value) ?? (addsUp(/** @type {Account} */ (value)
 
 /** @param {Account} account */
 function addsUp (account) {
-  return ENDS.reduce((sum, end) => sum + account[end], 0) === account.connections && account.cuts.length >= account.cut
+  const { connections, cut, cuts, unnamed = 0 } = account
+  return ENDS.reduce((sum, end) => sum + account[end], 0) === connections && cuts.length + unnamed >= cut
+}
+
+/** @param {Pick<Account, 'cuts' | 'unnamed' | 'unnamedStreams'>} account @param {Cut[]} cuts */
+function addCuts (account, cuts) {
+  const named = cuts.slice(0, Math.max(0, MOST_CUTS - account.cuts.length))
+  account.cuts.push(...named)
+  if (named.length === cuts.length) return
+  const unnamed = cuts.slice(named.length)
+  account.unnamed = (account.unnamed ?? 0) + unnamed.length
+  account.unnamedStreams = (account.unnamedStreams ?? 0) + unnamed.filter(({ upgraded }) => upgraded).length
 }
 
 /** @param {number} connections @param {number} inFlight @returns {Account} */
@@ -93,7 +111,7 @@ function lostAccount (connections, inFlight) {
  * @param {number} inFlight @param {Outcome} outcome
  * @returns {Account}
  */
-function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut, ended, cuts }) {
+function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut, ended, ...named }) {
   const known = moved + replayed + answered + cut + ended
   const all = Math.max(connections, known)
   return {
@@ -103,7 +121,7 @@ function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut
     cut: answered + cut,
     closedByClient: ended,
     unaccounted: all - known,
-    cuts
+    ...named
   }
 }
 
@@ -127,11 +145,13 @@ function lostWith (line) {
  * Of what was cut, the upgraded and raw connections: no request was lost with them, and without the app's doing they do
  * not end. A fleet that closes them at the drain timeout does as configured.
  *
- * @param {{ cut?: number, cuts?: Pick<Cut, 'upgraded'>[] }} account
+ * @param {{ cut?: number, cuts?: Pick<Cut, 'upgraded'>[], unnamedStreams?: number }} account
  * @returns {number}
  */
-function streamsCut ({ cut = 0, cuts = [] }) {
-  return Math.min(cut, cuts.filter(cut => cut?.upgraded === true).length)
+function streamsCut ({ cut = 0, cuts = [], unnamedStreams = 0 }) {
+  return Math.min(cut, cuts.filter(cut => cut?.upgraded === true).length + unnamedStreams)
 }
 
-module.exports = { ACCOUNT, ENDS, LONGEST_PATH, openAccount, lostAccount, rescuedAccount, lostWith, streamsCut }
+module.exports = {
+  ACCOUNT, ENDS, LONGEST_PATH, MOST_CUTS, addCuts, openAccount, lostAccount, rescuedAccount, lostWith, streamsCut
+}

@@ -98,6 +98,8 @@ const WARNINGS = {
   'primary-branch': l => `the main file has ${sayPrimaryBranch(l.branch)}: that code does not run`,
   'shell-as-init': l => `PID 1 is ${l.command}, which does not wait for recycle at a stop, so that requests are lost: write CMD ["recycle", "app.js"], or begin the command with exec`,
   'flags-after-app': l => `${l.flags.join(', ')} ${l.flags.length === 1 ? 'stands after the app, which gets it' : 'stand after the app, which gets them'}; for recycle write: ${l.instead}; if ${l.flags.length === 1 ? 'it is' : 'they are'} the app's, write -- before${(l.answers ?? []).map((/** @type {string} */ answer) => `; ${answer}`).join('')}`,
+  'misspelt-variables': l => l.variables.map((/** @type {any} */ { variable, meant }) => `${variable} is not read; did you mean ${meant}?`).join(' '),
+  'unread-stdin': l => `stdin has ${count(l.bytes, 'byte')} that the app does not get: workers have no stdin; have it read a file or a socket`,
   journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
   output: l => l.lost === 0 ? `lines for ${l.stream} are lost from here on: ${l.why}` : `${count(l.lost, 'line')} for ${l.stream} ${l.lost === 1 ? 'was' : 'were'} lost; it is written again`,
   'output-gone': l => l.why === null ? `${l.stream} can be written to again; at least ${count(l.lost, 'write')} ${l.lost === 1 ? 'was' : 'were'} lost` : `${l.stream} cannot be written to (${l.why}), what comes is lost; requests are served on`,

@@ -131,7 +131,8 @@ function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
  */
 function accountOf (line) {
   const account = Object.fromEntries(ACCOUNT.map(name => [name, asCount(line[name])]))
-  account.streamsCut = streamsCut({ cut: account.cut, cuts: Array.isArray(line.cuts) ? line.cuts : [] })
+  const cuts = Array.isArray(line.cuts) ? line.cuts : []
+  account.streamsCut = streamsCut({ cut: account.cut, cuts, unnamedStreams: asCount(line.unnamedStreams) })
   account.cut -= account.streamsCut
   // Older journals have lost accounts without `unaccounted`.
   if (line.lost === true && line.unaccounted === undefined) {

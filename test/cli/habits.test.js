@@ -119,6 +119,16 @@ t.test('options behind the app go to the app, with one warning that says what to
   t.match(stderr, /^recycle drill: --max-rss, -c stand after the app, which gets them; for recycle write: recycle drill --max-rss 200mb -c 5 app\.js --port 1; if they are the app's, write -- before$/m)
 })
 
+t.test('a misspelt variable, and bytes on stdin that no worker gets, are warned of, and the fleet serves', async t => {
+  const { events } = await startCli(t, ['-w', '1', '--control', 'none', 'app.js'], {
+    cwd: folder, env: { RECYCLE_WORKRS: '3', RECYCLE_PORT: '1' }, under: () => ['sh', '-c', 'printf hello | "$@"', 'sh']
+  })
+  const { bytes } = await events.until('fleet.warning', { where: line => line.warning === 'unread-stdin' })
+  t.equal(bytes, 5)
+  t.ok(events.all('worker.ready').length === 1, 'said when it is ready')
+  t.same(events.all('fleet.warning').filter(line => line.warning === 'misspelt-variables').map(line => line.variables), [[{ variable: 'RECYCLE_WORKRS', meant: 'RECYCLE_WORKERS' }]])
+})
+
 t.test('behind recycle start, -- is not passed on, and flags of pm2 that recycle does not have are warned of', async t => {
   const run = (/** @type {string[]} */ ...args) => startCli(t, ['-w', '1', '--control', 'none', 'app.js', ...args], { cwd: folder, word: 'start' })
   const [silent, warned] = await Promise.all([run('--', '--port', '8', '--', '-f'), run('--watch', '-f')])

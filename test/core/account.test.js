@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { ACCOUNT, openAccount, lostAccount, rescuedAccount, lostWith, streamsCut } = require('../../lib/core/account')
+const { ACCOUNT, MOST_CUTS, addCuts, openAccount, lostAccount, rescuedAccount, lostWith, streamsCut } = require('../../lib/core/account')
 const { sumOfEnds } = require('../support/fleet')
 
 t.test('an account opens with the connections that are there, none of them settled', async t => {
@@ -66,6 +66,22 @@ t.test('a cut is told with a path of up to 2,000 characters and a method of up t
   t.equal(of(100, 2000), null)
   t.match(of(101, 2000), { at: '.cuts[0].method' })
   t.match(of(100, 2001), { at: '.cuts[0].path' })
+})
+
+t.test('of many cuts 1,000 are named, and how many more there were is told, streams apart', async t => {
+  const cut = { method: 'GET', path: '/', ageMs: 5, remotePort: null, upgraded: false }
+  const account = { ...openAccount(MOST_CUTS + 5, 1), cut: MOST_CUTS + 5 }
+  addCuts(account, [cut, cut])
+  t.same([account.cuts, account.unnamed], [[cut, cut], undefined], 'all are named')
+  for (let i = 0; i < MOST_CUTS; i++) addCuts(account, [cut])
+  addCuts(account, [{ ...cut, upgraded: true }, cut, { ...cut, upgraded: true }])
+  t.same([account.cuts.length, account.unnamed, account.unnamedStreams], [MOST_CUTS, 5, 2])
+  t.equal(ACCOUNT(account), null)
+  t.equal(streamsCut(account), 2)
+  t.match(ACCOUNT({ ...account, unnamed: 4 }), { at: '' }, 'each is named or counted')
+  t.match(ACCOUNT({ ...account, cuts: Array(MOST_CUTS + 1).fill(cut) }), { at: '.cuts' })
+  const outcome = { moved: 0, replayed: 0, answered: 0, cut: 5, ended: 0, cuts: [cut], unnamed: 4, unnamedStreams: 0 }
+  t.match(rescuedAccount(5, 5, outcome), { cut: 5, cuts: [cut], unnamed: 4 })
 })
 
 t.test('of what was cut, upgraded and raw connections are told apart, as far as an account names them', async t => {

@@ -3,7 +3,7 @@
 /** What the shape of a message allows, the channel carries: as a batch, past the guard, to its handler. */
 
 const t = require('tap')
-const { openAccount } = require('../../lib/core/account')
+const { MOST_CUTS, openAccount } = require('../../lib/core/account')
 const { message } = require('../../lib/core/envelope')
 const { FROM_WORKER, FROM_PRIMARY, flawOf } = require('../../lib/core/message')
 const { BATCHED, Batches } = require('../../lib/native/batches')
@@ -29,7 +29,7 @@ for (const [kinds, from] of /** @type {const} */ ([[FROM_WORKER, 'a worker'], [F
     if (type === 'batch') continue
     t.test(`the longest ${type} of ${from}`, async t => {
       const fields = kind.fields.longest?.()
-      if (type === 'drained') fields.account = { ...openAccount(1, 1), cut: 1, cuts: [{ method: null, path: 'x'.repeat(2000), ageMs: 1, remotePort: 1, upgraded: false }] }
+      if (type === 'drained') fields.account = { ...openAccount(MOST_CUTS, 1), cut: MOST_CUTS, cuts: Array(MOST_CUTS).fill({ method: null, path: 'x'.repeat(2000), ageMs: 1, remotePort: 1, upgraded: false }) }
       for (const variant of variants(fields)) {
         const longest = message(type, variant)
         t.equal(flawOf(kinds, longest), null, 'it is valid by its shape')

@@ -7,7 +7,7 @@
 
 const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers/promises')
-const { LONGEST_PATH } = require('../../core/account')
+const { LONGEST_PATH, addCuts } = require('../../core/account')
 const { decide, readRequest } = require('./decision')
 const { answerLast, closeGently } = require('./last-answer')
 const { PREFIX_BYTES, bytesOf } = require('./row')
@@ -22,7 +22,6 @@ const { PREFIX_BYTES, bytesOf } = require('./row')
  */
 
 const SLICE = 500 // connections in a turn
-const MOST_NAMED = 1000 // requests that were lost with one worker
 const IDLE_MS = 5000 // of a connection whose server has not told
 
 class Settlement {
@@ -86,8 +85,8 @@ class Settlement {
     const isOver = end.startsWith('closed') || (end === 'answered' && hasLeft)
     const counted = isOver ? 'ended' : end === 'reset' ? 'cut' : /** @type {'moved' | 'replayed' | 'answered'} */ (end)
     outcome[counted]++
-    if ((counted === 'cut' || counted === 'answered') && outcome.cuts.length < MOST_NAMED) {
-      outcome.cuts.push(nameCut(request, peerOf(socket).port, row.deaths))
+    if (counted === 'cut' || counted === 'answered') {
+      addCuts(outcome, [nameCut(request, peerOf(socket).port, row.deaths)])
     }
     if (end === 'closed') return socket.close()
     if (end === 'moved' || end === 'replayed') {

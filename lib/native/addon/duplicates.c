@@ -83,6 +83,14 @@ napi_value BytesOf (napi_env env, napi_callback_info info) {
   return result;
 }
 
+/** unread(fd): how many bytes wait in a pipe, a socket or what is left of a file. Undefined: that is not known. */
+napi_value Unread (napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  int fd, unread = 0;
+  if (!arguments(env, info, 1, values) || !integer(env, values[0], &fd)) return NULL;
+  return ioctl(fd, FIONREAD, &unread) < 0 ? undefined(env) : number(env, unread);
+}
+
 /**
  * shut(fd, reset): ends a TCP connection of which another process has a descriptor too, as close() would if this one were the last: with a
  * reset where that is asked for, or where bytes have come that nothing has read.

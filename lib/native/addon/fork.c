@@ -438,7 +438,7 @@ NAPI_MODULE_INIT () {
     { "fork", Fork }, { "wait", Wait }, { "send", Send }, { "receive", Receive }, { "socketpair", Socketpair }, { "exit", Exit },
     { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "drainAlone", DrainAlone }, { "activeRequests", ActiveRequests }, { "ignore", Ignore },
     { "exited", Exited }, { "collect", Collect }, { "notify", Notify },
-    { "memory", Memory }, { "map", Map }, { "bytesOf", BytesOf }, { "shut", Shut },
+    { "memory", Memory }, { "map", Map }, { "bytesOf", BytesOf }, { "unread", Unread }, { "shut", Shut },
     { "watchReads", WatchReads }, { "keepReads", KeepReads }, { "forgetReads", ForgetReads }, { "sweepReads", SweepReads }
   };
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {

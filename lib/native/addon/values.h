@@ -62,6 +62,7 @@ static inline bool integer (napi_env env, napi_value value, int *result) {
 napi_value Memory (napi_env env, napi_callback_info info);
 napi_value Map (napi_env env, napi_callback_info info);
 napi_value BytesOf (napi_env env, napi_callback_info info);
+napi_value Unread (napi_env env, napi_callback_info info);
 napi_value Shut (napi_env env, napi_callback_info info);
 /* reads.c */
 napi_value WatchReads (napi_env env, napi_callback_info info);

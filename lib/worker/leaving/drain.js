@@ -18,7 +18,7 @@
 
 const { performance } = require('node:perf_hooks')
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
-const { ENDS, openAccount } = require('../../core/account')
+const { ENDS, addCuts, openAccount } = require('../../core/account')
 const { REPLAY_MS } = require('../../core/request-replay')
 const { tellApp } = require('../call-app')
 const { nameCuts } = require('../connections/connection')
@@ -111,7 +111,7 @@ class Drain {
     for (const connection of this.parts.tracker.connections) {
       if (!connection.isInInbox && !connection.socket.writableEnded && !connection.socket.destroyed) {
         connection.fate ??= connection.isUnseen ? 'closedIdle' : 'cut'
-        if (connection.fate === 'cut') this.account.cuts.push(...nameCuts(connection))
+        if (connection.fate === 'cut') addCuts(this.account, nameCuts(connection))
       }
       this.#tally(connection)
     }
@@ -247,7 +247,7 @@ class Drain {
     if (connection.stage !== 'served' || connection.socket.destroyed) return
     const isOver = connection.session?.closed && connection.exchanges.length === 0
     if (connection.isUnseen || isOver) return connection.close('closedIdle')
-    this.account.cuts.push(...nameCuts(connection))
+    addCuts(this.account, nameCuts(connection))
     connection.close('cut')
   }
 }
