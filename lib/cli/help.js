@@ -2,18 +2,53 @@
 
 const { Help } = require('commander')
 const { row } = require('../core/options')
+const { RecycleError } = require('../core/errors')
+const { formatValue } = require('../core/format-value')
 const { types } = require('../core/option-types')
 const { FEATURES } = require('../features')
 
-const MOST_USED = 'Most used options:'
+/**
+ * The options of the short help, each in a few words with its default; the README has the same ten.
+ *
+ * @type {Readonly<Record<string, string>>}
+ */
+const MOST_USED = Object.freeze({
+  workers: 'number of workers (2×CPU+1)',
+  maxRss: 'memory budget of each worker (none)',
+  maxRequests: 'requests before a worker is replaced (none)',
+  maxAge: 'age at which a worker is replaced (none)',
+  drainTimeout: 'for requests of a leaving worker (30s)',
+  readyOn: 'listening, online or message (listening)',
+  health: 'path that each worker is probed at (none)',
+  journal: 'file for every event, as NDJSON (none)',
+  name: "name of the fleet for commands (the app's)",
+  admin: 'port for metrics, probes, live page (none)'
+})
+
+/** Commands that belong together, each group with what it is for. */
+const COMMANDS = Object.freeze([
+  [['ls', 'status', 'top', 'tail'], 'show the fleets: which run, state, events'],
+  [['reload', 'rollback', 'recycle'], 'replace workers, to run new code or the old'],
+  [['scale', 'signal', 'upgrade', 'stop'], 'change a fleet or its supervisor, or end it'],
+  [['leak', 'heapdump', 'cpuprofile', 'gc'], 'examine one worker'],
+  [['drill', 'report'], 'test an app under load; read a journal'],
+  [['unit', 'completion'], 'a systemd service; for your shell']
+])
+
+const EXAMPLES = Object.freeze([
+  ['recycle --max-rss 512MiB app.js', 'a worker over 512 MiB is replaced'],
+  ['recycle reload', 'new code, and no request is dropped'],
+  ['recycle drill app.js', 'shows what a recycle drops']
+])
 
 /**
- * Headings, in this order; the options of features name theirs. A name that is in no list is among the others.
+ * Headings of `recycle help options`, in this order; the options of features name theirs. A name that is in no list is
+ * among the others.
  *
  * @type {Readonly<Record<string, string[]>>}
  */
 const GROUPS = Object.freeze({
-  [MOST_USED]: ['workers', 'maxRss', 'maxAge', 'maxRequests', 'readyOn', 'drainTimeout', 'journal', 'admin', 'name'],
+  'Most used options:': Object.keys(MOST_USED),
   'Memory and other limits:': ['hardRss', 'metric', 'meter', 'interval', 'samples', 'jitter'],
   'Health checks:': [],
   'Replacing workers:': ['maxSurge', 'maxUnavailable', 'readyTimeout', 'killTimeout', 'stopLinger', 'stopTimeout', 'leaveChildren', 'standby', 'compileCache', 'nodeOption'],
@@ -22,23 +57,76 @@ const GROUPS = Object.freeze({
 })
 
 /** Of options of features. @type {Map<string, string>} */
-const OF_FEATURES = new Map(FEATURES.flatMap(({ options, group, mostUsed = [] }) =>
-  options({ row, types }).map(({ name }) => [name, mostUsed.includes(name) ? MOST_USED : group])))
+const OF_FEATURES = new Map(FEATURES.flatMap(({ options, group }) =>
+  options({ row, types }).map(({ name }) => [name, group])))
 
 /** @param {string} name of an option @returns {string} the heading that it stands under */
 function groupOf (name) {
   return Object.keys(GROUPS).find(group => GROUPS[group].includes(name)) ?? OF_FEATURES.get(name) ?? 'Other options:'
 }
 
-/** The commands and the options of the first heading come first. @param {import('commander').Command} program */
-function orderHelp (program) {
+/**
+ * `recycle --help`, which fits a terminal, and `recycle help [options|<command>]`.
+ *
+ * @param {import('commander').Command} program with all other commands
+ */
+function addHelp (program) {
+  let isWhole = false
   program.configureHelp({
-    formatHelp (command, helper) {
-      const sections = Help.prototype.formatHelp.call(helper, command, helper).split(/\n(?=\S[^\n]*:\n)/)
-      const rank = (/** @type {string} */ section) => ['Usage', 'Arguments:', MOST_USED, 'Commands:', ...Object.keys(GROUPS)].findIndex(title => section.startsWith(title))
-      return command === program ? sections.sort((a, b) => (rank(a) + 1 || Infinity) - (rank(b) + 1 || Infinity)).map(section => `${section.trimEnd()}\n`).join('\n') : sections.join('\n')
-    }
+    formatHelp: (command, helper) => command !== program
+      ? Help.prototype.formatHelp.call(helper, command, helper)
+      : isWhole ? wholeHelp(program, helper) : shortHelp(program, helper)
   })
+  const command = program.command('help [what]').summary('prints this help, that of a command, or all options')
+    .description('Prints the help of a command; options: all options of recycle.')
+    .action(what => {
+      const named = program.commands.find(command => command.name() === what)
+      if (what !== undefined && what !== 'options' && !named) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `help was given ${formatValue(what)}; it takes options, or a command: ${program.commands.map(command => command.name()).join(', ')}` })
+      isWhole = what === 'options'
+      ;(named ?? program).outputHelp()
+    })
+  command.copyInheritedSettings(program)
 }
 
-module.exports = { groupOf, orderHelp }
+/**
+ * Commander's own, its headings in the order of GROUPS.
+ *
+ * @param {import('commander').Command} program @param {Help} helper
+ */
+function wholeHelp (program, helper) {
+  const titles = ['Usage', 'Arguments:', ...Object.keys(GROUPS)]
+  const rank = (/** @type {string} */ section) => titles.findIndex(title => section.startsWith(title)) + 1 || Infinity
+  return Help.prototype.formatHelp.call(helper, program, helper)
+    .split(/\n(?=\S[^\n]*:\n)/).filter(section => !section.startsWith('Commands:'))
+    .sort((a, b) => rank(a) - rank(b)).map(section => `${section.trimEnd()}\n`).join('\n')
+}
+
+/** @param {import('commander').Command} program @param {Help} helper */
+function shortHelp (program, helper) {
+  const options = Object.entries(MOST_USED).map(([name, text]) => {
+    const option = program.options.find(option => option.attributeName() === name)
+    return [option ? helper.optionTerm(option) : name, text]
+  })
+  return [
+    `Usage: recycle ${program.usage()}`,
+    '       recycle <command> [name of a fleet]',
+    '',
+    helper.boxWrap(program.description(), 78),
+    '',
+    ...section('The options that most people use', options),
+    ...section('Commands', COMMANDS.map(([names, text]) => [/** @type {string[]} */ (names).join(', '), String(text)])),
+    ...section('Examples', EXAMPLES),
+    'recycle help options lists all options, recycle help <command> those of a',
+    'command. Each can also be set in the environment (RECYCLE_MAX_RSS) or in',
+    'recycle.config.js.',
+    ''
+  ].join('\n')
+}
+
+/** @param {string} title @param {readonly (readonly string[])[]} rows @returns {string[]} lines */
+function section (title, rows) {
+  const width = Math.max(...rows.map(([term]) => term.length))
+  return [`${title}:`, ...rows.map(([term, text]) => `  ${term.padEnd(width)}  ${text}`), '']
+}
+
+module.exports = { COMMANDS, MOST_USED, addHelp, groupOf }

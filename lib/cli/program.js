@@ -12,7 +12,7 @@ const { addCpuprofile } = require('./cpuprofile')
 const { addDrill } = require('./drill')
 const { count } = require('../core/units')
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
-const { orderHelp } = require('./help')
+const { addHelp } = require('./help')
 const leanV8 = require('./lean-v8')
 const { addLs } = require('./ls')
 const { addReport } = require('./report')
@@ -47,7 +47,7 @@ async function main (argv) {
   addCpuprofile(program)
   addUnit(program)
   addCompletion(program)
-  orderHelp(program)
+  addHelp(program)
 
   // EPIPE: the reader, such as `head`, has closed the pipe
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})

@@ -26,7 +26,6 @@ function addRun (program, { isStart = false } = {}) {
     .argument('[args...]', "the app's own arguments")
     .passThroughOptions()
     .usage('[options] <app> [app args...]')
-    .addHelpText('after', '\nEach option can also be set in the environment: --max-rss as RECYCLE_MAX_RSS.')
   for (const option of OPTIONS) command.addOption(flagOf(option))
   addConfig(command)
   command.option('--print-config', 'print each option with its origin, and exit')
@@ -74,7 +73,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const config = await loadConfig(named)
   const found = app === undefined && config?.app === undefined ? findStart('.') : null
   const isBare = app === undefined && config === null && Object.keys(withoutDefaults(given)).length === 0
-  if (isBare && found?.start === null && found.why === null) return command.outputHelp()
+  if (isBare && found?.start === null && found.why === null) return command.help({ error: true })
   const { options, origins } = resolveAll(flags, config)
   if (printConfig) {
     const { formatOrigins } = require('./config-origins')

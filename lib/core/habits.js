@@ -10,7 +10,7 @@ const { nearest } = require('./did-you-mean')
 const { OPTIONS } = require('./options')
 
 /** First words that are left out, or stand for a command. @type {Readonly<Record<string, string[]>>} */
-const SYNONYMS = Object.freeze({ start: [], list: ['ls'], help: ['--help'] })
+const SYNONYMS = Object.freeze({ start: [], list: ['ls'] })
 
 const OUTPUT = "what the workers print is recycle's own output: the journal of systemd, docker logs, or the file that it is redirected to; recycle tail prints the events of a fleet"
 const SYSTEMD = 'systemd or a container starts recycle at boot; see docs/deploy.md of this package'

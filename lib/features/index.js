@@ -19,7 +19,6 @@
  * @property {(make: { row: typeof import('../core/options').row, types: typeof import('../core/option-types').types })
  *   => Readonly<Option>[]} options
  * @property {string} group the heading of its options in the help
- * @property {string[]} [mostUsed] options that the help has at its top
  * @property {(options: FleetOptions, by: { of: (name: string) => { called: string, text: unknown }, refuse: (name:
  *   string, accepts: string) => never }) => void} [check] refuses options that do not go together; `text`: as given,
  *   undefined where it is not

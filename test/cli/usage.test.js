@@ -5,7 +5,9 @@ const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 const { version } = require('../../package.json')
+const { COMMANDS, MOST_USED } = require('../../lib/cli/help')
 const { refuseRuntime } = require('../../lib/cli/runtime')
+const { OPTIONS } = require('../../lib/core/options')
 const { call } = require('../support/calls')
 const { BIN, FIXTURES } = require('../support/fleet')
 const { runToEnd } = require('../support/processes')
@@ -17,20 +19,35 @@ const recycle = (args, env) => call(args, { env: { PORT: '0', ...env } })
 /** In a process of its own. @param {string[]} args */
 const recycleAlone = args => runToEnd([process.execPath, BIN, ...args], { env: { PORT: '0' } })
 
-t.test('recycle without arguments prints help and exits 0', async t => {
-  const { code, stdout, stderr } = await recycle([])
-  t.equal(code, 0)
-  t.match(stdout, /Usage: recycle \[options\] <app> \[app args\.\.\.\]/)
-  for (const flag of ['--workers', '--max-rss', '--hard-rss', '--metric', '--meter', '--interval', '--samples', '--jitter',
-    '--max-requests', '--max-age', '--max-surge', '--max-unavailable', '--ready-on', '--ready-timeout', '--drain-timeout',
-    '--kill-timeout', '--stop-linger', '--node-option', '--journal', '--log', '--prefix', '--no-handoff', '--stuck-timeout']) {
-    t.match(stdout, flag)
-  }
-  t.equal(stderr, '')
+t.test('--help fits 80 columns and 45 lines, and names every command', async t => {
+  const { code, stdout, stderr } = await recycle(['--help'])
+  t.match([code, stderr], [0, ''])
+  t.match(stdout, /^Usage: recycle \[options\] <app> \[app args\.\.\.\]\n/)
+  const lines = stdout.split('\n')
+  t.ok(lines.length <= 45)
+  t.same(lines.filter(line => [...line].length > 80), [])
+  const names = COMMANDS.flatMap(([names]) => names)
+  const { stderr: refusal } = await recycle(['help', 'nonsense'])
+  t.same(/or a command: (.*), help$/.exec(refusal.trim())?.[1].split(', ').sort(), [...names].sort())
 })
 
-t.test('--help prints the same', async t => {
-  t.same(await recycle(['--help']), await recycleAlone([]))
+t.test('the README has the ten options of the help', async t => {
+  const readme = fs.readFileSync(path.join(__dirname, '..', '..', 'README.md'), 'utf8')
+  const rows = [...readme.matchAll(/^\| `(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag)
+  t.same(rows, Object.keys(MOST_USED).map(name => OPTIONS.find(option => option.name === name)?.flag.split(' ')[0]))
+})
+
+t.test('recycle without an app prints the help on stderr and exits 2', async t => {
+  const { stdout } = await recycle(['--help'])
+  t.match(await recycleAlone([]), { code: 2, stdout: '', stderr: stdout })
+})
+
+t.test('help options has every option, help <command> is its --help', async t => {
+  const { code, stdout } = await recycle(['help', 'options'])
+  t.equal(code, 0)
+  for (const { flag } of OPTIONS) t.match(stdout, `${flag} `)
+  t.same(await recycle(['help', 'reload']), await recycle(['reload', '--help']))
+  t.match(await recycle(['help', 'relaod']), { code: 2, stdout: '', stderr: /^recycle: help was given "relaod"; it takes options, or a command: .*\n$/ })
 })
 
 t.test('--version prints the version of the package and exits 0', async t => {

@@ -6,6 +6,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 const { scripts } = require('../../package.json')
+const { COMMANDS } = require('../../lib/cli/help')
 const { SYNONYMS } = require('../../lib/core/habits')
 const { OPTIONS } = require('../../lib/core/options')
 const { DRILL_OPTIONS } = require('../../lib/drill/options')
@@ -44,9 +45,8 @@ const examples = pages().flatMap(({ name, text }) => [
 ].map(words => ({ page: name, words })))
 
 t.test('the help is parsed', async t => {
-  const help = await helpOf([])
-  commands.set('', flagsIn(help))
-  for (const [, name] of help.split('\nCommands:\n')[1].matchAll(/^ {2}(\w+)/gm)) commands.set(name, flagsIn(await helpOf([name])))
+  commands.set('', flagsIn(await helpOf('options')))
+  for (const name of [...COMMANDS.flatMap(([names]) => names), 'help']) commands.set(name, flagsIn(await helpOf(name)))
   // Those of recycle itself, which its help leaves out
   commands.set('unit', new Map([...commands.get('') ?? [], ...commands.get('unit') ?? []]))
   t.ok(commands.size >= 13)
@@ -132,10 +132,10 @@ function plain (words) {
   return name === '' ? [] : [/^(?:\S*\/)?recycle$/.test(name) ? 'recycle' : name, ...rest.map(word => word.replace(/^\[(.*)$/, '$1').replace(/^(.*[^\]])\]$/, '$1'))]
 }
 
-/** @param {string[]} args @returns {Promise<string>} */
-async function helpOf (args) {
-  const { stdout, code } = await call([...args, '--help'], { env: { COLUMNS: '200' } })
-  if (code !== 0) throw new Error(`recycle ${args.join(' ')} --help exited with ${code}`)
+/** @param {string} what @returns {Promise<string>} */
+async function helpOf (what) {
+  const { stdout, code } = await call(['help', what], { env: { COLUMNS: '200' } })
+  if (code !== 0) throw new Error(`recycle help ${what} exited with ${code}`)
   return stdout
 }
 

@@ -32,7 +32,6 @@ module.exports = Object.freeze({
     row('healthAction', '--health-action <what>', types.oneOf('replace', 'rotate'), 'replace', 'replace', 'rotate: a worker that fails its probes leaves the rotation, and returns when it passes one; the last one in rotation stays')
   ],
   group: 'Health checks:',
-  mostUsed: ['health'],
   check ({ health, healthInitialDelayMs, readyTimeoutMs }, { of, refuse }) {
     const idle = health === null && DETAILS.find(name => of(name).text !== undefined)
     if (idle) refuse(idle, `none, unless ${of('health').called} is set`)
