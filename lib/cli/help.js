@@ -114,7 +114,7 @@ function shortHelp (program, helper) {
     helper.boxWrap(program.description(), 78),
     '',
     ...section('The options that most people use', options),
-    ...section('Commands', COMMANDS.map(([names, text]) => [/** @type {string[]} */ (names).join(', '), String(text)])),
+    ...section('Commands', COMMANDS.map(([names, text]) => [(names).join(', '), String(text)])),
     ...section('Examples', EXAMPLES),
     'recycle help options lists all options, recycle help <command> those of a',
     'command. Each can also be set in the environment (RECYCLE_MAX_RSS) or in',

@@ -16,6 +16,16 @@ function nameOf (key) {
 }
 
 /**
+ * @param {{ address?: string, port?: number }} bound as of getsockname() @param {boolean} isTls
+ * @returns {string | null} for people; null: it is no TCP port
+ */
+function urlOf ({ address = '', port }, isTls) {
+  if (port === undefined) return null
+  const host = ['0.0.0.0', '::'].includes(address) ? 'localhost' : address.includes(':') ? `[${address}]` : address
+  return `${isTls ? 'https' : 'http'}://${host}:${port}`
+}
+
+/**
  * A path with this pid in it is that worker's alone: no other worker is to listen there.
  *
  * @param {string} key @param {number} pid
@@ -66,4 +76,4 @@ function isEvading (key, { asked, tried, known }) {
   return tried.has(port) || taken.some(other => portOf(other) === 0 && !before.has(other))
 }
 
-module.exports = { portOf, nameOf, isOwnPath, unevenAddresses, listUneven, isEvading }
+module.exports = { portOf, nameOf, urlOf, isOwnPath, unevenAddresses, listUneven, isEvading }

@@ -42,6 +42,7 @@ const ASKED_FOR = ['reload', 'requested', SUCCESSION.reason]
 /** @type {Record<string, (line: Line) => string | null>} */
 const SENTENCES = {
   'fleet.start': l => `recycle ${l.pid} starts ${boundsOf(l.options) ? `${l.options.workers} to ${count(Number(boundsOf(l.options)?.max), 'worker')}` : count(l.options.workers, 'worker')} of ${l.app}`,
+  'fleet.ready': l => `${l.listening.length > 0 ? `listening at ${l.listening.join(', ')}` : 'ready'}, ${count(l.workers, 'worker')}${l.maxRssBytes === null ? '' : `, budget ${formatSize(l.maxRssBytes)} each`}`,
   'fleet.reload': () => 'rolling reload',
   'fleet.trial': l => `${count(l.slots.length, 'worker')} of the new code ${l.slots.length === 1 ? 'joins' : 'join'}, on trial: slot ${l.slots.join(', ')}`,
   'fleet.rejected': l => `the new code is rejected: ${l.why}${l.isReplaced ? '; it is still on the disk, and a worker that is replaced runs it: put the code before back' : ''}`,

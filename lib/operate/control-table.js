@@ -50,6 +50,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
     name,
     pid,
     app,
+    listening = [],
     workers,
     totals,
     crashing = null,
@@ -75,7 +76,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
   const paused = workers.filter((/** @type {Worker} */ { paused }) => paused)
   const about = linesOfFeatures(more, paint)
   return [
-    `${paint('bold', escapeControls(name))}  ${escapeControls(`pid ${pid}  ${app}`)}`,
+    `${paint('bold', escapeControls(name))}  ${escapeControls(`pid ${pid}  ${app}${listening.length > 0 ? `  ${listening.join(' ')}` : ''}`)}`,
     escapeControls(`${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(more)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
     ...crashing ? [paint('red', escapeControls(sayCrashing(crashing)))] : [],
     ...uneven.length > 0 ? [paint('yellow', escapeControls(`the workers listen on different addresses: ${listUneven(uneven)}`))] : [],

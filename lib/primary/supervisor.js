@@ -89,7 +89,7 @@ class Supervisor extends EventEmitter {
     if (this.#timer || this.isStopping) return this
     const { app, args, execArgv, compileCache } = this.spawner
     const {
-      options, parts: { fleet, tasks, sampler, memoryWatch, reconciler, features, listeningSockets, succession }
+      options, parts: { fleet, tasks, sampler, memoryWatch, reconciler, features, succession }
     } = this
     this.announce('fleet.start', { pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: sampler.meter.name, node: process.version, compileCache, options })
     this.#watchOrphans()
@@ -103,8 +103,15 @@ class Supervisor extends EventEmitter {
     this.#lookLater()
     features.all('begin', this.#ended.signal)
     this.#stopWatching = watchClock(longestSilence(options), ms => this.#wake(ms))
-    this.ready().then(() => listeningSockets.warnOfUnused(), () => {}) // it stops before it is ready
+    this.ready().then(() => this.#isReady(), () => {}) // it stops before it is ready
     return this
+  }
+
+  #isReady () {
+    const { fleet, listeningSockets } = this.parts
+    const { maxRssBytes } = budgetFor(this.options, this.size)
+    this.announce('fleet.ready', { pid: process.pid, listening: listeningSockets.urls(), workers: fleet.serving().length, maxRssBytes })
+    listeningSockets.warnOfUnused()
   }
 
   /** A stop has begun. */
@@ -119,7 +126,7 @@ class Supervisor extends EventEmitter {
 
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
-    const { fleet, sampler, recycler, ledger, memoryWatch, features, crashWatch } = this.parts
+    const { fleet, sampler, recycler, ledger, memoryWatch, features, crashWatch, listeningSockets } = this.parts
     const { workers, ready } = describeFleet(fleet, handle =>
       sampler.figuresOf(handle), this.options, ledger.loads.resting)
     const totals = { workers: fleet.numbers.length, ready, recycles: recycler.count, ...ledger.totals }
@@ -139,6 +146,7 @@ class Supervisor extends EventEmitter {
       name: this.name,
       pid: process.pid,
       app: this.spawner.app,
+      listening: listeningSockets.urls(),
       workers,
       totals,
       budgets,

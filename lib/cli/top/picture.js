@@ -23,7 +23,7 @@ const LATE_MS = 3000
 function picture (fleet, { columns, rows, colors, now, message }) {
   const paint = painter(colors)
   const status = /** @type {Record<string, any>} */ (fleet.status)
-  const { name, pid, app, workers, totals } = status
+  const { name, pid, app, listening = [], workers, totals } = status
   const room = Math.max(1, rows - HEAD - 2 - EVENTS)
   const from = windowOf(fleet, room)
   const shown = fleet.rows.slice(from, from + room)
@@ -39,7 +39,7 @@ function picture (fleet, { columns, rows, colors, now, message }) {
   ]
   const lateMs = now - (fleet.seenAt ?? now)
   const above = [
-    `${paint('bold', escapeControls(name))}  ${escapeControls(`pid ${pid}  ${app}`)}`,
+    `${paint('bold', escapeControls(name))}  ${escapeControls(`pid ${pid}  ${app}${listening.length > 0 ? `  ${listening.join(' ')}` : ''}`)}`,
     lateMs > LATE_MS ? paint('red', `no answer for ${Math.floor(lateMs / 1000)}s`) : escapeControls(facts.join(', ')),
     '',
     ...formatRows(shown, { width: columns, colors, selected: fleet.selected }),

@@ -8,6 +8,7 @@
  *
  * @typedef {object} Status the part of status() that is used here
  * @property {string | null} [name]
+ * @property {string[]} [listening] URLs and paths
  * @property {Record<string, any>[]} workers
  * @property {{ workers: number, ready: number, moves: Record<string, number> }} totals
  * @property {import('../../core/crashes').Crashing | null} [crashing]
@@ -128,12 +129,13 @@ class Picture {
   }
 
   /** @param {number} now @param {Status} status @param {ReturnType<typeof nothing>} what */
-  #part (now, { name = null, workers, totals, crashing = null, ...more }, { memory, traffic, recycles, crashes }) {
+  #part (now, status, { memory, traffic, recycles, crashes }) {
+    const { name = null, listening = [], workers, totals, crashing = null, ...more } = status
     const { events, crashEvents } = this.#audit
     const from = now - this.windowMs
     return {
       t: now,
-      about: { ...this.#about(), ...movesOf(totals), name, crashing: crashing && sayCrashing(crashing) },
+      about: { ...this.#about(), ...movesOf(totals), name, listening, crashing: crashing && sayCrashing(crashing) },
       size: { wanted: totals.workers, change: this.#change },
       workers,
       ...ofFeatures(more),

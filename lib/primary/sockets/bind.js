@@ -35,7 +35,7 @@ function tryToBind (query) {
   )
   if (typeof handle === 'number') return handle
   // libuv keeps this error back until listen(), which would take any port
-  if (query.port > 0 && portOf(handle) !== query.port) {
+  if (query.port > 0 && boundTo(handle).port !== query.port) {
     handle.close()
     return -constants.errno.EADDRINUSE
   }
@@ -70,12 +70,11 @@ function nameOf ({ address, asked }) {
   return typeof asked === 'string' && path.resolve(asked) === address ? asked : address
 }
 
-/** @param {any} handle @returns {number | undefined} */
-function portOf (handle) {
-  /** @type {{ port?: number }} */
+/** @param {any} handle @returns {{ address?: string, port?: number }} empty: of a unix socket */
+function boundTo (handle) {
   const bound = {}
   handle.getsockname?.(bound)
-  return bound.port
+  return bound
 }
 
-module.exports = { allow, bind }
+module.exports = { allow, bind, boundTo }

@@ -11,10 +11,10 @@
 const { constants: { errno: { EMFILE } } } = require('node:os')
 const { setImmediate, setTimeout } = require('node:timers/promises')
 const { now } = require('../clock')
-const { nameOf } = require('../../core/address')
+const { nameOf, urlOf } = require('../../core/address')
 const { addressOf } = require('../../core/inherited-socket')
 const { asWorker } = require('./as-worker')
-const { allow, bind } = require('./bind')
+const { allow, bind, boundTo } = require('./bind')
 const { CloseWithoutReset } = require('./close-without-reset')
 const { InheritedSockets } = require('./inherited-sockets')
 const { TicketKeys } = require('./ticket-keys')
@@ -42,6 +42,7 @@ const { UnixSocketFile } = require('./unix-socket-file')
  * @property {TicketKeys} tickets
  * @property {Set<unknown>} users the workers that listen on it
  * @property {boolean} [isQueued] a worker has listened on it: the kernel has its queue
+ * @property {boolean} [isTls] its server has keys for session tickets, as those of TLS have
  * @property {Inherited | null} inherited it has been opened by another process, which keeps it
  */
 
@@ -103,6 +104,7 @@ class ListeningSockets {
     this.#add(key, listener)
     listener.file?.restore()
     listener.users.add(user)
+    listener.isTls ||= data !== undefined
     const errno = allow(listener.handle, query)
     if (errno) {
       this.leave(key, user)
@@ -207,6 +209,12 @@ class ListeningSockets {
       closing.pull()
     }
     return last
+  }
+
+  /** Where clients reach the fleet, for people. @returns {string[]} URLs, and paths of unix sockets */
+  urls () {
+    return [...new Set([...this.#byKey].map(([key, { handle, isTls = false }]) =>
+      urlOf(boundTo(handle), isTls) ?? nameOf(key)))]
   }
 
   /**

@@ -8,10 +8,11 @@ const { whole, time, day, plural } = require('./format.cjs')
  *
  * @param {any} report @param {string} kind of page @param {[string, string]} [headline] large, and what follows it
  */
-function masthead ({ verdict, dropped, cut, app, workers, node, from, to, client }, kind, headline) {
+function masthead ({ verdict, dropped, cut, app, listening = [], workers, node, from, to, client }, kind, headline) {
   const [count, unit] = dropped === null ? [cut, 'cut'] : [dropped, 'dropped']
   const [large, rest] = headline ?? [`${whole(count)} ${unit}`, verdict.text.replace(/^\S+ \S+ /, '')]
   const facts = [
+    ...listening,
     workers === null ? null : plural(workers, 'worker'),
     node === null ? null : `Node ${node}`,
     client?.connections ? plural(client.connections, 'connection') : null,
