@@ -25,7 +25,11 @@ const MOST_USED = Object.freeze({
   admin: 'port for metrics, probes, live page (none)'
 })
 
-/** Commands that belong together, each group with what it is for. */
+/**
+ * Commands that belong together, each group with what it is for.
+ *
+ * @type {readonly [string[], string][]}
+ */
 const COMMANDS = Object.freeze([
   [['ls', 'status', 'top', 'tail'], 'show the fleets: which run, state, events'],
   [['reload', 'rollback', 'recycle'], 'replace workers, to run new code or the old'],
@@ -114,7 +118,7 @@ function shortHelp (program, helper) {
     helper.boxWrap(program.description(), 78),
     '',
     ...section('The options that most people use', options),
-    ...section('Commands', COMMANDS.map(([names, text]) => [(names).join(', '), String(text)])),
+    ...section('Commands', COMMANDS.map(([names, text]) => [names.join(', '), text])),
     ...section('Examples', EXAMPLES),
     'recycle help options lists all options, recycle help <command> those of a',
     'command. Each can also be set in the environment (RECYCLE_MAX_RSS) or in',

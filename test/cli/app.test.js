@@ -78,9 +78,10 @@ t.test('recycle -- app.js runs app.js', async t => {
 })
 
 t.test('options come from the environment', async t => {
-  const { events } = await startCli(t, [file('plain.js')], { env: { RECYCLE_WORKERS: '2', RECYCLE_MAX_RSS: '2G', RECYCLE_NODE_OPTION: '--expose-gc --no-warnings' } })
+  const { port, events } = await startCli(t, [file('plain.js')], { env: { RECYCLE_WORKERS: '2', RECYCLE_MAX_RSS: '2G', RECYCLE_NODE_OPTION: '--expose-gc --no-warnings' } })
   const { options } = await events.until('fleet.start')
   t.match(options, { workers: 2, maxRssBytes: 2 * 1024 ** 3, nodeOptions: ['--expose-gc', '--no-warnings'] })
+  t.match(await events.until('fleet.ready'), { listening: [`http://localhost:${port}`], workers: 2, maxRssBytes: 2 * 1024 ** 3 }, 'where it listens is said')
 })
 
 t.test('an ESM app with a top-level await runs', async t => {

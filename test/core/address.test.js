@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { portOf, nameOf, isOwnPath, unevenAddresses, listUneven, isEvading } = require('../../lib/core/address')
+const { portOf, nameOf, isOwnPath, unevenAddresses, listUneven, isEvading, urlOf } = require('../../lib/core/address')
 
 const PORT = 'null:3000:4:undefined#0'
 const FREE = 'null:0:4:#0'
@@ -39,4 +39,11 @@ t.test('an app evades a port that it has tried, or for which it takes any that i
   t.equal(isEvading(FREE, worker(['null:4000:4:#0'], [0])), false, 'any that is free cannot be taken')
   t.equal(isEvading('null:1:4:#0', worker([], [1])), true)
   t.equal(isEvading('null:3000:4:#1', worker(['null:3000:4:#0'], [3000])), false, 'it has another server there')
+})
+
+t.test('an address is a URL for people; any address is localhost, and a path has none', async t => {
+  const at = (/** @type {string} */ address) => urlOf({ address, port: 80 }, false)
+  t.same(['0.0.0.0', '::', '::1', '10.0.0.1'].map(at), ['http://localhost:80', 'http://localhost:80', 'http://[::1]:80', 'http://10.0.0.1:80'])
+  t.equal(urlOf({ address: '::', port: 443 }, true), 'https://localhost:443')
+  t.equal(urlOf({}, false), null)
 })
