@@ -90,8 +90,6 @@
  * @property {() => (kernel: OriginalKernel, settings: Record<string, any>) => void} [original] loads what makes a
  *   process one of which workers are copies; see PrimaryKernel's `startOriginal`
  * @property {Metric[]} [metrics]
- * @property {Record<string, { name: string, help: string, reasons: string[] }>} [counters] in `/metrics`: the journal's
- *   lines of an event, by `reason`
  * @property {Described} [status]
  * @property {{ key: string, figures: () => new () => Figures, schema: () => (kinds: typeof
  *   import('../core/json-schema')) => import('../core/json-schema').Schema, lines: () => (figures: any, to:
@@ -125,10 +123,15 @@
  * @property {{ label: string, old: string, fresh: string, isWorse: boolean }[]} rows
  *
  * @typedef {object} Event
- * @property {Level | ((line: Record<string, any>) => Level)} level quiet: it is in the journal alone
- * @property {(line: Record<string, any>, format: Format) => string} [sentence] for the log
+ * @property {Level | ((line: Record<string, any>) => Level)} [level] quiet: in the journal alone; info by default
+ * @property {(line: Record<string, any>, format: Format) => string | null} [sentence] for the log; without, the
+ *   event's name
+ * @property {{ name: string, help: string, reasons?: readonly string[] }} [counter] of its lines, in `/metrics`; by
+ *   `reason` where there are `reasons`
+ * @property {{ name: string, help: string, field: string }} [duration] the histogram of a field, in ms, in `/metrics`
+ * @property {'recycle' | 'scale' | 'stop'} [ends] a drain: its lines have the account
  *
- * @typedef {'quiet' | 'info' | 'warn'} Level
+ * @typedef {'quiet' | 'info' | 'warn' | 'error'} Level
  *
  * @typedef {object} Verb by which workers are replaced: it waits for their drains
  * @property {(kinds: typeof KINDS) => Record<string, Arg>} args

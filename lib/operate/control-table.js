@@ -9,7 +9,7 @@ const { sayCrashing } = require('../core/crashes')
 const { escapeControls } = require('../core/escape-controls')
 const { figure } = require('../core/sample')
 const { count, formatSize, formatTime } = require('../core/units')
-const { sayFreshOverBudget } = require('../journal/sentence')
+const { sayFreshOverBudget } = require('../journal/warnings')
 const { layOut, mib, short } = require('../report/grid')
 const { stateOf } = require('./worker-state.cjs')
 

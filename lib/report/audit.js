@@ -25,6 +25,7 @@
 
 const { SUCCESSION } = require('../features')
 const { lostWith } = require('../core/account')
+const { ENDS } = require('../journal/events')
 const { asCount, asNumber, asText } = require('./journal-field')
 const { BoundedList } = require('./bounded-list')
 const { ACCOUNT, accountOf, endedEvent, unfinishedEvent } = require('./recycle-event')
@@ -34,7 +35,6 @@ const MOST_EVENTS = 10_000
 const MOST_CUTS = 50_000 // by name, over all events
 const MOST_WORKERS = 5000
 const MOST_REASONS = 50
-const KINDS = /** @type {const} */ ({ recycled: 'recycle', scaled: 'scale', stopped: 'stop' })
 
 class Audit {
   recycles = 0
@@ -113,9 +113,8 @@ class Audit {
       if (line.oomKilled === true) this.oomKills++
     },
     'worker.crash': line => this.#onCrash(line),
-    recycled: line => this.#onEnd(line),
-    scaled: line => this.#onEnd(line),
-    stopped: line => this.#onEnd(line)
+    ...Object.fromEntries([...ENDS].map(([event, kind]) =>
+      [event, (/** @type {Record<string, any>} */ line) => this.#onEnd(line, kind)]))
   })
 
   /** Call it after the last line: drains that have not ended become unfinished events. */
@@ -179,13 +178,12 @@ class Audit {
     })
   }
 
-  /** @param {Record<string, any>} line */
-  #onEnd (line) {
+  /** @param {Record<string, any>} line @param {'recycle' | 'scale' | 'stop'} kind */
+  #onEnd (line, kind) {
     const t = asNumber(line.t)
     if (t === null) return
     const worker = this.#workers.get(line.oldPid)
     this.#workers.delete(line.oldPid)
-    const kind = KINDS[/** @type {keyof typeof KINDS} */ (line.event)]
     const reason = asText(line.reason)
     const account = accountOf(line)
     for (const name of ACCOUNT) this.totals[name] += account[name]

@@ -42,9 +42,9 @@ module.exports = Object.freeze({
   processes: options => isForking(options) ? 1 : 0,
   api: ['onFork', 'warm'],
   events: {
-    'mold.spawn': { level: 'info', sentence: ({ pid }) => `a mold loads the app (${pid})` },
-    'mold.ready': { level: 'info', sentence: ({ pid, readyMs }, { time }) => `mold ready (${pid}) in ${time(readyMs)}` },
-    'mold.exit': { level: 'info', sentence: ({ pid, why }) => `mold ended (${pid}): ${why}` }
+    'mold.spawn': { sentence: ({ pid }) => `a mold loads the app (${pid})` },
+    'mold.ready': { sentence: ({ pid, readyMs }, { time }) => `mold ready (${pid}) in ${time(readyMs)}` },
+    'mold.exit': { sentence: ({ pid, why }) => `mold ended (${pid}): ${why}` }
   },
   warnings: { 'fork-failed': ({ why }) => `${why}: workers are spawned from here on, until a reload` },
   primary: () => require('./primary').forkWorkers,

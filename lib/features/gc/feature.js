@@ -37,15 +37,12 @@ module.exports = Object.freeze({
     .action((target, _name, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} collected`)),
   events: {
     collected: {
-      level: 'info',
-      sentence: (line, { size, time, sizes }) => `collected slot ${line.slot} (${line.pid}): ${sizes(line)}, heap ${size(line.heapUsedBefore)} → ${size(line.heapUsedAfter)} in ${time(line.pauseMs)}${line.isEnough === false ? '; not enough' : ''}`
+      sentence: (line, { size, time, sizes }) => `collected slot ${line.slot} (${line.pid}): ${sizes(line)}, heap ${size(line.heapUsedBefore)} → ${size(line.heapUsedAfter)} in ${time(line.pauseMs)}${line.isEnough === false ? '; not enough' : ''}`,
+      counter: { name: 'collections_total', help: 'Workers that were taken out of rotation to collect their garbage, by reason.', reasons: ['rss', 'hard-rss', 'requested'] }
     }
   },
   warnings: {
     'heap-limit': (line, { size }) => `V8 lets the heap of a worker grow to ${size(line.heapLimitBytes)}, ${line.softBytes === null ? `above ${size(line.limitBytes)} of memory: the kernel may kill the worker before V8 collects` : `below the budget of ${size(line.softBytes)}: V8 may end the worker before it is replaced`}; set --heap auto (with --max-rss), or --node-option ${line.flag}`
   },
-  primary: () => kernel => new (require('./primary').GarbageCollection)(kernel),
-  counters: {
-    collected: { name: 'collections_total', help: 'Workers that were taken out of rotation to collect their garbage, by reason.', reasons: ['rss', 'hard-rss', 'requested'] }
-  }
+  primary: () => kernel => new (require('./primary').GarbageCollection)(kernel)
 })

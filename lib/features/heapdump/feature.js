@@ -42,7 +42,6 @@ module.exports = Object.freeze({
   command: () => require('./command').addHeapdump,
   events: {
     heapdump: {
-      level: 'info',
       sentence: (line, { worker, size, time }) => `heap snapshot of ${worker(line)}${line.reason === 'rss' ? ', before it is recycled' : ''}: ${line.file}, ${size(line.bytes)} in ${time(line.pauseMs)}`
     }
   },

@@ -45,7 +45,6 @@ const feature = {
   command: () => require('./command').addLeak,
   events: {
     'leak.begin': {
-      level: 'info',
       sentence: (line, { worker, time }) => `${worker(line)} is under study for leaks: ${time(line.forMs)}`
     },
     'leak.reading': { level: 'quiet' },

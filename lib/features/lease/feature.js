@@ -23,7 +23,7 @@ module.exports = Object.freeze({
   }),
   ofWorker: known => ({ lease: known ?? null }),
   events: {
-    'worker.lease': { level: 'info', sentence: ({ slot, pid, waitedMs }, { time }) => `slot ${slot} (${pid}) has the lease of its number${waitedMs > 0 ? `, ${time(waitedMs)} after it asked` : ''}` }
+    'worker.lease': { sentence: ({ slot, pid, waitedMs }, { time }) => `slot ${slot} (${pid}) has the lease of its number${waitedMs > 0 ? `, ${time(waitedMs)} after it asked` : ''}` }
   },
   primary: () => kernel => new (require('./primary').Leases)(kernel),
   worker: () => require('./worker').takeLease

@@ -21,7 +21,7 @@ module.exports = Object.freeze({
     'announce-close': kind('the fleet stops soon (--stop-delay): responses say that their connection closes, and this worker serves on')
   }),
   events: {
-    'fleet.stop-delay': { level: 'info', sentence: ({ delayMs }, { time }) => `the fleet accepts for ${time(delayMs)} more (--stop-delay): it is not ready, and answers say Connection: close` }
+    'fleet.stop-delay': { sentence: ({ delayMs }, { time }) => `the fleet accepts for ${time(delayMs)} more (--stop-delay): it is not ready, and answers say Connection: close` }
   },
   primary: () => require('./primary').delayStop,
   worker: () => require('./worker').announceClose,

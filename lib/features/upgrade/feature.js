@@ -43,9 +43,9 @@ module.exports = Object.freeze({
     whyNot: about => require('./refusal').whyNoUpgrade(about)
   },
   events: {
-    'fleet.upgrade': { level: 'info', sentence: ({ pid, node }) => `upgrade: a new supervisor starts (${pid}) with ${node}` },
+    'fleet.upgrade': { sentence: ({ pid, node }) => `upgrade: a new supervisor starts (${pid}) with ${node}` },
     'fleet.upgrade-failed': { level: 'warn', sentence: ({ why }) => `no upgrade: the new supervisor does not run the fleet: ${why}; this one does as before` },
-    'fleet.upgraded': { level: 'info', sentence: ({ pid, oldPid, node }) => `upgraded: supervisor ${oldPid} → ${pid}, Node.js ${node}` }
+    'fleet.upgraded': { sentence: ({ pid, oldPid, node }) => `upgraded: supervisor ${oldPid} → ${pid}, Node.js ${node}` }
   },
   scaleReasons: { upgrade: () => '' }
 })

@@ -10,7 +10,7 @@ const { Registry, Counter, Gauge, Histogram } = require('prom-client')
 const { version } = require('../../../package.json')
 const { FEATURES } = require('../../features')
 const { lostWith } = require('../../core/account')
-const { REASONS } = require('../../core/reasons')
+const { EVENTS, ENDS } = require('../../journal/events')
 const { busyWorkers } = require('./busy-workers')
 const { Growth } = require('./growth')
 const { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, seconds } = require('./worker-metrics')
@@ -24,7 +24,6 @@ const { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, seconds } = req
  * @property {Record<string, any> | null} memory
  */
 
-const SCALE_REASONS = ['requested', ...FEATURES.flatMap(({ scaleReasons = {} }) => Object.keys(scaleReasons))]
 const STATES = ['spawning', 'standby', 'ready', 'out-of-rotation', 'draining']
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 const FLEET = 0 // in place of a pid
@@ -41,11 +40,11 @@ class Metrics {
   #workers = this.#gauge('workers', 'Workers by state.', ['state'])
   #slots = this.#gauge('slots', 'Intended number of workers.')
   #busy = this.#gauge('busy_workers', 'Sum of the event-loop utilisations of the workers in service.')
-  #scalings = this.#counter('scalings_total', 'Changes of the intended number of workers, by reason.', ['reason'])
-  #recycles = this.#counter('recycles_total', 'Workers that were replaced, by reason.', ['reason'])
-  #counters = FEATURES.flatMap(({ counters = {} }) => Object.entries(counters)).map(([event, { name, help, reasons }]) => ({ event, reasons, counter: this.#counter(name, help, ['reason']) }))
-  #failures = this.#counter('replacements_failed_total', 'Replacements that did not become ready.')
-  #crashes = this.#counter('worker_crashes_total', 'Workers that exited unexpectedly.')
+  /** By event. */
+  #counters = new Map(Object.entries(EVENTS).flatMap(([event, { counter }]) => counter
+    ? [[event, this.#counter(counter.name, counter.help, counter.reasons && ['reason'])]]
+    : []))
+
   #memoryLimit = this.#gauge('memory_limit_bytes', 'Memory that the fleet may use: the lowest limit of its cgroups, else that of the machine.', ['source'])
   #memoryUsed = this.#gauge('memory_used_bytes', 'Memory used of that, without file pages that the kernel can drop at once.', ['source'])
   #memoryPressure = this.#gauge('memory_pressure_ratio', 'Share of the last ten seconds in which some process, or all of them, waited for memory.', ['kind'])
@@ -66,9 +65,12 @@ class Metrics {
 
   /** The pids of workers whose account is to come. */
   #draining = new Set()
-  #ready = this.#histogram('worker_ready_duration_seconds', "From a worker's spawn until it was ready.")
+  /** By event. */
+  #durations = new Map(Object.entries(EVENTS).flatMap(([event, { duration }]) => duration
+    ? [[event, { field: duration.field, histogram: this.#histogram(duration.name, duration.help) }]]
+    : []))
+
   #drain = this.#histogram('drain_duration_seconds', "From a drain's begin until the worker had nothing left.")
-  #recycle = this.#histogram('recycle_duration_seconds', 'From the spawn of a replacement until the old worker was gone.')
   #ofWorker = OF_WORKER.map(([name, help, value]) => ({ gauge: this.#gauge(`worker_${name}`, help, ['slot']), value }))
   #ofSlot = OF_SLOT.map(([name, help, value]) => ({ gauge: this.#gauge(`worker_${name}`, help, ['slot']), value }))
   #requests = this.#counter('worker_requests_total', 'Requests begun, over all workers that the slot has had.', ['slot'])
@@ -78,25 +80,26 @@ class Metrics {
 
   constructor () {
     this.#build.set({ version, node_version: process.version }, 1)
-    for (const reason of REASONS.keys()) this.#recycles.inc({ reason }, 0)
-    for (const reason of SCALE_REASONS) this.#scalings.inc({ reason }, 0)
-    for (const { counter, reasons } of this.#counters) for (const reason of reasons) counter.inc({ reason }, 0)
+    for (const [event, counter] of this.#counters) {
+      for (const reason of EVENTS[event].counter?.reasons ?? []) counter.inc({ reason }, 0)
+    }
   }
 
   /** @param {Line} line of the journal */
   hear (line) {
-    this.#handlers[line.event]?.(line)
-    for (const { event, counter } of this.#counters) if (event === line.event) counter.inc({ reason: line.reason })
+    const { event, reason } = line
+    this.#handlers[event]?.(line)
+    this.#counters.get(event)?.inc(EVENTS[event].counter?.reasons ? { reason } : {})
+    const duration = this.#durations.get(event)
+    if (duration) duration.histogram.observe(line[duration.field] / 1000)
+    if (ENDS.has(event)) this.#account(line)
   }
 
   /** @type {Readonly<Record<string, (line: Line) => void>>} */
   #handlers = Object.freeze({
     'worker.sample': line => this.#count(line),
     'worker.drain': ({ pid }) => { this.#draining.add(pid) },
-    'worker.ready': ({ readyMs }) => this.#ready.observe(readyMs / 1000),
-    'worker.not-ready': () => this.#failures.inc(),
     'fleet.memory': line => this.#limitHits.inc(this.#growth.of(FLEET, 'limit hits', line.limitHits ?? 0)),
-    'fleet.scale': ({ reason }) => this.#scalings.inc({ reason }),
     'worker.retire': line => this.#forget(line),
     'worker.crash': line => {
       if (!this.#draining.has(line.pid)) {
@@ -106,15 +109,7 @@ class Metrics {
         this.#accounts.unaccounted.inc(connections - cut)
       }
       this.#forget(line)
-      this.#crashes.inc()
-    },
-    recycled: line => {
-      this.#recycles.inc({ reason: line.reason })
-      this.#recycle.observe(line.tookMs / 1000)
-      this.#account(line)
-    },
-    scaled: line => this.#account(line),
-    stopped: line => this.#account(line)
+    }
   })
 
   /** Records the counts of the workers, because a worker may be gone at the next call. @param {Worker[]} workers */

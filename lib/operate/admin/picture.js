@@ -41,6 +41,7 @@
 const { FEATURES } = require('../../features')
 const { sayMoves } = require('../../core/moves')
 const { sayCrashing } = require('../../core/crashes')
+const { ENDS } = require('../../journal/events')
 const { Audit } = require('../../report/audit')
 const { shownEvent } = require('../../report/figures')
 const { verdictOf } = require('../../report/verdict')
@@ -51,7 +52,6 @@ const { Growth } = require('./growth')
 const WINDOW_MS = 10 * 60_000
 const MOST_POINTS = 6000 // over all slots
 const MOST_EVENTS = 500 // of each kind
-const ENDS = ['recycled', 'scaled', 'stopped']
 const COUNTING = ['worker.sample', 'worker.retire', 'worker.crash'] // `requests`: all that the worker has begun
 
 class Picture {
@@ -82,7 +82,7 @@ class Picture {
     this.#audit.handlers[line.event]?.(line)
     if (line.event === 'fleet.start') this.#startedAt = line.t
     if (line.event === 'fleet.scale') this.#change = { t: line.t, from: line.from, to: line.to, reason: line.reason }
-    if (ENDS.includes(line.event)) this.#fresh.recycles++
+    if (ENDS.has(line.event)) this.#fresh.recycles++
     if (line.event === 'worker.crash') this.#fresh.crashes++
     if (COUNTING.includes(line.event)) this.#requests += this.#growth.of(line.pid, 'requests', line.requests)
     if (line.event === 'worker.retire' || line.event === 'worker.crash') this.#growth.forget(line.pid)

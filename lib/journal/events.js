@@ -1,0 +1,155 @@
+'use strict'
+
+/**
+ * The events of the journal: one row an event. The log, the metrics, the report's audit, the live page and the test of
+ * docs/journal.md read it; features add rows.
+ */
+
+const { FEATURES, SUCCESSION, boundsOf } = require('../features')
+const { streamsCut } = require('../core/account')
+const { REASONS } = require('../core/reasons')
+const { count, formatSize, formatTime } = require('../core/units')
+const { FORMAT, workerOf, sizes } = require('./format')
+const { WARNINGS } = require('./warnings')
+/** @import { Event, Format } from '../features' */
+/** @import { Line } from './sentence' */
+
+const OOM = 'killed by the kernel, because memory ran out (SIGKILL)'
+
+/** What becomes of a worker for whose replacement there is no room. @type {Record<string, string>} */
+const NO_ROOM = {
+  surge: 'it starts all the same, because --max-unavailable is 0',
+  wait: 'the worker stays until there is, because --max-unavailable is 0',
+  'drain-first': 'the worker drains first'
+}
+
+/** Why recycle itself has killed a worker. @type {Record<string, string>} */
+const KILLED_FOR = {
+  'not-ready': 'it did not become ready',
+  'no-account': 'it did not say in time what became of its connections',
+  'kill-timeout': 'its app had not ended within --kill-timeout of SIGTERM',
+  unstarted: 'its app had not been run yet',
+  blocked: 'its event loop was blocked'
+}
+
+/** What a worker is out of rotation for. @type {Record<string, string>} */
+const TASKS = Object.assign({ collect: 'collect its garbage' }, ...FEATURES.map(({ tasks }) => tasks))
+
+/** Reasons that a command, or the worker itself, gives. */
+const ASKED_FOR = ['reload', 'requested', SUCCESSION.reason]
+
+/** How a sentence of `fleet.scale` ends. @type {Record<string, (line: Line, format: Format) => string>} */
+const SCALE_REASONS = Object.assign({ memory: () => ', which is as many as the memory is enough for' }, ...FEATURES.map(({ scaleReasons }) => scaleReasons))
+
+/** @type {Readonly<Record<string, Event>>} */
+const EVENTS = {
+  'fleet.start': { sentence: l => `recycle ${l.pid} starts ${boundsOf(l.options) ? `${l.options.workers} to ${count(Number(boundsOf(l.options)?.max), 'worker')}` : count(l.options.workers, 'worker')} of ${l.app}` },
+  'fleet.ready': { sentence: l => `${l.listening.length > 0 ? `listening at ${l.listening.join(', ')}` : 'ready'}, ${count(l.workers, 'worker')}${l.maxRssBytes === null ? '' : `, budget ${formatSize(l.maxRssBytes)} each`}` },
+  'fleet.reload': { sentence: () => 'rolling reload' },
+  'fleet.trial': { sentence: l => `${count(l.slots.length, 'worker')} of the new code ${l.slots.length === 1 ? 'joins' : 'join'}, on trial: slot ${l.slots.join(', ')}` },
+  'fleet.rejected': { level: 'warn', sentence: l => `the new code is rejected: ${l.why}${l.isReplaced ? '; it is still on the disk, and a worker that is replaced runs it: put the code before back' : ''}` },
+  'fleet.resumed': { level: 'warn', sentence: l => `supervisor ${l.oldPid} has exited; supervisor ${l.pid} runs the fleet again` },
+  'fleet.left': { sentence: l => `the fleet is left to supervisor ${l.pid}` },
+  'fleet.reloaded': { sentence: () => 'reloaded' },
+  'fleet.address-closed': { sentence: l => `no worker listens on ${l.address} any more: it is closed` },
+  'fleet.socket': { sentence: l => `the app listens on the socket that recycle was given as descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}: ${l.address}` },
+  'fleet.scale': {
+    sentence: l => `scaling from ${l.from} to ${count(l.to, 'worker')}${Object.hasOwn(SCALE_REASONS, l.reason) ? SCALE_REASONS[l.reason](l, FORMAT) : ''}`,
+    counter: { name: 'scalings_total', help: 'Changes of the intended number of workers, by reason.', reasons: ['requested', ...Object.keys(SCALE_REASONS)] }
+  },
+  'fleet.signal': { sentence: l => `${l.signal} to the app in ${l.told} of ${count(l.workers, 'worker')}` },
+  'fleet.unpin': { sentence: l => `${count(l.workers, 'worker')}, and from here on ${l.min} to ${l.max} by the load` },
+  'fleet.control': { sentence: l => `the control socket is open again: ${l.path}` },
+  'fleet.admin': { sentence: l => `metrics, readiness and a live page on ${l.url}` },
+  'fleet.slept': { sentence: l => `the supervisor did not run for ${formatTime(l.sleptMs)} (a suspended machine, a paused container, SIGSTOP): what is judged by time begins anew` },
+  'fleet.stopping': { sentence: () => 'stopping' },
+  'fleet.stop': { sentence: l => `stopped after ${count(l.recycles, 'recycle')}` },
+  'fleet.failed': { level: 'error', sentence: l => l.error },
+  'fleet.warning': { level: 'warn', sentence: l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l, FORMAT) : null) ?? l.warning },
+  'worker.spawn': { sentence: l => `spawned ${workerOf(l)}` },
+  'worker.standby': { sentence: l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}` },
+  'worker.ready': {
+    sentence: l => `ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
+    duration: { name: 'worker_ready_duration_seconds', help: "From a worker's spawn until it was ready.", field: 'readyMs' }
+  },
+  'worker.condemn': { sentence: l => `${ASKED_FOR.includes(l.reason) ? 'to be replaced' : 'condemned'} ${workerOf(l)}: ${l.cause ? `${l.cause}; ` : ''}${REASONS.get(l.reason)?.sentence?.(l, FORMAT) ?? l.reason}` },
+  'worker.budget': { sentence: l => `${workerOf(l)} has a budget of ${formatSize(l.budget.softBytes ?? l.budget.hardBytes)} (${l.budget.metric}) from here on` },
+  'worker.no-room': { level: 'warn', sentence: l => `no room in memory for a replacement beside ${workerOf(l)}: ${NO_ROOM[l.how]}` },
+  'worker.keep': { sentence: l => `${workerOf(l)} stays in service` },
+  'worker.out-of-rotation': { sentence: l => `out of rotation ${workerOf(l)} to ${TASKS[l.task] ?? l.task}: ${l.connections} connections, ${l.inFlight} in flight` },
+  'worker.in-rotation': { sentence: l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}` },
+  cpuprofile: { sentence: l => `CPU profile of ${workerOf(l)}: ${l.file}, ${formatTime(l.tookMs)}` },
+  'worker.request': { sentence: l => `${workerOf(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}` },
+  'worker.paused': { sentence: l => `out of rotation ${workerOf(l)}: ${l.why}; ${l.connections} connections, ${l.inFlight} in flight` },
+  'worker.resumed': { sentence: l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}${l.why ? `: ${l.why}` : ''}` },
+  'worker.threw': { level: 'warn', sentence: l => `${workerOf(l)}: the app has thrown in ${l.where}: ${l.error}` },
+  'worker.protocol-error': { level: 'warn', sentence: l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced` },
+  'worker.drain': { sentence: l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight` },
+  'worker.retire': { sentence: l => l.killedFor ? `killed ${workerOf(l)}: ${KILLED_FOR[l.killedFor]}` : `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}` },
+  'worker.crash': {
+    level: 'warn',
+    sentence: l => `crashed ${workerOf(l)}: ${l.oomKilled ? OOM : l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${inFlightOf(l)}${outcomeOf(l)}`,
+    counter: { name: 'worker_crashes_total', help: 'Workers that exited unexpectedly.' }
+  },
+  'worker.children': { sentence: l => `${count(l.ended, 'process', 'processes')} that ${l.slot === null ? `process ${l.pid}` : workerOf(l)} had started ${l.ended === 1 ? 'was' : 'were'} ended after it${l.killed ? `, ${l.killed} of them by SIGKILL` : ''}: ${l.commands.join(', ')}` },
+  'worker.not-ready': {
+    level: 'warn',
+    sentence: l => `no ${l.slot === null ? 'standby' : `${l.oldPid ? 'replacement' : 'worker'} for slot ${l.slot}`}: ${l.why}; ${l.oldPid ? 'the old worker stays, ' : ''}next try in ${formatTime(l.nextTryMs)}`,
+    counter: { name: 'replacements_failed_total', help: 'Replacements that did not become ready.' }
+  },
+  recycled: {
+    sentence: l => `${l.ended === 'crashed' ? 'replaced' : 'recycled'} slot ${l.slot}, ${l.oldPid} → ${l.pid} (${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
+    counter: { name: 'recycles_total', help: 'Workers that were replaced, by reason.', reasons: [...REASONS.keys()] },
+    duration: { name: 'recycle_duration_seconds', help: 'From the spawn of a replacement until the old worker was gone.', field: 'tookMs' },
+    ends: 'recycle'
+  },
+  scaled: { sentence: l => `scaled slot ${l.slot} away: ${account(l)}`, ends: 'scale' },
+  stopped: {
+    sentence: l => `${l.reason === 'not-ready' ? 'gave up' : 'stopped'} ${l.slot === null ? 'a standby' : `slot ${l.slot}`}: ${account(l)}`,
+    ends: 'stop'
+  },
+  'worker.sample': { level: 'quiet' },
+  'fleet.memory': { level: 'quiet' },
+  'journal.gap': {},
+  'journal.end': {},
+  ...Object.assign({}, ...FEATURES.map(({ events }) => events))
+}
+
+/** @param {Line} l of a journal that may be older */
+function inFlightOf ({ inFlight, requestsInFlight = [] }) {
+  const [latest, ...others] = requestsInFlight
+  const known = requestsInFlight.reduce((/** @type {number} */ sum, /** @type {{ count: number }} */ { count }) =>
+    sum + count, 0)
+  return `${Math.max(inFlight, known)} in flight${latest ? ` (${latest.request}${others.length > 0 ? ', …' : ''})` : ''}`
+}
+
+/** @param {Line} l @returns {string} what has become of its connections */
+function outcomeOf ({ moved, replayed, answered, cut }) {
+  if (moved === undefined || moved + replayed + answered + cut === 0) return ''
+  const parts = [`${count(moved + replayed, 'connection')} went on in other workers`]
+  if (replayed > 0) parts.push(`${replayed} of them with ${replayed === 1 ? 'its request' : 'their requests'}`)
+  if (answered > 0) parts.push(`${answered} got 502`)
+  if (cut > 0) parts.push(`${cut} ${cut === 1 ? 'was' : 'were'} cut`)
+  return `; ${parts.join(', ')}`
+}
+
+/** @param {Line} l */
+function account (l) {
+  const streams = streamsCut(l)
+  const parts = [`${l.cut - streams} cut`, `${l.moved} moved`]
+  if (streams > 0) parts.push(`${count(streams, 'stream')} closed at the deadline`)
+  if (l.finished) parts.push(`${l.finished} finished`)
+  if (l.closedAfterResponse) parts.push(`${l.closedAfterResponse} closed after a response`)
+  if (l.closedIdle) parts.push(`${l.closedIdle} closed idle`)
+  if (l.unacked) parts.push(`${l.unacked} unacknowledged`)
+  if (l.unaccounted) parts.push(`${l.unaccounted} unaccounted for`)
+  if (l.ended === 'crashed') parts.push('the worker crashed')
+  else if (l.lost) parts.push('the worker gave no account')
+  else if (l.ended === 'killed') parts.push('the worker was killed at --kill-timeout')
+  return parts.join(', ')
+}
+
+/** Events that end the account of a drain, and of what. @type {ReadonlyMap<string, 'recycle' | 'scale' | 'stop'>} */
+const ENDS = new Map(Object.entries(EVENTS).flatMap(([event, { ends }]) => ends ? [[event, ends]] : []))
+
+module.exports = { EVENTS, ENDS }
