@@ -282,8 +282,8 @@ t.test('after a request whose body the app did not read the connection is idle, 
   }
 })
 
-t.test('a connection that the app has pinned ends with its worker, however old it was; a response without a length that a death cuts is reset', { skip }, async t => {
-  const { port, pid } = await settled(t, { workers: 1 })
+t.test('a connection that the app has pinned ends with its worker, however old it was; a response without a length that a death cuts is reset; so does one that has sent ends of lines alone, with its second', { skip }, async t => {
+  const { port, pid, events, supervisor } = await settled(t, { workers: 1 })
   const [pinned, cut] = await Promise.all([0, 1].map(() => RawClient.connect(port)))
   await delay(COVERED_MS)
   pinned.get('/pin')
@@ -296,6 +296,21 @@ t.test('a connection that the app has pinned ends with its worker, however old i
   await Promise.all([pinned.ended(), cut.ended()])
   await becomesTrue(() => cut.isClosed, 1000)
   t.same([pinned.responses.length, cut.error], [1, 'ECONNRESET'])
+
+  await events.until('worker.ready', { count: 2 })
+  const [blank, answered] = await Promise.all([0, 1].map(() => RawClient.connect(port)))
+  for (const deaths of [1, 2]) {
+    await covered(supervisor, 3) // with the first client's
+    for (const client of [blank, answered]) client.send('\r\n')
+    await delay(50)
+    process.kill(supervisor.status().workers[0].pid, 'SIGKILL')
+    await events.until('worker.ready', { count: 2 + deaths })
+    answered.get('/pid')
+    await answered.received(deaths)
+  }
+  t.same(events.all('worker.crash').map(({ moved, ended }) => [moved, ended]).slice(1), [[3, 0], [2, 1]])
+  await blank.ended()
+  t.equal(blank.responses.length, 0)
 })
 
 t.test('--no-failover: the connections die with their worker, and the journal says nothing of them', { skip }, async t => {

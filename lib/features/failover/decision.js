@@ -5,7 +5,8 @@
  * what is kept of what was read. Pure.
  *
  * What was read is given to another worker once, whatever it is: a request, a part of one, or bytes that are neither.
- * If that worker dies too, no third one gets it.
+ * If that worker dies too, no third one gets it. Ends of lines are not given, but count: the connection closes at the
+ * second death that follows them.
  *
  * @typedef {object} Request what is kept of what was read since the connection was idle
  * @property {Buffer} bytes
@@ -45,20 +46,21 @@ function readRequest (bytes) {
  * @param {Request | null} request null: nothing is kept
  * @param {{ isStopping: boolean, isBlocking: boolean, isReplaying: boolean }} how `isStopping`: no worker follows;
  *   `isBlocking`: this request has held the worker's event loop; `isReplaying`: `--replay safe`
- * @returns {{ end: End, given: Buffer | null, hasLeft: boolean }} `given`: what the other worker gets of what was read;
- *   `hasLeft`: the client has ended its half, and mostly waits for no answer
+ * @returns {{ end: End, given: Buffer | null, deaths: number, hasLeft: boolean }} `given`: what the other worker gets
+ *   of what was read; `deaths`: of workers, by what has come since the last answer; `hasLeft`: the client has ended its
+ *   half, and mostly waits for no answer
  */
 function decide (row, counted, request, { isStopping, isBlocking, isReplaying }) {
-  const to = (/** @type {End} */ end, given = request?.bytes ?? null) =>
-    ({ end, given, hasLeft: counted?.state === ENDED_BY_CLIENT })
+  const to = (/** @type {End} */ end, given = request?.bytes ?? null, deaths = row.deaths + 1) =>
+    ({ end, given, deaths, hasLeft: counted?.state === ENDED_BY_CLIENT })
   const fate = counted ? fateOf(row, counted, request?.isAlone === true) : 'ended'
   if (fate === 'ended') return to('closed')
   if (fate === 'answered') return to('closed-gently')
   if (fate === 'begun') return to('reset')
-  if (fate === 'idle') return to(isStopping ? 'closed' : 'moved', null)
+  if (fate === 'idle') return to(isStopping ? 'closed' : 'moved', null, row.deaths)
   const isAllKept = request !== null && counted?.read === row.latest.read + request.bytes.length
+  if (isAllKept && request.isBlank) return to(isStopping || row.deaths !== 0 ? 'closed' : 'moved', null)
   if (isStopping || !isAllKept) return to('answered')
-  if (request.isBlank) return to('moved', null)
   if (isBlocking || row.deaths !== 0 || row.hasThrown) return to('answered')
   if (!row.isSeen && !request.mayBeSeen) return to('moved')
   const isReplayed = isReplaying && request.head !== null && request.isAlone && isReplaySafe(request.head)

@@ -79,7 +79,7 @@ class Settlement {
   #settle ({ socket, row, key, idleMs, bytes, request }, isBlocking) {
     const { kernel, worker } = this
     const outcome = this.#outcome
-    const { end, given, hasLeft } = decide(row, bytes, request, {
+    const { end, given, deaths, hasLeft } = decide(row, bytes, request, {
       isStopping: kernel.isStopping(), isBlocking, isReplaying: kernel.options.replay === 'safe'
     })
     const isOver = end.startsWith('closed') || (end === 'answered' && hasLeft)
@@ -91,9 +91,10 @@ class Settlement {
     if (end === 'closed') return socket.close()
     if (end === 'moved' || end === 'replayed') {
       if (!given || !request) {
-        return kernel.give(worker, { key, leftMs: idleMs === undefined ? IDLE_MS : idleMs }, socket)
+        const leftMs = idleMs === undefined ? IDLE_MS : idleMs
+        return kernel.give(worker, { key, leftMs, ...deaths > 0 && { deaths } }, socket)
       }
-      const parcel = { key, ...this.#withBytes(given, request, row, end === 'replayed', socket) }
+      const parcel = { key, deaths, ...this.#withBytes(given, request, end === 'replayed', socket) }
       const lost = (/** @type {Socket} */ socket) => this.#answer(socket, row)
       this.#suspects.push({
         socket, key, ageMs: request.ageMs, give: apart => kernel.give(worker, parcel, socket, { apart, lost })
@@ -115,10 +116,10 @@ class Settlement {
     if (handle) answerLast(handle, hasThrown ? 500 : 502)
   }
 
-  /** @param {Buffer} given @param {Kept} request @param {Row} row @param {boolean} isReplayed @param {Socket} socket */
-  #withBytes (given, request, { deaths }, isReplayed, socket) {
+  /** @param {Buffer} given @param {Kept} request @param {boolean} isReplayed @param {Socket} socket */
+  #withBytes (given, request, isReplayed, socket) {
     const session = this.#sessionOf(request, socket)
-    return { leftMs: null, bytes: given.toString('base64'), deaths: deaths + 1, ...isReplayed && { replayed: 1 }, ...session !== null && { session } }
+    return { leftMs: null, bytes: given.toString('base64'), ...isReplayed && { replayed: 1 }, ...session !== null && { session } }
   }
 
   /** @param {Kept} request @param {Socket} socket @returns {string | null} its worker-to-be is that of its session */

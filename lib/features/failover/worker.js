@@ -246,7 +246,7 @@ class Duplicates {
       })
     } else {
       const at = isUnread ? read : readOf(note, socket, handle)
-      note.begin(socket.writableLength === 0 ? at : UNKNOWN, written)
+      note.begin(socket.writableLength === 0 ? at : UNKNOWN, written, { deaths: connection.deaths })
       if (at === ANSWERED) this.#awaitEnd(connection, note)
     }
     return note

@@ -38,8 +38,11 @@ t.test('what the app has not seen goes on with the connection, whatever it is, a
   }
 })
 
-t.test('ends of lines alone are no request: the connection is idle', async t => {
-  t.equal(endOf('\r\n', { isSeen: false, deaths: 1 }), 'moved')
+t.test('ends of lines alone are no request: the connection moves as an idle one does, and closes at the second death', async t => {
+  t.equal(endOf('\r\n', { isSeen: false }), 'moved')
+  t.equal(endOf('\r\n', { isSeen: false, deaths: 1 }), 'closed')
+  t.equal(endOf('\r\n', { isSeen: false }, { isStopping: true }), 'closed', 'nothing is answered')
+  t.equal(live({ wire: '\r\n'.repeat(4), cuts: [2, 4, 6], diesOf: 'chunk', isLenient: false, isReplaying: true, state: 1 }).deaths, 2)
 })
 
 t.test('no bytes, split anywhere, cost more than two workers, and none have an unsafe request handled twice', async t => {

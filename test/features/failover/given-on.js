@@ -32,8 +32,8 @@ const story = fc.record({
 
 /**
  * @param {any} story
- * @returns {{ deaths: number, handled: string[][] }} `deaths`: most that one request, or what is in its place, has
- *   cost; ends of lines alone are not given on. `handled`: by each worker, the requests that its app was given
+ * @returns {{ deaths: number, handled: string[][] }} `deaths` of workers; `handled`: by each worker, the requests that
+ *   its app was given
  */
 function live ({ wire, cuts, diesOf, isLenient, isReplaying, state }) {
   const bytes = Buffer.from(wire, 'latin1')
@@ -42,7 +42,7 @@ function live ({ wire, cuts, diesOf, isLenient, isReplaying, state }) {
   const chunks = ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end))
   /** @type {string[][]} */
   const handled = []
-  let [deaths, given, kernelRead, most] = [0, Buffer.alloc(0), 0, 0]
+  let [deaths, given, kernelRead, all] = [0, Buffer.alloc(0), 0, 0]
   while (handled.length < MOST_WORKERS) {
     const worker = startWorker(diesOf, isLenient)
     handled.push(worker.handled)
@@ -55,7 +55,7 @@ function live ({ wire, cuts, diesOf, isLenient, isReplaying, state }) {
       worker.read(chunk)
     }
     if (!worker.isDead && diesOf !== 'all') break
-    most = Math.max(most, deaths + 1)
+    if (kernelRead > 0) all++
     const rest = { read: before, written: 0 }
     const { isSeen } = worker
     const noted = { serial: 1, deaths, isSeen, hasThrown: false, latest: rest, other: rest, kept: 0, place: 0 }
@@ -64,11 +64,11 @@ function live ({ wire, cuts, diesOf, isLenient, isReplaying, state }) {
       { isStopping: false, isBlocking: false, isReplaying }
     )
     if (decision.end !== 'moved' && decision.end !== 'replayed') break
-    deaths = decision.given === null ? 0 : deaths + 1
+    deaths = decision.deaths
     given = decision.given ?? Buffer.alloc(0)
     if (diesOf === 'all' && given.length === 0 && chunks.length === 0) break // it is idle
   }
-  return { deaths: most, handled }
+  return { deaths: all, handled }
 }
 
 /** @param {string} diesOf @param {boolean} isLenient */
