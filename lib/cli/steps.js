@@ -7,7 +7,7 @@ const { count, formatTime } = require('../core/units')
 
 const BAR_WIDTH = 20
 const NOTICE_MS = 3000 // a drain that takes longer is explained
-/** What helps while a worker drains, and when it has drained. */
+/** Help while a worker drains, and when it has drained. */
 const HINTS = {
   drain: 'what is still open then is closed; sooner: an app that ends its streams on SIGTERM or recycle:drain, or a shorter --drain-timeout',
   end: 'a process that does not end is killed; sooner: an app that ends on SIGTERM, or a shorter --kill-timeout'

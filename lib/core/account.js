@@ -126,7 +126,7 @@ function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut
 }
 
 /**
- * What was lost with a worker that crashed, by its line in the journal.
+ * Losses with a worker that crashed, by its line in the journal.
  *
  * @param {Record<string, any>} line
  * @returns {{ connections: number, inFlight: number }} of what was not rescued, also where no sibling could be given

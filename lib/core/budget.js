@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * What a worker may use before it is replaced. The budget is drawn once, at the spawn: jitter keeps workers that start
- * together from being replaced together. Jitter only lowers a budget, so the user's value is a maximum.
+ * The memory and other resources that a worker may use before it is replaced. The budget is drawn once, at the spawn:
+ * jitter keeps workers that start together from being replaced together. Jitter only lowers a budget, so the user's
+ * value is a maximum.
  *
  * @typedef {object} Budget
  * @property {import('./sample').Metric} metric

@@ -31,7 +31,7 @@ function findHierarchy (controller, cgroups, mounts) {
   const mount = mounts.split('\n').map(readMount).find(({ type, options }) =>
     version === 1 ? type === 'cgroup' && options.includes(controller) : type === 'cgroup2')
   if (!mount) return null
-  // What is mounted may be a part of the hierarchy, whose root is then a container's own cgroup.
+  // The mount may be a part of the hierarchy, whose root is then a container's own cgroup.
   const [, , path] = found
   const isBelow = path === mount.root || path.startsWith(mount.root.endsWith('/') ? mount.root : `${mount.root}/`)
   const names = isBelow ? path.slice(mount.root.length).split('/').filter(Boolean) : []

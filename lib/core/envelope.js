@@ -34,7 +34,7 @@ function ourMessage (received, handle) {
   return message?.cmd === CMD ? message : null
 }
 
-/** What is done at each message: one function. */
+/** Work at each message: a function. */
 class Handlers {
   /** @type {Record<string, (fields: any, handle?: any) => void>} */
   #byType = Object.create(null)

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What the plan is made from: the facts of a fleet, what is desired of it, and what the two say together. Pure.
+ * The plan's input: the facts of a fleet, what is desired of it, and what the two say together. Pure.
  *
  * @typedef {object} WorkerFacts
  * @property {import('./state').State} state
@@ -54,7 +54,7 @@ const isServing = worker => worker?.state === 'ready'
 /** @param {WorkerFacts} standby @param {Desired} desired */
 const isUsable = ({ state, reason, generation }, desired) => state === 'standby' && reason === null && generation === desired.generation
 
-/** What is known of the container's memory includes it. @param {WorkerFacts | null} worker */
+/** The container's memory, where known, includes it. @param {WorkerFacts | null} worker */
 const isSeen = worker => worker !== null && worker.state !== 'spawning' && worker.isSampled
 
 /** @param {WorkerFacts | null} worker */

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What delayed a worker's event loop, as its beats report it.
+ * Delays of a worker's event loop, as its beats report them.
  *
  * @typedef {object} GcPauses of one kind of collection
  * @property {number} count since the worker's start

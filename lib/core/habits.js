@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What users of other supervisors write: words and flags that recycle does not have, each with what to write instead.
+ * Habits of users of other supervisors: words and flags that recycle does not have, each with what to write instead.
  * `recycle start <app>` and `recycle list` work.
  */
 

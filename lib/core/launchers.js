@@ -58,7 +58,7 @@ function programAt (args, valued) {
 }
 
 /**
- * What `node` is called with, as a call of recycle.
+ * The arguments of `node`, as a call of recycle.
  *
  * @param {string[]} args flags of node, the file, and the app's own
  * @param {string[]} [flags] more flags of node

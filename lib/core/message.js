@@ -99,7 +99,7 @@ const ofTask = {
   before: optional(usage),
   after: optional(usage)
 }
-/** What the sender's app has sent since the connection has gone, and the answer to the receiver's `ahead`. */
+/** Bytes that the sender's app has sent since the connection has gone, and the answer to the receiver's `ahead`. */
 const behind = {
   id, bytes: optional(text(LONGEST_BYTES)), mark: optional(count), isOver: optional(flag), isEnded: optional(flag)
 }

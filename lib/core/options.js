@@ -100,7 +100,7 @@ const OF_KERNEL = [
 const OPTIONS = Object.freeze([...OF_KERNEL.map(preset), ...FEATURES.flatMap(({ options }) => options({ row, types }))])
 
 /**
- * What it is unless it is given, with features that change that.
+ * The value unless one is given, with features that change that.
  *
  * @param {Readonly<Option>} option
  * @returns {Readonly<Option>}

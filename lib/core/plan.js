@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What to do next: the steps to begin now, from the facts of the fleet and from what is desired of it. Pure. Commands
+ * The next steps: those to begin now, from the facts of the fleet and from what is desired of it. Pure. Commands
  * change what is desired, workers change the facts, and after each change the plan is made anew; a step that has begun
  * is among the facts.
  *
@@ -193,14 +193,14 @@ function recycle ({ slots }, { slots: wanted, maxUnavailable }, { room, fits, su
   const isFull = maxUnavailable === 0 && fits === 0
   const waiting = condemned.filter(({ since, incumbent }) =>
     isFull && incumbent.canWait && !incumbent.isWaiting && clock.isDue(since + SAID_AFTER_MS))
-  // They are out of rotation when these begin
+  // The old ones are out of rotation when these begin
   const leaving = new Set(actions.map(action => 'slot' in action && action.slot))
   const ready = staying.filter(({ slot, incumbent }) => isServing(incumbent) && !leaving.has(slot)).length
   const maxSurge = Math.min(room, maxUnavailable > 0 ? fits : Math.max(1, fits))
   const movable = condemned.filter(({ incumbent }) => !(isFull && incumbent.canWait))
   const turns = nextRecycles(movable, { workers: wanted.length, ready, surging, maxSurge, maxUnavailable }, clock.now)
   const surges = turns.filter(({ how }) => how === 'surge').length
-  // Those for which the memory alone has no room: beyond what fits, while the surge would allow more.
+  // Replacements for which the memory alone has no room: beyond what fits, while the surge would allow more.
   return [...turns.map(/** @returns {Action} */ ({ slot, how }, i) => {
     const isTight = how === 'surge' ? surging + i + 1 > fits : surging + surges < room
     return { type: 'recycle', slot, how, ...isTight && { hasNoRoom: /** @type {const} */ (true) } }

@@ -21,7 +21,7 @@ const INTERPRETER = /^(?:exec_)?interpreter$/
 /** @type {Readonly<Record<string, string>>} */
 const LOADERS = Object.freeze({ tsx: '--node-option=--import=tsx', 'ts-node': '--node-option=--require=ts-node/register' })
 
-/** What needs no option, or has none. @type {Readonly<Record<string, string>>} */
+/** Keys that need no option, or have none. @type {Readonly<Record<string, string>>} */
 const WITHOUT = Object.freeze({
   exec_mode: `${NONE}: recycle has workers always`,
   autorestart: BY_ITSELF,

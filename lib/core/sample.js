@@ -3,7 +3,7 @@
 /** @import { Requested, Sampled as Limited } from '../features' */
 
 /**
- * One sample of a worker: its memory as the meter read it, and the figures of its last beat. It has everything that a
+ * A sample of a worker: its memory as the meter read it, and the figures of its last beat. It has everything that a
  * verdict needs, so that decisions can be replayed from a journal.
  *
  * @typedef {'rss' | 'anon' | 'pss' | 'uss'} Metric the figure that is compared with the budget

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What a service manager such as systemd passes to its service by the environment: sd_listen_fds(3), and what features
+ * Variables that a service manager such as systemd passes to its service: sd_listen_fds(3), and what features
  * take.
  */
 

@@ -47,7 +47,7 @@ function explainSilence ({ readyOn, hasLoaded, silentMs, said, own, children, pr
 /** @typedef {'cluster.isPrimary' | 'cluster.isMaster' | "throng's master"} PrimaryBranch */
 
 /**
- * What a worker does not run of an app with a cluster of its own, as far as a reading of its source tells.
+ * Code that a worker does not run of an app with a cluster of its own, as far as a reading of its source tells.
  *
  * @param {string} source
  * @returns {PrimaryBranch | null}

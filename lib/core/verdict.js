@@ -22,7 +22,7 @@ function verdict (window, budget) {
 }
 
 /**
- * What a worker is condemned for by the limit of a feature.
+ * The reason for which a worker is condemned by the limit of a feature.
  *
  * @param {Reason} reason @param {Sample} sample @param {Budget} budget
  * @returns {{ figure?: number, most?: number }} empty for other reasons

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * One client of the load: one connection and one request at a time. It counts the drops.
+ * A client of the load: one connection and one request at a time. It counts the drops.
  *
  * It does not use autocannon, whose clients do not count exactly. They write the next request after
  * `Connection: close`. They ignore a close without a response, and take the next response for that of the lost request.

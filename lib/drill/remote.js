@@ -47,7 +47,7 @@ class RemoteFleet extends EventEmitter {
 
   async ready () {}
 
-  /** What `recycle status --json` prints. */
+  /** The output of `recycle status --json`. */
   async status () {
     return this.client.call('status')
   }

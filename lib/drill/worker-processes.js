@@ -23,7 +23,7 @@ function whyNotKill ({ path, pid, workers }) {
     for (const worker of workers) process.kill(worker.pid, 0)
     return null
   } catch (error) {
-    // One that has exited just now
+    // A process that has exited just now
     return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM' ? 'this user may not kill its workers' : null
   }
 }

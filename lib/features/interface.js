@@ -4,7 +4,7 @@
 /** @import { Acceptor } from '../worker/accepting/acceptor' */
 
 /**
- * What the kernel gives to a feature's parts, in the primary and in a worker, and what these parts are to it.
+ * The contract between the kernel and a feature's parts, in the primary and in a worker.
  *
  * @typedef {object} PrimaryKernel what the primary gives to a feature
  * @property {import('../core/options').Options} options

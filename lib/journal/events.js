@@ -16,7 +16,7 @@ const { WARNINGS } = require('./warnings')
 
 const OOM = 'killed by the kernel, because memory ran out (SIGKILL)'
 
-/** What becomes of a worker for whose replacement there is no room. @type {Record<string, string>} */
+/** The fate of a worker for whose replacement there is no room. @type {Record<string, string>} */
 const NO_ROOM = {
   surge: 'it starts all the same, because --max-unavailable is 0',
   wait: 'the worker stays until there is, because --max-unavailable is 0',
@@ -32,7 +32,7 @@ const KILLED_FOR = {
   blocked: 'its event loop was blocked'
 }
 
-/** What a worker is out of rotation for. @type {Record<string, string>} */
+/** Tasks for which a worker is out of rotation. @type {Record<string, string>} */
 const TASKS = Object.assign({ collect: 'collect its garbage' }, ...FEATURES.map(({ tasks }) => tasks))
 
 /** Reasons that a command, or the worker itself, gives. */

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What sentences of the journal's events are made of. */
+/** Parts of sentences of the journal's events. */
 
 const { count, formatSize, formatTime } = require('../core/units')
 /** @import { Format } from '../features' */

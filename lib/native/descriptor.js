@@ -38,7 +38,7 @@ class Descriptor {
   }
 
   /**
-   * What Node can read and send, in its place from here on.
+   * A handle that Node can read and send, in its place from here on.
    *
    * @returns {any} a TCP or pipe handle; null: it is neither
    */

@@ -98,7 +98,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
 
 /**
  * @param {Record<string, any>} status @param {ReturnType<typeof painter>} paint
- * @param {{ isLive?: boolean }} [how] those alone that are orDash live
+ * @param {{ isLive?: boolean }} [how] for `top`: features alone that have something to say of this moment
  * @returns {string[]} what features say below the table, each after an empty line
  */
 function linesOfFeatures (status, paint, { isLive = false } = {}) {
@@ -162,7 +162,7 @@ function formatFleets (fleets, { width = Infinity } = {}) {
   return lines.map(line => `${line.length > width ? `${line.slice(0, width - 1)}…` : line}\n`).join('')
 }
 
-/** What is compared with the worker's budget. @param {Worker} worker @returns {number | null} */
+/** The figure that is compared with the worker's budget. @param {Worker} worker @returns {number | null} */
 function measured (worker) {
   return figure(/** @type {import('../core/sample').Sample} */ (worker), worker.metric ?? 'rss')
 }

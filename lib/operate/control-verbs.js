@@ -272,7 +272,7 @@ function sayWaits (supervisor, progress) {
   }
 }
 
-/** What a feature waits for. @param {Record<string, any>} status @returns {string | undefined} */
+/** The wait of a feature. @param {Record<string, any>} status @returns {string | undefined} */
 function noteOf (status) {
   return FEATURES.flatMap(({ reload }) => reload?.say?.(status) ?? [])[0]
 }

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What a worker is said to be, by `recycle status`, `recycle top` and the live page.
+ * The state of a worker in words, by `recycle status`, `recycle top` and the live page.
  *
  * @param {Record<string, any>} worker as in supervisor.status()
  * @returns {string} `paused`: it is out of rotation for the reason that its `paused` gives; `resting`: others do its

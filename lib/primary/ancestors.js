@@ -1,6 +1,6 @@
 'use strict'
 
-/** What has started this process, by /proc. */
+/** The processes that have started this one, by /proc. */
 
 const fs = require('node:fs')
 

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What a fleet may be told to do. Each command resolves when it has been carried out, and rejects where it cannot be.
+ * Commands to a fleet. Each command resolves when it has been carried out, and rejects where it cannot be.
  */
 
 const { boundsOf } = require('../features')

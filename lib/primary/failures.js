@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What fails in the primary itself: a defect of recycle, or a lack of the system's (descriptors, memory). It is in the
+ * Failures in the primary itself: a defect of recycle, or a lack of the system's (descriptors, memory). It is in the
  * journal, and ends only what it was: a fleet that has served goes on, and what is still due is tried again at the next
  * look. Where no worker has served yet, or another primary can run the fleet, this one ends.
  */

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What a fleet is called where it has been given no name: after its app. */
+/** The name of a fleet where it has been given no name: after its app. */
 
 const fs = require('node:fs')
 const path = require('node:path')

@@ -8,7 +8,7 @@
 /** @typedef {{ stream: string, lost: number, why: string | null }} Loss `lost` 0: it begins; `why` null: it is over */
 
 class OutputGone {
-  /** What fails, by stream. @type {Map<string, { lost: number, sources: Set<object> }>} */
+  /** Failures by stream. @type {Map<string, { lost: number, sources: Set<object> }>} */
   #failing = new Map()
 
   /** @param {(loss: Loss) => void} tell */
@@ -30,7 +30,7 @@ class OutputGone {
     }
   }
 
-  /** It has exited: what it lost since it said so is not known. @param {object} source */
+  /** The worker has exited: what it lost since it said so is not known. @param {object} source */
   left (source) {
     for (const [stream, { sources }] of this.#failing) {
       if (sources.delete(source) && sources.size === 0) this.#failing.delete(stream)

@@ -85,7 +85,7 @@ class Output extends EventEmitter {
     this.#add(linePrefix === '' ? bytes : prefixLines(bytes, linePrefix, this.#unfinished === source), source)
   }
 
-  /** What has not been written by then is lost. */
+  /** Output that has not been written by then is lost. */
   close () {
     this.isGone = true
     this.#againAt = Infinity

@@ -31,7 +31,7 @@ class Outputs {
    */
   constructor (options = null, onLoss = () => {}) {
     this.passOn = options && FEATURES.find(({ passOn, isOn }) => passOn && isOn(options))?.passOn?.(options)
-    /** What a worker is given as its stdout and stderr. @type {'pipe' | 'inherit'} */
+    /** The streams that a worker is given as its stdout and stderr. @type {'pipe' | 'inherit'} */
     this.stdio = this.passOn ? 'pipe' : 'inherit'
     this.onLoss = onLoss
     this.gone = new OutputGone(loss => onLoss({ warning: 'output-gone', ...loss }))

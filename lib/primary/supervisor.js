@@ -155,7 +155,7 @@ class Supervisor extends EventEmitter {
     }
   }
 
-  /** What features add to `/metrics`. @returns {Promise<string>} in Prometheus's text format */
+  /** Metrics that features add to `/metrics`. @returns {Promise<string>} in Prometheus's text format */
   async scrape () {
     return (await Promise.all(this.parts.features.all('scrape'))).join('')
   }

@@ -13,7 +13,7 @@ class Tenure extends EventTarget {
     return this.#why !== null
   }
 
-  /** What ended it. @returns {any} */
+  /** The cause of its end. @returns {any} */
   get reason () {
     return this.#why ?? undefined
   }

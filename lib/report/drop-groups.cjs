@@ -29,7 +29,7 @@ function dropGroups (drops) {
 }
 
 /**
- * What to do about drops of requests that took longer than their worker's drain.
+ * Advice on drops of requests that took longer than their worker's drain.
  *
  * @param {Drop[]} drops @param {Report['recycleEvents']} recycleEvents @param {(ms: number) => string} time
  * @returns {string | null}

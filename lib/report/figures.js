@@ -36,7 +36,7 @@ class Figures {
   #latency = new Latency(this.#spans)
   #client = new Client(this.#latency)
   #audit = new Audit(this.#spans, this.#memory, () => this.#attribute())
-  /** What the journal does not say. */
+  /** The gaps of the journal. */
   gaps = new Gaps()
   #collections = new Collections()
   /** By key. @type {[string, import('../features').Figures][]} */

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * What `require('recycle-supervisor/worker')` calls. The app may load another copy of this package than the one that
- * supervises it, so the functions are registered on `process` under a global symbol.
+ * The functions behind `require('recycle-supervisor/worker')`. The app may load another copy of this package than the
+ * one that supervises it, so the functions are registered on `process` under a global symbol.
  *
  * @typedef {object} Api
  * @property {(reason?: string) => void} requestRecycle
@@ -32,7 +32,7 @@ const { callApp, tellApp } = require('./call-app')
 
 const kApi = Symbol.for('recycle-supervisor.worker')
 
-/** One listener for many functions: above ten, Node warns the app of a leak. */
+/** A listener for many functions: above ten, Node warns the app of a leak. */
 function listenerOfAll () {
   /** @type {((about: any) => void)[]} */
   let fns = []
@@ -56,7 +56,7 @@ function offerApi (tracker, ofFeatures) {
   let channel = null
   /** @type {number | null} */
   let assigned = null
-  /** What the app does in onDrain(). @type {Promise<unknown>[]} */
+  /** The app's work in onDrain(). @type {Promise<unknown>[]} */
   const draining = []
   /** Of functions of features, until their parts are there. @type {{ name: string, args: unknown[] }[]} */
   const early = []

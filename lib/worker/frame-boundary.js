@@ -17,12 +17,12 @@ class FrameBoundary {
   /** Bytes of its payload that are to come; meaningless while its header is. */
   #left = 0
   #isInPayload = false
-  /** What has come of it; null: too much to keep. @type {Buffer[] | null} */
+  /** The bytes that have come of it; null: too much to keep. @type {Buffer[] | null} */
   #kept = []
   #keptBytes = 0
 
   /**
-   * What has come of the next frame; null: the connection is in the middle of a message, or of a long frame.
+   * The bytes that have come of the next frame; null: the connection is in the middle of a message, or of a long frame.
    *
    * @returns {Buffer | null}
    */

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What a server sends in WebSocket frames (RFC 6455), message by message. Pure. */
+/** Messages of a server in WebSocket frames (RFC 6455), message by message. Pure. */
 
 const CONTROL = 8
 

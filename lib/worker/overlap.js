@@ -144,7 +144,7 @@ class Overlap {
 }
 
 /**
- * What has come meanwhile is read before, though this process has had no CPU for as long.
+ * Messages that have come meanwhile are read before, though this process has had no CPU for as long.
  *
  * @param {() => void} fn @param {number} ms
  */

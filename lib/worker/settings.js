@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What the primary has this process begin with. The app does not see it.
+ * Settings with which the primary has this process begin. The app does not see it.
  *
  * @param {string} name of an environment variable
  * @returns {any}

@@ -59,12 +59,12 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
   if (!io.opts.connectionStateRecovery) throw new Error('clients of Socket.IO move as those whose state is recovered: new Server(server, { connectionStateRecovery: {} })')
   // Packets that are not read here, and a window that cannot go to another process
   if (io.opts.parser || engine.opts.perMessageDeflate) return
-  /** What has come, until its clients are there. @type {Map<string, Session>} */
+  /** Messages that have come, until its clients are there. @type {Map<string, Session>} */
   const arriving = new Map()
   /** Of each engine's connection. @type {WeakMap<object, Set<any>>} */
   const members = new WeakMap()
   const spaces = new WeakSet()
-  /** What a connection that has come is to begin with. @type {WeakMap<IncomingMessage, Buffer>} */
+  /** The state with which a connection that has come is to begin. @type {WeakMap<IncomingMessage, Buffer>} */
   const held = new WeakMap()
   /** Of each WebSocket, by its request. @type {WeakMap<IncomingMessage, FrameBoundary>} */
   const boundaries = new WeakMap()
@@ -112,7 +112,7 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
     })
   }
 
-  // Those that the app has made before
+  // Servers that the app has made before
   for (const namespace of io._nsps?.values() ?? [io.of('/')]) watchNamespace(namespace)
   io.on('new_namespace', watchNamespace)
   engine.on('connection', (/** @type {any} */ conn) => {
@@ -257,7 +257,7 @@ function closeAsMoved (conn) {
 }
 
 /**
- * What an event has in common with the same one of another worker.
+ * The traits that an event has in common with the same one of another worker.
  *
  * @param {Buffer} message @returns {Buffer | string | null} null: it is a packet of Engine.IO's own
  */

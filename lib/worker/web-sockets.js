@@ -57,7 +57,7 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain }) {
     ws.close(RESTART, 'service restart')
     setTimeout(() => ws.terminate(), ANSWER_MS).unref()
   }
-  /** Those that come while this worker leaves for good are sent away. */
+  /** WebSockets that come while this worker leaves for good are sent away. */
   let isLast = false
   onDrain((/** @type {{ handoff: boolean }} */ { handoff }) => { isLast = !handoff })
   closeAtDrain(onDrain, { all: () => [...open.keys()], canGo: ws => open.get(ws) === true, close })

@@ -42,3 +42,24 @@ t.test('the sources name what they speak of', async t => {
     .flatMap((line, i) => isVague(line) ? [`${file}:${i + 1}: ${line.trim().slice(0, 100)}`] : []))
   t.same(found, [], `write ${instead}`)
 })
+
+/** The first words of each comment; lines of `//` below each other are one. @param {string} source */
+function beginnings (source) {
+  const lines = source.split('\n')
+  return lines.flatMap((line, i) => {
+    const [, block, own] = /^\s*\/\*\*\s*(.*)|(?:^|\s)\/\/ (.*)/.exec(line) ?? []
+    if (own !== undefined) return /^\s*\/\/ /.test(line) && /^\s*\/\/ /.test(lines[i - 1]) ? [] : [{ at: i + 1, text: own }]
+    return block === undefined ? [] : [{ at: i + 1, text: block || lines[i + 1]?.replace(/^\s*\* ?/, '') || '' }]
+  })
+}
+
+t.test('a comment of the sources names its subject', async t => {
+  t.same(beginnings('/** It is. */\n  /**\n   * Those are.\n   */\nf() // What\n// A b\n// It c').map(({ text }) => text), ['It is. */', 'Those are.', 'What', 'A b'])
+  const files = ['bin', 'lib'].flatMap(folder => fs.readdirSync(path.join(ROOT, folder), { recursive: true })
+    .map(file => path.join(folder, String(file)))
+    .filter(file => /\.c?js$/.test(file)))
+  t.ok(files.length > 350)
+  const found = files.flatMap(file => beginnings(fs.readFileSync(path.join(ROOT, file), 'utf8'))
+    .flatMap(({ at, text }) => /^(?:It|Its|They|Those|One|What)\b/.test(text) ? [`${file}:${at}: ${text.slice(0, 100)}`] : []))
+  t.same(found, [], 'write the noun')
+})

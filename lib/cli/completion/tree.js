@@ -1,6 +1,6 @@
 'use strict'
 
-/** What can be completed where, from commander's tree of commands and from the tables of options. */
+/** Completions by place, from commander's tree of commands and from the tables of options. */
 
 const { OPTIONS } = require('../../core/options')
 const { DRILL_OPTIONS } = require('../../drill/options')

@@ -35,7 +35,7 @@ class AppMetrics {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    // It may be read late
+    // The answer may be read late
     handle.once('entered', () => {
       if (handle.isGone) return
       this.#workers.set(handle, { metrics: null, isAsked: false })

@@ -24,7 +24,7 @@ function parseMetrics (json) {
   return metrics.filter(isMetric)
 }
 
-/** What still counts of a process that is gone. @param {Metric[]} metrics */
+/** The figures that still count of a process that is gone. @param {Metric[]} metrics */
 function lasting (metrics) {
   return metrics.flatMap(metric => {
     if (metric.type === 'counter' || metric.type === 'histogram') return [metric]

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What is said of a blocked event loop. */
+/** Sentences of a blocked event loop. */
 
 const FRAME = /^(?:(?:async )?(.*?) \((.*)\)|(?:async )?(.*))$/ // of a function, or of none
 const LOCATION = /^(?:file:\/\/)?(.+):(\d+):\d+$/

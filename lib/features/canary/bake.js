@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * One comparison of new code with that before, from its first worker to the verdict:
+ * A comparison of new code with that before, from its first worker to the verdict:
  *
  *     warm-up
  *       │ times to the response of the old workers
@@ -35,7 +35,7 @@ class Bake {
   state = 'starting'
   /** The latest. @type {Verdict | null} */
   verdict = null
-  /** What it is made of. */
+  /** Parts of the comparison. */
   inputs = {}
   /** Of the new code, and of that before; -1: no worker of the new code serves yet. */
   generation = -1

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What a worker counts while a deploy is judged: plain data of bounded size, changed in constant time for each request.
+ * Counts of a worker while a deploy is judged: plain data of bounded size, changed in constant time for each request.
  *
  * @typedef {'errors' | 'unfinished' | 'refusals' | 'slowMedian' | 'slowTail'} Kind 5xx; ended before the response was
  *   complete, by the app, or by a client that had waited long; 4xx; slower than the threshold of the median, and of the

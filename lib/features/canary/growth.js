@@ -50,7 +50,7 @@ function secondHalf ({ memory, half }) {
 }
 
 /**
- * What the new code has kept, beside how much the growths of the old workers differ.
+ * Memory that the new code has kept, beside how much the growths of the old workers differ.
  *
  * @param {Sums} ours @param {Sums} others
  */

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What the options take, and the arguments of a reload of the same names.
+ * Kinds of the options, and the arguments of a reload of the same names.
  *
  * @param {typeof import('../../core/option-types').types} types
  */

@@ -62,7 +62,7 @@ function costsOf (old, idleMs) {
 }
 
 /**
- * What is needed is the larger of two: with the time without requests, which is more for a worker with fewer requests
+ * The need is the larger of two: with the time without requests, which is more for a worker with fewer requests
  * than the old ones; and all of the time by the request, which is more for a worker with more of them.
  *
  * @param {readonly Window[]} windows @param {readonly Window[]} old @param {number} idleMs

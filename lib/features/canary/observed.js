@@ -1,6 +1,6 @@
 'use strict'
 
-/** What the workers of both codes have counted, slot by slot: those that a slot has had one after the other are one. */
+/** Counts of the workers of both codes, slot by slot: those that a slot has had one after the other are one. */
 
 const { newCounts, blockBetween, poolCounts } = require('./counts')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */

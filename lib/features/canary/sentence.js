@@ -53,7 +53,7 @@ function sides (status) {
   ]
 }
 
-/** What has decided. @param {import('./bake').Verdict} verdict @returns {string} */
+/** The deciding figure. @param {import('./bake').Verdict} verdict @returns {string} */
 function sayWhy ({ sentence, ...verdict }) {
   return sentence ?? sentenceOf(verdict)
 }

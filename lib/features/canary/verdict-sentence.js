@@ -4,7 +4,7 @@ const { grouped, formatSize } = require('../../core/units')
 /** @import { Figure, Verdict } from './verdict' */
 
 /**
- * What a figure is called, and the word between its value and the requests.
+ * The name of a figure, and the word between its value and the requests.
  *
  * @type {Record<Figure['name'], [title: string, word: 'of' | 'over']>}
  */
@@ -31,7 +31,7 @@ function sentenceOf ({ verdict, decidedBy, requests, leastRequests, figures }) {
     `against ${valueOf(figure, 'old')} ${word} ${grouped(requests.old)} of the old workers`
 }
 
-/** Those of the new code that were too few to decide. @param {Figure[]} figures @returns {string} empty: none */
+/** Requests of the new code that were too few to decide. @param {Figure[]} figures @returns {string} empty: none */
 function crashesOf (figures) {
   const count = figures.find(({ name }) => name === 'crashes')?.fresh ?? 0
   return count === 0 ? '' : `; a worker of the new code has crashed ${count === 1 ? 'once' : `${grouped(count)} times`}`

@@ -16,7 +16,7 @@ const EVERY_MS = 900 // of the heartbeats at most one a second has it
 class Observer {
   /** @type {Counts | null} */
   #counts = null
-  /** What has been counted of each connection. @type {WeakMap<object, Connection>} */
+  /** The counts of each connection. @type {WeakMap<object, Connection>} */
   #connections = new WeakMap()
   /** @type {Thresholds | null} */
   #thresholds = null
@@ -85,7 +85,7 @@ class Observer {
   }
 
   /**
-   * Its client has given up sooner than the slowest answers of the code before come. Each such client comes anew, and
+   * The client has given up sooner than the slowest answers of the code before come. Each such client comes anew, and
    * workers that have just started accept more of those than of others: that says nothing of the code.
    *
    * @param {import('../../worker/connections/connection').Connection} connection @param {number} ms

@@ -57,7 +57,7 @@ function pushLoad (history, load) {
   const isChanged = history.recent.at(-1)?.workers !== workers
   const changedAt = isChanged ? atMs : history.changedAt
   const settledAt = (isChanged ? null : history.settledAt) ?? (serving >= workers ? atMs : null)
-  // One look before those of the last seconds tells that they are covered.
+  // A look before those of the last seconds tells that they are covered.
   const from = history.recent.findLastIndex(({ atMs: at }) => at <= atMs - BUSY_MS)
   const recent = [...history.recent.slice(Math.max(0, from)), load]
   const last = history.steps.at(-1)
@@ -87,7 +87,7 @@ function decide (history, { min, max }) {
 
 /** @param {History} history @param {Load} latest @param {number} max @returns {Decision | null} */
 function moreFor ({ recent, changedAt, settledAt }, { atMs, workers, fitting }, max) {
-  // What came before the workers of the last change were there says nothing of what they can do.
+  // Load from before the workers of the last change were there says nothing of what they can do.
   const looks = recent.filter(look => look.atMs > atMs - BUSY_MS)
   if (looks.length === recent.length || looks[0].atMs <= (settledAt ?? changedAt)) return null
   const busy = round(looks.reduce((sum, look) => sum + look.busy, 0) / looks.length)

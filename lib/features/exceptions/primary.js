@@ -39,7 +39,7 @@ class Exceptions {
     const at = this.kernel.now()
     if (seen <= OFTEN || at - (this.#toldAt.get(kind) ?? 0) >= AGAIN_MS) {
       this.#toldAt.set(kind, at)
-      // One of the others
+      // Another listener
       const what = kind.name === name ? { name, message } : { name: kind.name, message: `${name}: ${message}`.slice(0, LONGEST.message) }
       this.kernel.record('worker.exception', { slot: handle.slot, pid: handle.pid, ...what, stack, request, isAnswered, seen, ...listener !== null && { listener, isEnding } })
     }

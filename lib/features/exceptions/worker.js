@@ -38,8 +38,8 @@ function surviveExceptions (kernel) {
   /** Of the request whose handler may be running, in this turn. @type {Current | null} */
   let starting = null
   /**
-   * Exceptions that have left functions of process.nextTick() behind: these run after the handler of a request that
-   * comes next, and before forget().
+   * Exceptions that have interrupted the queue of process.nextTick(): Node runs the rest of it only after the handler
+   * of the next request, which must not be blamed for what throws there.
    */
   let interrupted = 0
   const forget = () => { starting = null }
@@ -65,7 +65,7 @@ function surviveExceptions (kernel) {
     process.once('uncaughtException', state.current === 'held' ? die : thrown => survive(thrown, current))
   })
 
-  /** What the app's own listeners have had last. @type {{ thrown: unknown, current: Current | null }} */
+  /** The exception that the app's own listeners have had last. @type {{ thrown: unknown, current: Current | null }} */
   let kept = { thrown: null, current: null }
   /** Tells the first of them, once, where it has not ended the process. */
   let tellKept = () => {}

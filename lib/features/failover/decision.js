@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What becomes of a connection whose worker has died, by what the worker had noted, what the kernel has counted, and
+ * The end of a connection whose worker has died, by what the worker had noted, what the kernel has counted, and
  * what is kept of what was read. Pure.
  *
  * What was read is given to another worker once, whatever it is: a request, a part of one, or bytes that are neither.

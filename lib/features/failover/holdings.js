@@ -151,7 +151,7 @@ class Holdings {
   }
 
   /**
-   * What was read of its request in flight, behind the prefix; null: nothing is.
+   * Bytes that were read of its request in flight, behind the prefix; null: nothing is.
    *
    * @param {Row} row @param {Bytes} counted
    */

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * What a worker passes to the primary of its connections, with their descriptors; the first is of its memory. Each
- * packet has a descriptor, so that it is read by itself.
+ * Packets by which a worker passes its connections to the primary, with their descriptors; the first is of its memory.
+ * Each packet has a descriptor, so that it is read by itself.
  *
  * @typedef {object} Packet
  * @property {string} [key] the server of those that have begun

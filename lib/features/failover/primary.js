@@ -70,8 +70,8 @@ class Failover {
   }
 
   /**
-   * What a worker sends waits where it is, also when that worker has died: so it is looked for rarely, while little
-   * comes, and not at all while no worker is there.
+   * The messages of a worker wait where they are, also when that worker has died: so they are looked for rarely, while
+   * little comes, and not at all while no worker is there.
    *
    * @param {number} afterMs
    */

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What a worker notes of a connection in memory that the primary can read when the worker is dead, and what follows
+ * Notes of a worker on a connection in memory that the primary can read when the worker is dead, and what follows
  * from that. Pure.
  *
  * A row has two states of its connection, the latest and the one before, or the one that follows: each is written whole
@@ -40,14 +40,14 @@
 
 const ROW_BYTES = 64
 const MOST_ROWS = 2 ** 18
-/** What was read of requests in flight: `from` is the file's offset. */
+/** Bytes that were read of requests in flight: `from` is the file's offset. */
 const PLACES = Object.freeze([
   { from: MOST_ROWS * ROW_BYTES, bytes: 1024, count: 2 ** 16 },
   { from: MOST_ROWS * ROW_BYTES + 1024 * 2 ** 16, bytes: 16_384, count: 2 ** 11 }
 ])
 const PREFIX_BYTES = 8 // of each place: when the first of it came, ms since 1970
 /**
- * What a place had no room for, behind the serial of its row and how much of the same is in the place: see
+ * Bytes for which a place had no room, behind the serial of its row and how much of the same is in the place: see
  * lib/native/addon/reads.c.
  */
 const SPILL = Object.freeze({ from: PLACES[1].from + PLACES[1].bytes * PLACES[1].count, bytes: PLACES[1].bytes })
@@ -61,7 +61,7 @@ const STATES = Object.freeze([2, 4])
 const KEPT = 6
 const PLACE = 7
 const AT_END = 0.5
-/** What FLAGS is the sum of: LATEST where the second state is the latest one, and DEATH for each death. */
+/** The summands of FLAGS: LATEST where the second state is the latest one, and DEATH for each death. */
 const LATEST = 1
 const SEEN = 2
 const THREW = 4

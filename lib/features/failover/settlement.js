@@ -27,7 +27,7 @@ const IDLE_MS = 5000 // of a connection whose server has not told
 class Settlement {
   /** @type {Outcome} */
   #outcome = { moved: 0, replayed: 0, answered: 0, cut: 0, ended: 0, cuts: [] }
-  /** What goes on with what was read. @type {import('./suspects').Suspect[]} */
+  /** Connections that go on with the bytes that were read. @type {import('./suspects').Suspect[]} */
   #suspects = []
 
   /**

@@ -28,7 +28,7 @@ class Table {
     this.addon = addon
     this.fd = addon.memory(MEMORY_BYTES)
     const [{ from, bytes, count }, larger] = PLACES
-    /** What is read is kept; else no request can be handled by another worker. */
+    /** The bytes read are kept; else no request can be handled by another worker. */
     this.isKeeping = addon.watchReads(this.fd, from, bytes, count, larger.from, larger.bytes, larger.count, SPILL.bytes)
   }
 
@@ -61,7 +61,7 @@ class Table {
 }
 
 /**
- * One connection's row. Counts of bytes are as the kernel has them, which are those of its handle and what passed
+ * The row of a connection. Counts of bytes are as the kernel has them, which are those of its handle and what passed
  * before that had it.
  */
 class Note {
@@ -70,7 +70,7 @@ class Note {
   #latest = 0
   readBefore = 0
   writtenBefore = 0
-  /** Whether a part of the next request had been read was not known at the end of the last one. */
+  /** At the end of the last response the worker did not know whether the next request had begun to arrive. */
   isUncertain = false
 
   /** @param {Addon} addon @param {number} fd @param {number} row @param {number} serial @param {Float64Array} view */
@@ -123,7 +123,7 @@ class Note {
     if (read >= 0) this.#view[this.#at + KEPT] = 0
   }
 
-  /** What was read last is the end of a head: of no later request a part has been read. */
+  /** The last bytes read are the end of a head: of no later request a part has been read. */
   get isAtEndOfHead () {
     return this.#view[this.#at + KEPT] % 1 === AT_END
   }

@@ -162,7 +162,7 @@ class Duplicates {
     this.#timer = setTimeout(() => this.#send(), Math.max(0, this.#sentAt + TICK_MS - performance.now())).unref()
   }
 
-  /** What has come and gone since the last time. */
+  /** Connections that have come and gone since the last time. */
   #send () {
     this.#timer = null
     this.#sentAt = performance.now()
@@ -278,7 +278,7 @@ function readOf (note, socket, handle) {
 }
 
 /**
- * What a connection's only request was, if nothing has come behind it.
+ * The bytes of a connection's only request, if nothing has come behind it.
  *
  * @param {Connection} connection
  * @returns {Buffer | null} null: more has come, or a part of it is not known

@@ -1,13 +1,14 @@
 'use strict'
 
 /**
- * What the app has opened before it is forked. A copy shares each such file, socket or watch with the mold and with its
- * siblings: two of them that write to one database connection, or read from it, break it. So they are found, and named.
+ * Descriptors that the app has opened before it is forked. A copy shares each such file, socket or watch with the mold
+ * and with its siblings: two of them that write to one database connection, or read from it, break it. So they are
+ * found, and named.
  */
 
 const fs = require('node:fs')
 
-/** What Node opens for itself; a copy's event loop makes these anew. */
+/** Descriptors that Node opens for itself; a copy's event loop makes these anew. */
 const OF_THE_LOOP = /^anon_inode:\[(?:eventpoll|eventfd|io_uring)\]$/
 const HEX_LISTENING = '0A'
 

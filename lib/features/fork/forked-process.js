@@ -18,7 +18,7 @@ const { spawn: nodeSpawn } = /** @type {any} */ (ChildProcess.prototype)
 const ENDED_MS = 3000 // from a process's SIGKILL until its mold says that it has ended
 const LONGEST = 65_536 // characters of an answer
 
-/** What a mold answers: see mold.js. The app that it loads has the same descriptor, and may write anything to it. */
+/** Answers of a mold: see mold.js. The app that it loads has the same descriptor, and may write anything to it. */
 const ANSWER = record({
   held: optional(flag),
   frozen: optional(flag),
@@ -41,7 +41,7 @@ class MoldControl extends EventEmitter {
   /** @type {Map<number, Handle>} forked or being forked, by number */
   #handles = new Map()
   #lastNumber = 0
-  /** What has come of the next answer. */
+  /** The part of the next answer that has come. */
   #rest = ''
   #isRetiring = false
   isUp = true
@@ -151,7 +151,7 @@ class MoldControl extends EventEmitter {
   }
 }
 
-/** What Node calls a Process: ChildProcess calls these, and is told of the end by `onexit`. */
+/** A Process in the sense of Node: ChildProcess calls these, and is told of the end by `onexit`. */
 class Handle {
   /** @type {number | undefined} */
   pid
@@ -271,7 +271,11 @@ function answerOf (line) {
   }
 }
 
-/** What a process is given beside our own environment, which its mold has. @param {string[]} pairs `NAME=value` */
+/**
+ * Variables that a process is given beside our own environment, which its mold has.
+ *
+ * @param {string[]} pairs `NAME=value`
+ */
 function changes (pairs) {
   const entries = pairs.map(pair => /** @type {[string, string]} */ ([pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
   return Object.fromEntries(entries.filter(([name, value]) => process.env[name] !== value && !name.startsWith('NODE_CHANNEL_')))

@@ -69,7 +69,7 @@ class Mold {
     while (this.timers.hasImmediates && ++turns < MOST_TURNS)
     this.tell({ frozen: true })
     const env = this.#serve()
-    // It starts the inspector, by a thread that is missing
+    // SIGUSR1 starts the inspector, by a thread that is missing
     if (process.listenerCount('SIGUSR1') === 0) this.addon.ignore(os.constants.signals.SIGUSR1)
     takeIdentity(env)
     reseed()

@@ -8,7 +8,7 @@
  *                            └── ends, refuses or takes too long: what has been asked for cannot be started; the
  *                                next call tries anew
  *
- * One that does not fork in time, or does not tell that a copy has ended, hangs, and is ended as well. A generation
+ * A mold that misses its deadline to fork, or to tell that a copy has ended, is killed. A generation
  * whose copies do not start, one after the other and none before, is spawned; what ends a copy that has started says
  * nothing of forking.
  */

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What the app has to do in a copy by itself: its own generator's seed, a connection, a file. In the order it was
+ * Work that the app has to do in a copy by itself: its own generator's seed, a connection, a file. In the order it was
  * given.
  */
 

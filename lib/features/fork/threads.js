@@ -15,7 +15,7 @@ const MOST_LOOKS = 25 // Node.js loads root certificates in a thread that ends
 class LiveThreads {
   /** Node's handles of them. @type {Set<any>} */
   #handles = new Set()
-  /** Those of Node.js, with its pool. @type {Set<string>} */
+  /** Threads of Node.js, with its pool. @type {Set<string>} */
   #own = new Set()
   // Without `destroy`, for which Node would watch the end of each promise.
   #hook = createHook({ init: (_id, type, _trigger, handle) => { if (type === 'WORKER') this.#handles.add(handle) } })
@@ -30,7 +30,7 @@ class LiveThreads {
 
   /** How many there are now. */
   get count () {
-    // It has been joined
+    // The thread has been joined
     for (const handle of this.#handles) if (handle.messagePort === undefined) this.#handles.delete(handle)
     return this.#handles.size
   }

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * One probe of one worker:
+ * A probe of one worker:
  *
  *     primary ── GET <path> ──▶ near end ═══ far end ──▶ the worker's HTTP server, as a connection that it has accepted
  *

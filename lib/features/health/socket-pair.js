@@ -34,7 +34,7 @@ async function connectPair () {
   const server = net.createServer({ pauseOnConnect: true })
   try {
     const file = path.join(folder, 'probe')
-    // It would be cut, and the rest is another folder
+    // A longer path would be cut, and the rest is another folder
     if (Buffer.byteLength(file) > LONGEST_NAME) throw new Error(`${os.tmpdir()} is too long a name for a folder of sockets`)
     await once(server.listen(file), 'listening')
     const near = net.connect(file).on('error', error => server.emit('error', error))

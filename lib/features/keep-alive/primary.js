@@ -2,7 +2,7 @@
 
 /** @param {import('../interface').PrimaryKernel} kernel @returns {import('../interface').PrimaryPart} */
 function warnOfShort ({ options, record }) {
-  /** What was found first. @type {import('./sentence').Short | null} */
+  /** The first finding. @type {import('./sentence').Short | null} */
   let short = null
   return {
     connect (handle) {

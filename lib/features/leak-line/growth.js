@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What has grown between two readings or more: the samples that have come, less those that have gone, by the function
+ * Growth between two readings or more: the samples that have come, less those that have gone, by the function
  * that has allocated them. What was allocated and freed meanwhile is in neither reading.
  *
  * @typedef {{ came: Weights, gone: Weights }} Change

@@ -66,8 +66,8 @@ function intervalOf ({ sum, guessed, squares }) {
 }
 
 /**
- * What has come less what has gone. The intervals of both make that of the difference (the MOVER method of Zou and
- * Donner).
+ * The difference of what has come and what has gone. The intervals of both make that of the difference (the MOVER
+ * method of Zou and Donner).
  *
  * @param {Weights} came @param {Weights} gone
  * @param {number} intervalBytes between two samples, in the mean

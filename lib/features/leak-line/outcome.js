@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What a study has found, from its readings:
+ * The outcome of a study, from its readings:
  *
  *     grows    functions whose memory has grown in both halves of the time
  *     fills    functions whose memory has grown, though hardly in the second half: caches that fill up

@@ -3,9 +3,9 @@
 /** @import { Frame } from './frames' */
 
 /**
- * What V8's sampling heap profiler says is alive, in a form that is kept from one reading to the next: for each sample
- * its number, by the time of its allocation, its weight, and its stack, as a node of a tree that all readings share.
- * The numbers are in typed arrays, which are not among what is measured.
+ * Allocations that are alive by V8's sampling heap profiler, in a form that is kept from one reading to the next: for
+ * each sample its number, by the time of its allocation, its weight, and its stack, as a node of a tree that all
+ * readings share. The numbers are in typed arrays, which are not among what is measured.
  *
  * @typedef {{ scriptId: string, url: string, functionName: string, lineNumber: number, columnNumber: number }}
  *   CallFrame of V8; line and column from 0

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What a study has found, in sentences. */
+/** The outcome of a study, in sentences. */
 
 const { LEAST_REQUESTS, worst } = require('./outcome')
 const { sayPlace } = require('./place')

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * One study of a slot: its worker is replaced by one that is profiled, which is read out of rotation, and replaced by
+ * A study of a slot: its worker is replaced by one that is profiled, which is read out of rotation, and replaced by
  * an ordinary one.
  *
  *     recycle ─▶ profiled worker ready ─▶ reading ─▶ reading ─▶ reading ─▶ recycle

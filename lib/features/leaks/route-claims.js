@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What a fit says of each route: how many bytes its requests keep beyond those of other routes, with an interval that
+ * Claims of a fit on each route: how many bytes its requests keep beyond those of other routes, with an interval that
  * holds for all routes at once.
  *
  * @typedef {{ bytes: number, low: number, high: number }} Claim for each request

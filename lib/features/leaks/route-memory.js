@@ -171,7 +171,7 @@ class RouteMemory {
   }
 
   /**
-   * What mark-sweeps have freed of what had grown since the mark-sweep before; null: there was none.
+   * Bytes that mark-sweeps have freed of what had grown since the mark-sweep before; null: there was none.
    *
    * @param {Epoch[][]} workers
    */

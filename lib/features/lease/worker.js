@@ -9,7 +9,7 @@
 function takeLease ({ channel, onDrain, callApp }) {
   /** Called with the lease. @type {((about: { slot: number }) => unknown)[]} */
   const waiting = []
-  /** What ends the app's work, as it has returned it. @type {unknown[]} */
+  /** The function that ends the app's work, as it has returned it. @type {unknown[]} */
   const ends = []
   /** @type {number | null} */
   let slot = null

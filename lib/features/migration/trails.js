@@ -71,7 +71,7 @@ class Trails {
 
 /** A connection that has gone, and that the app here sees as open. */
 class Departed {
-  /** What is to be sent. @type {Buffer[]} */
+  /** Bytes to be sent. @type {Buffer[]} */
   #pending = []
   #isFlushScheduled = false
   /** @type {number | null} */
@@ -119,7 +119,7 @@ class Departed {
     for (const bytes of this.#pending) socket.write(bytes)
   }
 
-  /** What became of it is not known. */
+  /** The fate of it is not known. */
   lost () {
     this.#isOver = true
     if (!this.#isEnded) this.trails.callApp('close', this.follow.end)
@@ -159,7 +159,7 @@ class Departed {
 
 /** A connection that has come, and that the app of its sender sees as open. */
 class Arrived {
-  /** What has come before hear(). @type {Behind[]} */
+  /** Messages from before hear(). @type {Behind[]} */
   #early = []
   /** @type {((behind: Behind) => void) | null} */
   #heard = null

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * One output of a worker, stdout or stderr, on its way to the primary's: in whole lines, and no faster than that takes
+ * An output of a worker, stdout or stderr, on its way to the primary's: in whole lines, and no faster than that takes
  * them.
  */
 

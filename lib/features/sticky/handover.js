@@ -50,7 +50,11 @@ class SessionsForSuccessor {
 class SessionsOfPredecessor {
   /** Slots of the predecessor. @type {number[]} */
   #slots = []
-  /** What each slot's workers have: all of its sessions, or these. @type {Map<number, 'all' | Set<string>>} */
+  /**
+   * The sessions that each slot's workers have: all of its sessions, or these.
+   *
+   * @type {Map<number, 'all' | Set<string>>}
+   */
   #kept = new Map()
   /** Sessions that are this fleet's by now. @type {Set<string>} */
   #given = new Set()

@@ -40,7 +40,7 @@ function mix (hash) {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/** What stands for a key where it must not be told. @param {string} key @returns {number} 32 bits */
+/** A stand-in for a key where it must not be told. @param {string} key @returns {number} 32 bits */
 const hashOf = key => mix(fnv1a(key))
 
 module.exports = { ownerOf, hashOf }

@@ -13,7 +13,7 @@ const { bounded } = require('./session')
 const LONGEST_VALUE = 1_000_000
 
 class Transfers {
-  /** What is to be transferred when no request of its session is in flight. @type {Map<string, () => unknown>} */
+  /** A transfer that is due when no request of its session is in flight. @type {Map<string, () => unknown>} */
   #pending = new Map()
   /**
    * Of the sessions with requests in flight, whether all of these can move; null: to be found anew.

@@ -140,7 +140,7 @@ class Sessions {
   }
 
   /**
-   * What the app does in onDrain() is done, or has had its time: only what waits for a transfer is still this worker's.
+   * The app's work in onDrain() is done, or has had its time: only what waits for a transfer is still this worker's.
    */
   release () {
     if (this.#kept !== 'all') return

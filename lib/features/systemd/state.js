@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What a service manager is told of the fleet, as the assignments of sd_notify(3), from the lines of the journal:
+ * News of the fleet for a service manager, as the assignments of sd_notify(3), from the lines of the journal:
  *
  *     starting ──enough workers are ready──▶ running ◀──▶ reloading        any of them ──▶ stopping
  *

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What an addon is made of, by its binding.gyp: a binary names the hash, so a test can tell when it is an old one. */
+/** Sources of an addon, by its binding.gyp: a binary names the hash, so a test can tell when it is an old one. */
 
 const { createHash } = require('node:crypto')
 const fs = require('node:fs')

@@ -113,7 +113,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
     if (handover) handover.adminSocket = null
     stream.end()
     return new Promise(resolve => {
-      // Its connections do not keep this process, but until they have their answers it stays.
+      // The server's connections do not keep this process, but until they have their answers it stays.
       const grace = setTimeout(() => setImmediate(() => server.closeAllConnections()), graceMs)
       // Not http's own close(): it ends idle connections, to which a request may be on its way, and from Node.js 26 on
       // also those whose first request has not been read yet.

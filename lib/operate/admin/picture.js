@@ -69,7 +69,7 @@ class Picture {
     add: (slot, t, bytes, budget) => this.#addPoint(slot, { t, bytes, budget })
   }, () => {}, MOST_EVENTS)
 
-  /** What is new since the last news(). Its times may be older: a line is written after the time that it records. */
+  /** News since the last news(). Its times may be older: a line is written after the time that it records. */
   #fresh = nothing()
 
   /** @param {number} windowMs time span that is kept */
@@ -116,7 +116,7 @@ class Picture {
     })
   }
 
-  /** What is new since the last call. @param {number} now @param {Status} status @returns {Part} */
+  /** News since the last call. @param {number} now @param {Status} status @returns {Part} */
   news (now, status) {
     const part = this.#part(now, status, this.#fresh)
     this.catchUp()

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What the metrics have of each worker, by slot. @typedef {Record<string, any>} Worker as in status() */
+/** The metrics of each worker, by slot. @typedef {Record<string, any>} Worker as in status() */
 
 const { FEATURES } = require('../../features')
 

@@ -79,7 +79,7 @@ class Balancer {
   /** @param {WorkerHandle[]} serving */
   #share (serving) {
     const { totals: { moved }, loads } = this.ledger
-    // What a worker that leaves has is on its way: the beats do not know where it will be
+    // Connections of a worker that leaves are on their way: no beat counts them yet
     const isMoving = moved !== this.#moved
     this.#moved = moved
     loads.look(serving, isMoving)

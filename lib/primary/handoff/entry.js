@@ -19,8 +19,8 @@ const { now } = require('../clock')
  * @property {ReadonlySet<WorkerHandle>} [apart] workers that get it only if no other one takes it
  * @property {(socket: any) => void} [lost] takes our copy if no worker takes it; else it is closed
  *
- * @typedef {'own' | 'lent' | 'asked' | 'given'} Claim a worker's own; or of a lender, which has it still, has been
- *   asked for it; or given away by its sender: this process alone has it
+ * @typedef {'own' | 'lent' | 'asked' | 'given'} Claim own: a worker's; lent: the old primary still holds
+ *   it; asked: that has been asked for it; given: its sender has given it away, and this process alone has it
  */
 
 /** @type {ReadonlySet<WorkerHandle>} */

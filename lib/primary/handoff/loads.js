@@ -27,7 +27,7 @@ class Loads {
    * @type {WeakMap<WorkerHandle, { requests: number, cpuUs: number, heardAt: number, rate: number, cpus: number }>}
    */
   #rates = new WeakMap()
-  /** What connections that have come since do. @type {WeakMap<WorkerHandle, { load: number, givenAt: number }>} */
+  /** The load of connections that have come since. @type {WeakMap<WorkerHandle, { load: number, givenAt: number }>} */
   #given = new WeakMap()
 
   /**
@@ -78,7 +78,7 @@ class Loads {
     }
   }
 
-  /** What it does is measured. @param {WorkerHandle} handle @param {number} [at] */
+  /** The load is measured. @param {WorkerHandle} handle @param {number} [at] */
   isKnown (handle, at = now()) {
     return isSilent(handle, at) || (this.#known.get(handle)?.beats ?? 0) > 0
   }

@@ -65,7 +65,7 @@ class Placement {
       const some = others.length > 0 ? others : able
       return this.#ifRoom(this.#leastLoaded(sender, kind === undefined ? some : thatStay(some), load), false)
     }
-    // Its sender would offer it again at once
+    // The sender would offer it again at once
     const isAwaited = session !== undefined && bytes !== undefined && this.isSilenceInTheWay(placed)
     return none(isAwaited ? 'silent' : 'none')
   }

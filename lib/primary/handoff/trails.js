@@ -4,8 +4,8 @@
 /** @import { Entry } from './entry' */
 
 /**
- * What the app of a worker sends to a connection that has gone to another one, on its way there; and what that one asks
- * of the first. See lib/features/migration/trails.js.
+ * Bytes that the app of a worker sends to a connection that has gone to another one, on its way there; and what that
+ * one asks of the first. See lib/features/migration/trails.js.
  *
  *     sender                 primary                receiver
  *       ├─ behind ────────────▶ as the connection ───▶ │ writes it
@@ -57,7 +57,7 @@ class Trails {
     put(this.#bySender, sender, offerId, { sender, offerId, receiver: null, id: 0, kept: [] })
   }
 
-  /** It has arrived. @param {Entry} entry @param {WorkerHandle} receiver */
+  /** The connection has arrived. @param {Entry} entry @param {WorkerHandle} receiver */
   link ({ sender, offerId, id, parcel }, receiver) {
     const trail = parcel.isFollowed && this.#bySender.get(sender)?.get(offerId)
     if (!trail) return
@@ -66,12 +66,12 @@ class Trails {
     for (const fields of trail.kept.splice(0)) this.#pass(trail, fields)
   }
 
-  /** Its sender is not to wait for a receiver. @param {Entry} entry */
+  /** The sender is not to wait for a receiver. @param {Entry} entry */
   end ({ sender, offerId, parcel }) {
     if (parcel.isFollowed) send(sender, 'ahead', { id: offerId, mark: null })
   }
 
-  /** It is over, and has not arrived if it is not linked. @param {Entry} entry */
+  /** The trail is over, and has not arrived if it is not linked. @param {Entry} entry */
   close ({ sender, offerId }) {
     const trail = this.#bySender.get(sender)?.get(offerId)
     if (trail?.receiver === null) this.#delete(trail)

@@ -12,7 +12,7 @@ const { fewestWorkers } = require('../../core/recycle-order')
 
 class AutoSize {
   /**
-   * What the latest worker took when it was new, by the metric of its budget; null: not known.
+   * Memory that the latest worker took when it was new, by the metric of its budget; null: not known.
    *
    * @type {number | null}
    */

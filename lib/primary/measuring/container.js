@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * What this process may use: the memory and CPUs of its cgroups, which a container or a systemd unit limits, else those
- * of the machine. The files are small and in the kernel's memory, so they are read at once: about 15 µs each.
+ * Resources that this process may use: the memory and CPUs of its cgroups, which a container or a systemd unit limits,
+ * else those of the machine. The files are small and in the kernel's memory, so they are read at once: about 15 µs
+ * each.
  */
 
 const fs = require('node:fs')
@@ -153,7 +154,7 @@ class Container {
   }
 }
 
-/** What options are resolved with. @returns {{ parallelism: number, container: Limits }} */
+/** Facts with which options are resolved. @returns {{ parallelism: number, container: Limits }} */
 function machineFacts () {
   return { parallelism: os.availableParallelism(), container: new Container().limits() }
 }

@@ -5,7 +5,7 @@ const { timeToCrossing, pushReading } = require('../../core/trend')
 const { openWindow, pushSample } = require('../../core/window')
 /** @import { Reading, Sample } from '../../core/sample' */
 
-/** What is measured of one worker, and the probes that measure it. */
+/** Figures of one worker, and the probes that measure it. */
 class Figures {
   window = openWindow()
   /** The last sample. @type {Sample | null} */
@@ -16,7 +16,7 @@ class Figures {
   fresh = Promise.resolve(null)
   /** Of that, what a sample of the worker has been judged by. @type {Reading | null} */
   new = null
-  /** What the worker took when it was new: of its own, where that is known. @type {number | null} */
+  /** Memory that the worker took when it was new: of its own, where that is known. @type {number | null} */
   freshBytes = null
   /** By its time in service, which the journal has. @type {import('../../core/trend').Trend} */
   #trend = []

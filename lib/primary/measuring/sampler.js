@@ -28,7 +28,7 @@ class Sampler {
   /** Which workers to look at next. @type {'none' | 'requested' | 'all'} */
   #next = 'none'
   /**
-   * What was said of a fresh worker over its budget; null: none is.
+   * The warning of a fresh worker over its budget; null: none is.
    *
    * @type {{ bytes: number, softBytes: number | null, raisedBytes: number | null } | null}
    */
@@ -104,7 +104,7 @@ class Sampler {
   }
 
   /**
-   * One look at all workers, or at those alone whose replacement is requested and not decided: samples between the
+   * A look at all workers, or at those alone whose replacement is requested and not decided: samples between the
    * intervals would make a spike of any other. A call during a look has another one follow.
    *
    * @param {{ requestedAlone?: boolean }} [at]
@@ -263,7 +263,7 @@ class Sampler {
 }
 
 /**
- * What features of recycle have in a worker's memory is none of its app's.
+ * Memory of recycle's features in a worker is none of its app's.
  *
  * @param {import('../../core/message').Beat} beat
  */

@@ -78,7 +78,7 @@ class Rotation {
     const replayAfterMs = this.options.replayAfterMs === null ? null : replayAfter(this.options)
     const order = { deadlineMs: FOR_GOOD_MS, handoff: this.options.handoff, replayAfterMs, isPatient: true }
     handle.call('leave-rotation', order, Infinity).then(({ why }) => {
-      // It is out for a task, or leaves; the next event asks again
+      // The worker is out for a task, or leaves; the next event asks again
       if (why !== null && handle.out === left) handle.out = null
     })
   }

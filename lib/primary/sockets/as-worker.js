@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What the primary does for a worker it does as that worker: with its umask, and where it has become another user, as
+ * The primary acts for a worker as that worker: with its umask, and where it has become another user, as
  * that one. So a file is whose it is without workers, and a worker reaches nothing by the primary that it could not
  * reach itself.
  */

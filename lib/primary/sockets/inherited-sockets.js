@@ -27,7 +27,7 @@ const ROW = /^[0-9a-f]+: (?:[0-9A-F]+ ){5} *(\d+) (.+)$/gm
 class InheritedSockets {
   /** @type {Inherited[]} */
   #free = []
-  /** What has had a server. @type {Set<Inherited>} */
+  /** Sockets that have had a server. @type {Set<Inherited>} */
   #claimed = new Set()
   /** @type {(Passed & { address: string | null, why: string })[]} */
   #unfit = []
@@ -53,7 +53,11 @@ class InheritedSockets {
     return socket
   }
 
-  /** What a successor needs of those without a server. @returns {{ socket: InheritedSocket, handle: any }[]} */
+  /**
+   * The facts that a successor needs of sockets without a server.
+   *
+   * @returns {{ socket: InheritedSocket, handle: any }[]}
+   */
   list () {
     return this.#free.map(
       ({ fd, name, path, address, port, handle }) => ({ socket: { fd, name, path, address, port }, handle })

@@ -218,7 +218,7 @@ class ListeningSockets {
   }
 
   /**
-   * What a successor needs of each.
+   * The facts that a successor needs of each.
    *
    * @returns {{ key: string, handle: any, file: string | null, data: ServerData | undefined, kept?: object }[]}
    */

@@ -20,7 +20,7 @@ class UnixSocketFile {
   id
   /** No link of any kind can be made there: to try again would move the file each time. */
   #hasNoLinks = false
-  /** What was last wrong with it. @type {string | null} */
+  /** The last fault with it. @type {string | null} */
   #trouble = null
   /** Hears why clients may not find it. @type {(why: string) => void} */
   #tell = () => {}

@@ -212,7 +212,7 @@ class Handover extends EventEmitter {
     const departed = this.departure.run(new Map(workers.map(({ slot, pid }) => [slot, pid])))
     this.owners.handOver()
     const dies = successor.next(['exit', 'failed'], Infinity)
-    // What a dead worker had may still wait for a receiver
+    // Connections of a dead worker may still wait for a receiver
     const gone = departed.then(() => this.#endsWithIt ? undefined : this.ledger.settled())
     const died = await Promise.race([gone.then(() => null), dies])
     if (died === null || this.#endsWithIt) {

@@ -8,7 +8,7 @@ const { Channel } = require('../workers/channel')
 const { howItLeft } = require('../workers/process')
 /** @import { PredecessorProcess, SuccessorProcess } from './primary-process' */
 
-/** What it emits. */
+/** Events. */
 const EVENTS = Object.freeze({ exit: 'Left', failed: 'it has given up, or has been given up' })
 
 /** @template {SuccessorProcess | PredecessorProcess} Process */

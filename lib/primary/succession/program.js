@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What a successor is started with: this process's own command line, with the node, the folder and the code that are
+ * The command of a successor: this process's own command line, with the node, the folder and the code that are
  * there now, under the names by which this process was started. A symbolic link that has been switched since leads to
  * the new ones.
  */

@@ -60,7 +60,7 @@ class RemoteReceiver extends EventEmitter {
 class RemoteReceivers {
   /** By the id of the connection under way, or taken back. @type {Map<number, RemoteReceiver>} */
   byId = new Map()
-  /** What its sender's app sends comes behind it. @type {Set<number>} */
+  /** Bytes of its sender's app come behind it. @type {Set<number>} */
   followed = new Set()
 
   /**

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What the fleet of a successor does: its workers boot and stand by, each in its slot. When this primary is to lead,
+ * The part of a successor's fleet: its workers boot and stand by, each in its slot. When this primary is to lead,
  * they are called to serve, all at once.
  */
 

@@ -25,9 +25,9 @@ const MOST = 8 // generations: that of a trial, the fleet's, and those whose las
 class AppPath {
   /** By generation, in their order. @type {Map<number, AppFile>} */
   #found = new Map()
-  /** What all workers run, or did before the reload under way. @type {AppFile | null} */
+  /** The file that all workers run, or did before the reload under way. @type {AppFile | null} */
   #settled = null
-  /** What they ran before that, where it was another file. @type {AppFile | null} */
+  /** The file that workers ran before that, where it was another file. @type {AppFile | null} */
   #previous = null
 
   /**
@@ -99,7 +99,7 @@ class AppPath {
     return file !== null && fs.existsSync(file) && file !== (this.known(later) ?? this.#named)
   }
 
-  /** What the name leads to now; null: nothing. */
+  /** The file to which the name leads now; null: nothing. */
   get #named () {
     try {
       return realFile(path.resolve(this.folder, this.given))

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What passes between the primary and another process, a worker's or another primary's: messages, calls with their
+ * The traffic between the primary and another process, a worker's or another primary's: messages, calls with their
  * answers, its end.
  */
 
@@ -24,13 +24,13 @@ const DYING_MS = 1000 // a worker's exit comes this much later than its channel'
  * emitted: each has one handler.
  */
 class Channel extends EventEmitter {
-  /** What the worker said when it had drained. @type {import('../../core/account').Account | null} */
+  /** The account that the worker gave when it had drained. @type {import('../../core/account').Account | null} */
   account = null
   /** @type {Left | null} */
   left = null
   #lastId = 0
   /**
-   * What takes the answer of each call that has none yet, by its id.
+   * The functions that take the answer of each call that has none yet, by its id.
    *
    * @type {Map<number, (fields: Record<string, any>) => void>}
    */

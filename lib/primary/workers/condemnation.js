@@ -32,7 +32,7 @@ class Condemnation {
     return this.#isWaiting
   }
 
-  /** What the next look finds, whatever its figures are. */
+  /** The finding of the next look, whatever its figures are. */
   get requested () {
     return this.#requested
   }

@@ -31,7 +31,7 @@ class Slot {
    * @type {ReadonlyMap<string, number> | null}
    */
   addresses = null
-  /** Those of its last worker of the generation before. @type {ReadonlyMap<string, number> | null} */
+  /** Addresses of its last worker of the generation before. @type {ReadonlyMap<string, number> | null} */
   former = null
   /** Of the last ready worker. @type {number | null} */
   generation = null
@@ -50,7 +50,7 @@ class Slot {
    */
   unready = null
   /**
-   * What its next worker that is spawned is to have in place of an ordinary one.
+   * Settings that its next worker is to have in place of an ordinary one.
    *
    * @type {import('./spawner').Variant | null}
    */
@@ -112,7 +112,7 @@ class Slot {
  */
 class StandbyPool {
   slot = null
-  /** What its workers must listen on is what all slots have in common. */
+  /** The workers must listen on the addresses that all slots have in common. */
   addresses = null
   generation = null
   pid = null

@@ -120,7 +120,7 @@ class Lifecycle extends EventEmitter {
    * @returns {Promise<string | null>} null: it accepts; else why not
    */
   async #serves (handle, slot) {
-    // One that stood by has loaded everything; another one may do so yet, where --ready-on is not `listening`.
+    // A standby has loaded everything; another one may do so yet, where --ready-on is not `listening`.
     const timeoutMs = handle.stoodBy
       ? CALL_MS
       : Math.max(CALL_MS, this.options.readyTimeoutMs - (now() - handle.spawnedAt))
@@ -252,7 +252,7 @@ class Lifecycle extends EventEmitter {
   }
 
   /**
-   * A worker that starts proves that the failures before it are over, and says nothing of those since.
+   * A worker that is ready clears the failures from before its own spawn.
    *
    * @param {WorkerHandle} handle @param {import('../../core/backoff').Backoff} boots
    * @param {number} [failures] before it

@@ -39,14 +39,14 @@ const UNREAD_MS = 1000
 class ClusterProcess extends EventEmitter {
   #hasLeft = false
   /**
-   * What is to be done when it begins: its channel may be faster than what it is copied from.
+   * Calls from before the fork is confirmed: a message of the copy can arrive before the mold's answer.
    *
    * @type {(() => void)[] | null}
    */
   #early = null
   /** Null: it could not be started. @type {Worker | null} */
   worker = null
-  /** What it is a copy of: it begins later. @type {Forker | null} */
+  /** The process of which it is a copy: it begins later. @type {Forker | null} */
   forkedBy = null
   /** @type {KilledFor | null} */
   killedFor = null

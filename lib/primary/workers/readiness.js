@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * What a worker that boots still lacks to be ready: it listens where it is to (required-addresses.js), or it says that
- * it is ready, by --ready-on; and each feature that is a gate has let it pass.
+ * The steps that a booting worker still lacks to be ready: it listens where it is to (required-addresses.js), or it
+ * says that it is ready, by --ready-on; and each feature that is a gate has let it pass.
  */
 
 const { isEvading } = require('../../core/address')

@@ -44,7 +44,7 @@ function requiredAddresses (fleet, { slot, addresses, generation: before, pid, b
   const [first] = peers
   const everywhere = new Set(fleet.commonAddresses())
   const common = new Set(peers.length > 0 ? fleet.commonAddresses(peers) : everywhere)
-  // What the first worker of a generation has may be its alone, and is where older code had it in that slot alone
+  // An address of a generation's first worker may be its alone, and is where older code had it in that slot alone
   if (peers.length === 1) for (const key of first.former?.keys() ?? []) if (!everywhere.has(key)) common.delete(key)
   const isFirst = slot !== null && fleet.list().every(other => other === first || other.addresses === null)
   const proven = peers.length > 1 ? common : isFirst ? new Set() : everywhere

@@ -77,9 +77,9 @@ function retire (handle, { killTimeoutMs, ...order }, record) {
 class Retirement {
   /** Ms, by clock.js, as all times here. */
   #deadline = Infinity
-  /** When its account is given up, if it is heard. */
+  /** Deadline after which a missing account is taken for lost, of a worker that is heard. */
   #until = Infinity
-  /** If it has not been heard since the deadline. */
+  /** The same, of a worker that has not been heard since its drain timeout. */
   #silentUntil = Infinity
 
   /**
@@ -109,7 +109,7 @@ class Retirement {
     const began = now()
     if (handle.isGone) return nothingLeft('crashed') // its crash is in the journal, with what it had in flight
     if (handle.state !== 'draining') handle.become('draining')
-    // It has done nothing yet
+    // The worker has done nothing yet
     if (!handle.hasEntered) return kill(handle, 'unstarted').then(() => nothingLeft('retired'))
     const { slot, pid, connections, latest: { inFlight } } = handle
     record('worker.drain', { slot, pid, reason: order.reason, connections, inFlight })
@@ -135,7 +135,7 @@ class Retirement {
     return event === 'emptied' ? { ...value, lost: false } : { ...lostAccount(this.handle.connections, this.handle.latest.inFlight), lost: true }
   }
 
-  /** When its account is given up, by what is known now. */
+  /** The same, by what is known now. */
   get #end () {
     return this.handle.heardAt > this.#deadline ? this.#until : this.#silentUntil
   }

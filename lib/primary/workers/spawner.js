@@ -146,7 +146,7 @@ class Spawner {
     }
   }
 
-  /** What must let a worker that has booted pass. */
+  /** The gates that must let a worker that has booted pass. */
   get #gates () {
     return FEATURES.filter(({ isGate, isOn }) => isGate && isOn(this.options)).map(({ name }) => name)
   }

@@ -88,7 +88,7 @@ function installed () {
   }
 }
 
-/** What a worker loads by the names of features: see features/by-name.js. */
+/** Files that a worker loads by the names of features: see features/by-name.js. */
 function featureFiles () {
   const folders = fs.readdirSync(FEATURES, { withFileTypes: true }).filter(entry => entry.isDirectory())
   return folders.map(({ name }) => path.join(FEATURES, name, 'feature.js'))

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * One worker as the primary sees it: what it is, and what it last said. How messages pass is worker-channel.js; the
+ * A worker as the primary sees it: what it is, and what it last said. How messages pass is worker-channel.js; the
  * worker's own side is lib/worker/.
  */
 
@@ -33,7 +33,7 @@ const NO_BEAT = {
   ceiling: null
 }
 
-/** What a worker emits. */
+/** Events of a worker. */
 const EVENTS = Object.freeze({
   foreign: 'it is of that other version of recycle',
   entered: '{ heapLimitBytes }: its preload has run',
@@ -101,11 +101,11 @@ class WorkerHandle extends WorkerChannel {
   asked = new Map()
   /** The ports that it has asked for, whatever became of that. @type {Set<number>} */
   tried = new Set()
-  /** What features have noted of it, by their names: plain data. @type {Record<string, any>} */
+  /** Notes of features on it, by their names: plain data. @type {Record<string, any>} */
   known = {}
   /** In flight in it, latest first, as far as it has told. @type {import('../../core/crashes').InFlight[]} */
   requests = []
-  /** What its app has thrown before it served. @type {string | null} */
+  /** The exception that its app has thrown before it served. @type {string | null} */
   exception = null
   /**
    * The latest address that it was refused: `errno` is libuv's.
@@ -113,10 +113,10 @@ class WorkerHandle extends WorkerChannel {
    * @type {{ address: string | null, port: number, errno: number } | null}
    */
   refused = null
-  /** What its app has sent in place of 'ready'. @type {unknown} */
+  /** The message that its app has sent in place of 'ready'. @type {unknown} */
   said = undefined
   /**
-   * What has become of its connections, where it has died with some; null: it lives.
+   * The outcome of its connections, where it has died with some; null: it lives.
    *
    * @type {Promise<import('../../core/account').Outcome | null> | null}
    */
@@ -159,9 +159,8 @@ class WorkerHandle extends WorkerChannel {
   }
 
   /**
-   * What is known of it as plain data, which survives JSON; all else that the primary has of it are its process and
-   * waits, here and in the rooms. Times are by clock.js, as `at` is, so that another process can tell how long ago each
-   * was.
+   * Facts of it as plain data, which survives JSON: everything but its process, and the timers and promises
+   * that wait for it. Times are by clock.js, as `at` is, so that another process can tell how long ago each was.
    */
   facts () {
     const { slot, pid, generation, app, budget, state, condemnation, hasEntered, connections, latest, out } = this

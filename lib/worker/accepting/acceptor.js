@@ -101,7 +101,7 @@ class Acceptor extends EventEmitter {
     return missing && `this Node.js lacks ${missing}`
   }
 
-  /** Its connections stay in this worker from here on. @param {string} why */
+  /** The server's connections stay in this worker from here on. @param {string} why */
   pin (why) {
     if (!this.isMovable) return
     this.isMovable = false

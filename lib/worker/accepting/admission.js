@@ -196,7 +196,7 @@ class Admission {
     this.letGo()
   }
 
-  /** What has been shut, which it will not open again, does not keep this process alive any longer. */
+  /** A gate that is shut for good does not keep this process alive any longer. */
   letGo () {
     if (!this.#isKeptAlive) return
     this.#isKeptAlive = false

@@ -42,7 +42,7 @@ class ListenHook {
   /** @type {Channel | null} */
   #channel = null
   #onAcceptor = (/** @type {Acceptor} */ acceptor) => {}
-  /** What was to listen before connect(). @type {{ server: any, listen: (channel: Channel) => void }[]} */
+  /** Servers that were to listen before connect(). @type {{ server: any, listen: (channel: Channel) => void }[]} */
   #pending = []
   /** Called for each `listen()` before connect(), which is held back until then. */
   onHeld = () => {}

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What workers tell each other of an https server, by the primary: its keys for session tickets, and of which options
+ * News of an https server from worker to worker, by the primary: its keys for session tickets, and of which options
  * they are; see ticket-keys.js.
  */
 

@@ -42,7 +42,7 @@ function warmUpHttp () {
   let answered = 0
   const server = new http.Server((request, response) => {
     response.end('ok')
-    // It is emitted in a later tick, when the app may have subscribed to the channels
+    // The event is emitted in a later tick, when the app may have subscribed to the channels
     response.removeAllListeners('finish')
     answered++
   })

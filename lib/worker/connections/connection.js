@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * One connection as its worker sees it, from accept or adoption to its end in this process.
+ * A connection as its worker sees it, from accept or adoption to its end in this process.
  *
  *     accepted ────────────────────────────▶ served ──┐
  *     adopted ──▶ held ──▶ waiting ──bytes──▶ served ──┼──▶ offered ──▶ gone: a sibling has it
@@ -55,7 +55,11 @@ class Connection {
     this.acceptor = acceptor
     /** @type {Stage} */
     this.stage = 'served'
-    /** What the connection came or goes with; null: it was accepted. @type {import('./parcel').Parcel | null} */
+    /**
+     * The parcel with which the connection came or goes; null: it was accepted.
+     *
+     * @type {import('./parcel').Parcel | null}
+     */
     this.parcel = null
     /** When its time in the inbox ends, ms, performance.now(); null: never. @type {number | null} */
     this.until = null
@@ -124,7 +128,7 @@ class Connection {
     this.parsed = 0
   }
 
-  /** What its server has got: the TLS socket, or the socket. @returns {any} */
+  /** The socket that its server has got: the TLS socket, or the socket. @returns {any} */
   get top () {
     return this.secure ?? this.socket
   }

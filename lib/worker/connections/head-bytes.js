@@ -27,7 +27,7 @@ class HeadBytes {
   #isInHead = false
   /** The latest whose head has ended. @type {{ complete: boolean } | null} */
   #request = null
-  /** What had been read from the handle when this last knew where the client is. */
+  /** The count of bytes that had been read from the handle when this last knew where the client is. */
   #readTo = 0
   #follows = false
 

@@ -1,9 +1,9 @@
 'use strict'
 
 /**
- * What the primary places connections by: how many of this worker's last, which of them can move, and what part of its
- * event loop the requests of each take. All but the number of the lasting ones is as of the last measure(), which runs
- * with the heartbeat.
+ * Loads by which the primary places connections: how many of this worker's last, which of them can move, and what part
+ * of its event loop the requests of each take. All but the number of the lasting ones is as of the last measure(),
+ * which runs with the heartbeat.
  */
 
 const { performance } = require('node:perf_hooks')

@@ -77,7 +77,7 @@ function unpack (connection, parcel) {
 }
 
 /**
- * What has been read from the handle, or put back by the app, and not consumed.
+ * Bytes that have been read from the handle, or put back by the app, and not consumed.
  *
  * @param {import('node:net').Socket} socket
  * @returns {Buffer}

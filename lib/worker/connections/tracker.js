@@ -45,7 +45,7 @@ const kIgnored = Symbol('recycle.ignored')
 class ConnectionTracker extends EventEmitter {
   /** All that are held, waiting or served. */
   connections = new ConnectionList()
-  /** Those, and the offered ones. */
+  /** Connections here, and the offered ones. */
   total = 0
   requests = new Requests()
   /** @type {Witness | null} */
@@ -136,14 +136,19 @@ class ConnectionTracker extends EventEmitter {
     return connection.parcel
   }
 
-  /** One that was offered goes on here, by the socket that it had. @param {Connection} connection */
+  /** An offered connection goes on here, by the socket that it had. @param {Connection} connection */
   resume (connection) {
     connection.parcel = null
     connection.become('served')
     this.connections.add(connection)
   }
 
-  /** One whose protocol is the app's: no server makes its socket. @param {Connection} connection @param {any} socket */
+  /**
+   * A connection whose protocol is the app's: no server makes its socket.
+   *
+   * @param {Connection} connection
+   * @param {any} socket
+   */
   adopted (connection, socket) {
     const server = /** @type {any} */ (connection.acceptor.server)
     connection.become('served')

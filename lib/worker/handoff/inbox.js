@@ -35,7 +35,7 @@ class Inbox {
     this.admission = admission
     this.tracker = tracker
     /**
-     * What takes connections whose protocol is the app's, by their kind.
+     * Functions that take connections whose protocol is the app's, by their kind.
      *
      * @type {Map<string, (socket: net.Socket, state: Buffer, unread: Buffer, id: number | null) => void>} `id`: what
      *   its sender's app sends to it comes behind it, by this number; null: nothing does

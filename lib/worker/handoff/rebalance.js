@@ -31,7 +31,7 @@ function offerRebalance ({ channel, state, tracker, sender }) {
 function isWorthIt (connection) {
   // The next request of a session would bring it back
   if (connection.sessionId !== null || !connection.isMovable) return false
-  // It waits for a response: others are idle now
+  // The connection waits for a response: others are idle now
   if (connection.load < LIGHT && connection.exchanges.length > 0) return false
   return connection.isAdopted || (connection.idleSince !== null && connection.hasStayed(performance.now()))
 }

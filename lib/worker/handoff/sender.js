@@ -38,7 +38,7 @@ class Sender {
   #isReplaying = false
   #lookScheduled = false
   #lookedAt = 0
-  /** What the last look took for each connection, ms. */
+  /** The time that the last look took for each connection, ms. */
   #msEach = 0
   #offerNotBefore = 0
   /** @type {NodeJS.Timeout | undefined} */

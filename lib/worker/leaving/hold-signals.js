@@ -34,7 +34,7 @@ function holdSignals () {
   let isHolding = true
   let heard = () => {}
   /**
-   * What ends the app in place of SIGTERM: what it has given itself, while it was held, or listens for.
+   * The signal that ends the app in place of SIGTERM: one that it has given itself, while it was held, or listens for.
    *
    * @type {NodeJS.Signals | 'message' | null}
    */
@@ -88,7 +88,7 @@ function holdSignals () {
     }
   }
 
-  /** What Node calls for a signal. @type {any} */
+  /** The listener that Node calls for a signal. @type {any} */
   const fromKernel = (/** @type {any} */ event, /** @type {any[]} */ ...args) => {
     if (isHolding && HELD.includes(event)) return true
     if (event !== 'SIGTERM' || own === null || !process.listeners(event).includes(ours)) return pass(event, args)

@@ -15,7 +15,7 @@ const TIMEOUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n'
 
 class Stalled {
   /**
-   * What each had sent when it was last seen to go on.
+   * The bytes that each had sent when it was last seen to go on.
    *
    * @type {WeakMap<Connection, { bytes: number, since: number }>}
    */

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What a reading of another process gives, where it returns in time. The kernel may hold a reader for good: while a
+ * The result of a reading of another process, where it returns in time. The kernel may hold a reader for good: while a
  * page of that process is to come from a file system that does not answer, say, or behind a thread pool whose threads
  * are all held so.
  */
@@ -16,7 +16,7 @@ const PATIENCE_MS = 1000
 async function inTime (reading) {
   /** @type {NodeJS.Timeout | undefined} */
   let deadline
-  // What has come while this process stood still is read first.
+  // Readings that have come while this process stood still are taken first.
   const late = new Promise(resolve => { deadline = setTimeout(() => setImmediate(() => resolve(null)), PATIENCE_MS) })
   return Promise.race([reading, late]).finally(() => clearTimeout(deadline))
 }

@@ -11,7 +11,7 @@ const fs = require('node:fs')
 const LARGEST = 1024 // bytes; those that are read here have 25 to 700
 
 class ProcFile {
-  /** What `readSync()` has read. */
+  /** The bytes that `readSync()` has read. */
   bytes = Buffer.allocUnsafeSlow(LARGEST)
   /** @type {number | null} null: not open */
   #fd = null

@@ -129,7 +129,7 @@ class ProcfsProbe {
     this.#rollup?.close()
   }
 
-  /** What statm knows; null: the process is gone. */
+  /** The figures of statm; null: the process is gone. */
   #guard () {
     return this.#statm.readSync() === 0 ? null : residentOf(this.#statm.bytes)
   }
@@ -148,7 +148,7 @@ class ProcfsProbe {
     const { metric, softBytes } = this.worker.budget
     if (softBytes === null) return false
     if (metric === 'rss' || metric === 'anon') return guard[`${metric}Bytes`] + statmErrorBytes() >= NEAR * softBytes
-    // What is private or shared, statm does not know; but neither PSS nor USS has grown by more than RSS has.
+    // Statm does not know which pages are private or shared; but neither PSS nor USS has grown by more than RSS has.
     const last = this.#last.full[/** @type {'pssBytes'} */ (`${metric}Bytes`)]
     return last + Math.max(0, guard.rssBytes - this.#last.guardBytes) + statmErrorBytes() >= NEAR * softBytes
   }
