@@ -84,6 +84,7 @@ async function measure (fleet, recycles, only) {
   async function oldWorker () {
     if (footprint(oldPid) === null) return null // a reload has replaced it
     const { heapUsedAfter } = await supervisor.gc(OLD)
+    await passed(SETTLE_MS) // back in rotation it opens its listening sockets again
     return { liveBytes: heapUsedAfter, ...footprint(oldPid) }
   }
 

@@ -23,6 +23,7 @@ const DIFFERENT = {
   'a port that another process has, any host': { why: ANY_HOST, is: /"error":"EADDRINUSE","syscall":"listen",.* null:TAKEN"/ },
   'twice in one turn': { why: LATE, is: /"port":"FREE"},"isServed":true,"hears":\["listening"\]/ },
   'a descriptor of a file': { why: 'it is a descriptor of the primary, as under cluster', is: /"error":"E[A-Z]+"/ },
+  'a path of 9,000 bytes': { why: 'no Linux takes it, nor does a message to the primary', is: /"error":"ENAMETOOLONG","syscall":"listen"/ },
   'another server': { why: 'a server that listens has no handle to share', is: /"error":"EINVAL","syscall":"listen"/ }
 }
 

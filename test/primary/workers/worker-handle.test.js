@@ -7,6 +7,7 @@ const { openAccount } = require('../../../lib/core/account')
 const { drawBudget } = require('../../../lib/core/budget')
 const { message } = require('../../../lib/core/envelope')
 const { resolveOptions } = require('../../../lib/core/resolved-options')
+const { kill } = require('../../../lib/primary/workers/retirement')
 const { WorkerHandle } = require('../../../lib/primary/workers/worker-handle')
 
 const BEAT = {
@@ -166,4 +167,22 @@ t.test('a call is answered, also where the handle of its answer has been closed 
   says('listen', { id: 7, key: 'a', query: { address: null, port: 80, addressType: 4 } })
   t.match(sent, [{ type: 'answer', id: 7, hasSocket: true }, { type: 'answer', id: 7, hasSocket: false }])
   t.match(await handle.call('probe', {}, 60_000, {}), { why: /could not be sent: EBADF/ })
+})
+
+t.test('a worker is killed all the same where what is asked before does not end, or throws', async t => {
+  for (const beforeKill of [() => new Promise(() => {}), () => { throw new Error('as it may') }]) {
+    const { handle, listens } = worker(0)
+    listens('a')
+    handle.beforeKill = beforeKill
+    const process = /** @type {any} */ (handle.process)
+    /** @type {string[][]} */
+    const signals = []
+    process.kill = (/** @type {string[]} */ ...how) => {
+      signals.push(how)
+      process.emit('exit', { code: null, signal: 'SIGKILL' })
+    }
+    await kill(handle, 'kill-timeout')
+    t.same(signals, [['SIGKILL', 'kill-timeout']])
+    t.equal(handle.isGone, true)
+  }
 })
