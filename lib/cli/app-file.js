@@ -43,7 +43,7 @@ function findStart (folder) {
  */
 function fileOf (app, args) {
   if (PM2_CONFIG.test(path.basename(app)) && fs.existsSync(app)) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${app} configures pm2; recycle reads recycle.config.js, one for each app, with keys such as app, args, workers and maxRss: see docs/options.md of this package` })
+    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${app} configures pm2: recycle unit --from ${app} prints a systemd service for each of its apps, with the flags of recycle that its keys stand for` })
   }
   const program = programNamed(app)
   const sentence = refuseLauncher(program, args, app)

@@ -18,20 +18,45 @@ function addUnit (program) {
     .option('--from <file>', "a unit for each app of pm2's ecosystem file, and what became of each of its keys")
     .option('--only <app>', 'with --from: this app alone')
     .option('--user <user>', 'the user of the service (default: you)')
+    .option('--write <folder>', 'write the files there; the environment of an ecosystem file goes to <app>.env, for you alone to read')
     .option('--port <port>', 'the port of the app, for the socket (default: $PORT)')
     .addHelpText('after', '\nWrite what is printed to the files that its comments name, then: systemctl daemon-reload; systemctl enable --now <unit>.')
   for (const option of OPTIONS) command.addOption(flagOf(option).hideHelp())
   addConfig(command)
   command.action((app, args, given) => {
-    const text = given.from ? fromPm2(given) : ofCall(app, args, given)
+    const services = given.from ? fromPm2(given) : [ofCall(app, args, given)]
+    if (given.write !== undefined) return write(services, given.write)
+    const text = services.map(({ units, then }) => [...units.map(({ file, text }) => `# /etc/systemd/system/${file}\n${text}`), `# ${then}\n`].join('')).join('\n')
     for (const line of text.trimEnd().split('\n')) print(line)
   })
 }
 
-/** @typedef {{ from?: string, only?: string, user?: string, port?: string } & Record<string, any>} Given */
+/**
+ * @typedef {{ from?: string, only?: string, user?: string, port?: string, write?: string } & Record<string, any>} Given
+ * @typedef {{ units: { file: string, text: string }[], then: string }} Unit `then`: what makes systemd run it
+ */
 
-/** @param {string | undefined} app @param {string[]} args @param {Given} given @returns {string} */
-function ofCall (app, args, { user, port = process.env.PORT, config, only, from, ...given }) {
+/** @param {Unit[]} services @param {string} folder @throws {RecycleError} RECYCLE_UNWRITABLE */
+function write (services, folder) {
+  const fs = require('node:fs')
+  const path = require('node:path')
+  const { makeFolder } = require('../core/make-folder')
+  const files = services.flatMap(({ units }) => units)
+    .map(({ file, text }) => ({ file: path.resolve(folder, file), text }))
+  const there = files.find(({ file }) => fs.existsSync(file)) // nothing is written where one is there
+  if (there) throw new RecycleError('RECYCLE_UNWRITABLE', { file: there.file, why: 'there is such a file already' })
+  try {
+    makeFolder(path.resolve(folder))
+    for (const { file, text } of files) fs.writeFileSync(file, text, { flag: 'wx', mode: file.endsWith('.env') ? 0o600 : 0o644 })
+  } catch (error) {
+    throw new RecycleError('RECYCLE_UNWRITABLE', { file: path.resolve(folder), why: /** @type {Error} */ (error).message })
+  }
+  for (const { file } of files) print(file)
+  for (const { then } of services) print(then)
+}
+
+/** @param {string | undefined} app @param {string[]} args @param {Given} given @returns {Unit} */
+function ofCall (app, args, { user, port = process.env.PORT, config, only, from, write, ...given }) {
   if (app === undefined) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: 'recycle unit needs the app: recycle unit [options] <app> [args…], or --from <ecosystem file>' })
   const { fileOf } = require('./app-file')
   const { withoutDefaults } = require('./run')
@@ -42,11 +67,11 @@ function ofCall (app, args, { user, port = process.env.PORT, config, only, from,
   const flags = withoutDefaults(given)
   const name = flags.name ?? require('../primary/fleet-name').nameOfApp(file)
   const options = OPTIONS.flatMap(option => flags[option.name] === undefined || option.name === 'name' ? [] : wordsOf(option, flags[option.name]))
-  return unit({ name, options: ['--name', name, ...options, ...config ? ['--config', path.resolve(config)] : []], flags, app: file, args: toRun.args, folder: process.cwd(), env: {}, user, port })
+  return unit({ name, options: ['--name', name, ...options, ...config ? ['--config', path.resolve(config)] : []], flags, app: file, args: toRun.args, folder: process.cwd(), env: {}, user, port, write })
 }
 
-/** @param {Given} given @returns {string} */
-function fromPm2 ({ from, only, user, port = process.env.PORT }) {
+/** @param {Given} given @returns {Unit[]} */
+function fromPm2 ({ from, only, user, port = process.env.PORT, write }) {
   const path = require('node:path')
   const { callOf } = require('../core/pm2-app')
   const file = path.resolve(String(from))
@@ -55,7 +80,7 @@ function fromPm2 ({ from, only, user, port = process.env.PORT }) {
   if (chosen.length === 0) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${from} has ${only === undefined ? 'no app' : `no app ${only}; it has ${apps.map(({ name }) => name).join(', ')}`}` })
   const ready = chosen.map(call => ({ ...call, ...placed(call, path.dirname(file)) })) // throws before it prints
   for (const { name, keys } of chosen) for (const line of [`${name}:`, ...keys.map(({ key, became }) => `  ${key.padEnd(20)} ${became}`)]) complain(line)
-  return ready.map(call => unit({ ...call, flags: null, user, port: call.env.PORT ?? port })).join('\n')
+  return ready.map(call => unit({ ...call, flags: null, user, port: call.env.PORT ?? port, write }))
 }
 
 /**
@@ -95,8 +120,10 @@ function appsOf (file) {
  * @param {Record<string, any> | null} call.flags as given on the command line; null: by `options` alone
  * @param {string} call.app @param {string[]} call.args @param {string} call.folder
  * @param {Record<string, string>} call.env @param {string | undefined} call.user @param {string | undefined} call.port
+ * @param {string | undefined} call.write folder of the files
+ * @returns {Unit}
  */
-function unit ({ name, options, flags, app, args, folder, env, user, port }) {
+function unit ({ name, options, flags, app, args, folder, env, user, port, write }) {
   const os = require('node:os')
   const path = require('node:path')
   const { resolveOptions } = require('../core/resolved-options')
@@ -105,11 +132,18 @@ function unit ({ name, options, flags, app, args, folder, env, user, port }) {
   const bin = path.join(__dirname, '..', '..', 'bin', 'recycle.js')
   const command = [process.execPath, bin, ...options, app, ...args]
   const units = unitsOf({
-    name, command, folder, user: user ?? os.userInfo().username, env, port: port || null, timeouts
+    name,
+    command,
+    folder,
+    user: user ?? os.userInfo().username,
+    env,
+    envFile: write !== undefined && Object.keys(env).length > 0 ? path.resolve(write, `${name}.env`) : null,
+    port: port || null,
+    timeouts
   })
-  const where = units.map(({ file }) => file).join(' ')
-  const status = `# then: systemctl daemon-reload; systemctl enable --now ${where}; and RECYCLE_CONTROL_DIR=/run/${name} recycle status\n`
-  return units.map(({ file, text }) => `# /etc/systemd/system/${file}\n${text}`).join('') + status
+  const isLinked = write !== undefined && path.resolve(write) !== '/etc/systemd/system' // enable links a file by its path
+  const where = units.filter(({ file }) => !file.endsWith('.env')).map(({ file }) => isLinked ? path.resolve(write, file) : file).join(' ')
+  return { units, then: `then: systemctl daemon-reload; systemctl enable --now ${where}; and RECYCLE_CONTROL_DIR=/run/${name} recycle status` }
 }
 
 /** Of the words of a command line. @param {string[]} words @returns {Record<string, string>} */

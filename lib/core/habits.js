@@ -12,8 +12,8 @@ const { OPTIONS } = require('./options')
 /** First words that are left out, or stand for a command. @type {Readonly<Record<string, string[]>>} */
 const SYNONYMS = Object.freeze({ start: [], list: ['ls'] })
 
-const OUTPUT = "what the workers print is recycle's own output: the journal of systemd, docker logs, or the file that it is redirected to; recycle tail prints the events of a fleet"
-const SYSTEMD = 'systemd or a container starts recycle at boot; see docs/deploy.md of this package'
+const OUTPUT = "what the workers print is recycle's own output: journalctl -fu <unit>, docker logs -f <container>, or the file that it is redirected to; recycle tail prints the events of a fleet"
+const SYSTEMD = "systemd or a container starts recycle at boot: recycle unit --write /etc/systemd/system <app> writes the service, with --from ecosystem.config.js in place of <app> one for each app of pm2's"
 const RELOAD = 'recycle reload replaces every worker by one that runs the code on disk, and drops nothing'
 const ENVIRONMENT = 'the workers have the environment in which recycle is started'
 const SET = 'options are flags of recycle, its environment, or recycle.config.js'

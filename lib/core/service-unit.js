@@ -9,15 +9,17 @@
  * @property {string} folder working directory
  * @property {string} user
  * @property {Record<string, string>} env
+ * @property {string | null} envFile where `env` is kept apart from the unit, which other users may read; null: in it
  * @property {string | null} port that the app listens on; null: not known, so there is no socket
  * @property {Pick<import('./options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs' | 'stopTimes'>}
  *   timeouts
  */
 
-/** @param {Service} service @returns {{ file: string, text: string }[]} the units */
-function unitsOf ({ name, command, folder, user, env, port, timeouts }) {
+/** @param {Service} service @returns {{ file: string, text: string }[]} the units, and the file of `envFile` */
+function unitsOf ({ name, command, folder, user, env, envFile, port, timeouts }) {
   const [node, recycle] = command
-  const variables = Object.entries({ RECYCLE_CONTROL_DIR: `/run/${name}`, ...port === null ? {} : { PORT: port }, ...env })
+  const own = { RECYCLE_CONTROL_DIR: `/run/${name}`, ...port === null ? {} : { PORT: port } }
+  const variables = Object.entries({ ...own, ...envFile === null ? env : {} })
   const service = section('Unit', [
     ['Description', `${escaped(name)}, a Node.js app on recycle`],
     ...port === null ? [] : [['Requires', `${name}.socket`]],
@@ -30,8 +32,9 @@ function unitsOf ({ name, command, folder, user, env, port, timeouts }) {
     ['RuntimeDirectory', name],
     ['RuntimeDirectoryMode', '0700'],
     ...variables.map(([key, value]) => ['Environment', quoted(`${key}=${value}`)]),
-    ['ExecStart', command.map(quoted).join(' ')],
-    ['ExecReload', [node, recycle, 'reload', '--name', name].map(quoted).join(' ')],
+    ...envFile === null ? [] : [['EnvironmentFile', escaped(envFile)]],
+    ['ExecStart', command.map(word).join(' ')],
+    ['ExecReload', [node, recycle, 'reload', '--name', name].map(word).join(' ')],
     ['KillMode', 'mixed'],
     ['OOMPolicy', 'continue'],
     ['TimeoutStopSec', String(Math.ceil(timeouts.stopTimes.totalMs / 1000))],
@@ -41,7 +44,8 @@ function unitsOf ({ name, command, folder, user, env, port, timeouts }) {
     ['NoNewPrivileges', 'yes']
   ]) + section('Install', [['WantedBy', 'multi-user.target']])
   const socket = section('Socket', [['ListenStream', String(port)], ['FileDescriptorName', 'web']]) + section('Install', [['WantedBy', 'sockets.target']])
-  return [{ file: `${name}.service`, text: service }, ...port === null ? [] : [{ file: `${name}.socket`, text: socket }]]
+  const files = [{ file: `${name}.service`, text: service }, ...port === null ? [] : [{ file: `${name}.socket`, text: socket }]]
+  return envFile === null ? files : [...files, { file: `${name}.env`, text: envText(env) }]
 }
 
 /** @param {string} title @param {string[][]} lines */
@@ -54,10 +58,20 @@ function escaped (text) {
   return text.replaceAll('%', '%%').replaceAll('\n', ' ')
 }
 
-/** A word of a command line or of Environment=. @param {string} word */
-function quoted (word) {
-  const text = escaped(word).replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('$', '$$$$')
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `"${text}"`
+/** A word of a command line, in which $ begins a variable. @param {string} text */
+function word (text) {
+  return quoted(text).replaceAll('$', '$$$$')
+}
+
+/** An assignment of Environment=, or a word without variables. @param {string} text */
+function quoted (text) {
+  const safe = escaped(text)
+  return /^[\w@%+=:,./$-]+$/.test(safe) ? safe : `"${safe.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+}
+
+/** The text of an EnvironmentFile, which has no specifiers. @param {Record<string, string>} env */
+function envText (env) {
+  return Object.entries(env).map(([key, value]) => `${key}="${value.replace(/[\\"`$]/g, '\\$&')}"\n`).join('')
 }
 
 module.exports = { unitsOf }

@@ -70,3 +70,21 @@ t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence
   t.match(unit(folder, '--from', 'mixed.config.js', '--only', 'a').stdout, 'a.service')
   t.match(unit(folder, 'nofile.js'), { status: 1, stdout: '', stderr: /^recycle: the app \S+nofile\.js cannot be started: there is no such file\n$/ })
 })
+
+t.test('--write: a unit and an EnvironmentFile an app, the environment in no file that others can read, nothing overwritten', async t => {
+  const folder = t.testdir({
+    'ecosystem.config.js': 'module.exports = { apps: [{ name: "a", script: "app.js", env: { PASSWORD: "p$w`%d\\"\\\\" } }, { name: "b", script: "app.js" }] }',
+    'app.js': APP
+  })
+  const { status, stdout } = unit(folder, '--from', 'ecosystem.config.js', '--write', 'etc/units')
+  const at = path.join(folder, 'etc', 'units')
+  t.equal(status, 0)
+  t.match(stdout.split('\n'), [path.join(at, 'a.service'), path.join(at, 'a.env'), path.join(at, 'b.service'), `then: systemctl daemon-reload; systemctl enable --now ${at}/a.service; and `])
+  t.match(fs.readFileSync(path.join(at, 'a.service'), 'utf8'), `\nEnvironmentFile=${at}/a.env\n`)
+  t.equal(fs.readFileSync(path.join(at, 'a.env'), 'utf8'), 'PASSWORD="p\\$w\\`%d\\"\\\\"\n')
+  t.equal(fs.statSync(path.join(at, 'a.env')).mode & 0o777, 0o600)
+  t.notMatch(unit(folder, '--from', 'ecosystem.config.js').stdout, 'p$$w', '$ is no variable in Environment=')
+  t.match(unit(folder, '--from', 'ecosystem.config.js', '--write', 'etc/units'), { status: 2, stdout: '', stderr: /\nrecycle: \S+a\.service cannot be written: there is such a file already\n$/ })
+  t.match(unit(folder, 'app.js', '--write', '/proc/units'), { status: 0 }, 'behind the app it is an argument of the app')
+  t.match(unit(folder, '--write', '/proc/units', 'app.js'), { status: 2, stderr: /^recycle: \/proc\/units cannot be written: ENOENT/ })
+})

@@ -4,7 +4,7 @@ const t = require('tap')
 const { COMMANDS, FLAGS, SYNONYMS, answerToCommand, answerToFlag, answerToFleet, flagsAfterApp, hintOn, hintOnKey } = require('../../lib/core/habits')
 const { OPTIONS } = require('../../lib/core/options')
 
-const OURS = new Set([...OPTIONS.flatMap(({ short, flag }) => [short, flag.split(' ')[0]]), '--config', '--json', '--now', '--version', '-V', '--import', '--node', '--watch', '--print-config'])
+const OURS = new Set([...OPTIONS.flatMap(({ short, flag }) => [short, flag.split(' ')[0]]), '--config', '--json', '--now', '--version', '-V', '--import', '--node', '--watch', '--print-config', '--from', '--write'])
 
 t.test('what an answer says to write exists, and what it answers to does not', async t => {
   for (const answer of [...Object.values(COMMANDS), ...Object.values(FLAGS).map(flag => flag.answer)]) {

@@ -9,6 +9,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { RecycleError } = require('../../core/errors')
 const { distrust } = require('../../core/folder-trust')
+const { makeFolder } = require('../../core/make-folder')
 
 const EXTENSION = '.heapsnapshot'
 
@@ -27,10 +28,9 @@ class HeapdumpFolder {
   open () {
     const refuse = (/** @type {string} */ why) => { throw new RecycleError('RECYCLE_UNWRITABLE', { file: this.path, why }) }
     try {
-      fs.mkdirSync(this.path, { recursive: true, mode: 0o700 })
+      makeFolder(this.path, 0o700)
     } catch (error) {
-      const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-      if (code !== 'EEXIST') refuse(message)
+      refuse(/** @type {Error} */ (error).message)
     }
     const why = distrust(this.path, fs.lstatSync(this.path), process.getuid?.() ?? 0)
     if (why !== null) refuse(why)

@@ -12,6 +12,7 @@ const fs = require('node:fs')
 const module_ = require('node:module')
 const os = require('node:os')
 const path = require('node:path')
+const { makeFolder } = require('../../core/make-folder')
 
 const OTHERS_WRITE = 0o022
 const STICKY = 0o1000
@@ -25,7 +26,7 @@ function openCompileCache (env) {
   if (!('flushCompileCache' in module_) || env.NODE_V8_COVERAGE) return null // with the cache, coverage is less exact
   try {
     const folder = path.join(env.XDG_CACHE_HOME || path.join(env.HOME || os.homedir(), '.cache'), 'recycle', 'compile-cache')
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder, 0o700)
     const real = fs.realpathSync(folder)
     if (!isPrivate(real)) return null
     const now = Date.now() // eslint-disable-line no-restricted-properties -- the times of files are of the wall clock
