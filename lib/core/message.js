@@ -45,9 +45,8 @@
  * @property {boolean} [isOpaque] it has more than these, such as contexts by server name: only workers of one
  *   generation are known to agree
  *
- * @typedef {object} Kind of message; docs/how-it-works.md has them as a table
+ * @typedef {object} Kind of message; `what` says what it is for
  * @property {string} what it says
- * @property {string[]} names of its fields
  * @property {import('./shape').Shape} fields
  * @property {'socket' | 'none'} handle whether a TCP or pipe handle comes with it
  * @property {boolean} isAside its sender's event loop may be blocked

@@ -103,7 +103,7 @@ function or (flaw, also) {
  * @returns {Kind}
  */
 function kind (what, fields = {}, handle = 'none', { isAside = false, isOpen = false } = {}) {
-  return { what, names: Object.keys(fields), fields: record(fields, { isOpen }), handle, isAside }
+  return { what, fields: record(fields, { isOpen }), handle, isAside }
 }
 
 module.exports = {

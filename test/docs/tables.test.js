@@ -9,8 +9,6 @@ const { blocksOf, excerpt } = require('../../bench/excerpts')
 const { readResults } = require('../../bench/support/results-file')
 const { openAccount } = require('../../lib/core/account')
 const { readConfig } = require('../../lib/core/config')
-const { FROM_PRIMARY, FROM_WORKER } = require('../../lib/core/message')
-const { FROM_PREDECESSOR, FROM_SUCCESSOR } = require('../../lib/core/primary-message')
 const { OPTIONS } = require('../../lib/core/options')
 const { resolveOptions } = require('../../lib/core/resolved-options')
 const { TRANSITIONS } = require('../../lib/core/state')
@@ -42,17 +40,6 @@ t.test('the options that the README shows have their flags, and their default as
     const option = OPTIONS.find(({ short, flag }) => flags === `\`${short ? `${short}, ` : ''}${flag}\``)
     t.ok(option, flags)
     t.equal(fallback, option?.name === 'workers' ? '2×CPU+1' : option?.defaultText, flags)
-  }
-})
-
-t.test('the tables of messages are those of lib/core/message.js and lib/core/primary-message.js', async t => {
-  const { text } = page('docs/how-it-works.md')
-  for (const [direction, kinds] of /** @type {const} */ ([
-    ['worker → primary', FROM_WORKER], ['primary → worker', FROM_PRIMARY], ['old primary → new primary', FROM_PREDECESSOR], ['new primary → old primary', FROM_SUCCESSOR]
-  ])) {
-    const table = tableBelow(text, `| ${direction} | fields | meaning |`)
-    t.same(table.sort(), Object.entries(kinds).map(([type, { what, names, handle }]) =>
-      [`\`${type}\``, [...names.map(field => `\`${field}\``), ...(handle === 'socket' ? ['+ handle'] : [])].join(', '), what]).sort())
   }
 })
 

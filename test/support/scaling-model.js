@@ -149,7 +149,7 @@ const LOADS = {
 
 const BOUNDS = { min: 1, max: 9 }
 
-/** The rows of the table in docs/scaling.md. @returns {string[]} */
+/** The rows of the table in bench/results/FIGURES.md. @returns {string[]} */
 function table () {
   return [1000, 20_000].flatMap(bootMs => Object.entries(LOADS).map(([name, load]) => {
     const [own, other] = [recycles(BOUNDS), watts(BOUNDS)].map(rule => run(load, rule, { workers: 1, bootMs, noise: name === 'recorded' ? undefined : noise() }))

@@ -14,7 +14,7 @@ const { Load } = require('../../support/load')
 const { freePort } = require('../../support/fleet')
 
 /**
- * What the new code does beside answering; `costs`: failures that it causes itself, as docs/failover.md has them of a
+ * What the new code does beside answering; `costs`: failures that it causes itself, as docs/requests.md has them of a
  * crash.
  */
 const KINDS = /** @type {const} */ ({
