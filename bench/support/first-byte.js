@@ -54,14 +54,14 @@ async function timeFirstBytes (app, options, recycles) {
   }
 
   async function recycle () {
-    const standby = () => fleet.status().workers.some((/** @type {any} */ worker) => worker.state === 'standby')
+    const standby = () => fleet.status().workers.some(worker => worker.state === 'standby')
     while (options.standby && !standby()) await once(fleet, 'event')
     const { pid, oldPid, rssAfter } = await fleet.recycle(0)
     const condemnedAt = /** @type {number} */ (at.get(`worker.condemn ${oldPid}`))
     return {
-      firstByteMs: await clients.heard(pid) - condemnedAt,
+      firstByteMs: await clients.heard(Number(pid)) - condemnedAt,
       readyMs: /** @type {number} */ (at.get(`worker.ready ${pid}`)) - condemnedAt,
-      rssMiB: rssAfter / 1024 ** 2
+      rssMiB: Number(rssAfter) / 1024 ** 2
     }
   }
 }

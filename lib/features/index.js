@@ -225,6 +225,21 @@
  * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled &
  *   import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled}
  *   Sampled
+ * @typedef {import('./blocked/feature').OfWorker & import('./health/feature').OfWorker &
+ *   import('./lease/feature').OfWorker} OfWorker what status() has of each worker
+ * @typedef {object} Descriptions in status(), null where the feature is off
+ * @property {ReturnType<import('./blocked/primary').BlockedLoops['describe']> | null} blockedLoops
+ * @property {ReturnType<import('./canary/primary').Canary['describe']> | null} canary
+ * @property {ReturnType<import('./elastic/primary').Sizing['describe']> | null} autoscale
+ * @property {ReturnType<import('./exceptions/primary').Exceptions['describe']> | null} exceptions
+ * @property {{ connections: number, most: number, moved: number, replayed: number, answered: number, cut: number }
+ *   | { why: string } | null} failover
+ * @property {ReturnType<import('./heapdump/primary').Heapdumps['describe']>} heapdumps
+ * @property {{ timeoutMs: number | null, short: import('./keep-alive/sentence').Short | null } | null} keepAliveTimeout
+ * @property {ReturnType<import('./leak-line/primary').LeakStudies['describe']> | null} leakStudies
+ * @property {ReturnType<import('./leaks/primary').LeakingRoutes['describe']> | null} memoryByRoute
+ * @property {{ leftMs: number | null } | null} stopDelay
+ *
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  * @typedef {'exception' | 'stuck'} Requested
  * @typedef {'upgrade'} LeftFor the reason of a succession

@@ -8,7 +8,7 @@
  *
  * @typedef {object} PrimaryKernel what the primary gives to a feature
  * @property {import('../core/options').Options} options
- * @property {(event: string, fields: Record<string, any>) => Record<string, any>} record writes a line of the journal
+ * @property {import('../journal/events').Recording} record writes a line of the journal
  * @property {() => number} now monotonic, ms
  * @property {() => number} generation of the latest code
  * @property {<Value>(reading: Promise<Value>) => Promise<Value | null>} inTime null: the kernel has not returned from
@@ -54,8 +54,9 @@
  * @property {(worker: WorkerHandle) => void} kill ends a worker that leaves: its event loop is blocked
  * @property {Pick<import('../primary/recycling/out-of-rotation').OutOfRotation, 'take' | 'request'>} outOfRotation has
  *   a worker do one of `tasks`
- * @property {(slot: number, variant?: import('../primary/workers/spawner').Variant | null) => Promise<Record<string,
- *   any>>} recycle has the worker of this slot replaced, by one with `variant`; resolves with the journal's `recycled`
+ * @property {(slot: number, variant?: import('../primary/workers/spawner').Variant | null) =>
+ *   Promise<import('../primary/recycling/recycler').Recycled>} recycle has the worker of this slot replaced, by one
+ *   with `variant`; resolves with the journal's `recycled`
  * @property {() => void} changed is to be called when what `beforeRecycle` says has changed
  * @property {import('../primary/measuring/sampler').Sampler['read']} read its size, now
  * @property {(worker: WorkerHandle) => import('../core/sample').Sample | null} sampleOf the latest

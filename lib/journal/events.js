@@ -3,6 +3,9 @@
 /**
  * The events of the journal: one row an event. The log, the metrics, the report's audit, the live page and the test of
  * docs/journal.md read it; features add rows.
+ *
+ * @template {object} Fields
+ * @typedef {{ v: number, t: number, event: string } & Fields} Recorded a line of the journal
  */
 
 const { FEATURES, SUCCESSION, boundsOf } = require('../features')
@@ -13,6 +16,8 @@ const { FORMAT, workerOf, sizes } = require('./format')
 const { WARNINGS } = require('./warnings')
 /** @import { Event, Format } from '../features' */
 /** @import { Line } from './sentence' */
+
+/** @typedef {<Fields extends object>(event: string, fields: Fields) => Recorded<Fields>} Recording writes a line */
 
 const OOM = 'killed by the kernel, because memory ran out (SIGKILL)'
 

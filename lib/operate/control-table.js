@@ -17,7 +17,7 @@ const BAR_WIDTH = 10
 const NEAR = 0.8
 
 /**
- * @typedef {Record<string, any>} Worker as in supervisor.status()
+ * @typedef {import('../primary/supervisor').Status['workers'][number]} Worker
  * @typedef {{ title: string, left?: boolean, cell: (worker: Worker) => string, dispensable?: number }} Column
  *   `dispensable`: omitted, the lowest first, if the terminal is too narrow
  */
@@ -65,7 +65,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
   const paint = painter(colors)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) =>
     sum + (rssBytes ?? 0), 0)
-  const of = (/** @type {string} */ field) =>
+  const of = (/** @type {'generation' | 'app'} */ field) =>
     new Set(workers.map((/** @type {Worker} */ worker) => worker[field])).size > 1
   const has = { memory: workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null), gen: of('generation') }
   const [heading, ...lines] = fit(COLUMNS.filter(({ title }) =>
@@ -90,7 +90,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
     ...of('app') ? releasesOf(workers).map(({ generation, app, count: n }) => escapeControls(`generation ${generation}, ${count(n, 'worker')}: ${app}`)) : [],
     '',
     paint('dim', heading),
-    ...lines.map((line, i) => line.replace(bar(workers[i]), text => paint(colorOf(workers[i]), text))),
+    ...lines.map((line, i) => bar(workers[i]) === '–' ? line : line.replace(/[█░]+/, text => paint(colorOf(workers[i]), text))),
     ...budgets?.maxRssBytes && budgets.jitter > 0 ? ['', paint('dim', escapeControls(sayBudgets(budgets)))] : [],
     ...about
   ].map(line => `${line}\n`).join('')
@@ -164,7 +164,7 @@ function formatFleets (fleets, { width = Infinity } = {}) {
 
 /** The figure that is compared with the worker's budget. @param {Worker} worker @returns {number | null} */
 function measured (worker) {
-  return figure(/** @type {import('../core/sample').Sample} */ (worker), worker.metric ?? 'rss')
+  return figure(worker, worker.metric ?? 'rss')
 }
 
 /** @param {Worker} worker @returns {string} RSS, or where there is a budget, what counts for it */
@@ -182,11 +182,10 @@ function bar (worker) {
   return '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
 }
 
-/** @param {Worker} worker @returns {'red' | 'yellow' | 'green'} */
+/** @param {Worker} worker with a budget @returns {'red' | 'yellow' | 'green'} */
 function colorOf (worker) {
-  const bytes = measured(worker) ?? 0
-  if (bytes > worker.budgetBytes) return 'red'
-  return bytes >= NEAR * worker.budgetBytes ? 'yellow' : 'green'
+  const share = (measured(worker) ?? 0) / Number(worker.budgetBytes)
+  return share > 1 ? 'red' : share >= NEAR ? 'yellow' : 'green'
 }
 
 /** @param {number | null} value */

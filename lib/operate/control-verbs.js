@@ -202,8 +202,7 @@ async function during (supervisor, events, onLine, task) {
  * @throws {RecycleError} RECYCLE_BAD_OPTION
  */
 function slotsOf (supervisor, target, { mayBeAll = true, mayBePid = false } = {}) {
-  /** @type {{ slot: number, pid: number }[]} */
-  const workers = supervisor.status().workers.filter((/** @type {any} */ { slot }) => typeof slot === 'number')
+  const workers = supervisor.status().workers.flatMap(({ slot, pid }) => slot === null ? [] : [{ slot, pid }])
   const slots = [...new Set(workers.map(({ slot }) => slot))]
   if (mayBeAll && target === 'all') return slots
   const number = /^\d+$/.test(String(target)) ? Number(target) : NaN

@@ -60,7 +60,7 @@ class Commands {
    * @param {number} slot
    * @param {import('./workers/spawner').Variant | null} [variant] what the next worker is to have in place of an
    *   ordinary one
-   * @returns {Promise<Record<string, any>>}
+   * @returns {Promise<import('./recycling/recycler').Recycled>}
    * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_NOT_READY, RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async recycle (slot, variant = null) {
@@ -144,7 +144,8 @@ class Commands {
    *
    * @param {number} slot
    * @param {{ durationMs?: number, file?: string }} [how] 10 s by default; up to 10 minutes
-   * @returns {Promise<Record<string, any>>} the journal's `cpuprofile` line
+   * @returns {Promise<import('../journal/events').Recorded<{ slot: number, pid: number, file: string, bytes: number,
+   *   tookMs: number }>>} the journal's `cpuprofile` line
    * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_BAD_OPTION, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async cpuprofile (slot, { durationMs = 10_000, file } = {}) {
@@ -157,8 +158,9 @@ class Commands {
    * terminal's.
    *
    * @param {string} name SIGHUP, SIGUSR1, SIGUSR2 or SIGWINCH
-   * @returns {Promise<Record<string, any>>} the journal's `fleet.signal` line, and `failed`: the workers without a
-   *   listener, or that do not answer
+   * @returns {Promise<import('../journal/events').Recorded<{ signal: string, workers: number, told: number }> & {
+   *   failed: { slot: number | null, message: string | null }[] }>} the journal's `fleet.signal` line, and `failed`:
+   *   the workers without a listener, or that do not answer
    * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_STOPPED
    */
   async signal (name) {

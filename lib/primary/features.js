@@ -117,10 +117,10 @@ class RunningFeatures {
     this.#parts.get(feature)?.inherit?.(text)
   }
 
-  /** @returns {Record<string, any>} what each says of itself in status(), by its key; null: it is off */
+  /** @returns {import('../features').Descriptions} */
   describe () {
-    return Object.fromEntries(FEATURES.flatMap(({ name, status }) =>
-      status ? [[status.key, this.#parts.get(name)?.describe?.() ?? null]] : []))
+    return /** @type {any} */ (Object.fromEntries(FEATURES.flatMap(({ name, status }) =>
+      status ? [[status.key, this.#parts.get(name)?.describe?.() ?? null]] : [])))
   }
 }
 

@@ -52,7 +52,7 @@ const { kill } = require('./workers/retirement')
  * @property {import('./succession/takeover').Takeover | null} [takeover] of a running fleet
  *
  * @typedef {object} Hooks
- * @property {(event: string, fields: Record<string, any>) => Record<string, any>} record writes a line of the journal
+ * @property {import('../journal/events').Recording} record writes a line of the journal
  * @property {(at?: { requestedAlone?: boolean }) => void} look judges the workers
  * @property {(error: RecycleError) => void} abandon stops the fleet for an error
  * @property {(message: { slot: number | null, pid: number, message: unknown }) => void} onMessage takes what the app

@@ -2,7 +2,7 @@
 
 const { FEATURES } = require('../features')
 /** @import { Options } from '../core/options' */
-/** @import { Sampled } from '../features' */
+/** @import { OfWorker, Sampled } from '../features' */
 /** @import { Figures } from './measuring/figures' */
 /** @import { WorkerFacts, WorkerHandle } from './workers/worker-handle' */
 
@@ -55,7 +55,8 @@ function describe (
     gc: latest.gc,
     loopLagMs: latest.loopLagMs,
     ...ofFeatures(sample),
-    ...Object.assign({}, ...FEATURES.map(({ name, ofWorker }) => ofWorker?.(known[name], options))),
+    ...(
+      Object.assign({}, ...FEATURES.map(({ name, ofWorker }) => ofWorker?.(known[name], options)))),
     connections: latest.connections,
     streams: latest.streams,
     inFlight: latest.inFlight,

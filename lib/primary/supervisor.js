@@ -22,6 +22,7 @@ const VERSION = 1
  *
  * @typedef {{ t: number, event: string } & Record<string, any>} JournalLine docs/journal.md has the fields of each
  *   event
+ * @typedef {ReturnType<Supervisor['status']>} Status
  * @typedef {object} Events
  * @property {[line: JournalLine]} event
  * @property {[about: { slot: number | null, pid: number, message: any }]} message
@@ -287,8 +288,9 @@ class Supervisor extends EventEmitter {
    * The line of an event goes into the journal, the log and to the listeners for `event`. They run after the step that
    * is under way: an error of theirs is theirs alone.
    *
-   * @param {string} event @param {Record<string, any>} fields
-   * @returns the line
+   * @template {object} Fields
+   * @param {string} event @param {Fields} fields
+   * @returns {import('../journal/events').Recorded<Fields>} the line
    */
   announce (event, fields) {
     const t = Date.now() // eslint-disable-line no-restricted-properties -- a time of day, for people and other journals

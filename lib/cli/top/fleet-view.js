@@ -9,7 +9,7 @@ const { History } = require('./history')
 const EVENTS_KEPT = 100
 
 /**
- * @typedef {Record<string, any>} Worker as in supervisor.status()
+ * @typedef {import('../../primary/supervisor').Status['workers'][number]} Worker
  * @typedef {{ worker: Worker, history: History | null }} Row `history`: that of the slot, for the worker in service
  */
 
@@ -38,7 +38,8 @@ class FleetView {
     for (const slot of this.#histories.keys()) if (!serving.has(slot)) this.#histories.delete(slot)
     for (const [slot, worker] of serving) this.#historyOf(slot).push(measured(worker))
     this.rows = status.workers.map((/** @type {Worker} */ worker) => ({
-      worker, history: serving.get(worker.slot) === worker ? this.#historyOf(worker.slot) : null
+      worker,
+      history: worker.slot !== null && serving.get(worker.slot) === worker ? this.#historyOf(worker.slot) : null
     }))
     this.#count(status.workers, now)
   }

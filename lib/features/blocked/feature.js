@@ -18,6 +18,8 @@ const MOST_REQUESTS = 10
 /** @param {string} why */
 const sayNoStack = why => `where an event loop is blocked is not known: ${why}`
 
+/** @typedef {{ blockedMs: number }} OfWorker */
+
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'blocked',

@@ -8,8 +8,13 @@
  * @typedef {{ gc: 'default' | 'huge-heap' | 'no-mark-sweep', heap: 'default' | 'auto', onBudget: 'recycle'
  *   | 'collect' }} Options
  *
+ * @typedef {import('../../journal/events').Recorded<{ slot: number | null, pid: number, reason: string, metric: string,
+ *   bytes: number | null, softBytes: number | null, isEnough: boolean | null, rssBefore: number, rssAfter: number,
+ *   heapUsedBefore: number, heapUsedAfter: number, externalBefore: number, externalAfter: number, moved: number,
+ *   emptyMs: number, pauseMs: number, tookMs: number }>} Collected the journal's line; docs/journal.md has its fields
+ *
  * @typedef {object} Commands
- * @property {(slot: number) => Promise<Record<string, any>>} gc has a worker collect its garbage out of rotation, so
+ * @property {(slot: number) => Promise<Collected>} gc has a worker collect its garbage out of rotation, so
  *   that no request waits for it; resolves with the journal's `collected` line. Throws RECYCLE_NO_SLOT,
  *   RECYCLE_NOT_DONE, RECYCLE_STOPPED
  */

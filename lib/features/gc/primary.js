@@ -12,6 +12,7 @@ const { figure } = require('../../core/sample')
 const { heapWarning } = require('./heap-limit')
 const { mayCollect, isRelieved } = require('./policy')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { Collected } from './feature' */
 
 const TASK = { type: 'collect', timeoutMs: 60_000 }
 
@@ -81,22 +82,23 @@ class GarbageCollection {
 
   /**
    * @param {number} slot
-   * @returns {Promise<Record<string, any>>} the journal's `collected`
+   * @returns {Promise<Collected>}
    * @throws {RecycleError} RECYCLE_NOT_DONE
    */
   async #request (slot) {
     const began = this.kernel.now()
-    /** @type {Record<string, any>} */
-    let line = {}
+    /** @type {Collected | undefined} */
+    let line
     await this.kernel.outOfRotation.request(slot, { ...TASK, called: 'the collection' }, async (handle, done) => {
       line = await this.#weigh(handle, done, 'requested', began)
     })
-    return line
+    return /** @type {Collected} */ (line)
   }
 
   /**
    * @param {WorkerHandle} handle @param {import('../../primary/workers/channel').Answer} done @param {string} reason
    * @param {number} began
+   * @returns {Promise<Collected>}
    */
   async #weigh (handle, { before, after, moved, emptyMs, pauseMs }, reason, began) {
     const reading = await this.kernel.read(handle, { inFull: true })

@@ -20,6 +20,8 @@
 
 const DETAILS = ['healthPeriod', 'healthTimeout', 'healthFailureThreshold', 'healthInitialDelay', 'healthAction']
 
+/** @typedef {{ healthFailures: number | null }} OfWorker */
+
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'health',

@@ -11,8 +11,12 @@
  * @property {string} heapdumpDir
  * @property {number} heapdumpLimitBytes
  *
+ * @typedef {import('../../journal/events').Recorded<{ slot: number | null, pid: number, reason: string, file: string,
+ *   bytes: number, moved: number, pauseMs: number }>} Snapshot the journal's line
+ *
  * @typedef {object} Commands
- * @property {(slot: number, how?: { file?: string, then?: 'recycle' }) => Promise<Record<string, any>>} heapdump writes
+ * @property {(slot: number, how?: { file?: string, then?: 'recycle' }) => Promise<Snapshot
+ *   & { recycled?: import('../../primary/recycling/recycler').Recycled }>} heapdump writes
  *   a heap snapshot of a worker, out of rotation; resolves with the journal's `heapdump` line, with `then` its
  *   `recycled` beside. `file`: a new one; by default in the working directory, named by slot, pid and time. `then`: the
  *   worker is replaced afterwards. Throws RECYCLE_NO_SLOT, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED

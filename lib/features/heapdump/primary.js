@@ -122,7 +122,7 @@ class Heapdumps {
    * @param {string} reason
    * @param {(task: import('../../primary/recycling/out-of-rotation').Task) => Promise<Answer
    *   & { handle: WorkerHandle }>} take
-   * @returns {Promise<Record<string, any>>} the journal's `heapdump`
+   * @returns {Promise<import('./feature').Snapshot>}
    */
   async #dump (file, reason, take) {
     try {

@@ -23,7 +23,7 @@ const MOST_TRIES = 5 // in a day, where a study has said nothing
 class LeakStudies {
   /** @type {Study | null} */
   #study = null
-  /** The journal's `leak.end`. @type {Record<string, any> | null} */
+  /** The journal's `leak.end`. @type {ReturnType<typeof pick> | null} */
   #latest = null
   /** When the first study of the day began by itself: ms, by kernel.now(). */
   #begunAt = -Infinity
@@ -118,7 +118,7 @@ class LeakStudies {
   }
 }
 
-/** @param {Record<string, any>} result @returns {Record<string, any>} of the journal's line */
+/** @param {Awaited<ReturnType<Study['run']>>} result @returns what is shown of the journal's line */
 function pick ({ t, slot, pid, by, tookMs, why, verdict, requests, bytes, mostPerRequest, outside, found }) {
   return { t, slot, pid, by, tookMs, why, verdict, requests, bytes, mostPerRequest, outside, found }
 }

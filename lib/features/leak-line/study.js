@@ -50,7 +50,7 @@ class Study {
   #ended = resolvable()
   /** @type {Resolvable} */
   #ready = resolvable()
-  /** The journal's `recycled`. @type {Record<string, any>[]} */
+  /** @type {import('../../primary/recycling/recycler').Recycled[]} */
   #recycled = []
 
   /**
@@ -65,7 +65,7 @@ class Study {
 
   /**
    * @param {AbortSignal} [signal] ends it
-   * @returns {Promise<Record<string, any>>} the journal's `leak.end`, and what it was made from
+   * @returns the journal's `leak.end`, and what it was made from
    * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_NOT_READY, RECYCLE_STOPPED
    */
   async run (signal) {

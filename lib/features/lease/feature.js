@@ -7,6 +7,8 @@
 
 /** @typedef {{}} Options it has none */
 
+/** @typedef {{ lease: 'waits' | 'held' | null }} OfWorker */
+
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'lease',

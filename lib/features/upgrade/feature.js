@@ -9,10 +9,10 @@
  * @typedef {{}} Options it has none
  *
  * @typedef {object} Commands
- * @property {(how?: { node?: string }) => Promise<Record<string, any>>} upgrade has another primary, of the code and
- *   the Node.js that are on disk now, take the fleet over; this one ends with `stopped`. `node`: the file of another
- *   Node.js. Resolves with the journal's `fleet.left`, when the new primary runs the fleet and the old workers are
- *   gone. Throws RECYCLE_NOT_UPGRADED, RECYCLE_UPGRADED, RECYCLE_STOPPED
+ * @property {(how?: { node?: string }) => Promise<import('../../journal/events').Recorded<{ pid: number }>>} upgrade
+ *   has another primary, of the code and the Node.js that are on disk now, take the fleet over; this one ends with
+ *   `stopped`. `node`: the file of another Node.js. Resolves with the journal's `fleet.left`, when the new primary runs
+ *   the fleet and the old workers are gone. Throws RECYCLE_NOT_UPGRADED, RECYCLE_UPGRADED, RECYCLE_STOPPED
  */
 
 /** @type {Readonly<import('..').Feature>} */

@@ -18,7 +18,7 @@ class CpuProfiles {
 
   /**
    * @param {number} slot @param {number} durationMs @param {string} [asked]
-   * @returns {Promise<Record<string, any>>} the journal's `cpuprofile`
+   * @returns {ReturnType<import('../commands').Commands['cpuprofile']>}
    * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE
    */
   async take (slot, durationMs, asked) {

@@ -11,7 +11,16 @@ const { Requests } = require('./requests')
 const { orderFor, retire } = require('../workers/retirement')
 const { Rollout } = require('../workers/rollout')
 /** @import { Slot, StandbyPool } from '../workers/fleet' */
+/** @import { FinalAccount } from '../workers/retirement' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
+
+/**
+ * @typedef {FinalAccount & { reason: string, how: 'surge' | 'standby' | 'drain-first' | 'upgrade', drainMs: number,
+ *   tookMs: number }} Course
+ * @typedef {import('../../journal/events').Recorded<Course & { slot: number | null, pid: number | null, oldPid: number,
+ *   readyMs: number | null, rssBefore: number | null, rssAfter: number | null }>} Recycled the journal's line; times in
+ *   ms, sizes in bytes; `pid`: of the worker that follows
+ */
 
 class Recycler {
   /** Recycles so far. */
@@ -134,7 +143,7 @@ class Recycler {
     return (await this.lifecycle.acquire(slot)).why
   }
 
-  /** @param {Slot} slot @param {WorkerHandle} old @param {Record<string, any>} fields */
+  /** @param {Slot} slot @param {WorkerHandle} old @param {Course} fields @returns {Promise<Recycled>} */
   async #account (slot, old, fields) {
     const { incumbent } = slot
     slot.recycles++

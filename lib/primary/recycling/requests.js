@@ -2,12 +2,13 @@
 
 const { RecycleError } = require('../../core/errors')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
+/** @import { Recycled } from './recycler' */
 
 /** Recycles that were requested, and the outcome that their caller waits for. */
 class Requests {
   /**
-   * @type {Map<WorkerHandle, { outcome: Promise<Record<string, any>>, resolve: (line: Record<string, any>) => void,
-   *   reject: (error: Error) => void }>}
+   * @type {Map<WorkerHandle, { outcome: Promise<Recycled>, resolve: (line: Recycled) => void, reject: (error: Error) =>
+   *   void }>}
    */
   #open = new Map()
 
@@ -21,7 +22,7 @@ class Requests {
   /**
    * @param {import('../workers/fleet').Slot} slot
    * @param {WorkerHandle} handle its worker
-   * @returns {Promise<Record<string, any>>} the journal's `recycled` line
+   * @returns {Promise<Recycled>}
    * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_NOT_READY, RECYCLE_STOPPED
    */
   open (slot, handle) {
@@ -37,7 +38,7 @@ class Requests {
     return outcome
   }
 
-  /** @param {WorkerHandle} handle @param {Record<string, any>} line the journal's */
+  /** @param {WorkerHandle} handle @param {Recycled} line */
   done (handle, line) {
     this.#open.get(handle)?.resolve(line)
     this.#open.delete(handle)

@@ -16,6 +16,7 @@ const { Peer } = require('./peer')
 const { SuccessorProcess } = require('./primary-process')
 const { aboutThisProcess, programOnDisk } = require('./program')
 const { RemoteReceivers } = require('./remote-workers')
+/** @import { Recorded } from '../../journal/events' */
 
 const HELLO_MS = 30_000
 const PATIENCE = 4 // times its --ready-timeout: it may try a worker three times
@@ -37,7 +38,7 @@ class Handover extends EventEmitter {
   #state = 'running'
   /** @type {Successor | null} */
   #successor = null
-  /** @type {Promise<Record<string, any>> | null} */
+  /** @type {Promise<Recorded<{ pid: number }>> | null} */
   #underWay = null
   /** Resolves when it is decided which primary runs the fleet. */
   #decided = Promise.resolve()
@@ -93,8 +94,8 @@ class Handover extends EventEmitter {
 
   /**
    * @param {{ node?: string }} how `node`: the file of another Node.js
-   * @returns {Promise<Record<string, any>>} the journal's `fleet.left`, when the old workers are gone; another call
-   *   joins it
+   * @returns {Promise<Recorded<{ pid: number }>>} the journal's `fleet.left`, when the old workers are gone; another
+   *   call joins it
    * @throws {RecycleError} RECYCLE_NOT_UPGRADED: the fleet is as before; RECYCLE_UPGRADED, RECYCLE_STOPPED
    */
   async begin (how = {}) {

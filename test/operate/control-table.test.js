@@ -1,0 +1,34 @@
+'use strict'
+
+const t = require('tap')
+const { formatStatus } = require('../../lib/operate/control-table')
+
+const WORKER = {
+  slot: 0,
+  pid: 10,
+  state: 'ready',
+  generation: 0,
+  app: 'app.js',
+  ageMs: 1000,
+  rssBytes: 90 * 2 ** 20,
+  pssBytes: null,
+  ussBytes: null,
+  budgetBytes: 100 * 2 ** 20,
+  metric: 'rss',
+  cpuPercent: null,
+  elu: 0,
+  connections: 0,
+  inFlight: 0,
+  requests: 0,
+  recycles: 0,
+  lastReason: null
+}
+
+t.test('the bar of a worker has the colour of how near its budget is, and no other cell has one', async t => {
+  const workers = [WORKER, { ...WORKER, slot: null, pid: 11, rssBytes: null }, { ...WORKER, slot: 1, pid: 12, budgetBytes: null }]
+  const status = { name: 'app', pid: 1, app: 'app.js', workers, totals: { workers: 2, ready: 2, recycles: 0 }, memory: null }
+  const rows = formatStatus(status, { colors: true }).split('\n').filter(line => / 1[012] /.test(line))
+  t.equal(rows.length, 3)
+  t.match(rows[0], '\u001b[33m█████████░\u001b[39m')
+  t.notOk(rows.slice(1).join('').includes('\u001b'), 'where there is no bar')
+})
