@@ -25,8 +25,11 @@ const WORKER = {
 }
 
 t.test('the bar of a worker has the colour of how near its budget is, and no other cell has one', async t => {
-  const workers = [WORKER, { ...WORKER, slot: null, pid: 11, rssBytes: null }, { ...WORKER, slot: 1, pid: 12, budgetBytes: null }]
-  const status = { name: 'app', pid: 1, app: 'app.js', workers, totals: { workers: 2, ready: 2, recycles: 0 }, memory: null }
+  const workers = [
+    WORKER, { ...WORKER, slot: null, pid: 11, rssBytes: null }, { ...WORKER, slot: 1, pid: 12, budgetBytes: null }
+  ]
+  const totals = { workers: 2, ready: 2, recycles: 0 }
+  const status = { name: 'app', pid: 1, app: 'app.js', workers, totals, memory: null }
   const rows = formatStatus(status, { colors: true }).split('\n').filter(line => / 1[012] /.test(line))
   t.equal(rows.length, 3)
   t.match(rows[0], '\u001b[33m█████████░\u001b[39m')
