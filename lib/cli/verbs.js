@@ -23,7 +23,7 @@ function addVerbs (program) {
     `${name}${outcome ? `: ${outcome};` : ' is reloaded:'} ${count(recycled.length, 'worker')} replaced, ${losses([...recycled, ...left])}`, ({ recycled, left }) => [...recycled, ...left]))
 
   addFleetName(verb(program, 'rollback', 'Replaces every worker by one that runs the release before, where the app is reached by a symbolic link.'))
-    .action((_name, given, command) => act(command, {}, ({ recycled, app }, name) => `${name} runs ${app} again: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`, ({ recycled }) => recycled))
+    .action((_name, given, command) => act(command, {}, ({ recycled, app, named }, name) => `${name} runs ${app} again: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}${named ? `; the link leads to ${named} still, which the next reload runs` : ''}`, ({ recycled }) => recycled))
 
   addFleetName(verb(program, 'recycle', 'Replaces one worker, or all of them.')
     .argument('<slot|pid|all>', 'a number that is both a slot and a pid means the slot'))

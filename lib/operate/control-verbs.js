@@ -11,7 +11,8 @@
  *     signal      { signal }                      → { signal, workers, told, failed: [{ slot, message }] }
  *     reload      { what features take }          → { recycled: lines, left: lines, outcome? }; left: workers that were
  *                                                   on trial
- *     rollback    {}                              → { app, recycled: lines }; app: the file of the release
+ *     rollback    {}                              → { app, named, recycled: lines }; app: the file of the release;
+ *                                                   named: where the link leads all the same, or null
  *     scale       { workers }                     → { from, to, scaled: lines, … }; workers: 4, "+1", "-1" or "auto";
  *                                                   what features say of the number, as in the status
  *     stop        { now? }                        → { stopped: lines }; also of recycles that were under way
@@ -112,9 +113,9 @@ async function reload (supervisor, how, progress) {
 /** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
 async function rollback (supervisor, args, progress) {
   const of = supervisor.size
-  let app = ''
-  const recycled = await during(supervisor, ['recycled'], lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), async () => { ({ app } = await supervisor.rollback()) })
-  return { app, recycled }
+  let release = {}
+  const recycled = await during(supervisor, ['recycled'], lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), async () => { release = await supervisor.rollback() })
+  return { ...release, recycled }
 }
 
 /** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */

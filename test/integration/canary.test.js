@@ -194,9 +194,11 @@ t.test('releases by a link: a worker that is replaced meanwhile, or afterwards, 
 
   await supervisor.reload()
   t.match(events.all('fleet.reloaded'), [{ app: file(2) }])
-  t.same(await supervisor.rollback(), { app: file(1) })
+  t.same(await supervisor.rollback(), { app: file(1), named: file(2) })
   t.match(supervisor.status().workers, [{ app: file(1) }, { app: file(1) }])
-  t.same(await supervisor.rollback(), { app: file(2) }, 'and again: the one before that')
+  await t.rejects(supervisor.rollback(), { code: 'RECYCLE_NO_RELEASE', message: `there is no release to go back to: the fleet was rolled back from ${file(2)} already; recycle reload runs what the link leads to, ${file(2)}` })
+  await supervisor.reload()
+  t.match(supervisor.status().workers, [{ app: file(2) }, { app: file(2) }], 'a reload asks for it')
   fs.rmSync(path.dirname(file(1)), { recursive: true })
   await t.rejects(supervisor.rollback(), { code: 'RECYCLE_NO_RELEASE', message: `there is no release to go back to: ${file(1)}, which the fleet has run before, is there no more` })
 })

@@ -30,7 +30,7 @@ class Reloading {
   /**
    * To the release before.
    *
-   * @returns {Promise<{ app: string }>}
+   * @returns {Promise<{ app: string, named: string | null }>} `named`: where the link leads all the same
    * @throws {RecycleError} RECYCLE_NO_RELEASE, RECYCLE_ROLLOUT_STOPPED
    */
   async back () {
@@ -39,9 +39,9 @@ class Reloading {
     const release = this.spawner.appPath.before(rollout.generation)
     if (typeof release === 'string') throw new RecycleError('RECYCLE_NO_RELEASE', { why: release })
     const generation = rollout.begin(true)
-    this.spawner.appPath.set(generation, release)
+    const named = this.spawner.appPath.back(generation, release)
     await this.#rollOut(generation)
-    return { app: release.real }
+    return { app: release.real, named }
   }
 
   /**

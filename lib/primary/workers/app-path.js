@@ -29,6 +29,8 @@ class AppPath {
   #settled = null
   /** The file that workers ran before that, where it was another file. @type {AppFile | null} */
   #previous = null
+  /** The file of the release that was rolled back, until a reload runs it anew. @type {string | null} */
+  #undone = null
 
   /**
    * @param {string} given as Node.js takes it
@@ -77,6 +79,7 @@ class AppPath {
     if (settled === undefined || settled.real === this.#settled?.real) return
     this.#previous = this.#settled
     this.#settled = settled
+    if (settled.real === this.#undone) this.#undone = null
   }
 
   /**
@@ -86,7 +89,20 @@ class AppPath {
   before (generation) {
     this.settle(generation)
     if (this.#previous === null) return `the fleet has run ${this.known(generation) ?? 'no other file'} since it was started`
+    if (this.#previous.real === this.#undone) return `the fleet was rolled back from ${this.#undone} already; recycle reload runs what the link leads to, ${this.#named ?? 'which is nothing'}`
     return fs.existsSync(this.#previous.real) ? this.#previous : `${this.#previous.real}, which the fleet has run before, is there no more`
+  }
+
+  /**
+   * A release is rolled back.
+   *
+   * @param {number} generation of the workers to come @param {AppFile} file that they are to run
+   * @returns {string | null} the file to which the name leads all the same
+   */
+  back (generation, file) {
+    this.#undone = this.#settled?.real ?? null
+    this.set(generation, file)
+    return this.#named === file.real ? null : this.#named
   }
 
   /**
