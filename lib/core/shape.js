@@ -14,7 +14,7 @@
  * @property {string} accepts
  */
 
-/** @param {string} accepts @param {(value: any) => boolean} test @param {() => any} longest @returns {Shape} */
+/** @param {string} accepts @param {(value: any) => boolean} test @param {() => any} [longest] @returns {Shape} */
 function shape (accepts, test, longest) {
   return Object.assign((/** @type {unknown} */ value) => test(value) ? null : { at: '', accepts }, { longest })
 }
@@ -107,5 +107,5 @@ function kind (what, fields = {}, handle = 'none', { isAside = false, isOpen = f
 }
 
 module.exports = {
-  kind, count, number, integer, duration, ratio, flag, text, orNull, optional, listOf, mapOf, record, object
+  kind, shape, count, number, integer, duration, ratio, flag, text, orNull, optional, listOf, mapOf, record, object
 }
