@@ -25,6 +25,7 @@ const BUNDLES = {
   primary: ['native/', 'primary/'],
   worker: ['worker/'],
   features: ['features/'],
+  fork: ['features/fork/'],
   parts: ['control/', 'journal/', 'campaign/invariants', 'cli/top/', 'support/'],
   report: ['report/'],
   examples: ['examples/'],
