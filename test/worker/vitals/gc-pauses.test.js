@@ -53,9 +53,8 @@ t.test('the event loop is looked at while it runs', async t => {
   await turn()
   pauses.take()
   for (const until = performance.now() + 300; performance.now() < until;);
-  await turn()
-  await turn()
-  t.ok(pauses.take().loopLagMs >= 200, 'at most the time between two readings')
+  while (pauses.take().loopLagMs < 200) await turn() // tap's timeout bounds it
+  t.pass('it was late')
 })
 
 t.test('it does not keep a process alive', async t => {
