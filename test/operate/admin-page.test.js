@@ -81,14 +81,15 @@ t.test('the live page', { skip: lacking }, async t => {
     t.equal(await page.locator('form, input, a').count(), 0)
   })
 
+  // One page for the tests that follow: each that opens costs as much as a fleet
+  const { page } = await open(t, fleet.url)
+
   await t.test('a page opened later has the earlier values', async t => {
-    const { page } = await open(t, fleet.url)
     t.match(await page.textContent('h1'), '1 worker replaced')
     await page.waitForSelector('.strip[aria-label="Slot 1"] .mark')
   })
 
   await t.test('values are updated; the pointer shows the values of its time, and the text of a mark', async t => {
-    const { page } = await open(t, fleet.url)
     const requests = () => page.locator('.workers tbody tr').first().locator('td').nth(11).textContent()
     const before = await requests()
     await page.waitForFunction(before => globalThis.document.querySelector('.workers tbody tr').children[11].textContent !== before, before)
@@ -131,8 +132,8 @@ t.test('the live page', { skip: lacking }, async t => {
   })
 
   await t.test('it follows the colour scheme', async t => {
-    const { page } = await open(t, fleet.url, { colorScheme: 'dark' })
     const background = () => page.evaluate(() => globalThis.getComputedStyle(globalThis.document.body).backgroundColor)
+    await page.emulateMedia({ colorScheme: 'dark' })
     t.equal(await background(), 'rgb(17, 19, 22)')
     await page.emulateMedia({ colorScheme: 'light' })
     t.equal(await background(), 'rgb(247, 247, 245)')
@@ -146,7 +147,6 @@ t.test('the live page', { skip: lacking }, async t => {
   })
 
   await t.test('added and removed slots have their plot', async t => {
-    const { page } = await open(t, fleet.url)
     const sizing = () => page.locator('h2', { hasText: 'Workers and load' }).locator('+ p').textContent()
     const figures = () => page.locator('.strip[aria-label="Workers"] .key').allTextContents()
     t.equal(await sizing(), 'Auto: 2 to 4 workers by the load.')
@@ -186,7 +186,6 @@ t.test('the live page', { skip: lacking }, async t => {
   })
 
   await t.test('it shows that the fleet has stopped, and keeps its values', async t => {
-    const { page } = await open(t, fleet.url)
     await load.stop()
     await supervisor.stop()
     await until(page, 'the fleet has stopped', '.link')
