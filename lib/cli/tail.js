@@ -24,10 +24,7 @@ async function tail (command, { last = String(LAST), json = false }) {
   const { stdout } = process
   stdout.on('error', () => process.exit()) // EPIPE: the reader, such as `head`, has closed the pipe
   const colors = stdout.isTTY && stdout.hasColors()
-  /** @type {Record<string, any>} */
-  let latest = {}
   const show = (/** @type {Record<string, any>} */ line) => {
-    latest = line
     if (json) printJson(line)
     else if (!isQuiet(line)) stdout.write(`${prettyLine(line, { colors })}\n`)
   }
@@ -42,7 +39,7 @@ async function tail (command, { last = String(LAST), json = false }) {
       stdout.once('drain', read)
     }
     try {
-      await client.follow(showAtItsPace, { last: Number(last) })
+      return await client.follow(showAtItsPace, { last: Number(last) })
     } catch (error) {
       if (!wasLate) throw error
       throw new RecycleError('RECYCLE_CUT_OFF', { why: 'what is printed here was not read in time' })
@@ -50,8 +47,8 @@ async function tail (command, { last = String(LAST), json = false }) {
       stdout.removeListener('drain', read)
     }
   })
-  await follow(last)
-  while (latest.event === 'fleet.left') await follow(ALL) // of the new primary
+  let isLeft = await follow(last)
+  while (isLeft) isLeft = await follow(ALL) // of the new primary
 }
 
 module.exports = { addTail }

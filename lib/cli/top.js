@@ -88,12 +88,10 @@ async function watch (client, fleet, screen) {
   screen.on('resize', draw)
 
   let isAsking = false
-  let isLeft = false
   const end = client.follow(line => {
-    isLeft = line.event === 'fleet.left'
     fleet.note(line)
     drawSoon()
-  }, { last: EVENTS }).then(() => isLeft ? 'left' : 'stopped', () => 'gone')
+  }, { last: EVENTS }).then(isLeft => isLeft ? 'left' : 'stopped', () => 'gone')
   const timer = setInterval(async () => {
     if (!isAsking) {
       isAsking = true

@@ -2,9 +2,11 @@
 
 /** The client's side of the control socket: finds a fleet, and sends it requests. */
 
+const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
+const { fileId } = require('../core/file-id')
 const { types } = require('../core/option-types')
 const { allSockets, searchedFolders, trustedFolders, distrusted, socketIn, nameBy } = require('./socket-path')
 const { Lines, encode, decode, readError } = require('./protocol')
@@ -65,10 +67,25 @@ class Client {
    *
    * @param {(line: Record<string, any>) => void} onLine
    * @param {{ last?: number }} [how] number of earlier lines to begin with, without samples
-   * @returns {Promise<void>} resolves at the fleet's end
+   * @returns {Promise<boolean>} resolves at the end of this primary: true if another one runs the fleet by then
    */
-  follow (onLine, { last = 0 } = {}) {
-    return this.call('follow', { last }, { onEvent: onLine })
+  async follow (onLine, { last = 0 } = {}) {
+    let hasHeard = false
+    let isLeft = false // a fleet of an earlier version tells by its events alone
+    try {
+      const result = await this.call('follow', { last }, {
+        onEvent: line => {
+          hasHeard = true
+          isLeft ||= line.event === 'fleet.left'
+          onLine(line)
+        }
+      })
+      return result?.isLeft ?? isLeft
+    } catch (error) {
+      // A primary that was about to exit as it greeted has not read this request
+      if (isLeft || (!hasHeard && /** @type {any} */ (error).code === 'RECYCLE_FLEET_GONE')) return true
+      throw error
+    }
   }
 
   close () {
@@ -106,7 +123,28 @@ class Client {
  * @returns {Promise<Client>} after the fleet's greeting
  * @throws {RecycleError} RECYCLE_NO_ANSWER, with `details.isLive` if a process listens and does not greet
  */
-function connect (socketPath) {
+async function connect (socketPath) {
+  for (;;) {
+    const before = idOf(socketPath)
+    try {
+      return await connectOnce(socketPath)
+    } catch (error) {
+      if (idOf(socketPath) === before) throw error // else another primary has taken the socket's place meanwhile
+    }
+  }
+}
+
+/** @param {string} file @returns {string | null} null: there is none, or it is out of reach */
+function idOf (file) {
+  try {
+    return fileId(fs.statSync(file))
+  } catch {
+    return null
+  }
+}
+
+/** @param {string} socketPath @returns {Promise<Client>} */
+function connectOnce (socketPath) {
   return new Promise((resolve, reject) => {
     const socket = net.connect({ path: socketPath })
     const fail = (/** @type {string} */ why, isLive = true) => {

@@ -160,6 +160,7 @@ async function stop (supervisor, { now = false }, progress) {
  */
 async function follow (supervisor, { last = 0 }, progress, { recent, onEvent, signal }) {
   for (const line of recent.last(last)) onEvent(line)
+  if (supervisor.handover.hasLeft) return { isLeft: true }
   supervisor.on('event', onEvent)
   await new Promise(resolve => {
     supervisor.once('stopped', resolve)
@@ -170,6 +171,7 @@ async function follow (supervisor, { last = 0 }, progress, { recent, onEvent, si
     if (signal.aborted) resolve(undefined)
   })
   supervisor.removeListener('event', onEvent)
+  return { isLeft: supervisor.handover.hasLeft }
 }
 
 /**

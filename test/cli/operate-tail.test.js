@@ -87,6 +87,39 @@ t.test('a tail that is not read reads no more itself, and says at the end that i
   t.match(said, /^recycle: the fleet closed the connection: what is printed here was not read in time\n$/)
 })
 
+t.test('a tail goes on with the next primary: a line may follow the one that says so, and a primary that exits may greet no more, or not read', async t => {
+  const { folder, env, recycle } = controlRoom(t)
+  fs.mkdirSync(folder, { mode: 0o700 })
+  const file = path.join(folder, 'api.sock')
+  const event = (/** @type {string} */ name) => ({ event: { v: 1, t: 0, event: name } })
+  const greet = (/** @type {net.Socket} */ socket, /** @type {(say: (message: any) => void) => void} */ onFollow) => {
+    const say = (/** @type {any} */ message) => socket.write(`${JSON.stringify({ v: 1, ...message })}\n`)
+    say({ hello: { name: 'api', pid: 1, app: 'app.js', version: '0' } })
+    socket.on('data', chunk => onFollow(message => say({ id: JSON.parse(String(chunk)).id, ...message })))
+  }
+  /** Takes the place of the one before. @param {(socket: net.Socket) => void} serve */
+  const lead = async serve => {
+    const server = net.createServer(socket => serve(socket.on('error', () => {}))).listen(`${file}.new`)
+    t.teardown(() => server.close())
+    await once(server, 'listening')
+    fs.renameSync(`${file}.new`, file)
+  }
+  const last = () => lead(socket => greet(socket, say => {
+    say(event('fleet.stop'))
+    say({ result: { isLeft: false } })
+  }))
+  const doesNotRead = () => lead(socket => greet(socket, () => last().then(() => socket.destroy())))
+  const doesNotGreet = () => lead(socket => doesNotRead().then(() => socket.destroy()))
+  await lead(socket => greet(socket, say => doesNotGreet().then(() => {
+    say(event('fleet.left'))
+    say(event('worker.children'))
+    say({ result: null }) // as an earlier version
+  })))
+  const { code, stdout, stderr } = await recycle(['tail', '--json', '--name', 'api'], env)
+  t.same({ code, stderr }, { code: 0, stderr: '' })
+  t.same(stdout.trimEnd().split('\n').map(line => JSON.parse(line).event), ['fleet.left', 'worker.children', 'fleet.stop'])
+})
+
 t.test('`| head` ends it', async t => {
   const room = controlRoom(t)
   await room.start(1, ['--name', 'api', path.join(FIXTURES, 'plain.js')])

@@ -31,6 +31,7 @@ t.test('under load no request is dropped and no client reconnects, by the comman
   const scrapes = new Load({ port: admin, path: '/readyz', connections: 2, keepAlive: false })
   t.teardown(() => Promise.all([...loads, scrapes].map(load => load.stop())))
   await loads[0].after(100)
+  t.ok(await becomesTrue(() => room.clients() > 0), 'the tail is connected')
   t.equal((await get(port)).body, 'one')
 
   fs.writeFileSync(path.join(folder, 'app.js'), appOf('two'))
@@ -64,7 +65,9 @@ t.test('under load no request is dropped and no client reconnects, by the comman
   t.same(await exited, { code: 0, signal: null })
   t.ok(await areGone(), 'no process is left')
   t.same(fs.readdirSync(room.folder), [], 'nor a control socket')
-  const told = (await tail).stdout.trim().split('\n').map(line => JSON.parse(line).event)
+  const { stdout: tailed, ...tailEnd } = await tail
+  t.match(tailEnd, { code: 0, stderr: '' })
+  const told = tailed.trim().split('\n').map(line => JSON.parse(line).event)
   t.equal(told.filter(event => event === 'fleet.upgraded').length, 3, 'recycle tail follows the fleet from primary to primary')
   t.equal(told.at(-1), 'fleet.stop')
   const report = JSON.parse((await room.recycle(['report', journal, '--json'])).stdout)
