@@ -40,7 +40,7 @@ function addUnit (program) {
 function write (services, folder) {
   const fs = require('node:fs')
   const path = require('node:path')
-  const { makeFolder } = require('../core/make-folder')
+  const { makeFolder } = require('../native/make-folder')
   const files = services.flatMap(({ units }) => units)
     .map(({ file, text }) => ({ file: path.resolve(folder, file), text }))
   const there = files.find(({ file }) => fs.existsSync(file)) // nothing is written where one is there

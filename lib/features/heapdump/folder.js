@@ -9,7 +9,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { RecycleError } = require('../../core/errors')
 const { distrust } = require('../../core/folder-trust')
-const { makeFolder } = require('../../core/make-folder')
+const { makeFolder } = require('../../native/make-folder')
 
 const EXTENSION = '.heapsnapshot'
 

@@ -12,7 +12,7 @@ const fs = require('node:fs')
 const module_ = require('node:module')
 const os = require('node:os')
 const path = require('node:path')
-const { makeFolder } = require('../../core/make-folder')
+const { makeFolder } = require('../../native/make-folder')
 
 const OTHERS_WRITE = 0o022
 const STICKY = 0o1000
