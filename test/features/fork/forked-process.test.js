@@ -1,11 +1,14 @@
 'use strict'
 
 const { once } = require('node:events')
+const fs = require('node:fs')
 const net = require('node:net')
 const { text } = require('node:stream/consumers')
 const v8 = require('node:v8')
 const vm = require('node:vm')
 const t = require('tap')
+const { MoldControl } = require('../../../lib/features/fork/forked-process')
+const { loadAddon } = require('../../../lib/native/addon')
 const { becomesTrue } = require('../../support/processes')
 const { startMold, skip } = require('../../support/mold')
 
@@ -123,4 +126,15 @@ t.test('what the primary holds of a copy is released once it has ended', { skip 
     collect()
     return held.every(ref => ref.deref() === undefined)
   }, 5000))
+})
+
+t.test('what is no answer of a mold refuses it: the app has written to its descriptor', { skip }, async t => {
+  for (const text of ['hello', 'null', '{"forked":1,"pid":1}', '{"frozen":"true"}', '{"ended":{}}', 'x'.repeat(70_000)]) {
+    const control = new MoldControl(/** @type {any} */ (loadAddon().addon))
+    const refused = once(control, 'refused')
+    fs.writeSync(control.inherited, `${text}\n`)
+    const [why] = await refused
+    t.match(why, `the app writes to the file descriptor by which its mold answers the primary (${JSON.stringify(text.slice(0, 40))})`)
+    control.started()
+  }
 })
