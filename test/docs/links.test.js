@@ -9,10 +9,20 @@ const { files: PUBLISHED } = require('../../package.json')
 const { ROOT, pages, page, prose, inlineCode, anchors } = require('../support/docs')
 
 const LONGEST_README = 150
+const MOST_PAGES = 24
+const MOST_WORDS = 30_000
 const SOURCE = /^(?:lib|test|bench|bin|examples|docs)\/[\w./-]*(?:\/|\.\w+)$/
 
 t.test(`the README has at most ${LONGEST_README} lines`, async t => {
   t.ok(page('README.md').text.trimEnd().split('\n').length <= LONGEST_README)
+})
+
+t.test(`the docs have at most ${MOST_PAGES} pages and ${MOST_WORDS} words`, async t => {
+  const docs = pages().filter(({ name }) => name.startsWith('docs/'))
+  const words = docs.map(({ text }) => text.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0).reduce((sum, count) => sum + count)
+  t.comment(`${docs.length} pages, ${words} words`)
+  t.ok(docs.length <= MOST_PAGES, `${docs.length} pages`)
+  t.ok(words <= MOST_WORDS, `${words} words`)
 })
 
 t.test('every relative link of the README and the docs resolves, with its anchor', async t => {
