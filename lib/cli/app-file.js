@@ -37,8 +37,7 @@ function findStart (folder) {
 
 /**
  * @param {string} app as given
- * @param {string[]} args
- * @returns {Start} the same, unless it is a folder without a main file
+ * @param {string[]} args @returns {Start} the same, unless it is a folder without a main file
  * @throws {RecycleError} RECYCLE_NO_APP, RECYCLE_BAD_USAGE
  */
 function fileOf (app, args) {
@@ -89,8 +88,7 @@ function realOf (file) {
  * The program that a shell script of a package manager starts, as pnpm has them in .bin: the file that it names, else
  * by the package of this name.
  *
- * @param {string} file
- * @returns {string} the same where it is no such script
+ * @param {string} file @returns {string} the same where it is no such script
  */
 function unwrapped (file) {
   const [name, folder] = [path.basename(file), path.dirname(file)]

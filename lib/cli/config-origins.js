@@ -63,8 +63,7 @@ function arithmetic (options) {
 /**
  * The value as written, with what is in force beside it where the two differ.
  *
- * @param {Option} option @param {Origin} origin @param {Options} options
- * @param {string | null} fleet its name
+ * @param {Option} option @param {Origin} origin @param {Options} options @param {string | null} fleet its name
  */
 function valueOf (option, { from, text }, options, fleet) {
   const value = /** @type {any} */ (options)[option.key]

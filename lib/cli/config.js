@@ -26,8 +26,7 @@ function addConfig (command) {
  * Loads the config file that --config or RECYCLE_CONFIG names, or the one that a search finds. Paths in it are relative
  * to its folder, and are made absolute.
  *
- * @param {string | undefined} named @param {Record<string, string | undefined>} env
- * @returns {Promise<Config | null>}
+ * @param {string | undefined} named @param {Record<string, string | undefined>} env @returns {Promise<Config | null>}
  * @throws {RecycleError} RECYCLE_BAD_CONFIG
  */
 async function loadConfig (named = undefined, env = process.env) {
@@ -66,8 +65,7 @@ async function loadNamed (explorer, file) {
 /**
  * The search ends at the project: the folders above may belong to other users, and config files are programs.
  *
- * @param {string} folder
- * @returns {string}
+ * @param {string} folder @returns {string}
  */
 function projectFolder (folder) {
   for (let at = folder; ; at = path.dirname(at)) {
@@ -79,8 +77,7 @@ function projectFolder (folder) {
 /**
  * The search reads any file with one of these names, and a read of a FIFO would block.
  *
- * @param {string} stopDir
- * @returns {boolean} there is something to search
+ * @param {string} stopDir @returns {boolean} there is something to search
  * @throws {RecycleError} RECYCLE_BAD_CONFIG
  */
 function hasPlace (stopDir) {
@@ -134,8 +131,7 @@ async function load (file, content) {
  * Node exits with code 0, silently, if the only thing left is a promise that never settles.
  *
  * @template T
- * @param {Promise<T> | T} awaited
- * @returns {Promise<T>}
+ * @param {Promise<T> | T} awaited @returns {Promise<T>}
  */
 async function orEmptyLoop (awaited) {
   let onEmpty = () => {}

@@ -115,8 +115,7 @@ function openPicture (stderr) {
 /**
  * The fleet of a drill takes neither the name nor the addresses of the production fleet.
  *
- * @param {Config} config
- * @returns {Config}
+ * @param {Config} config @returns {Config}
  */
 function withoutAddresses ({ values: { name, control, admin, adminAllowRemote, ...values }, ...rest }) {
   return { ...rest, values }

@@ -61,8 +61,7 @@ async function main (argv) {
 /**
  * A first word of another supervisor's that means the same here, unless a file has this name.
  *
- * @param {string[]} argv
- * @returns {string[]}
+ * @param {string[]} argv @returns {string[]}
  */
 function withoutSynonym ([node, program, word = '', ...rest]) {
   return [node, program, ...synonymOf(word) ?? (word === '' ? [] : [word]), ...rest]
@@ -85,8 +84,7 @@ function oneSentence (text) {
 /**
  * Prints the error as one sentence.
  *
- * @param {unknown} error
- * @returns {number} the exit code
+ * @param {unknown} error @returns {number} the exit code
  */
 function report (error) {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has printed it

@@ -50,8 +50,7 @@ function flagOf ({ name, short, flag, help, defaultText, kind }) {
  * @property {string[]} args
  * @property {ReturnType<typeof flagsAfterApp>} misplaced
  *
- * @param {Asked} asked
- * @param {Record<string, any>} given by commander: undefined where the flag was not given
+ * @param {Asked} asked @param {Record<string, any>} given by commander: undefined where the flag was not given
  * @param {Command} command
  */
 async function run (asked, given, command) {
@@ -136,8 +135,7 @@ function unreadInput () {
  * like it.
  *
  * @template T
- * @param {string} app @param {string[]} commands @param {() => T} assemble
- * @returns {T}
+ * @param {string} app @param {string[]} commands @param {() => T} assemble @returns {T}
  */
 function orNoSuchCommand (app, commands, assemble) {
   try {
@@ -156,8 +154,7 @@ function orNoSuchCommand (app, commands, assemble) {
 /**
  * Commander adds a default for each `--no-…` flag.
  *
- * @param {Record<string, any>} given
- * @returns {Record<string, any>} only the flags of the command line
+ * @param {Record<string, any>} given @returns {Record<string, any>} only the flags of the command line
  */
 function withoutDefaults (given) {
   return Object.fromEntries(Object.entries(given).filter(([name, value]) =>

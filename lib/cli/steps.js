@@ -28,8 +28,7 @@ const HINTS = {
  * below them.
  *
  * @param {Pick<NodeJS.WriteStream, 'isTTY' | 'hasColors' | 'columns'> & { write: (text: string) => unknown }} stream
- * @param {string} doing
- * @param {() => number} [now] ms
+ * @param {string} doing @param {() => number} [now] ms
  */
 function openSteps (stream, doing, now = () => performance.now()) {
   const isTerminal = stream.isTTY

@@ -51,8 +51,7 @@ async function topOfPrimary (command) {
 
 /**
  * @param {Client} client @param {import('./top/fleet-view').FleetView} fleet
- * @param {import('./top/screen').Screen} screen
- * @returns {Promise<'quit' | 'stopped' | 'left' | 'gone'>}
+ * @param {import('./top/screen').Screen} screen @returns {Promise<'quit' | 'stopped' | 'left' | 'gone'>}
  */
 async function watch (client, fleet, screen) {
   const { picture } = require('./top/picture')

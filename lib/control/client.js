@@ -119,8 +119,7 @@ class Client {
 }
 
 /**
- * @param {string} socketPath
- * @returns {Promise<Client>} after the fleet's greeting
+ * @param {string} socketPath @returns {Promise<Client>} after the fleet's greeting
  * @throws {RecycleError} RECYCLE_NO_ANSWER, with `details.isLive` if a process listens and does not greet
  */
 async function connect (socketPath) {
@@ -174,8 +173,7 @@ const WHY = {
 /**
  * Finds the fleet that listens on a socket.
  *
- * @param {string} socketPath
- * @returns {Promise<Found | null>} null: no process listens there
+ * @param {string} socketPath @returns {Promise<Found | null>} null: no process listens there
  */
 async function fleetAt (socketPath) {
   try {
@@ -190,8 +188,7 @@ async function fleetAt (socketPath) {
 }
 
 /**
- * @param {Env} [env]
- * @param {{ ofAll?: boolean }} [how] `ofAll`: for root, those of other users too
+ * @param {Env} [env] @param {{ ofAll?: boolean }} [how] `ofAll`: for root, those of other users too
  * @returns {Promise<Found[]>} the fleets with a socket in one of the usual folders
  */
 async function listFleets (env = process.env, how = {}) {
@@ -202,8 +199,7 @@ async function listFleets (env = process.env, how = {}) {
 /**
  * Finds a fleet by its name, by the path of its socket, or as the only running fleet.
  *
- * @param {{ name?: string | null, control?: string | null }} which @param {Env} [env]
- * @returns {Promise<Found>}
+ * @param {{ name?: string | null, control?: string | null }} which @param {Env} [env] @returns {Promise<Found>}
  * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
  */
 async function findFleet ({ name, control }, env = process.env) {

@@ -113,8 +113,7 @@ async function publish (hidden, socket, remedy) {
  * not delete a socket that another fleet has opened meanwhile. Opening needs no lock where there are hard links: link()
  * is atomic.
  *
- * @param {string} socket @param {string} remedy
- * @param {() => void} then what needs the lock too
+ * @param {string} socket @param {string} remedy @param {() => void} then what needs the lock too
  * @returns {Promise<boolean>} false: another process has the lock
  * @throws {RecycleError} if it is not stale, or not this user's
  */
@@ -137,8 +136,7 @@ async function makeRoom (socket, remedy, then) {
 }
 
 /**
- * @param {string} socket @param {string} remedy
- * @param {number} [predecessor] that may hold it
+ * @param {string} socket @param {string} remedy @param {number} [predecessor] that may hold it
  * @returns {Promise<string | null>} file id of the stale socket; null: there is no file
  */
 async function staleId (socket, remedy, predecessor) {

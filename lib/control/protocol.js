@@ -79,8 +79,7 @@ function decode (line) {
 }
 
 /**
- * @param {string} line
- * @returns {{ id: string | number | null, verb: string, args: Record<string, any> }}
+ * @param {string} line @returns {{ id: string | number | null, verb: string, args: Record<string, any> }}
  * @throws {RecycleError} RECYCLE_BAD_REQUEST; `details.id` is the request's id, if it has one
  */
 function readRequest (line) {

@@ -40,8 +40,7 @@ function socketIn (folder, name) {
 /** @typedef {{ folder: string, uid: number | null }} Place `uid`: the one user that may write there; null: any */
 
 /**
- * @param {Env} env
- * @param {{ ofAll?: boolean }} [how] `ofAll`: for root, those of other users too
+ * @param {Env} env @param {{ ofAll?: boolean }} [how] `ofAll`: for root, those of other users too
  * @returns {Place[]} where a client looks
  */
 function places (env, { ofAll = false } = {}) {
@@ -107,8 +106,7 @@ function nameBy (socket) {
 /**
  * Creates the folder of the sockets, or checks that no other user can write to it.
  *
- * @param {string} folder
- * @param {string} socket to be opened in it, for the error
+ * @param {string} folder @param {string} socket to be opened in it, for the error
  * @throws {RecycleError} RECYCLE_CONTROL
  */
 function prepareFolder (folder, socket) {
@@ -125,8 +123,7 @@ function prepareFolder (folder, socket) {
 /**
  * Whether another user could have put a socket into the folder. Fleets open no socket there, and clients ignore it.
  *
- * @param {string} folder
- * @param {number | null} uid whose it must be; null: anyone's
+ * @param {string} folder @param {number | null} uid whose it must be; null: anyone's
  * @returns {string | null} why the folder is not safe; null: it is, or it does not exist
  */
 function distrustIfThere (folder, uid) {

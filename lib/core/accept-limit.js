@@ -22,8 +22,7 @@ const BUSY = 0.8 // of its time
  */
 
 /**
- * @param {number} limit
- * @param {readonly Load[]} loads of every worker that serves
+ * @param {number} limit @param {readonly Load[]} loads of every worker that serves
  * @returns {number}
  */
 function nextLimit (limit, loads) {

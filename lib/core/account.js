@@ -95,8 +95,7 @@ function openAccount (connections, inFlight) {
  * The account of a worker that gave none, from its last beat. A connection with a request in flight was cut; any other
  * connection may have had a request that the worker had not read.
  *
- * @param {number} connections @param {number} inFlight
- * @returns {Account}
+ * @param {number} connections @param {number} inFlight @returns {Account}
  */
 function lostAccount (connections, inFlight) {
   const cut = Math.min(connections, inFlight) // one connection may have several requests in flight
@@ -108,8 +107,7 @@ function lostAccount (connections, inFlight) {
  * move.
  *
  * @param {number} connections by its last beat
- * @param {number} inFlight @param {Outcome} outcome
- * @returns {Account}
+ * @param {number} inFlight @param {Outcome} outcome @returns {Account}
  */
 function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut, ended, ...named }) {
   const known = moved + replayed + answered + cut + ended
@@ -145,8 +143,7 @@ function lostWith (line) {
  * Of what was cut, the upgraded and raw connections: no request was lost with them, and without the app's doing they do
  * not end. A fleet that closes them at the drain timeout does as configured.
  *
- * @param {{ cut?: number, cuts?: Pick<Cut, 'upgraded'>[], unnamedStreams?: number }} account
- * @returns {number}
+ * @param {{ cut?: number, cuts?: Pick<Cut, 'upgraded'>[], unnamedStreams?: number }} account @returns {number}
  */
 function streamsCut ({ cut = 0, cuts = [], unnamedStreams = 0 }) {
   return Math.min(cut, cuts.filter(cut => cut?.upgraded === true).length + unnamedStreams)

@@ -51,8 +51,7 @@ function drawBudget (options, workers, random) {
  * A budget that a fresh worker exceeds: its replacement would, too, so that a recycle cannot help. It is raised to what
  * the worker takes and a quarter more: from there on one does.
  *
- * @param {Readonly<Budget>} budget
- * @param {number | null} freshBytes by its metric; null: not known
+ * @param {Readonly<Budget>} budget @param {number | null} freshBytes by its metric; null: not known
  * @returns {Readonly<Budget>} the same where the worker is within it
  */
 function aboveFresh (budget, freshBytes) {
@@ -69,8 +68,7 @@ function aboveFresh (budget, freshBytes) {
  * does not free, and which its replacement maps again. A recycle cannot help against them: what counts from here on is
  * its anonymous memory.
  *
- * @param {Readonly<Budget>} budget
- * @param {Measured} fresh when it was new @param {Measured} sample
+ * @param {Readonly<Budget>} budget @param {Measured} fresh when it was new @param {Measured} sample
  * @returns {Readonly<Budget>} the same where it has less than half of its budget, or few such pages
  */
 function withoutFiles (budget, fresh, sample) {

@@ -81,8 +81,7 @@ function size ({ parallelism, container = null }, options) {
 /**
  * For all but the primary; below 0: there is less.
  *
- * @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing
- * @returns {number} bytes
+ * @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing @returns {number} bytes
  */
 function forWorkers ({ limitBytes, primaryBytes, marginBytes }) {
   return Number(limitBytes) - primaryBytes - marginBytes

@@ -4,8 +4,7 @@
  * The word that was probably meant: equal except for case, dashes and underscores, else the word the fewest edits away,
  * if these are few for its length.
  *
- * @param {string} written @param {readonly string[]} words
- * @returns {string | null}
+ * @param {string} written @param {readonly string[]} words @returns {string | null}
  */
 function nearest (written, words) {
   const normalized = (/** @type {string} */ word) => word.toLowerCase().replace(/[^a-z\d]/g, '')

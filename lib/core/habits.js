@@ -168,8 +168,7 @@ const KEYS = Object.freeze({
 /**
  * To the sentence on an unknown key of a config file or of the library.
  *
- * @param {string} key @param {readonly string[]} known
- * @param {string} [lists] the command that lists them all
+ * @param {string} key @param {readonly string[]} known @param {string} [lists] the command that lists them all
  * @returns {string}
  */
 function hintOnKey (key, known, lists = 'recycle --config none --print-config') {
@@ -199,8 +198,7 @@ function answerToFlag (flag) {
 /**
  * To the sentence on a fleet that there is not.
  *
- * @param {string} command @param {string} name
- * @returns {string | null}
+ * @param {string} command @param {string} name @returns {string | null}
  */
 function answerToFleet (command, name) {
   if (!/^\d+$/.test(name)) return null
@@ -218,8 +216,7 @@ function hintOn (option, given) {
 /**
  * Flags that stand after the app, which gets them, and were probably meant for recycle.
  *
- * @param {string} app
- * @param {readonly string[]} args of the app
+ * @param {string} app @param {readonly string[]} args of the app
  * @param {{ call?: string, options?: readonly { short?: string, flag: string }[], isStart?: boolean }} [of] the
  *   command; `isStart`: by pm2's word, to which an app's own flags stand behind `--`
  * @returns {{ flags: string[], answers: string[], instead: string } | null} `answers`: on flags that recycle does not

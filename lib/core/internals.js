@@ -48,8 +48,7 @@
  * Makes a server that does not listen yet take connections, as net has a listening one do. For the time being it says
  * that it listens, where `door` does.
  *
- * @param {any} server
- * @param {any} facade of its acceptor, for the listening handle of `door`
+ * @param {any} server @param {any} facade of its acceptor, for the listening handle of `door`
  * @param {any} door a net.Server that listens
  * @param {any} [owner] the server for which net makes sockets: `server`, or one that passes them on
  * @returns {() => void} takes it back; to be called when no connection is left
@@ -95,8 +94,7 @@ function betweenRequests (server) {
 /**
  * The bytes that the parser is processing.
  *
- * @param {any} socket
- * @returns {Buffer | undefined}
+ * @param {any} socket @returns {Buffer | undefined}
  */
 function currentChunk (socket) {
   return socket.parser?.getCurrentBuffer?.()
@@ -165,8 +163,7 @@ function onMessageEnd ({ parser }, ended) {
 /**
  * The names and values of a request's headers that the parser keeps: it leaves out those behind.
  *
- * @param {any} socket
- * @returns {number} 0: it keeps all
+ * @param {any} socket @returns {number} 0: it keeps all
  */
 function mostFieldsOf (socket) {
   return socket.parser?.maxHeaderPairs ?? 0
@@ -193,8 +190,7 @@ function watchParser (parser, watcher) {
  * Takes the TCP or pipe handle out of a socket; unread bytes stay in the kernel. The app sees the socket close, as if
  * the client had left, and the handle keeps the connection. child_process does the same to a socket that it sends.
  *
- * @param {any} socket
- * @returns {any} the handle
+ * @param {any} socket @returns {any} the handle
  */
 function detachHandle (socket) {
   const handle = takeHandle(socket)

@@ -154,8 +154,7 @@ const types = {
 /**
  * Whether a config file may contain a value of this type. `read` checks its range and form.
  *
- * @param {Schema} schema @param {unknown} value
- * @returns {boolean}
+ * @param {Schema} schema @param {unknown} value @returns {boolean}
  */
 function isOfType (schema, value) {
   if (isQuotedNumber(schema, value)) return false
@@ -174,8 +173,7 @@ function isQuotedNumber ({ anyOf = [] }, value) {
 /**
  * The types that are accepted in place of this value, in words: "a number or a string".
  *
- * @param {Schema} schema @param {unknown} value
- * @returns {string}
+ * @param {Schema} schema @param {unknown} value @returns {string}
  */
 function typesOf (schema, value) {
   if (isQuotedNumber(schema, value)) return 'a number without quotes'

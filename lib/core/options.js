@@ -102,8 +102,7 @@ const OPTIONS = Object.freeze([...OF_KERNEL.map(preset), ...FEATURES.flatMap(({ 
 /**
  * The value unless one is given, with features that change that.
  *
- * @param {Readonly<Option>} option
- * @returns {Readonly<Option>}
+ * @param {Readonly<Option>} option @returns {Readonly<Option>}
  */
 function preset (option) {
   const presets = FEATURES.flatMap(({ presets = {} }) => presets[option.name] ?? [])
@@ -112,8 +111,7 @@ function preset (option) {
 
 /**
  * @param {string} name @param {string} flags @param {Option['kind']} kind @param {any} fallback
- * @param {string} defaultText @param {string} help @param {string} [key]
- * @returns {Readonly<Option>}
+ * @param {string} defaultText @param {string} help @param {string} [key] @returns {Readonly<Option>}
  */
 function row (name, flags, kind, fallback, defaultText, help, key = name) {
   const [, short, flag] = /** @type {RegExpExecArray} */ (/^(?:(-\w), )?(--.*)$/.exec(flags))

@@ -127,8 +127,7 @@ function bootSlots ({ slots }, { slots: wanted, maxBoots = 1, atFirst = Infinity
 /**
  * A standby that must not be taken any more is replaced.
  *
- * @param {Facts} facts @param {Desired} desired
- * @returns {Action[]}
+ * @param {Facts} facts @param {Desired} desired @returns {Action[]}
  */
 function retireStandbys ({ standbys }, desired) {
   return standbys.flatMap(({ state, reason, generation }, standby) =>

@@ -25,8 +25,7 @@
 const PATIENCE_MS = 10_000
 
 /**
- * @param {readonly Candidate[]} condemned @param {Capacity} capacity
- * @param {number} now ms, by the same clock
+ * @param {readonly Candidate[]} condemned @param {Capacity} capacity @param {number} now ms, by the same clock
  * @returns {Turn[]} the recycles to begin now, in order
  */
 function nextRecycles (condemned, capacity, now) {

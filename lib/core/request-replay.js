@@ -64,8 +64,7 @@ function isBodyless ({ headers }) {
 /**
  * The head as it goes over the wire: names, order, case, repeats and octets are the client's.
  *
- * @param {Head} head
- * @returns {Buffer}
+ * @param {Head} head @returns {Buffer}
  */
 function toWire ({ method, url, version, headers }) {
   let text = `${method} ${url} HTTP/${version}\r\n`

@@ -35,8 +35,7 @@ const { stopTimes } = require('./stop-times')
  * then all of them together.
  *
  * @param {Record<string, any>} given by name; sizes as text or in bytes, times as text with a unit, or 0
- * @param {Sources} sources
- * @returns {Readonly<Options>}
+ * @param {Sources} sources @returns {Readonly<Options>}
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION
  */
 function resolveOptions (given, sources) {
@@ -76,8 +75,7 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
 
 /**
  * @param {Option} option @param {Record<string, any>} given @param {Record<string, string | undefined>} env
- * @param {Exclude<Sources['file'], undefined>} file @param {string} called
- * @returns {Origin}
+ * @param {Exclude<Sources['file'], undefined>} file @param {string} called @returns {Origin}
  */
 function originOf ({ name, env: variable }, given, env, file, called) {
   if (given[name] === null) return { from: 'default', called, text: undefined }
@@ -100,8 +98,7 @@ function read ({ kind, fallback }, { from, called, text }) {
 }
 
 /**
- * @param {Options} options
- * @param {(name: string) => { called: string, text: unknown }} of origin of an option, by name
+ * @param {Options} options @param {(name: string) => { called: string, text: unknown }} of origin of an option, by name
  * @param {(name: string, accepts: string) => never} refuse
  */
 function checkTogether (options, of, refuse) {

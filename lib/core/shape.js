@@ -99,8 +99,7 @@ function or (flaw, also) {
  *
  * @param {string} what it says
  * @param {Record<string, Shape>} [fields] @param {Kind['handle']} [handle]
- * @param {{ isAside?: boolean, isOpen?: boolean }} [how]
- * @returns {Kind}
+ * @param {{ isAside?: boolean, isOpen?: boolean }} [how] @returns {Kind}
  */
 function kind (what, fields = {}, handle = 'none', { isAside = false, isOpen = false } = {}) {
   return { what, fields: record(fields, { isOpen }), handle, isAside }

@@ -70,8 +70,7 @@ function isGift ({ load, count }) {
 /**
  * How many of its connections each worker should give to its siblings.
  *
- * @param {readonly number[]} counts
- * @returns {number[]} one for each worker; all 0: the workers are even enough
+ * @param {readonly number[]} counts @returns {number[]} one for each worker; all 0: the workers are even enough
  */
 function spread (counts) {
   const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length
@@ -84,8 +83,7 @@ function spread (counts) {
  * A worker without any connection does nothing, however even the others are: each gets up to the mean, from the
  * fullest.
  *
- * @param {readonly number[]} counts @param {number} mean
- * @returns {number[]}
+ * @param {readonly number[]} counts @param {number} mean @returns {number[]}
  */
 function forIdle (counts, mean) {
   const share = Math.max(1, Math.floor(mean))
@@ -104,8 +102,7 @@ function forIdle (counts, mean) {
  *
  * @template {{ load: number }} T
  * @param {readonly T[]} connections that can move, the oldest first
- * @param {Gift} gift
- * @returns {Map<T, boolean>} whether it goes for its load
+ * @param {Gift} gift @returns {Map<T, boolean>} whether it goes for its load
  */
 function choose (connections, { load, most, count }) {
   /** @type {Map<T, boolean>} */

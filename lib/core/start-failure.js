@@ -25,8 +25,7 @@ const OWN_SOCKET = 'by a socket of its own (exclusive, reusePort, a thread, a na
  * @param {unknown} [facts.said] the latest message of its app, where it is not 'ready'
  * @param {Process | null} facts.own null: not known on this system
  * @param {Process[]} facts.children its processes, and theirs
- * @param {PrimaryBranch | null} [facts.primaryBranch]
- * @returns {string | null} null: nothing is known
+ * @param {PrimaryBranch | null} [facts.primaryBranch] @returns {string | null} null: nothing is known
  */
 function explainSilence ({ readyOn, hasLoaded, silentMs, said, own, children, primaryBranch = null }) {
   if (!hasLoaded) return 'its code was still loading'
@@ -49,8 +48,7 @@ function explainSilence ({ readyOn, hasLoaded, silentMs, said, own, children, pr
 /**
  * Code that a worker does not run of an app with a cluster of its own, as far as a reading of its source tells.
  *
- * @param {string} source
- * @returns {PrimaryBranch | null}
+ * @param {string} source @returns {PrimaryBranch | null}
  */
 function primaryBranchIn (source) {
   if (/['"]throng['"]/.test(source) && /\bmaster\b/.test(source)) return "throng's master"

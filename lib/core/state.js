@@ -21,8 +21,7 @@ const TRANSITIONS = Object.freeze({
 })
 
 /**
- * @param {State} from @param {State} to
- * @returns {State} `to`
+ * @param {State} from @param {State} to @returns {State} `to`
  * @throws {RecycleError} RECYCLE_BAD_TRANSITION
  */
 function transition (from, to) {

@@ -39,8 +39,7 @@ function parseTime (text) {
 }
 
 /**
- * @param {unknown} text
- * @returns {string | undefined} what to write instead of a number alone; undefined: it is none
+ * @param {unknown} text @returns {string | undefined} what to write instead of a number alone; undefined: it is none
  */
 function withUnit (text) {
   const number = /^\d+(\.\d+)?$/.exec(String(text).trim())?.[0]
@@ -66,8 +65,7 @@ function formatTime (time) {
 /**
  * By toLocaleString() only where there is no other way: it loads 8 MB of ICU's data.
  *
- * @param {number} n
- * @returns {string} `"1,234"`
+ * @param {number} n @returns {string} `"1,234"`
  */
 function grouped (n) {
   const whole = Math.round(n)

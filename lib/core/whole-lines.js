@@ -43,8 +43,7 @@ class WholeLines {
 }
 
 /**
- * @param {Buffer} lines
- * @param {string} linePrefix put before each line, in ASCII
+ * @param {Buffer} lines @param {string} linePrefix put before each line, in ASCII
  * @param {boolean} isRest they begin within a line
  * @returns {Buffer}
  */

@@ -79,8 +79,7 @@ class Client {
 
   /**
    * @param {Plan} plan @param {object} on @param {(latencyMs: number) => void} on.answered
-   * @param {(drop: Drop) => void} on.dropped
-   * @param {() => void} on.free the client can send again
+   * @param {(drop: Drop) => void} on.dropped @param {() => void} on.free the client can send again
    * @param {() => void} on.over the peer is gone, after the stop was announced
    */
   constructor (plan, on) {

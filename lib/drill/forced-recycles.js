@@ -18,8 +18,7 @@ const LOOK_MS = 50
  * Recycles at an interval, or as soon as the last recycle ends if it takes longer. A recycle that fails (the
  * replacement is not ready, the fleet stops) is skipped: the journal records it.
  *
- * @param {Recyclable} fleet @param {number} everyMs
- * @param {AbortSignal} signal ends it
+ * @param {Recyclable} fleet @param {number} everyMs @param {AbortSignal} signal ends it
  */
 function forceRecycles (fleet, everyMs, signal) {
   return eachSlot(fleet, everyMs, signal, ({ slot }) => fleet.recycle(slot))
@@ -29,8 +28,7 @@ function forceRecycles (fleet, everyMs, signal) {
  * Kills a worker at an interval. The fleet is told nothing. In the end those that were killed are replaced: a stop that
  * follows is to find a whole fleet, else what clients lose depends on how many milliseconds lie between the two.
  *
- * @param {Recyclable} fleet @param {number} everyMs
- * @param {AbortSignal} signal ends it
+ * @param {Recyclable} fleet @param {number} everyMs @param {AbortSignal} signal ends it
  * @param {() => void} killed
  */
 async function forceKills (fleet, everyMs, signal, killed) {

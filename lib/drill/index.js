@@ -75,8 +75,7 @@ async function drill ({ app, args = [], signal, onProgress, ...given }) {
 /**
  * @param {string} app @param {string[]} args @param {DrillOptions} own
  * @param {(journal: string) => import('../core/options').Options} resolve the supervisor's options, with this journal
- * @param {How} [how]
- * @returns {Promise<Outcome>}
+ * @param {How} [how] @returns {Promise<Outcome>}
  */
 async function drillResolved (app, args, own, resolve, how) {
   const options = resolve(own.out ?? 'a file') // throws for wrong options before the file is created
@@ -94,10 +93,8 @@ async function drillResolved (app, args, own, resolve, how) {
 /**
  * Drills a running fleet.
  *
- * @param {DrillOptions} own
- * @param {Record<string, any>} which `name` or `control`; other options are refused
- * @param {How} [how] @param {(option: { name: string, flag: string }) => string} [nameOf]
- * @returns {Promise<Outcome>}
+ * @param {DrillOptions} own @param {Record<string, any>} which `name` or `control`; other options are refused
+ * @param {How} [how] @param {(option: { name: string, flag: string }) => string} [nameOf] @returns {Promise<Outcome>}
  */
 async function drillRunning (own, { name, control, ...supervisors }, how, nameOf = option => option.name) {
   const called = (/** @type {string} */ option) =>

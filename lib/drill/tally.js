@@ -61,8 +61,7 @@ class Tally {
 /**
  * Adds two processes' ticks of the same bucket.
  *
- * @param {Tick} a @param {Tick} b
- * @returns {Tick}
+ * @param {Tick} a @param {Tick} b @returns {Tick}
  */
 function mergeTicks (a, b) {
   const latency = new Map(a.latency)
@@ -78,8 +77,7 @@ function roundLatency (ms) {
 }
 
 /**
- * @param {Map<number, number>} latency
- * @param {number} fraction 0 to 1
+ * @param {Map<number, number>} latency @param {number} fraction 0 to 1
  * @returns {number | null} ms; null: there are none
  */
 function quantile (latency, fraction) {

@@ -56,8 +56,7 @@ function readAddress (address) {
 /**
  * Connects, and sends nothing.
  *
- * @param {Target} target
- * @returns {Promise<string | null>} null: connected; else why not
+ * @param {Target} target @returns {Promise<string | null>} null: connected; else why not
  */
 function probe ({ host, port, socketPath }) {
   return new Promise(resolve => {

@@ -227,18 +227,16 @@
  *   Sampled
  * @typedef {import('./blocked/feature').OfWorker & import('./health/feature').OfWorker &
  *   import('./lease/feature').OfWorker} OfWorker what status() has of each worker
- * @typedef {object} Descriptions in status(), null where the feature is off
- * @property {ReturnType<import('./blocked/primary').BlockedLoops['describe']> | null} blockedLoops
- * @property {ReturnType<import('./canary/primary').Canary['describe']> | null} canary
- * @property {ReturnType<import('./elastic/primary').Sizing['describe']> | null} autoscale
- * @property {ReturnType<import('./exceptions/primary').Exceptions['describe']> | null} exceptions
- * @property {{ connections: number, most: number, moved: number, replayed: number, answered: number, cut: number }
- *   | { why: string } | null} failover
- * @property {ReturnType<import('./heapdump/primary').Heapdumps['describe']>} heapdumps
- * @property {{ timeoutMs: number | null, short: import('./keep-alive/sentence').Short | null } | null} keepAliveTimeout
- * @property {ReturnType<import('./leak-line/primary').LeakStudies['describe']> | null} leakStudies
- * @property {ReturnType<import('./leaks/primary').LeakingRoutes['describe']> | null} memoryByRoute
- * @property {{ leftMs: number | null } | null} stopDelay
+ * @typedef {{ blockedLoops: ReturnType<import('./blocked/primary').BlockedLoops['describe']> | null, canary:
+ *   ReturnType<import('./canary/primary').Canary['describe']> | null, autoscale:
+ *   ReturnType<import('./elastic/primary').Sizing['describe']> | null, exceptions:
+ *   ReturnType<import('./exceptions/primary').Exceptions['describe']> | null, failover: { connections: number, most:
+ *   number, moved: number, replayed: number, answered: number, cut: number } | { why: string } | null, heapdumps:
+ *   ReturnType<import('./heapdump/primary').Heapdumps['describe']>, keepAliveTimeout: { timeoutMs: number | null,
+ *   short: import('./keep-alive/sentence').Short | null } | null, leakStudies:
+ *   ReturnType<import('./leak-line/primary').LeakStudies['describe']> | null, memoryByRoute:
+ *   ReturnType<import('./leaks/primary').LeakingRoutes['describe']> | null, stopDelay: { leftMs: number | null } | null
+ *   }} Descriptions in status(), by key; null: it is off
  *
  * @typedef {'heap' | 'fds' | 'lag' | 'handles' | 'unhealthy'} Reason of a limit
  * @typedef {'exception' | 'stuck'} Requested
@@ -294,8 +292,7 @@ const SUCCESSION = Object.assign({}, ...FEATURES.map(({ succession }) => success
 const ENVIRONMENT = Object.assign({}, ...FEATURES.map(({ environment }) => environment))
 
 /**
- * @param {FleetOptions} options
- * @returns {number} ms: what is silent for so long is acted upon; Infinity: nothing is
+ * @param {FleetOptions} options @returns {number} ms: what is silent for so long is acted upon; Infinity: nothing is
  */
 function longestSilence (options) {
   return Math.min(...FEATURES.map(({ isOn, longestSilenceMs }) =>

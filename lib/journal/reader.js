@@ -36,8 +36,7 @@ const OURS = /^\{"v":|"event":"|\0/ // what is left of a line that cannot be rea
 /**
  * Reads one journal line by line, in the file's order. A gzipped file is recognised by its content, not by its name.
  *
- * @param {string} file
- * @returns {AsyncGenerator<Line>}
+ * @param {string} file @returns {AsyncGenerator<Line>}
  * @throws {RecycleError} RECYCLE_UNREADABLE
  */
 async function * readJournal (file) {

@@ -13,8 +13,7 @@ const { O_RDONLY, O_WRONLY, O_CREAT, O_APPEND, O_NONBLOCK, O_NOCTTY } = fs.const
 const MODE = 0o666
 
 /**
- * @param {string} file
- * @returns {number} descriptor, open for reading
+ * @param {string} file @returns {number} descriptor, open for reading
  * @throws {Error} whose message completes "it cannot be read: …"
  */
 function openForReading (file) {

@@ -152,8 +152,7 @@ function openFirst (file) {
  * of an inherited descriptor are shared with other processes, so a pipe or a terminal is opened anew with O_NONBLOCK. A
  * socket cannot be opened anew; Node makes it non-blocking when it opens its own stream.
  *
- * @param {string} file @param {number} fd
- * @returns {number}
+ * @param {string} file @param {number} fd @returns {number}
  */
 function openStream (file, fd) {
   const stat = fs.fstatSync(fd)

@@ -5,8 +5,7 @@ const fs = require('node:fs')
 /**
  * How many descriptors a process may have: Node.js has raised the soft limit.
  *
- * @param {number | 'self'} [pid]
- * @returns {number} Infinity: no limit is told
+ * @param {number | 'self'} [pid] @returns {number} Infinity: no limit is told
  */
 function descriptorLimit (pid = 'self') {
   try {

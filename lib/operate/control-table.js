@@ -151,8 +151,7 @@ function fit (columns, workers, width) {
 }
 
 /**
- * @param {Record<string, any>[]} fleets @param {{ width?: number }} [how]
- * @returns {string} lines, each with its end
+ * @param {Record<string, any>[]} fleets @param {{ width?: number }} [how] @returns {string} lines, each with its end
  */
 function formatFleets (fleets, { width = Infinity } = {}) {
   const rows = fleets.map(({ name, pid, app, totals, rssBytes }) => totals === null

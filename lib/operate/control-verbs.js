@@ -134,8 +134,7 @@ async function scale (supervisor, { workers }, progress) {
 }
 
 /**
- * @param {Record<string, any>} status
- * @returns {Record<string, any>} what features say of the number of workers, by key
+ * @param {Record<string, any>} status @returns {Record<string, any>} what features say of the number of workers, by key
  */
 function aboutWorkers (status) {
   return Object.fromEntries(FEATURES.flatMap(({ status: part }) => part?.scaled ? [[part.key, status[part.key]]] : []))
@@ -200,8 +199,7 @@ async function during (supervisor, events, onLine, task) {
 /**
  * @param {Supervised} supervisor
  * @param {string | number} target a slot, "all" if `mayBeAll`, or a worker's pid if `mayBePid`
- * @param {{ mayBeAll?: boolean, mayBePid?: boolean }} [how]
- * @returns {number[]} slots
+ * @param {{ mayBeAll?: boolean, mayBePid?: boolean }} [how] @returns {number[]} slots
  * @throws {RecycleError} RECYCLE_BAD_OPTION
  */
 function slotsOf (supervisor, target, { mayBeAll = true, mayBePid = false } = {}) {
@@ -220,8 +218,7 @@ function slotsOf (supervisor, target, { mayBeAll = true, mayBePid = false } = {}
 }
 
 /**
- * @param {Supervised} supervisor @param {string | number} target
- * @returns {number} a slot
+ * @param {Supervised} supervisor @param {string | number} target @returns {number} a slot
  * @throws {RecycleError} RECYCLE_BAD_OPTION
  */
 function slotOf (supervisor, target) {
@@ -232,8 +229,7 @@ function slotOf (supervisor, target) {
  * Runs a verb.
  *
  * @param {string} verb one of VERBS
- * @param {Supervised} supervisor
- * @param {Record<string, unknown>} args as sent by the client
+ * @param {Supervised} supervisor @param {Record<string, unknown>} args as sent by the client
  * @param {Progress} progress @param {Asking} asking
  * @throws {RecycleError} RECYCLE_BAD_OPTION for wrong arguments, and the errors of the verb
  */

@@ -142,8 +142,7 @@ class Commands {
   /**
    * Takes a CPU profile of a worker while it serves.
    *
-   * @param {number} slot
-   * @param {{ durationMs?: number, file?: string }} [how] 10 s by default; up to 10 minutes
+   * @param {number} slot @param {{ durationMs?: number, file?: string }} [how] 10 s by default; up to 10 minutes
    * @returns {Promise<import('../journal/events').Recorded<{ slot: number, pid: number, file: string, bytes: number,
    *   tookMs: number }>>} the journal's `cpuprofile` line
    * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_BAD_OPTION, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED

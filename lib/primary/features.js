@@ -52,8 +52,7 @@ class RunningFeatures {
    * Calls this function of each part that has it.
    *
    * @template {keyof Part} Name
-   * @param {Name} name @param {Parameters<Part[Name]>} args
-   * @returns {ReturnType<Part[Name]>[]}
+   * @param {Name} name @param {Parameters<Part[Name]>} args @returns {ReturnType<Part[Name]>[]}
    */
   all (name, ...args) {
     return [...this.#parts.values()].flatMap((/** @type {any} */ part) => part[name] ? [part[name](...args)] : [])
@@ -63,8 +62,7 @@ class RunningFeatures {
    * The first answer that is not null.
    *
    * @template {keyof Part} Name
-   * @param {Name} name @param {Parameters<Part[Name]>} args
-   * @returns {ReturnType<Part[Name]> | null}
+   * @param {Name} name @param {Parameters<Part[Name]>} args @returns {ReturnType<Part[Name]> | null}
    */
   first (name, ...args) {
     for (const part of this.#parts.values()) {

@@ -14,8 +14,7 @@ const LEVELS = { info: 30, warn: 40, error: 50 }
 
 /**
  * @param {'pretty' | 'json' | 'silent' | null} format null: pretty on a terminal, else json
- * @param {import('./outputs').Outputs} outputs
- * @returns {(line: Line) => void}
+ * @param {import('./outputs').Outputs} outputs @returns {(line: Line) => void}
  */
 function openLog (format, outputs) {
   if (format === 'silent') return () => {}

@@ -200,8 +200,7 @@ class Output extends EventEmitter {
 /**
  * As many whole lines as fit, at least one.
  *
- * @param {Buffer} bytes @param {number} from @param {number} most
- * @returns {number}
+ * @param {Buffer} bytes @param {number} from @param {number} most @returns {number}
  */
 function cutAfter (bytes, from, most) {
   if (bytes.length - from <= most) return bytes.length

@@ -22,8 +22,7 @@ function describeFleet (fleet, figuresOf, options, resting) {
 }
 
 /**
- * @param {WorkerFacts} facts
- * @param {import('./workers/fleet').Slot | undefined} place undefined: a standby
+ * @param {WorkerFacts} facts @param {import('./workers/fleet').Slot | undefined} place undefined: a standby
  * @param {Figures | null} figures @param {Options} options @param {boolean} rests
  */
 function describe (

@@ -165,8 +165,7 @@ class Supervisor extends EventEmitter {
    * Stops the fleet: no more connections, what is in flight finishes. Called again, or with `now`, it hurries: what is
    * in flight is cut.
    *
-   * @param {{ now?: boolean }} [how]
-   * @returns {Promise<void>} resolves when every worker is gone
+   * @param {{ now?: boolean }} [how] @returns {Promise<void>} resolves when every worker is gone
    */
   stop ({ now = false } = {}) {
     const isSecond = this.#stopped !== null
@@ -289,8 +288,7 @@ class Supervisor extends EventEmitter {
    * is under way: an error of theirs is theirs alone.
    *
    * @template {object} Fields
-   * @param {string} event @param {Fields} fields
-   * @returns {import('../journal/events').Recorded<Fields>} the line
+   * @param {string} event @param {Fields} fields @returns {import('../journal/events').Recorded<Fields>} the line
    */
   announce (event, fields) {
     const t = Date.now() // eslint-disable-line no-restricted-properties -- a time of day, for people and other journals

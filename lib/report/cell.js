@@ -44,8 +44,7 @@ function percent (share) {
 /**
  * The local time of day; in a run of many hours with the date.
  *
- * @param {{ from: number | null, to: number | null }} report
- * @returns {(t: number) => string}
+ * @param {{ from: number | null, to: number | null }} report @returns {(t: number) => string}
  */
 function clockOf ({ from, to }) {
   const hasDate = Number(to) - Number(from) > 20 * 3_600_000

@@ -13,8 +13,7 @@
 
 /**
  * @param {readonly import('./client').Drop[]} drops with their attribute
- * @param {readonly import('./recycle-event').RecycleEvent[]} events
- * @returns {Disagreement[]}
+ * @param {readonly import('./recycle-event').RecycleEvent[]} events @returns {Disagreement[]}
  */
 function disagreements (drops, events) {
   const lost = drops.filter(({ error }) => error !== 'status')

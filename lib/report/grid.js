@@ -11,10 +11,8 @@ const { escapeControls } = require('../core/escape-controls')
  */
 
 /**
- * @param {Column[]} columns
- * @param {string[][]} cells of each row
- * @param {number} width
- * @returns {string[]} the heading, then a line for each row
+ * @param {Column[]} columns @param {string[][]} cells of each row
+ * @param {number} width @returns {string[]} the heading, then a line for each row
  */
 function layOut (columns, cells, width) {
   const rows = cells.map(row => row.map(escapeControls))

@@ -48,8 +48,7 @@ const ACCOUNT = ['connections', 'inFlight', 'finished', 'aborted', 'moved', 'ref
  * @param {Record<string, any>} line the journal's `recycled`, `scaled` or `stopped`
  * @param {number} t its time
  * @param {{ drainAt: number | null, retiredAt: number | null } | undefined} worker its earlier lines
- * @param {Record<string, number>} account @param {RecycleEvent['cuts']} cuts
- * @returns {RecycleEvent}
+ * @param {Record<string, number>} account @param {RecycleEvent['cuts']} cuts @returns {RecycleEvent}
  */
 function endedEvent (id, kind, line, t, worker, account, cuts) {
   const drainMs = asNumber(line.drainMs)
@@ -126,8 +125,7 @@ function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
 /**
  * The account of a line, by core/account.js's names; of `cut` the streams are apart.
  *
- * @param {Record<string, any>} line
- * @returns {Record<string, number>}
+ * @param {Record<string, any>} line @returns {Record<string, number>}
  */
 function accountOf (line) {
   const account = Object.fromEntries(ACCOUNT.map(name => [name, asCount(line[name])]))

@@ -11,8 +11,7 @@ class Timeline {
   #cells = new Map()
 
   /**
-   * @param {object} how
-   * @param {number} how.widthMs initial width of a cell
+   * @param {object} how @param {number} how.widthMs initial width of a cell
    * @param {() => number} how.capacity the current limit of cells
    * @param {() => Cell} how.empty @param {(into: Cell, other: Cell) => void} how.merge
    */

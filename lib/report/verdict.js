@@ -20,10 +20,8 @@ const { count, grouped } = require('../core/units')
  * @param {number | null} figures.requests null: no record of a client
  * @param {number | null} figures.dropped @param {number} figures.recycles @param {number} figures.cut
  * @param {number} figures.unaccounted connections
- * @param {number} figures.crashes
- * @param {number} figures.crashesInDrains those of them whose losses are in an account
- * @param {number} figures.connectionsAtCrashes @param {number} figures.inFlightAtCrashes
- * @returns {Verdict}
+ * @param {number} figures.crashes @param {number} figures.crashesInDrains those of them whose losses are in an account
+ * @param {number} figures.connectionsAtCrashes @param {number} figures.inFlightAtCrashes @returns {Verdict}
  */
 function verdictOf ({
   client,

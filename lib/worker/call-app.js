@@ -26,8 +26,7 @@ function onThrown (fn) {
 /**
  * @template Result
  * @param {string} where what is called, for the journal
- * @param {() => Result} call
- * @returns {Result | undefined} undefined where it has thrown
+ * @param {() => Result} call @returns {Result | undefined} undefined where it has thrown
  */
 function callApp (where, call) {
   try {

@@ -108,8 +108,7 @@ class Channel {
   }
 
   /**
-   * @param {string} type @param {Record<string, any>} [fields]
-   * @param {any} [handle] a TCP or pipe handle
+   * @param {string} type @param {Record<string, any>} [fields] @param {any} [handle] a TCP or pipe handle
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, handle, sent = () => {}) {

@@ -162,8 +162,7 @@ function exposeMetrics (registry) {
  * Says that a connection whose protocol is the app's can go to another worker when this one leaves: one that has left
  * HTTP by an upgrade, or one of a `net` server. Its client notices nothing. Not of TLS.
  *
- * @param {Socket} socket
- * @param {string} kind which function takes it there, up to 100 characters; see onMoved()
+ * @param {Socket} socket @param {string} kind which function takes it there, up to 100 characters; see onMoved()
  * @param {() => { state?: unknown, unread?: Buffer, onLeave?: () => void } | null} give called when this worker is
  *   ready to send it, again and again until it has gone: returns null where it cannot go now, as it is in the middle of
  *   something. `state`: what the structured clone algorithm can copy; `unread`: bytes that were read from the socket

@@ -174,8 +174,7 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
  * A client that polls has no connection of its own that could go: each of its requests is answered from a session in
  * this process. So its session ends, and it comes back to another worker.
  *
- * @param {any} engine
- * @param {number} withinMs clients come back one after the other
+ * @param {any} engine @param {number} withinMs clients come back one after the other
  */
 async function endPolling (engine, withinMs) {
   const isPolling = (/** @type {any} */ conn) => conn.transport.name === 'polling' && engine.clients[conn.id] === conn

@@ -5,8 +5,7 @@
 /**
  * A completion script for zsh: a file in a folder of $fpath, or one to source.
  *
- * @param {Place[]} places
- * @returns {string}
+ * @param {Place[]} places @returns {string}
  */
 function zshScript ([root, ...commands]) {
   return `#compdef recycle

@@ -19,8 +19,7 @@ class History {
    * The values in `columns` groups, the highest of each. A value stays in its group, so that the picture moves and does
    * not flicker.
    *
-   * @param {number} columns
-   * @returns {(number | null)[]} the newest last
+   * @param {number} columns @returns {(number | null)[]} the newest last
    */
   in (columns) {
     const size = Math.ceil(KEPT / columns)

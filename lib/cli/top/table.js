@@ -79,8 +79,7 @@ function historyOf ({ history, worker: { budgetBytes } }, width) {
 /**
  * Values from 0 to `highest` as a line of block characters; blank where there is no value.
  *
- * @param {readonly (number | null)[]} values @param {number} highest
- * @returns {string} one character for each value
+ * @param {readonly (number | null)[]} values @param {number} highest @returns {string} one character for each value
  */
 function sparkline (values, highest) {
   return values.map(value => value === null

@@ -11,8 +11,7 @@ class Silence {
   #stoppedSince = null
 
   /**
-   * @param {number} at
-   * @param {{ heardAt: number, isStopped: boolean }} seen now
+   * @param {number} at @param {{ heardAt: number, isStopped: boolean }} seen now
    * @returns {{ blockedMs: number, stoppedMs: number }}
    */
   look (at, { heardAt, isStopped }) {

@@ -101,8 +101,7 @@ function countResponse (counts, connection, { status, ms, isUnfinished = false }
  * Notes what is alive after a collection.
  *
  * @param {Memory} memory changed
- * @param {Point} point
- * @param {boolean} isSweep it was a mark-sweep: what is left is no garbage
+ * @param {Point} point @param {boolean} isSweep it was a mark-sweep: what is left is no garbage
  */
 function countCollection (memory, point, isSweep) {
   const { last, lastSweep } = memory

@@ -93,8 +93,7 @@ module.exports = Object.freeze({
 
 /**
  * @param {string} name @param {string} help
- * @param {(side: ReturnType<typeof import('./sentence').sides>[0]) => number | null} of
- * @returns {import('..').Metric}
+ * @param {(side: ReturnType<typeof import('./sentence').sides>[0]) => number | null} of @returns {import('..').Metric}
  */
 function metric (name, help, of) {
   return {

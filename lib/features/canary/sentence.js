@@ -64,8 +64,7 @@ function sayCount (requests) {
 }
 
 /**
- * @param {Status | null | undefined} status
- * @returns {Live | null} null: the latest reload was good, or there was none
+ * @param {Status | null | undefined} status @returns {Live | null} null: the latest reload was good, or there was none
  */
 function compared (status) {
   if (!status || status.state === 'promoted') return null

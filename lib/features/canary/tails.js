@@ -26,8 +26,7 @@ function studentTail (t, freedom) {
  * Of the binomial distribution; between whole numbers of successes, by the beta distribution.
  *
  * @param {number} successes 0 to tries
- * @param {number} tries
- * @param {number} p of a success, 0 to 1
+ * @param {number} tries @param {number} p of a success, 0 to 1
  * @returns {number} P(X ≥ successes)
  */
 function binomialTail (successes, tries, p) {

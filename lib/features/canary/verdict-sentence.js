@@ -38,8 +38,7 @@ function crashesOf (figures) {
 }
 
 /**
- * @param {Figure} figure @param {'old' | 'fresh'} side
- * @returns {string} with its unit, as it is shown; "–": not known
+ * @param {Figure} figure @param {'old' | 'fresh'} side @returns {string} with its unit, as it is shown; "–": not known
  */
 function valueOf (figure, side) {
   const { unit, [side]: value } = figure

@@ -49,8 +49,7 @@ const EARLY_SHARE = 0.3 // of alpha
 const MOST_LOOKS = 3600 // once a second for an hour
 
 /**
- * @param {object} bake
- * @param {readonly Window[]} bake.old of each worker of the old code, in any order
+ * @param {object} bake @param {readonly Window[]} bake.old of each worker of the old code, in any order
  * @param {readonly Window[]} bake.fresh of each worker of the new code
  * @param {BothServices | null} [bake.service] since each code began to serve; null: that is not known
  * @param {boolean} bake.isFinal false: the bake goes on, and only what is beyond doubt is said

@@ -16,8 +16,7 @@ const LONGEST_LINE = 200
 /**
  * As Node.js prints one that ends a process: the line of the source, the stack, and the version.
  *
- * @param {unknown} thrown
- * @returns {string}
+ * @param {unknown} thrown @returns {string}
  */
 function print (thrown) {
   return `${isError(thrown) ? placeOf(textOf(thrown, 'stack')) : 'Uncaught:\n'}${inspected(thrown)}\n\nNode.js ${process.version}\n`

@@ -41,8 +41,7 @@ function readRequest (bytes) {
 }
 
 /**
- * @param {import('./row').Row} row
- * @param {import('./row').Bytes | null} counted null: the connection is gone
+ * @param {import('./row').Row} row @param {import('./row').Bytes | null} counted null: the connection is gone
  * @param {Request | null} request null: nothing is kept
  * @param {{ isStopping: boolean, isBlocking: boolean, isReplaying: boolean }} how `isStopping`: no worker follows;
  *   `isBlocking`: this request has held the worker's event loop; `isReplaying`: `--replay safe`

@@ -60,8 +60,7 @@ class Holdings {
   }
 
   /**
-   * @param {Copy} copy
-   * @param {number | Socket} socket ours from here on
+   * @param {Copy} copy @param {number | Socket} socket ours from here on
    * @param {string} key @param {number | null} [idleMs]
    */
   begin ({ row, serial }, socket, key, idleMs) {

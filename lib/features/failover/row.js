@@ -104,8 +104,7 @@ function bytesOf ([read, written, , state]) {
 }
 
 /**
- * @param {Row} row @param {Bytes} bytes
- * @param {boolean} isWholeRequest what is kept is one request without a body
+ * @param {Row} row @param {Bytes} bytes @param {boolean} isWholeRequest what is kept is one request without a body
  * @returns {Fate}
  */
 function fateOf (row, bytes, isWholeRequest) {

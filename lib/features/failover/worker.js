@@ -267,8 +267,7 @@ class Duplicates {
  * How much had been read of a connection that has answered all its requests.
  *
  * @param {Note} note of which a part is uncertain from here on, if the next head has begun
- * @param {any} socket @param {any} handle
- * @returns {number} or ANSWERED, or UNKNOWN
+ * @param {any} socket @param {any} handle @returns {number} or ANSWERED, or UNKNOWN
  */
 function readOf (note, socket, handle) {
   const isBetween = isBetweenMessages(socket) ?? note.isAtEndOfHead
@@ -280,8 +279,7 @@ function readOf (note, socket, handle) {
 /**
  * The bytes of a connection's only request, if nothing has come behind it.
  *
- * @param {Connection} connection
- * @returns {Buffer | null} null: more has come, or a part of it is not known
+ * @param {Connection} connection @returns {Buffer | null} null: more has come, or a part of it is not known
  */
 function bytesOf ({ socket, exchanges: [exchange, ...more] }) {
   if (more.length > 0 || socket.readableLength > 0 || isBetweenMessages(socket) !== true) return null

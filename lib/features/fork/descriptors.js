@@ -15,8 +15,7 @@ const HEX_LISTENING = '0A'
 /**
  * Descriptors that are open now and were not before.
  *
- * @param {ReadonlySet<number>} before
- * @returns {{ fd: number, what: string }[]} by number
+ * @param {ReadonlySet<number>} before @returns {{ fd: number, what: string }[]} by number
  */
 function openedSince (before) {
   const inodes = new Map()

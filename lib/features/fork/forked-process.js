@@ -69,8 +69,7 @@ class MoldControl extends EventEmitter {
    * comes with the event `forked` (or is undefined for good, where `error` comes).
    *
    * @template T
-   * @param {() => T} start
-   * @returns {T}
+   * @param {() => T} start @returns {T}
    */
   forkBy (start) {
     const { spawn } = /** @type {any} */ (ChildProcess.prototype)

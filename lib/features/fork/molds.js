@@ -37,8 +37,7 @@ class Molds {
   }
 
   /**
-   * @param {number} generation
-   * @param {() => Worker} start runs cluster.fork() once
+   * @param {number} generation @param {() => Worker} start runs cluster.fork() once
    * @returns {{ worker: Worker, forkedBy?: MoldProcess }} its process begins when it has been forked, or has begun
    *   where none is forked
    */

@@ -81,8 +81,7 @@ class GarbageCollection {
   }
 
   /**
-   * @param {number} slot
-   * @returns {Promise<Collected>}
+   * @param {number} slot @returns {Promise<Collected>}
    * @throws {RecycleError} RECYCLE_NOT_DONE
    */
   async #request (slot) {
@@ -97,8 +96,7 @@ class GarbageCollection {
 
   /**
    * @param {WorkerHandle} handle @param {import('../../primary/workers/channel').Answer} done @param {string} reason
-   * @param {number} began
-   * @returns {Promise<Collected>}
+   * @param {number} began @returns {Promise<Collected>}
    */
   async #weigh (handle, { before, after, moved, emptyMs, pauseMs }, reason, began) {
     const reading = await this.kernel.read(handle, { inFull: true })

@@ -34,8 +34,7 @@ async function probe (handle, pair, { path, timeoutMs, cancel }) {
 
 /**
  * @param {WorkerHandle} handle @param {{ near: Socket, far: any }} pair
- * @param {{ path: string, timeoutMs: number, signal: AbortSignal }} how
- * @returns {Promise<Found>}
+ * @param {{ path: string, timeoutMs: number, signal: AbortSignal }} how @returns {Promise<Found>}
  */
 async function attempt (handle, { near, far }, { path, timeoutMs, signal }) {
   near.on('error', () => {}) // the request's has it

@@ -64,8 +64,7 @@ module.exports = Object.freeze({
 })
 
 /**
- * @param {typeof import('../../core/option-types').types} types
- * @returns {import('../../core/option-types').OptionKind}
+ * @param {typeof import('../../core/option-types').types} types @returns {import('../../core/option-types').OptionKind}
  */
 function perDay (types) {
   return {

@@ -10,20 +10,17 @@ const DAY_MS = 24 * 3600 * 1000
 
 /**
  * @param {readonly number[]} takenAt the snapshots so far: ms, by any clock that only goes forward
- * @param {number} perDay
- * @param {number} now ms, by the same clock
+ * @param {number} perDay @param {number} now ms, by the same clock
  */
 function isQuotaLeft (takenAt, perDay, now) {
   return takenAt.filter(at => now - at < DAY_MS).length < perDay
 }
 
 /**
- * @param {object} room
- * @param {number} room.usedBytes size of the snapshots in the folder
+ * @param {object} room @param {number} room.usedBytes size of the snapshots in the folder
  * @param {number} room.limitBytes of the folder
  * @param {number} room.freeBytes in the file system
- * @param {number} expectedBytes
- * @returns {string | null} why there is no room; null: there is
+ * @param {number} expectedBytes @returns {string | null} why there is no room; null: there is
  */
 function lackOfRoom ({ usedBytes, limitBytes, freeBytes }, expectedBytes) {
   if (usedBytes + expectedBytes > limitBytes) return 'it would exceed the limit of the folder (--heapdump-limit)'

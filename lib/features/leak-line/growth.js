@@ -124,8 +124,7 @@ function foldNode (node, stacks, isWhole) {
  * As Map.groupBy(), which Node.js 20 lacks.
  *
  * @template K, V
- * @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf
- * @returns {Map<string, [K, V][]>}
+ * @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf @returns {Map<string, [K, V][]>}
  */
 function groupBy (map, keyOf) {
   /** @type {Map<string, [K, V][]>} */

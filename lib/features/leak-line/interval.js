@@ -53,8 +53,7 @@ function missedShare (weight) {
  * Of samples with unequal weights: as if there were so many equal ones as have the same variance, by Byar's
  * approximation of the exact interval.
  *
- * @param {Weights} weights
- * @returns {{ low: number, high: number }}
+ * @param {Weights} weights @returns {{ low: number, high: number }}
  */
 function intervalOf ({ sum, guessed, squares }) {
   const n = squares === 0 ? 0 : guessed * guessed / squares
@@ -69,8 +68,7 @@ function intervalOf ({ sum, guessed, squares }) {
  * The difference of what has come and what has gone. The intervals of both make that of the difference (the MOVER
  * method of Zou and Donner).
  *
- * @param {Weights} came @param {Weights} gone
- * @param {number} intervalBytes between two samples, in the mean
+ * @param {Weights} came @param {Weights} gone @param {number} intervalBytes between two samples, in the mean
  * @returns {Estimate}
  */
 function difference (came, gone, intervalBytes) {

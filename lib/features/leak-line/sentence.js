@@ -10,8 +10,7 @@ const { count, formatSize, formatTime } = require('../../core/units')
 const size = (/** @type {number} */ bytes) => formatSize(bytes < 10 ? Math.round(bytes * 10) / 10 : Math.round(bytes))
 
 /**
- * @param {Outcome & { why: string | null, tookMs: number }} outcome
- * @param {string} [folder] for the paths
+ * @param {Outcome & { why: string | null, tookMs: number }} outcome @param {string} [folder] for the paths
  * @returns {string[]}
  */
 function sentencesOf (outcome, folder = '') {

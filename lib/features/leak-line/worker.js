@@ -74,8 +74,7 @@ function profileAllocations ({ channel, tracker, collect }, { intervalBytes, fla
 /**
  * In this thread a session answers at once.
  *
- * @param {inspector.Session} session @param {string} method @param {object} [params]
- * @returns {any}
+ * @param {inspector.Session} session @param {string} method @param {object} [params] @returns {any}
  */
 function post (session, method, params = {}) {
   /** @type {any} */

@@ -5,8 +5,7 @@ const SHORTEST_MS = 1000 // a hundred ticks: one of them is not the 99th percent
 /**
  * Over how long a 99th percentile of delays is taken.
  *
- * @param {{ intervalMs: number, samples: number }} options
- * @returns {number} ms
+ * @param {{ intervalMs: number, samples: number }} options @returns {number} ms
  */
 function lagPeriodMs ({ intervalMs, samples }) {
   return Math.max(SHORTEST_MS, intervalMs * samples)

@@ -18,8 +18,7 @@ const NOTHING = Buffer.alloc(0)
  * @typedef {{ state?: unknown, unread?: Buffer, onLeave?: () => void, follow?: import('./trails').Follow }} Given by
  *   the app; `unread`: what the app has read, and not made use of; `follow`: the app goes on to see it as open
  *
- * @param {import('../interface').WorkerKernel} kernel
- * @returns {import('../interface').WorkerPart}
+ * @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart}
  */
 function migrate ({ channel, tracker, inbox, emptying, callApp }) {
   const trails = new Trails({ channel, emptying, callApp })

@@ -6,8 +6,7 @@
  */
 
 /**
- * @param {string} key
- * @param {readonly number[]} slots their numbers, at least one
+ * @param {string} key @param {readonly number[]} slots their numbers, at least one
  * @returns {number} the slot that owns the key
  */
 function ownerOf (key, slots) {
@@ -31,8 +30,7 @@ function fnv1a (text) {
 /**
  * MurmurHash3's finaliser: each bit of the input changes half of the output.
  *
- * @param {number} hash
- * @returns {number} 0 to 2^32 - 1
+ * @param {number} hash @returns {number} 0 to 2^32 - 1
  */
 function mix (hash) {
   hash = Math.imul(hash ^ (hash >>> 16), 0x85EBCA6B)

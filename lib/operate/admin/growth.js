@@ -8,8 +8,7 @@ class Growth {
   #seen = new Map()
 
   /**
-   * @param {number} pid @param {string} what
-   * @param {number | undefined} count of this worker so far
+   * @param {number} pid @param {string} what @param {number | undefined} count of this worker so far
    * @returns {number} the increment since the last call
    */
   of (pid, what, count = 0) {

@@ -121,8 +121,7 @@ class Metrics {
    * The text of a scrape. It is rendered a metric at a time, with turns of the event loop in between; concurrent
    * scrapes share one rendering.
    *
-   * @param {Status} status
-   * @returns {Promise<string>}
+   * @param {Status} status @returns {Promise<string>}
    */
   render (status) {
     this.#rendering ??= this.#render(status).finally(() => { this.#rendering = null })

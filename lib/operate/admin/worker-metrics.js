@@ -39,8 +39,7 @@ function ofFigure ([name, { metric }]) {
 }
 
 /**
- * @param {Worker[]} workers
- * @returns {Map<number, Worker>} the ready worker of each slot, else any other in the slot
+ * @param {Worker[]} workers @returns {Map<number, Worker>} the ready worker of each slot, else any other in the slot
  */
 function inServiceBySlot (workers) {
   /** @type {Map<number, Worker>} */

@@ -85,8 +85,7 @@ class Loads {
 
   /**
    * @param {WorkerHandle} handle one of another primary has no beats here
-   * @param {number} [at]
-   * @returns {number} of its event loop, 0 to 1; above that with what it was given
+   * @param {number} [at] @returns {number} of its event loop, 0 to 1; above that with what it was given
    */
   of (handle, at = now()) {
     if (isSilent(handle, at)) return 1

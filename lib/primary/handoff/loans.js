@@ -9,8 +9,7 @@ class Loans {
   #entries = new Map()
 
   /**
-   * @param {import('../succession/remote-workers').RemoteSender} lender
-   * @param {object} ledger what it does then
+   * @param {import('../succession/remote-workers').RemoteSender} lender @param {object} ledger what it does then
    * @param {(entry: Entry, receiver: import('../workers/worker-handle').WorkerHandle) => void} ledger.keep
    * @param {(entry: Entry) => void} ledger.close
    */

@@ -140,8 +140,7 @@ class Placement {
 /**
  * A WebSocket, say, moves once in a reload: not to a worker that is to be replaced next.
  *
- * @param {WorkerHandle[]} able
- * @returns {WorkerHandle[]}
+ * @param {WorkerHandle[]} able @returns {WorkerHandle[]}
  */
 function thatStay (able) {
   const staying = able.filter(({ condemnation }) => !condemnation?.reason) // those of the next primary have none

@@ -67,8 +67,7 @@ class MemoryWatch {
   /**
    * Call it once for each worker that is gone.
    *
-   * @param {WorkerHandle} handle
-   * @returns {boolean} the kernel has killed it for want of memory
+   * @param {WorkerHandle} handle @returns {boolean} the kernel has killed it for want of memory
    */
   wasOomKilled (handle) {
     if (handle.left?.signal !== 'SIGKILL' || handle.process.killedFor !== null) return false

@@ -227,8 +227,7 @@ class Sampler {
   /**
    * A worker over budget from the start would be replaced by one that is too: its budget is raised. It is said once.
    *
-   * @param {WorkerHandle} handle
-   * @param {number | null} bytes that it took when it was new
+   * @param {WorkerHandle} handle @param {number | null} bytes that it took when it was new
    */
   #judgeFresh (handle, bytes) {
     this.fresh(bytes)

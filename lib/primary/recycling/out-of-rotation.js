@@ -95,8 +95,7 @@ class OutOfRotation {
   /**
    * The same, on request: it waits for its turn.
    *
-   * @param {number} slot
-   * @param {Task & { called: string }} task `called`: what it is, in a sentence
+   * @param {number} slot @param {Task & { called: string }} task `called`: what it is, in a sentence
    * @param {(handle: WorkerHandle, done: Outcome) => Promise<void>} [settle]
    * @returns {Promise<Outcome & { handle: WorkerHandle }>}
    * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_STOPPED

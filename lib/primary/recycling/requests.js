@@ -20,8 +20,7 @@ class Requests {
   }
 
   /**
-   * @param {import('../workers/fleet').Slot} slot
-   * @param {WorkerHandle} handle its worker
+   * @param {import('../workers/fleet').Slot} slot @param {WorkerHandle} handle its worker
    * @returns {Promise<Recycled>}
    * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_NOT_READY, RECYCLE_STOPPED
    */

@@ -52,8 +52,7 @@ function tryToBind (query) {
 /**
  * Lets other users of the machine connect to a unix socket: TCP has no mode.
  *
- * @param {any} handle @param {Query} query
- * @returns {number} libuv's error
+ * @param {any} handle @param {Query} query @returns {number} libuv's error
  */
 function allow (handle, { readableAll, writableAll }) {
   const mode = (readableAll === true ? READABLE : 0) | (writableAll === true ? WRITABLE : 0)

@@ -42,8 +42,7 @@ class InheritedSockets {
   }
 
   /**
-   * @param {Parameters<typeof pickInherited>[1]} query
-   * @returns {Inherited | undefined} the one that the app asks for
+   * @param {Parameters<typeof pickInherited>[1]} query @returns {Inherited | undefined} the one that the app asks for
    */
   take (query) {
     const socket = pickInherited(this.#free, query)

@@ -44,8 +44,7 @@ class Peer extends Channel {
 
   /**
    * @param {string} type of the message that is to come: it can be expected once
-   * @param {number} timeoutMs
-   * @returns {Promise<any>} its fields
+   * @param {number} timeoutMs @returns {Promise<any>} its fields
    * @throws {Error} why it does not come: the other one has failed, exited, or is silent
    */
   async expect (type, timeoutMs) {

@@ -64,8 +64,7 @@ class RemoteReceivers {
   followed = new Set()
 
   /**
-   * @param {Peer<any>} successor @param {object} about
-   * @param {number} about.count of its workers
+   * @param {Peer<any>} successor @param {object} about @param {number} about.count of its workers
    * @param {string[]} about.addresses that each of them listens on
    * @param {boolean} [about.takesSessions] it has been told of this fleet's
    */

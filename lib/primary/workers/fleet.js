@@ -257,8 +257,7 @@ class Fleet {
   }
 
   /**
-   * @param {Slot[]} [slots]
-   * @returns {string[]} the addresses that these slots have in common, without those on demand
+   * @param {Slot[]} [slots] @returns {string[]} the addresses that these slots have in common, without those on demand
    */
   commonAddresses (slots = this.list()) {
     const [first, ...others] = slots.flatMap(slot => slot.addresses ?? [])

@@ -107,8 +107,7 @@ class Lifecycle extends EventEmitter {
   /**
    * Calls a worker that stands by in its slot.
    *
-   * @param {WorkerHandle} handle
-   * @returns {Promise<void>} resolves when it serves, or is given up
+   * @param {WorkerHandle} handle @returns {Promise<void>} resolves when it serves, or is given up
    */
   async call (handle) {
     const why = await this.#serves(handle, Number(handle.slot))

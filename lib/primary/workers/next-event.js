@@ -10,8 +10,7 @@ const { now } = require('../clock')
  *
  * @param {import('node:events').EventEmitter} emitter @param {string[]} events
  * @param {number} timeoutMs Infinity: no limit
- * @param {Listen} [listen]
- * @returns {Promise<{ event: string | 'heard' | 'timeout', value?: any }>}
+ * @param {Listen} [listen] @returns {Promise<{ event: string | 'heard' | 'timeout', value?: any }>}
  */
 function nextEvent (emitter, events, timeoutMs, listen) {
   return new Promise(resolve => {

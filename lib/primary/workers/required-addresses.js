@@ -33,8 +33,7 @@ const SOON_MS = 5000
  */
 
 /**
- * @param {Fleet} fleet
- * @param {Place} place without a predecessor: what all slots have in common
+ * @param {Fleet} fleet @param {Place} place without a predecessor: what all slots have in common
  * @param {number} generation of the new worker
  * @param {boolean} [isServed] some worker serves
  * @returns {Required}
@@ -69,8 +68,7 @@ function requiredAddresses (fleet, { slot, addresses, generation: before, pid, b
 /**
  * Of a worker that takes over where the workers of another primary listen; its code may leave some.
  *
- * @param {Iterable<string>} addresses
- * @returns {Required}
+ * @param {Iterable<string>} addresses @returns {Required}
  */
 function inheritedAddresses (addresses) {
   return { must: new Set(), late: new Set(addresses), lateMs: 2 * SOON_MS, before: new Set(addresses) }

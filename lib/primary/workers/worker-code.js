@@ -98,8 +98,7 @@ function featureFiles () {
  * The files, what they require of this package, and the addons in the folders of these. It runs in every start; by
  * require.resolve() it took twice the time.
  *
- * @param {string[]} first
- * @returns {Map<string, Buffer>} by the path in the package
+ * @param {string[]} first @returns {Map<string, Buffer>} by the path in the package
  */
 function closure (first) {
   const found = new Map()

@@ -17,8 +17,7 @@ const { bundle } = require('./bundle')
 const LANGUAGE = "Object.defineProperty(navigator, 'language', { value: 'en-US' });"
 
 /**
- * @param {object} what @param {string} what.title
- * @param {string} what.main file of the script that draws the page
+ * @param {object} what @param {string} what.title @param {string} what.main file of the script that draws the page
  * @param {string[]} [what.styles] style sheets beside the common one
  * @param {unknown} [what.data] for the script
  * @param {boolean} [what.hasCharts] by uPlot

@@ -51,8 +51,7 @@ class Acceptor extends EventEmitter {
   keepsIdle = false
 
   /**
-   * @param {import('node:net').Server} server
-   * @param {string} key what it listens on, as asked, and an ordinal
+   * @param {import('node:net').Server} server @param {string} key what it listens on, as asked, and an ordinal
    * @param {any} listening the listening handle
    * @param {boolean} isQueued the queue is there: the app's server listens before anything is accepted here
    * @param {(take: (listening: any) => void) => void} reopen gives the listening handle again; null: it is not

@@ -79,8 +79,7 @@ function unpack (connection, parcel) {
 /**
  * Bytes that have been read from the handle, or put back by the app, and not consumed.
  *
- * @param {import('node:net').Socket} socket
- * @returns {Buffer}
+ * @param {import('node:net').Socket} socket @returns {Buffer}
  */
 function takeUnread (socket) {
   if (socket.readableLength === 0) return NOTHING
@@ -117,8 +116,7 @@ function fromFields (
 /**
  * How long this idle connection may stay open: in the inbox what is left of its time, else what its server grants it.
  *
- * @param {Connection} connection
- * @returns {number | null} milliseconds, at least 1; null: for ever
+ * @param {Connection} connection @returns {number | null} milliseconds, at least 1; null: for ever
  */
 function timeLeft ({ stage, until, idleSince, since, acceptor }) {
   if (stage === 'waiting') return until === null ? null : Math.max(1, until - performance.now())

@@ -146,8 +146,7 @@ class ConnectionTracker extends EventEmitter {
   /**
    * A connection whose protocol is the app's: no server makes its socket.
    *
-   * @param {Connection} connection
-   * @param {any} socket
+   * @param {Connection} connection @param {any} socket
    */
   adopted (connection, socket) {
     const server = /** @type {any} */ (connection.acceptor.server)

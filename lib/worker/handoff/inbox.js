@@ -141,8 +141,7 @@ class Inbox {
   }
 
   /**
-   * @param {Acceptor | undefined} acceptor
-   * @param {any} socket a handle, or a Descriptor
+   * @param {Acceptor | undefined} acceptor @param {any} socket a handle, or a Descriptor
    * @param {import('../../core/message').ParcelFields} parcel
    */
   #whyNot (acceptor, socket, { session = '', isOwned, kind, bytes = '' }) {
@@ -159,8 +158,7 @@ class Inbox {
   }
 
   /**
-   * @param {Connection} connection
-   * @param {Parcel} parcel of one whose protocol is the app's
+   * @param {Connection} connection @param {Parcel} parcel of one whose protocol is the app's
    * @param {number | null} id
    */
   #passOn (connection, { handle, kind, state, bytes }, id) {

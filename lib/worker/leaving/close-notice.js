@@ -173,8 +173,7 @@ function retractClose (connection, { response }) {
  * Whether the chunk that is being parsed contains more than the request whose head has just been parsed: a client that
  * pipelines has sent its next request in the same chunk. To be called once per request, while `request` is emitted.
  *
- * @param {Connection} connection @param {IncomingMessage} request
- * @returns {boolean}
+ * @param {Connection} connection @param {IncomingMessage} request @returns {boolean}
  */
 function isFollowed (connection, request) {
   const chunk = currentChunk(connection.top)

@@ -17,8 +17,7 @@ class Deadline {
   }
 
   /**
-   * @param {Promise<unknown>} promise
-   * @returns {Promise<unknown>} settles with it, and at the deadline at the latest
+   * @param {Promise<unknown>} promise @returns {Promise<unknown>} settles with it, and at the deadline at the latest
    */
   async orAt (promise) {
     const passed = new Promise(resolve => { this.#passed = () => resolve(undefined) })

@@ -152,8 +152,7 @@ function holdSignals () {
     /**
      * Calls the app's listeners for a signal that the primary passes on.
      *
-     * @param {NodeJS.Signals} signal
-     * @returns {number} how many there are
+     * @param {NodeJS.Signals} signal @returns {number} how many there are
      */
     deliver: signal => callListeners(signal),
 

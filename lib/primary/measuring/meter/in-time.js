@@ -10,8 +10,7 @@ const PATIENCE_MS = 1000
 
 /**
  * @template T
- * @param {Promise<T>} reading
- * @returns {Promise<T | null>} null: it has not returned yet
+ * @param {Promise<T>} reading @returns {Promise<T | null>} null: it has not returned yet
  */
 async function inTime (reading) {
   /** @type {NodeJS.Timeout | undefined} */

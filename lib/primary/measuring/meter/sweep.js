@@ -8,8 +8,7 @@ const A_TURN = 32 // looks of 10 µs each, with cold caches
 
 /**
  * @template T
- * @param {T[]} all @param {(one: T) => Promise<void>} look
- * @returns {Promise<void>} once all looks have ended
+ * @param {T[]} all @param {(one: T) => Promise<void>} look @returns {Promise<void>} once all looks have ended
  */
 async function sweep (all, look) {
   let turn = Promise.resolve()
