@@ -165,6 +165,12 @@ t.test('every folder of lib/ has a layer', async t => {
   t.same([...new Set(files.map(layerOf))].filter(layer => !Object.hasOwn(MAY_IMPORT, layer)), [])
 })
 
+t.test('a type of another file is imported, by its name', async t => {
+  const renames = /@typedef \{import\('[^']+'\)\.\w+\} \w+/
+  t.match("/** @typedef {import('./a').B} C */", renames)
+  t.same(files.filter(file => renames.test(fs.readFileSync(path.join(ROOT, file), 'utf8'))), [], 'write @import')
+})
+
 t.test('imports point down', async t => {
   const upward = files.flatMap(file => /** @type {string[]} */ (edges.get(file))
     .filter(isOurs)

@@ -6,6 +6,7 @@ const { RecycleError } = require('../core/errors')
 const { formatValue } = require('../core/format-value')
 const { types } = require('../core/option-types')
 const { FEATURES } = require('../features')
+/** @import { Command } from 'commander' */
 
 /**
  * The options of the short help, each in a few words with its default; the README has the same ten.
@@ -25,11 +26,7 @@ const MOST_USED = Object.freeze({
   admin: 'port for metrics, probes, live page (none)'
 })
 
-/**
- * Commands that belong together, each group with what it is for.
- *
- * @type {readonly [string[], string][]}
- */
+/** Commands that belong together, each group with what it is for. @type {readonly [string[], string][]} */
 const COMMANDS = Object.freeze([
   [['ls', 'status', 'top', 'tail'], 'show the fleets: which run, state, events'],
   [['reload', 'rollback', 'recycle'], 'replace workers, to run new code or the old'],
@@ -72,7 +69,7 @@ function groupOf (name) {
 /**
  * `recycle --help`, which fits a terminal, and `recycle help [options|<command>]`.
  *
- * @param {import('commander').Command} program with all other commands
+ * @param {Command} program with all other commands
  */
 function addHelp (program) {
   let isWhole = false
@@ -92,11 +89,7 @@ function addHelp (program) {
   command.copyInheritedSettings(program)
 }
 
-/**
- * Commander's own, its headings in the order of GROUPS.
- *
- * @param {import('commander').Command} program @param {Help} helper
- */
+/** Commander's own, its headings in the order of GROUPS. @param {Command} program @param {Help} helper */
 function wholeHelp (program, helper) {
   const titles = ['Usage', 'Arguments:', ...Object.keys(GROUPS)]
   const rank = (/** @type {string} */ section) => titles.findIndex(title => section.startsWith(title)) + 1 || Infinity
@@ -105,7 +98,7 @@ function wholeHelp (program, helper) {
     .sort((a, b) => rank(a) - rank(b)).map(section => `${section.trimEnd()}\n`).join('\n')
 }
 
-/** @param {import('commander').Command} program @param {Help} helper */
+/** @param {Command} program @param {Help} helper */
 function shortHelp (program, helper) {
   const options = Object.entries(MOST_USED).map(([name, text]) => {
     const option = program.options.find(option => option.attributeName() === name)

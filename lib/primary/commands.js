@@ -1,14 +1,13 @@
 'use strict'
 
-/**
- * Commands to a fleet. Each command resolves when it has been carried out, and rejects where it cannot be.
- */
+/** Commands to a fleet. Each command resolves when it has been carried out, and rejects where it cannot be. */
 
 const { boundsOf } = require('../features')
 const { whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
 const { fewestWorkers } = require('../core/recycle-order')
 const { readSignal } = require('../core/signal')
+/** @import { Recorded } from '../journal/events' */
 /** @import { Slot } from './workers/fleet' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
 
@@ -143,8 +142,8 @@ class Commands {
    * Takes a CPU profile of a worker while it serves.
    *
    * @param {number} slot @param {{ durationMs?: number, file?: string }} [how] 10 s by default; up to 10 minutes
-   * @returns {Promise<import('../journal/events').Recorded<{ slot: number, pid: number, file: string, bytes: number,
-   *   tookMs: number }>>} the journal's `cpuprofile` line
+   * @returns {Promise<Recorded<{ slot: number, pid: number, file: string, bytes: number, tookMs: number }>>} the
+   *   journal's `cpuprofile` line
    * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_BAD_OPTION, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async cpuprofile (slot, { durationMs = 10_000, file } = {}) {
@@ -157,9 +156,9 @@ class Commands {
    * terminal's.
    *
    * @param {string} name SIGHUP, SIGUSR1, SIGUSR2 or SIGWINCH
-   * @returns {Promise<import('../journal/events').Recorded<{ signal: string, workers: number, told: number }> & {
-   *   failed: { slot: number | null, message: string | null }[] }>} the journal's `fleet.signal` line, and `failed`:
-   *   the workers without a listener, or that do not answer
+   * @returns {Promise<Recorded<{ signal: string, workers: number, told: number }> & { failed: { slot: number | null,
+   *   message: string | null }[] }>} the journal's `fleet.signal` line, and `failed`: the workers without a listener,
+   *   or that do not answer
    * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_STOPPED
    */
   async signal (name) {

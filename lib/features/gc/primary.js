@@ -80,10 +80,7 @@ class GarbageCollection {
     }
   }
 
-  /**
-   * @param {number} slot @returns {Promise<Collected>}
-   * @throws {RecycleError} RECYCLE_NOT_DONE
-   */
+  /** @param {number} slot @returns {Promise<Collected>} @throws {RecycleError} RECYCLE_NOT_DONE */
   async #request (slot) {
     const began = this.kernel.now()
     /** @type {Collected | undefined} */

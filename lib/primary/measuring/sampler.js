@@ -261,11 +261,7 @@ class Sampler {
   }
 }
 
-/**
- * Memory of recycle's features in a worker is none of its app's.
- *
- * @param {import('../../core/message').Beat} beat
- */
+/** Memory of recycle's features in a worker is none of its app's. @param {import('../../core/message').Beat} beat */
 function ownBytes (beat) {
   return FEATURES.reduce((sum, feature) => sum + (feature.ownBytes?.(beat) ?? 0), 0)
 }
