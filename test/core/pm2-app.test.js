@@ -46,6 +46,7 @@ t.test('a unit: words are quoted, specifiers are escaped, and there is a socket 
     folder: '/srv/100% shop',
     user: 'www',
     env: { GREETING: 'good day' },
+    envFile: null,
     port: '3000',
     timeouts: { readyTimeoutMs: 30_000, drainTimeoutMs: 60_000, killTimeoutMs: 5000, stopTimes: { totalMs: 75_000 } }
   }
