@@ -14,7 +14,7 @@ const TIMEOUT_MS = 1_200_000 // of all files of a bundle together
 
 /**
  * What each bundle runs: the files whose path in test/ begins so, the longest beginning first. A file that is in none
- * runs for itself. In this order they are started: the longest come first.
+ * runs for itself. tap starts all by name.
  */
 const BUNDLES = {
   cli: ['cli/'],
