@@ -7,39 +7,13 @@ const { painter } = require('../journal/painter')
 const { listUneven } = require('../core/address')
 const { sayCrashing } = require('../core/crashes')
 const { escapeControls } = require('../core/escape-controls')
-const { figure } = require('../core/sample')
-const { count, formatSize, formatTime } = require('../core/units')
+const { count, formatSize } = require('../core/units')
 const { sayFreshOverBudget } = require('../journal/warnings')
-const { layOut, mib, short } = require('../report/grid')
-const { stateOf } = require('./worker-state.cjs')
+const { layOut, short } = require('../report/grid')
+const { COLUMNS, bar, measured, orDash } = require('./worker-columns')
+/** @import { Column, Worker } from './worker-columns' */
 
-const BAR_WIDTH = 10
 const NEAR = 0.8
-
-/**
- * @typedef {import('../primary/supervisor').Status['workers'][number]} Worker
- * @typedef {{ title: string, left?: boolean, cell: (worker: Worker) => string, dispensable?: number }} Column
- *   `dispensable`: omitted, the lowest first, if the terminal is too narrow
- */
-
-/** @type {Column[]} */
-const COLUMNS = [
-  { title: 'slot', cell: ({ slot }) => orDash(slot) },
-  { title: 'pid', cell: ({ pid }) => orDash(pid) },
-  { title: 'state', left: true, cell: stateOf },
-  { title: 'gen', cell: ({ generation }) => `${generation}`, dispensable: 5 },
-  { title: 'age', cell: ({ ageMs }) => formatTime(ageMs), dispensable: 4 },
-  { title: 'memory', left: true, cell: worker => bar(worker) },
-  { title: 'MiB', left: true, cell: sizeOf },
-  { title: 'PSS', cell: ({ pssBytes }) => mib(pssBytes), dispensable: 1 },
-  { title: 'USS', cell: ({ ussBytes }) => mib(ussBytes), dispensable: 2 },
-  { title: 'CPU', cell: ({ cpuPercent }) => cpuPercent === null ? '–' : `${cpuPercent}%` },
-  { title: 'ELU', cell: ({ elu }) => elu.toFixed(2), dispensable: 3 },
-  { title: 'conns', cell: ({ connections }) => short(connections) },
-  { title: 'flight', cell: ({ inFlight }) => short(inFlight) },
-  { title: 'requests', cell: ({ requests }) => short(requests) },
-  { title: 'recycles', left: true, cell: ({ recycles, lastReason }) => `${recycles}${lastReason ? ` ${lastReason}` : ''}` }
-]
 
 /**
  * @param {Record<string, any>} status @param {{ width?: number, colors?: boolean }} [how]
@@ -161,35 +135,10 @@ function formatFleets (fleets, { width = Infinity } = {}) {
   return lines.map(line => `${line.length > width ? `${line.slice(0, width - 1)}…` : line}\n`).join('')
 }
 
-/** The figure that is compared with the worker's budget. @param {Worker} worker @returns {number | null} */
-function measured (worker) {
-  return figure(worker, worker.metric ?? 'rss')
-}
-
-/** @param {Worker} worker @returns {string} RSS, or where there is a budget, what counts for it */
-function sizeOf (worker) {
-  const { rssBytes, budgetBytes, metric = 'rss' } = worker
-  if (budgetBytes === null) return mib(rssBytes)
-  return `${mib(measured(worker))} of ${mib(budgetBytes)}${metric === 'rss' ? '' : ` ${metric}`}`
-}
-
-/** @param {Worker} worker */
-function bar (worker) {
-  const bytes = measured(worker)
-  if (bytes === null || worker.budgetBytes === null) return '–'
-  const filled = Math.min(BAR_WIDTH, Math.round(bytes / worker.budgetBytes * BAR_WIDTH))
-  return '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
-}
-
 /** @param {Worker} worker with a budget @returns {'red' | 'yellow' | 'green'} */
 function colorOf (worker) {
   const share = (measured(worker) ?? 0) / Number(worker.budgetBytes)
   return share > 1 ? 'red' : share >= NEAR ? 'yellow' : 'green'
 }
 
-/** @param {number | null} value */
-function orDash (value) {
-  return value === null ? '–' : `${value}`
-}
-
-module.exports = { formatStatus, formatFleets, linesOfFeatures, besideWorkers, colorOf, measured }
+module.exports = { formatStatus, formatFleets, linesOfFeatures, besideWorkers, colorOf }

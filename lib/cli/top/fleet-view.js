@@ -3,7 +3,7 @@
 /** The model of `recycle top`: the last status, the history of each slot, the events, and the selected worker. */
 
 const { isQuiet } = require('../../journal/sentence')
-const { measured } = require('../../operate/control-table')
+const { measured } = require('../../operate/worker-columns')
 const { History } = require('./history')
 
 const EVENTS_KEPT = 100

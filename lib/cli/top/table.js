@@ -3,42 +3,13 @@
 /** The workers as lines. All columns fit into 80 characters; a wider terminal has a longer sparkline. */
 
 const { painter } = require('../../journal/painter')
-const { colorOf, measured } = require('../../operate/control-table')
-const { stateOf } = require('../../operate/worker-state.cjs')
-const { layOut, mib, short } = require('../../report/grid')
+const { colorOf } = require('../../operate/control-table')
+const { TOP_BEFORE, TOP_AFTER, REASON_WIDTH } = require('../../operate/worker-columns')
+const { layOut } = require('../../report/grid')
 /** @import { Row, Worker } from './fleet-view' */
 
 const LEVELS = [...'▁▂▃▄▅▆▇█']
 const SPARKLINE_WIDTH = { min: 8, max: 30 }
-const REASON_WIDTH = 'requested'.length // reserved, so that the table keeps its layout at the first recycle
-
-/** @typedef {{ title: string, left?: boolean, cell: (row: Row) => string }} Column */
-
-/** @type {Column[]} */
-const BEFORE = [
-  { title: '#', cell: ({ worker: { slot } }) => slot === null ? '–' : `${slot}` },
-  { title: 'pid', cell: ({ worker: { pid } }) => `${pid}` },
-  { title: 'state', left: true, cell: ({ worker }) => stateOf(worker).replace(/-of-rotation$|ing$/, '') },
-  { title: 'age', cell: ({ worker: { ageMs } }) => age(ageMs) },
-  { title: 'MiB', left: true, cell: ({ worker }) => sizeOf(worker) }
-]
-
-/** @type {Column[]} */
-const BEHIND = [
-  { title: 'CPU', cell: ({ worker: { cpuPercent } }) => cpuPercent === null ? '–' : `${Math.round(cpuPercent)}%` },
-  { title: 'ELU', cell: ({ worker: { elu } }) => elu.toFixed(2).replace(/^0/, '') },
-  { title: 'conn', cell: ({ worker: { connections } }) => short(connections) },
-  { title: 'fly', cell: ({ worker: { inFlight } }) => short(inFlight) },
-  { title: 'reqs', cell: ({ worker: { requests } }) => brief(requests) },
-  { title: 'rec', cell: ({ worker: { recycles } }) => short(recycles) },
-  { title: 'last'.padEnd(REASON_WIDTH), left: true, cell: ({ worker: { lastReason } }) => (lastReason ?? '').replace(/^protocol-error$/, 'protocol') }
-]
-
-/** @param {Worker} worker */
-function sizeOf (worker) {
-  const { rssBytes, budgetBytes } = worker
-  return budgetBytes === null ? mib(rssBytes) : `${mib(measured(worker))}/${mib(budgetBytes)}`
-}
 
 /**
  * @param {Row[]} rows @param {{ width: number, colors: boolean, selected: Row | undefined }} how
@@ -47,9 +18,12 @@ function sizeOf (worker) {
 function formatRows (rows, { width, colors, selected }) {
   const paint = painter(colors)
   const lay = (/** @type {number} */ sparkWidth) => layOut(
-    [...BEFORE, { title: 'last min'.padEnd(sparkWidth), left: true }, ...BEHIND],
-    rows.map(row =>
-      [...BEFORE.map(({ cell }) => cell(row)), historyOf(row, sparkWidth), ...BEHIND.map(({ cell }) => cell(row))]),
+    [...TOP_BEFORE, { title: 'last min'.padEnd(sparkWidth), left: true }, ...TOP_AFTER],
+    rows.map(row => [
+      ...TOP_BEFORE.map(({ cell }) => cell(row.worker)),
+      historyOf(row, sparkWidth),
+      ...TOP_AFTER.map(({ cell }) => cell(row.worker))
+    ]),
     width - 2
   )
   const spare = width - 2 - lay(SPARKLINE_WIDTH.min)[0].length - (REASON_WIDTH - 'last'.length)
@@ -85,17 +59,6 @@ function sparkline (values, highest) {
   return values.map(value => value === null
     ? ' '
     : LEVELS[Math.max(0, Math.min(LEVELS.length - 1, Math.ceil(value / (highest || 1) * LEVELS.length) - 1))]).join('')
-}
-
-/** In at most four characters. @param {number} ms */
-function age (ms) {
-  const [unit, name] = /** @type {[number, string]} */ ([[86_400_000, 'd'], [3_600_000, 'h'], [60_000, 'm']].find(([unit]) => ms >= Number(unit)) ?? [1000, 's'])
-  return `${Math.floor(ms / unit)}${name}`
-}
-
-/** In at most five characters. @param {number} count */
-function brief (count) {
-  return count < 100_000 ? `${count}` : Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).format(count)
 }
 
 module.exports = { formatRows, sparkline }

@@ -1,0 +1,103 @@
+'use strict'
+
+/** The columns of a worker's row, in the tables of `recycle status` and of `recycle top`. */
+
+const { figure } = require('../core/sample')
+const { formatTime } = require('../core/units')
+const { mib, short } = require('../report/grid')
+const { stateOf } = require('./worker-state.cjs')
+
+const BAR_WIDTH = 10
+const REASON_WIDTH = 'requested'.length // reserved in `top`, so that the table keeps its layout at the first recycle
+
+/**
+ * @typedef {import('../primary/supervisor').Status['workers'][number]} Worker
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {boolean} [left]
+ * @property {(worker: Worker) => string} cell
+ * @property {number} [dispensable] omitted, the lowest first, if the terminal is too narrow
+ * @property {Partial<Pick<Column, 'title' | 'cell'>>} [top] in `top`: what differs there; without, it is not there
+ */
+
+/** @type {readonly Column[]} */
+const COLUMNS = [
+  { title: 'slot', cell: ({ slot }) => orDash(slot), top: { title: '#' } },
+  { title: 'pid', cell: ({ pid }) => orDash(pid), top: {} },
+  { title: 'state', left: true, cell: stateOf, top: { cell: worker => stateOf(worker).replace(/-of-rotation$|ing$/, '') } },
+  { title: 'gen', cell: ({ generation }) => `${generation}`, dispensable: 5 },
+  { title: 'age', cell: ({ ageMs }) => formatTime(ageMs), dispensable: 4, top: { cell: ({ ageMs }) => briefTime(ageMs) } },
+  { title: 'memory', left: true, cell: worker => bar(worker) },
+  { title: 'MiB', left: true, cell: sizeOf, top: { cell: briefSize } },
+  { title: 'PSS', cell: ({ pssBytes }) => mib(pssBytes), dispensable: 1 },
+  { title: 'USS', cell: ({ ussBytes }) => mib(ussBytes), dispensable: 2 },
+  { title: 'CPU', cell: ({ cpuPercent }) => percent(cpuPercent), top: { cell: ({ cpuPercent }) => percent(cpuPercent && Math.round(cpuPercent)) } },
+  { title: 'ELU', cell: ({ elu }) => elu.toFixed(2), dispensable: 3, top: { cell: ({ elu }) => elu.toFixed(2).replace(/^0/, '') } },
+  { title: 'conns', cell: ({ connections }) => short(connections), top: { title: 'conn' } },
+  { title: 'flight', cell: ({ inFlight }) => short(inFlight), top: { title: 'fly' } },
+  { title: 'requests', cell: ({ requests }) => short(requests), top: { title: 'reqs', cell: ({ requests }) => briefCount(requests) } },
+  { title: 'recycles', left: true, cell: ({ recycles, lastReason }) => `${recycles}${lastReason ? ` ${lastReason}` : ''}` }
+]
+
+/** Before the history of the memory. */
+const TOP_BEFORE = ofTop('slot', 'pid', 'state', 'age', 'MiB')
+/** After it. @type {Column[]} */
+const TOP_AFTER = [
+  ...ofTop('CPU', 'ELU', 'conns', 'flight', 'requests'),
+  { title: 'rec', cell: ({ recycles }) => short(recycles) },
+  { title: 'last'.padEnd(REASON_WIDTH), left: true, cell: ({ lastReason }) => (lastReason ?? '').replace(/^protocol-error$/, 'protocol') }
+]
+
+/** @param {string[]} titles @returns {Column[]} */
+function ofTop (...titles) {
+  return COLUMNS.filter(({ title }) => titles.includes(title)).map(column => ({ ...column, ...column.top }))
+}
+
+/** The figure that is compared with the worker's budget. @param {Worker} worker @returns {number | null} */
+function measured (worker) {
+  return figure(worker, worker.metric ?? 'rss')
+}
+
+/** @param {Worker} worker @returns {string} RSS, or where there is a budget, what counts for it */
+function sizeOf (worker) {
+  const { rssBytes, budgetBytes, metric = 'rss' } = worker
+  if (budgetBytes === null) return mib(rssBytes)
+  return `${mib(measured(worker))} of ${mib(budgetBytes)}${metric === 'rss' ? '' : ` ${metric}`}`
+}
+
+/** @param {Worker} worker */
+function briefSize (worker) {
+  const { rssBytes, budgetBytes } = worker
+  return budgetBytes === null ? mib(rssBytes) : `${mib(measured(worker))}/${mib(budgetBytes)}`
+}
+
+/** @param {Worker} worker */
+function bar (worker) {
+  const bytes = measured(worker)
+  if (bytes === null || worker.budgetBytes === null) return '–'
+  const filled = Math.min(BAR_WIDTH, Math.round(bytes / worker.budgetBytes * BAR_WIDTH))
+  return '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
+}
+
+/** @param {number | null} value */
+function orDash (value) {
+  return value === null ? '–' : `${value}`
+}
+
+/** @param {number | null} value */
+function percent (value) {
+  return value === null ? '–' : `${value}%`
+}
+
+/** In at most four characters. @param {number} ms */
+function briefTime (ms) {
+  const [unit, name] = /** @type {[number, string]} */ ([[86_400_000, 'd'], [3_600_000, 'h'], [60_000, 'm']].find(([unit]) => ms >= Number(unit)) ?? [1000, 's'])
+  return `${Math.floor(ms / unit)}${name}`
+}
+
+/** In at most five characters. @param {number} count */
+function briefCount (count) {
+  return count < 100_000 ? `${count}` : Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).format(count)
+}
+
+module.exports = { COLUMNS, TOP_BEFORE, TOP_AFTER, REASON_WIDTH, bar, measured, orDash }
