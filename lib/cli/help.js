@@ -28,7 +28,7 @@ const MOST_USED = Object.freeze({
 
 /** Commands that belong together, each group with what it is for. @type {readonly [string[], string][]} */
 const COMMANDS = Object.freeze([
-  [['ls', 'status', 'top', 'tail'], 'show the fleets: which run, state, events'],
+  [['ls', 'status', 'top', 'tail', 'logs'], 'show fleets: state, events, output'],
   [['reload', 'rollback', 'recycle'], 'replace workers, to run new code or the old'],
   [['scale', 'signal', 'upgrade', 'stop'], 'change a fleet or its supervisor, or end it'],
   [['leak', 'heapdump', 'cpuprofile', 'gc'], 'examine one worker'],

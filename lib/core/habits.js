@@ -12,7 +12,7 @@ const { OPTIONS } = require('./options')
 /** First words that are left out, or stand for a command. @type {Readonly<Record<string, string[]>>} */
 const SYNONYMS = Object.freeze({ start: [], list: ['ls'] })
 
-const OUTPUT = "what the workers print is recycle's own output: journalctl -fu <unit>, docker logs -f <container>, or the file that it is redirected to; recycle tail prints the events of a fleet"
+const OUTPUT = "what the workers print is recycle's own output, which recycle logs follows where it goes to a file or to systemd's journal; recycle tail prints the events of a fleet"
 const SYSTEMD = "systemd or a container starts recycle at boot: recycle unit --write /etc/systemd/system <app> writes the service, with --from ecosystem.config.js in place of <app> one for each app of pm2's"
 const RELOAD = 'recycle reload replaces every worker by one that runs the code on disk, and drops nothing'
 const ENVIRONMENT = 'the workers have the environment in which recycle is started'
@@ -26,7 +26,6 @@ const COMMANDS = Object.freeze({
   gracefulReload: RELOAD,
   startOrReload: RELOAD,
   startOrRestart: RELOAD,
-  logs: OUTPUT,
   log: OUTPUT,
   monit: 'recycle top shows the fleet live',
   dash: 'recycle top shows the fleet live',

@@ -30,7 +30,7 @@ const how = (cwd, port = '0') => ({ cwd, env: { PORT: port, RECYCLE_CONTROL: pat
 /** The call behind `recycle`, what the one sentence says, and where it is typed. @type {[string, RegExp, string?][]} */
 const MISTAKES = [
   ['restart app', /no restart: recycle reload replaces every worker/],
-  ['logs app', /no logs: .* recycle tail prints the events/],
+  ['log app', /no log: .* recycle tail prints the events/],
   ['monit', /no monit: recycle top/],
   ['kill', /no kill: recycle stop/],
   ['delete all', /no delete: recycle stop/],
