@@ -46,10 +46,11 @@ function listenerOfAll () {
 /**
  * @param {import('./connections/tracker').ConnectionTracker} tracker
  * @param {readonly string[]} ofFeatures the functions that features have, of which calls are kept until extend()
- * @returns {{ connect: (channel: Channel) => void, assign: (slot: number) => void, onDrain: Api['onDrain'], drained: ()
- *   => Promise<unknown>, extend: (more: Partial<Api>) => void
- * }} `assign`: this worker is called into its slot: RECYCLE_SLOT is set, and `recycle:serve` is emitted;
- *   `drained`: settles when what the app does in onDrain() is done
+ * @returns {{ connect: (channel: Channel) => void, assign: (slot: number) => void, onDrain: Api['onDrain'],
+ *   alone: (about: { deadlineMs: number, handoff: boolean }) => void, drained: () => Promise<unknown>,
+ *   extend: (more: Partial<Api>) => void }} `assign`: this worker is called into its slot: RECYCLE_SLOT is set, and
+ *   `recycle:serve` is emitted; `alone`: a drain that has begun goes on without siblings; `drained`: settles when what
+ *   the app does in onDrain() is done
  */
 function offerApi (tracker, ofFeatures) {
   /** @type {Channel | null} */
@@ -58,6 +59,8 @@ function offerApi (tracker, ofFeatures) {
   let assigned = null
   /** The app's work in onDrain(). @type {Promise<unknown>[]} */
   const draining = []
+  /** Called when a drain that has begun goes on without siblings. @type {((about: any) => unknown)[]} */
+  const alone = []
   /** Of functions of features, until their parts are there. @type {{ name: string, args: unknown[] }[]} */
   const early = []
   const listeners = { 'recycle:drain': listenerOfAll(), 'recycle:serve': listenerOfAll() }
@@ -95,7 +98,8 @@ function offerApi (tracker, ofFeatures) {
   const current = {
     movable: (/** @type {Parameters<NonNullable<Api['movable']>>} */ ...args) => api.movable?.(...args),
     onMoved: (/** @type {Parameters<NonNullable<Api['onMoved']>>} */ ...args) => api.onMoved?.(...args),
-    onDrain: api.onDrain
+    onDrain: api.onDrain,
+    onAlone: (/** @type {(about: any) => unknown} */ fn) => { alone.push(fn) }
   }
   return {
     connect (connected) {
@@ -105,6 +109,9 @@ function offerApi (tracker, ofFeatures) {
     extend (more) {
       Object.assign(api, more)
       for (const call of early.splice(0)) /** @type {any} */ (api)[call.name](...call.args)
+    },
+    alone (about) {
+      for (const fn of alone) draining.push(Promise.resolve(callApp('onDrain', () => fn(about))))
     },
     drained: () => Promise.allSettled(draining),
     assign (slot) {

@@ -57,7 +57,8 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
   const deadline = new Deadline()
-  const drain = new Drain({ signals, state, tracker, acceptors, inbox, handoff, sender, admission, emptying },
+  const { alone } = api
+  const drain = new Drain({ signals, state, tracker, acceptors, inbox, handoff, sender, admission, emptying, alone },
     async account => {
       flushCompileCache()
       await deadline.orAt(api.drained())

@@ -13,14 +13,16 @@ const STOP_MS = 1500 // the service is down: clients are to know at once
 const RELOAD_MS = 10_000 // the siblings take them meanwhile, beside what they do
 const SHARE = 0.5 // of the time until what is open is cut
 
+/** @typedef {(fn: (about: { deadlineMs: number, handoff: boolean }) => unknown) => void} Heard */
+
 /**
  * @template T
- * @param {(fn: (about: { deadlineMs: number, handoff: boolean }) => void) => void} onDrain @param {object} how
+ * @param {{ onDrain: Heard, onAlone?: Heard }} api @param {object} how
  * @param {() => T[]} how.all that are open
  * @param {(one: T) => boolean} how.canGo @param {(one: T) => void} how.close
  */
-function closeAtDrain (onDrain, { all, canGo, close }) {
-  onDrain(async ({ deadlineMs, handoff }) => {
+function closeAtDrain ({ onDrain, onAlone }, { all, canGo, close }) {
+  const closeSome = async (/** @type {{ deadlineMs: number, handoff: boolean }} */ { deadlineMs, handoff }) => {
     const leaving = handoff ? all().filter(one => !canGo(one)) : all()
     const withinMs = Math.min(handoff ? RELOAD_MS : STOP_MS, SHARE * deadlineMs)
     const steps = Math.max(1, Math.floor(withinMs / STEP_MS))
@@ -29,7 +31,9 @@ function closeAtDrain (onDrain, { all, canGo, close }) {
       if (at > 0) await passed(STEP_MS)
       for (const one of leaving.slice(at, at + each)) close(one)
     }
-  })
+  }
+  onDrain(closeSome)
+  onAlone?.(closeSome)
 }
 
 module.exports = { closeAtDrain }

@@ -49,10 +49,11 @@ const PACKET_OFFSET = /,"[\w-]{6,}(\.[\w-]+)?"\]$/ // which an adapter adds to a
  */
 
 /**
- * @param {any} io a Server of socket.io @param {{ movable: Function, onMoved: Function, onDrain: any }} api
+ * @param {any} io a Server of socket.io
+ * @param {{ movable: Function, onMoved: Function, onDrain: any, onAlone?: any }} api
  * @throws {Error} if states are not kept
  */
-function moveSocketIo (io, { movable, onMoved, onDrain }) {
+function moveSocketIo (io, { movable, onMoved, onDrain, onAlone }) {
   if (typeof io?.of !== 'function') throw new TypeError(`socketIO() takes a Server of the package socket.io; it is ${typeof io === 'object' ? 'another object' : String(io)}`)
   const { engine } = io
   if (!engine) throw new Error('socketIO() is to be called when Socket.IO is attached to its HTTP server')
@@ -109,7 +110,7 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
       const { url, rawHeaders, httpVersion } = request
       const follow = followed(request.socket, () => closeAsMoved(conn))
       return { state: { url, rawHeaders, httpVersion, members: state }, unread, follow }
-    })
+    }, () => setImmediate(() => conn.close()))
   }
 
   // Servers that the app has made before
@@ -142,7 +143,7 @@ function moveSocketIo (io, { movable, onMoved, onDrain }) {
   })
 
   const isWebSocket = (/** @type {any} */ conn) => conn.transport.name === 'websocket'
-  closeAtDrain(onDrain, {
+  closeAtDrain({ onDrain, onAlone }, {
     all: () => Object.values(engine.clients).filter(isWebSocket),
     canGo: conn => members.has(conn),
     close: conn => conn.close() // its client comes back by itself

@@ -31,10 +31,11 @@ const ANSWER_MS = 1000 // to a close frame: a client that is gone does not
 const MESSAGES = new Set(['message', 'ping', 'pong'])
 
 /**
- * @param {any} server @param {How} how @param {{ movable: Function, onMoved: Function, onDrain: any }} api
+ * @param {any} server @param {How} how
+ * @param {{ movable: Function, onMoved: Function, onDrain: any, onAlone?: any }} api
  * @throws {TypeError}
  */
-function moveWebSockets (server, how, { movable, onMoved, onDrain }) {
+function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone }) {
   const { save = () => undefined, load, beforeClose = () => {}, name = 'ws' } = how
   if (typeof server?.handleUpgrade !== 'function' || !server.options) throw new TypeError(`webSockets() takes a WebSocketServer of the package ws; it is ${typeof server === 'object' ? 'another object' : String(server)}`)
   const kind = `websocket ${name}`
@@ -60,7 +61,8 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain }) {
   /** WebSockets that come while this worker leaves for good are sent away. */
   let isLast = false
   onDrain((/** @type {{ handoff: boolean }} */ { handoff }) => { isLast = !handoff })
-  closeAtDrain(onDrain, { all: () => [...open.keys()], canGo: ws => open.get(ws) === true, close })
+  onAlone?.(() => { isLast = true })
+  closeAtDrain({ onDrain, onAlone }, { all: () => [...open.keys()], canGo: ws => open.get(ws) === true, close })
   /** Of those that have come. @type {WeakMap<Socket, Overlap>} */
   const overlaps = new WeakMap()
 
@@ -95,7 +97,7 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain }) {
         unread,
         follow: followed(socket, () => { hasGone = true })
       }
-    })
+    }, () => setImmediate(close, ws))
   }
 
   onMoved(kind, (/** @type {any} */ socket, /** @type {any} */ {

@@ -3,6 +3,7 @@
 /** WebSockets of the package ws, which go to another worker when theirs is replaced. */
 
 const { once } = require('node:events')
+const fs = require('node:fs')
 const { setTimeout: delay } = require('node:timers/promises')
 const t = require('tap')
 const { startFleet, FIXTURES } = require('../support/fleet')
@@ -172,6 +173,40 @@ t.test('what cannot go is closed with 1012, and at a stop all are, at once', asy
     t.match(line, { cut: 0 })
     t.ok(line.drainMs < 10_000, `${line.drainMs} ms`)
   }
+})
+
+t.test('what the siblings refuse is closed with 1012 as they do, and so is what waits in a worker that drains when a stop begins', async t => {
+  const folder = t.testdir({
+    name: 'one',
+    'app.js': `
+      const server = require('node:http').createServer().listen(process.env.PORT)
+      const sockets = new (require(${JSON.stringify(require.resolve('ws'))}).WebSocketServer)({ server })
+      const name = require('node:fs').readFileSync(__dirname + '/name', 'utf8')
+      require(${JSON.stringify(path.resolve('lib/worker'))}).webSockets(sockets, { name })
+      sockets.on('connection', ws => ws.on('message', () => ws.send(name)))`
+  })
+  const { port, supervisor, events } = await startFleet(t, path.join(folder, 'app.js'), { workers: 1, drainTimeout: '20s' })
+  const ask = async (/** @type {WebSocketClient} */ client) => {
+    client.send('m')
+    return String(await client.next())
+  }
+  const refused = await open(t, port)
+  t.equal(await ask(refused), 'one')
+  fs.writeFileSync(path.join(folder, 'name'), 'two') // the new code has no server of the old one's name
+  const { cut, drainMs } = await supervisor.recycle(0)
+  t.same([await refused.next(), refused.code, cut], [null, 1012, 0])
+  t.ok(drainMs < 10_000, `${drainMs} ms`)
+
+  const waits = await open(t, port)
+  t.equal(await ask(waits), 'two')
+  waits.socket.write(frame('the first fragment', { isFinal: false }))
+  const recycled = supervisor.recycle(0).catch(() => {})
+  await events.until('worker.drain', { count: 2 })
+  await supervisor.stop()
+  await recycled
+  t.same([await waits.next(), waits.code], [null, 1012])
+  t.match(events.all('recycled').at(-1), { cut: 0 })
+  t.ok(events.all('recycled').at(-1).drainMs < 10_000)
 })
 
 t.test('recycle upgrade: they go to the workers of the next primary', async t => {

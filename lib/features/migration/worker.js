@@ -45,11 +45,13 @@ function migrate ({ channel, tracker, inbox, emptying, callApp }) {
     api: {
       movable (
         /** @type {Socket} */ socket, /** @type {string} */ kind,
-        /** @type {() => Given | null} */ give
+        /** @type {() => Given | null} */ give,
+        /** @type {() => void} */ refused = () => {} // called when no sibling has taken it, for our own callers
       ) {
         const connection = tracker.of(socket)
         if (!connection || connection.secure || connection.session) return // a TLS layer's state cannot be taken out
         connection.pack = () => packed(connection, checked(kind), give)
+        connection.onRefused = refused
       },
       onMoved (
         /** @type {string} */ kind,

@@ -83,6 +83,8 @@ class Connection {
     this.trail = null
     /** No sibling has taken it. */
     this.isUnwanted = false
+    /** Of one with `pack`: called then. @type {(() => void) | null} */
+    this.onRefused = null
     /** The connection came from a sibling, or back from an offer. */
     this.isAdopted = false
     /** With `--sticky`: the session of its latest request. @type {string | null} */
@@ -196,6 +198,12 @@ class Connection {
   /** The connection has been open for a second, here or in a sibling. @param {number} now ms, performance.now() */
   isLasting (now) {
     return this.isAdopted || this.hasStayed(now)
+  }
+
+  /** No sibling takes it: it stays here to its end. */
+  refuse () {
+    this.isUnwanted = true
+    this.onRefused?.()
   }
 
   /** A sibling can go on with it: the protocol has no state between two requests, or nothing has come of it. */

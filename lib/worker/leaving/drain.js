@@ -63,7 +63,8 @@ class Drain {
 
   /**
    * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'acceptors' | 'inbox' | 'handoff' | 'sender' |
-   *   'admission' | 'emptying'> & Pick<import('../prepare').Prepared, 'signals'>} parts
+   *   'admission' | 'emptying'> & Pick<import('../prepare').Prepared, 'signals'> & { alone: ReturnType<typeof
+   *   import('../api').offerApi>['alone'] }} parts
    * @param {(account: Account) => void} done
    */
   constructor (parts, done) {
@@ -75,6 +76,7 @@ class Drain {
   begin (order) {
     if (this.parts.state.current === 'drained') return
     const isFirst = this.#order === null
+    const hadSiblings = this.#order?.handoff === true
     this.#order = { ...order, handoff: order.handoff && this.#order?.handoff !== false }
     if (isFirst) this.#open()
     clearTimeout(this.#linger)
@@ -95,6 +97,7 @@ class Drain {
       onBack: isStalled => this.#onBack(isStalled)
     })
     if (isFirst) tellApp('recycle:drain', { reason: order.reason, deadlineMs: order.deadlineMs, handoff: order.handoff })
+    else if (hadSiblings && !this.#order.handoff) this.parts.alone({ deadlineMs: order.deadlineMs, handoff: false })
     this.parts.emptying.look() // with nothing left the drain is over
   }
 
