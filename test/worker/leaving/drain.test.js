@@ -20,8 +20,10 @@ async function scene (t, count) {
   let done = () => {}
   /** @type {Promise<any>} */
   const account = new Promise(resolve => { done = resolve })
-  const drain = new Drain(worker, account => done(account))
-  return { ...worker, drain, account }
+  /** What was told when a drain went on without siblings. @type {any[]} */
+  const alone = []
+  const drain = new Drain({ ...worker, alone: (/** @type {any} */ about) => alone.push(about) }, account => done(account))
+  return { ...worker, drain, account, alone }
 }
 
 /** Every offer is taken, until there are no more. @param {{ receive: any, all: (type: string) => any[] }} worker */
@@ -74,6 +76,7 @@ t.test('offers without an outcome are unacked, and the account adds up', async t
   worker.drain.begin(ORDER)
   worker.handoff.relinquish()
   worker.drain.begin({ ...ORDER, deadlineMs: 1, handoff: false })
+  t.same(worker.alone, [{ deadlineMs: 1, handoff: false }], 'what waits for a sibling is told that there is none any more')
   const account = await worker.account
   t.match(account, { connections: 3, moved: 0, unacked: 2, closedIdle: 1 })
   t.equal(sumOfEnds(account), 3)
