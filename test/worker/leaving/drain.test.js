@@ -22,7 +22,8 @@ async function scene (t, count) {
   const account = new Promise(resolve => { done = resolve })
   /** What was told when a drain went on without siblings. @type {any[]} */
   const alone = []
-  const drain = new Drain({ ...worker, alone: (/** @type {any} */ about) => alone.push(about) }, account => done(account))
+  const parts = { ...worker, alone: (/** @type {any} */ about) => alone.push(about) }
+  const drain = new Drain(parts, account => done(account))
   return { ...worker, drain, account, alone }
 }
 
