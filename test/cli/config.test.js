@@ -203,12 +203,6 @@ t.test('a config file that awaits a promise that never settles is refused; a slo
   t.match(rowsOf(stdout), { samples: ['7', 'recycle.config.mjs'] })
 })
 
-t.test('recycle without arguments and without a config file prints help', async t => {
-  const { code, stdout } = await recycle(project(t, {}), [])
-  t.equal(code, 0)
-  t.match(stdout, 'Usage: recycle')
-})
-
 t.test('only commands that start an app read the file', async t => {
   const cwd = project(t, { 'recycle.config.js': 'throw new Error("was loaded")', 'run.ndjson': '' })
   for (const args of [['--help'], ['--version'], ['report', 'run.ndjson']]) {
