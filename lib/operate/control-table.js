@@ -50,7 +50,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
   const paused = workers.filter((/** @type {Worker} */ { paused }) => paused)
   const about = linesOfFeatures(more, paint)
   return [
-    `${paint('bold', escapeControls(name))}  ${escapeControls(`pid ${pid}  ${app}${listening.length > 0 ? `  ${listening.join(' ')}` : ''}`)}`,
+    `${paint('bold', escapeControls(name))}  ${escapeControls([`pid ${pid}`, ...listening, app].join('  '))}`,
     escapeControls(`${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(more)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
     ...crashing ? [paint('red', escapeControls(sayCrashing(crashing)))] : [],
     ...uneven.length > 0 ? [paint('yellow', escapeControls(`the workers listen on different addresses: ${listUneven(uneven)}`))] : [],

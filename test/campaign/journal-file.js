@@ -39,8 +39,10 @@ class JournalFile {
 
   /** Nothing reads it. @returns {() => void} ends it: there is nothing in its place */
   replaceByFifo () {
+    const fifo = `${this.path}.fifo`
+    execFileSync('mkfifo', [fifo])
     this.move()
-    execFileSync('mkfifo', [this.path])
+    fs.renameSync(fifo, this.path) // a journal that is missing may have been made anew
     return () => { fs.unlinkSync(this.path) }
   }
 

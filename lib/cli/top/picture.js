@@ -39,7 +39,7 @@ function picture (fleet, { columns, rows, colors, now, message }) {
   ]
   const lateMs = now - (fleet.seenAt ?? now)
   const above = [
-    `${paint('bold', escapeControls(name))}  ${escapeControls(`pid ${pid}  ${app}${listening.length > 0 ? `  ${listening.join(' ')}` : ''}`)}`,
+    `${paint('bold', escapeControls(name))}  ${escapeControls([`pid ${pid}`, ...listening, app].join('  '))}`,
     lateMs > LATE_MS ? paint('red', `no answer for ${Math.floor(lateMs / 1000)}s`) : escapeControls(facts.join(', ')),
     '',
     ...formatRows(shown, { width: columns, colors, selected: fleet.selected }),
