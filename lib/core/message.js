@@ -126,6 +126,7 @@ const FROM_WORKER = Object.freeze({
   exception: kind('before it serves: an exception that its app has not caught', { error: text(LONGEST_ERROR) }),
   threw: kind('what the app has thrown where it was called by this package; the first few', { where: text(100), error: text(LONGEST_ERROR) }),
   output: kind('its stdout or stderr (`stream`) cannot be written to: `why`; null: it can again, at least `lost` writes were dropped', { stream: text(10), why: orNull(text(100)), lost: count }),
+  copy: kind('its app has loaded a copy of this package of another `version`', { version: text(100) }),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
   pause: kind('the app wants this worker out of the rotation for a while', { reason: optional(orNull(text(LONGEST_WISH))) }),
   resume: kind('the app wants it back'),

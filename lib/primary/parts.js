@@ -8,6 +8,7 @@
  *     workers          ready, gone, requests ───────┘
  */
 
+const { version } = /** @type {{ version: string }} */ (require('../../package.json'))
 const { RecycleError } = require('../core/errors')
 const { now } = require('./clock')
 const { Commands } = require('./commands')
@@ -235,6 +236,9 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   /** Addresses of which it has been said that their connections do not move. @type {Set<string>} */
   const unmovable = new Set()
 
+  /** Versions of this package that apps have loaded, of which it has been said. @type {Set<string>} */
+  const copies = new Set()
+
   /** @param {WorkerHandle} handle a worker that has been spawned */
   function connect (handle) {
     for (const part of [listeningSockets, owners, ledger, balancer, features, children, crashWatch, rotation]) {
@@ -250,6 +254,11 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     })
     handle.hear({
       threw: ({ where, error }) => { record('worker.threw', { slot: handle.slot, pid: handle.pid, where, error }) },
+      copy ({ version: found }) {
+        if (copies.has(found)) return
+        copies.add(found) // each worker says so
+        record('fleet.warning', { warning: 'copy', found, version })
+      },
       output: loss => spawner.outputs.gone.note(handle, loss),
       requested ({ reason }) {
         record('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })

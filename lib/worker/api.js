@@ -5,6 +5,7 @@
  * one that supervises it, so the functions are registered on `process` under a global symbol.
  *
  * @typedef {object} Api
+ * @property {(version: string) => void} loaded a copy of this package by the app
  * @property {(reason?: string) => void} requestRecycle
  * @property {(reason?: string) => void} pause
  * @property {() => void} resume
@@ -25,6 +26,7 @@
  * @property {(fn: () => unknown) => void} [onFork] where workers are copies
  * @property {(fn: () => unknown) => void} [warm] where they are
  */
+const { version } = require('../../package.json')
 const { LONGEST_WISH } = require('../core/envelope')
 const { callApp, tellApp } = require('./call-app')
 /** @import { Socket } from 'node:net' */
@@ -57,6 +59,8 @@ function offerApi (tracker, ofFeatures) {
   let channel = null
   /** @type {number | null} */
   let assigned = null
+  /** Versions of the app's own copies of this package that are not ours. @type {Set<string>} */
+  const others = new Set()
   /** The app's work in onDrain(). @type {Promise<unknown>[]} */
   const draining = []
   /** Called when a drain that has begun goes on without siblings. @type {((about: any) => unknown)[]} */
@@ -76,6 +80,11 @@ function offerApi (tracker, ofFeatures) {
   const api = {
     ...Object.fromEntries(ofFeatures.map(name =>
       [name, (/** @type {unknown[]} */ ...args) => { early.push({ name, args }) }])),
+    loaded: copy => {
+      if (copy === version || others.has(copy)) return
+      others.add(copy)
+      channel?.send('copy', { version: copy })
+    },
     requestRecycle: reason => channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     pause: reason => channel?.send('pause', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     resume: () => channel?.send('resume'),
@@ -104,6 +113,7 @@ function offerApi (tracker, ofFeatures) {
   return {
     connect (connected) {
       channel = connected
+      for (const version of others) channel.send('copy', { version }) // of before a fork(2)
     },
     onDrain: api.onDrain,
     extend (more) {

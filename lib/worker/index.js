@@ -5,8 +5,11 @@
  * each function does nothing, so that an app needs no condition around it.
  */
 
+const { version } = require('../../package.json')
 const { findApi } = require('./api')
 /** @import { Socket } from 'node:net' */
+
+findApi()?.loaded?.(version)
 
 /**
  * Asks for this worker to be replaced, as if it had crossed its budget: the replacement is ready first, and nothing is

@@ -109,6 +109,26 @@ t.test('connections of which the app reads the first bytes itself (PROXY protoco
   t.equal(events.all('worker.crash').length, 0)
 })
 
+t.test('an app with another version of the package: the fleet is told once, and its own worker API is what the app calls', async t => {
+  const root = path.join(__dirname, '..', '..')
+  const app = t.testdir({
+    'package.json': '{}', // else Node finds this package itself
+    'app.js': `
+      const { onServe } = require('recycle-supervisor/worker')
+      let slot = null
+      onServe(about => { slot = about.slot })
+      require('node:http').createServer((request, response) => response.end(String(slot))).listen(process.env.PORT)`,
+    node_modules: { 'recycle-supervisor': { 'package.json': JSON.stringify({ name: 'recycle-supervisor', version: '0.0.9', exports: { './worker': './lib/worker/index.js' } }) } }
+  })
+  fs.cpSync(path.join(root, 'lib'), path.join(app, 'node_modules/recycle-supervisor/lib'), { recursive: true })
+  const { port, supervisor, events } = await startFleet(t, path.join(app, 'app.js'), OPTIONS)
+  await supervisor.reload()
+  t.equal((await get(port)).body, '0')
+  const { version } = require('../../package.json')
+  t.match(events.all('fleet.warning'), [{ warning: 'copy', found: '0.0.9', version }])
+  t.equal(events.all('fleet.warning').length, 1)
+})
+
 t.test('an app that closes its server on a drain: its clients get Connection: close', async t => {
   const { port, supervisor } = await startUnusual(t, 'closes')
   const load = new Load({ port, connections: 10 })
