@@ -14,12 +14,12 @@
 
 const { randomBytes } = require('node:crypto')
 const { once } = require('node:events')
-const { performance } = require('node:perf_hooks')
 const { setTimeout: delay } = require('node:timers/promises')
 const { FrameBoundary } = require('./frame-boundary')
 const { payloadOf } = require('./frames')
 const { Overlap } = require('./overlap')
 const { closeAtDrain } = require('./restart-close')
+const { Packets } = require('./socket-io-packets')
 const { MOVED, followed, requestOf, writeNothingOnce } = require('./web-sockets')
 /** @import { IncomingMessage } from 'node:http' */
 /** @import { Socket } from 'node:net' */
@@ -29,9 +29,7 @@ const OFFSET = 'moved'
 const PROBE_FRAMES = 2 // with which a client upgrades from polling
 const ENDING_SHARE = 0.5 // of the time until what is open is cut
 const LONGEST_ENDING_MS = 5000
-const ACKNOWLEDGED_MS = 10_000
 const TEXT = 1
-const MOST_AWAITED = 1000
 const EVENT = /^4[25]/ // without a number: none with one is for more than one client
 const PACKET_OFFSET = /,"[\w-]{6,}(\.[\w-]+)?"\]$/ // which an adapter adds to an event, for those that come back
 
@@ -187,66 +185,6 @@ async function endPolling (engine, withinMs) {
     conn.close()
     await gone
   }))
-}
-
-/** Counts what passes on one connection, and knows whether it is in the middle of something. */
-class Packets {
-  received = 0
-  #unsent = 0
-  /** Binary attachments that are to come. */
-  #toCome = 0
-  /**
-   * Acknowledgements that are awaited here, and there: namespace and number, and since when.
-   *
-   * @type {Map<string, number>}
-   */
-  #awaitedHere = new Map()
-  /** @type {Map<string, number>} */
-  #awaitedThere = new Map()
-
-  /** @param {any} conn */
-  constructor (conn) {
-    conn.on('packet', (/** @type {any} */ { type, data }) => {
-      this.received++
-      if (type === 'message') this.#note(data, this.#awaitedThere, this.#awaitedHere, true)
-    })
-    conn.on('packetCreate', (/** @type {any} */ { type, data }) => {
-      this.#unsent++
-      if (type === 'message') this.#note(data, this.#awaitedHere, this.#awaitedThere, false)
-    })
-    conn.on('drain', () => { this.#unsent = 0 })
-  }
-
-  get isBusy () {
-    return this.#unsent > 0 || this.#toCome > 0 || isAwaited(this.#awaitedHere) || isAwaited(this.#awaitedThere)
-  }
-
-  /**
-   * @param {unknown} data @param {Map<string, number>} asked by this side's events
-   * @param {Map<string, number>} answered by its acknowledgements @param {boolean} isComing
-   */
-  #note (data, asked, answered, isComing) {
-    if (typeof data !== 'string') {
-      if (isComing && this.#toCome > 0) this.#toCome--
-      return
-    }
-    const [, type, attachments = '0', namespace = '/', number] = /^([2356])(?:(\d+)-)?(?:(\/[^,]*),)?(\d+)?/.exec(data) ?? []
-    if (isComing) this.#toCome += Number(attachments)
-    if (type === undefined || number === undefined) return
-    if (type !== '2' && type !== '5') return answered.delete(nameOf(namespace, number))
-    asked.set(nameOf(namespace, number), performance.now())
-    if (asked.size > MOST_AWAITED) asked.delete(/** @type {string} */ (asked.keys().next().value))
-  }
-}
-
-/** @param {Map<string, number>} awaited the oldest first: those that never come are forgotten */
-function isAwaited (awaited) {
-  const oldest = performance.now() - ACKNOWLEDGED_MS
-  for (const [name, since] of awaited) {
-    if (since > oldest) return true
-    awaited.delete(name)
-  }
-  return false
 }
 
 /** @param {any} conn of engine.io; its transport is about to close */

@@ -94,7 +94,7 @@ t.test('with permessage-deflate', async t => {
   t.equal(workers.size, 3)
 })
 
-t.test('half a frame goes along; a message that has come in part, or is not answered, is waited for', async t => {
+t.test('half a frame goes along; a message that has come in part, or is not answered, is waited for; listeners that the app removes are not', async t => {
   const { port, supervisor } = await startFleet(t, 'websockets.js', { workers: 1 })
   const client = await open(t, port)
   const first = await echo(client, 'one')
@@ -120,6 +120,11 @@ t.test('half a frame goes along; a message that has come in part, or is not answ
   await supervisor.recycle(0)
   t.match(await answer(client), { count: 4, body: 'slow' })
   t.equal(await client.ping(), 'here')
+  const fifth = await echo(client, 'anew')
+  await supervisor.recycle(0)
+  const sixth = await echo(client, 'six')
+  t.match(sixth, { count: 6, body: 'six' })
+  t.not(sixth.pid, fifth.pid, 'the app has taken its listeners off, and put others on')
 })
 
 t.test('what is pushed meanwhile comes once and in order; a worker that stays hears `close`', async t => {
