@@ -80,7 +80,7 @@ t.test('many of them, all the time: nothing is lost, doubled or out of order', a
 })
 
 t.test('with --sticky: one that has upgraded from polling goes; one that polls comes back by itself', async t => {
-  const { port, supervisor } = await startFleet(t, 'socket-io.js', { workers: 2, sticky: 'query:sid' })
+  const { port, supervisor, events } = await startFleet(t, 'socket-io.js', { workers: 2, sticky: 'query:sid' })
   const upgraded = await open(t, port, {})
   if (upgraded.socket.io.engine.transport.name !== 'websocket') await new Promise(resolve => upgraded.socket.io.engine.once('upgrade', resolve))
   const polling = await open(t, port, { transports: ['polling'], reconnectionDelay: 50 })
@@ -91,6 +91,10 @@ t.test('with --sticky: one that has upgraded from polling goes; one that polls c
   t.match(await upgraded.socket.emitWithAck('echo', 'two'), { count: 2, id: upgraded.socket.id, isRecovered: true })
   t.same(upgraded.heard.filter(what => what.startsWith('disconnect')), [])
   t.match(await polling.socket.emitWithAck('echo', 'two'), { text: 'two' })
+  await supervisor.reload()
+  t.match(await upgraded.socket.emitWithAck('echo', 'three'), { count: 3, id: upgraded.socket.id, isRecovered: true })
+  t.same(upgraded.heard, ['connect false', 'connect true', 'connect true'], 'once in each reload')
+  for (const line of events.all('recycled')) t.match(line, { cut: 0 })
 })
 
 t.test('an option that is missing is named', async t => {

@@ -136,7 +136,8 @@ class Handoff {
     const connection = this.#outstanding.get(id)
     if (!connection?.parcel) return
     this.#forget(id)
-    if (connection.trail) return this.#goOn(connection, connection.parcel, isStalled)
+    // The session of one whose protocol is the app's has an owner here for a while only: it is offered again
+    if (connection.trail) return this.#goOn(connection, connection.parcel, isStalled || isOwner)
     this.tracker.adopt(connection, { ...connection.parcel, isOwned: isOwner })
     this.inbox.wait(connection)
     if (!isOwner) this.onBack(connection, isStalled)
