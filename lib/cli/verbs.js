@@ -5,6 +5,7 @@
 const { FEATURES, VERBS } = require('../features')
 const { streamsCut } = require('../core/account')
 const { count } = require('../core/units')
+const { countRestarted } = require('../core/why-stayed')
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 const { openSteps } = require('./steps')
 const { complain, print } = require('./print')
@@ -106,6 +107,8 @@ function losses (lines) {
   const streams = lines.reduce((sum, line) => sum + streamsCut(line), 0)
   const parts = [`${sum('cut') - streams} cut, ${sum('moved')} moved`]
   if (streams > 0) parts.push(`${count(streams, 'stream')} closed at the deadline`)
+  const restarted = lines.reduce((sum, line) => sum + countRestarted(line), 0)
+  if (restarted > 0) parts.push(`${count(restarted, 'WebSocket')} closed for a service restart`)
   if (sum('unaccounted') > 0) parts.push(`${sum('unaccounted')} unaccounted for`)
   if (ended('crashed') > 0) parts.push(`${count(ended('crashed'), 'worker')} crashed`)
   if (ended('killed') > 0) parts.push(`${count(ended('killed'), 'worker')} had to be killed`)

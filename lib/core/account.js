@@ -11,6 +11,7 @@
  * @property {number} ageMs
  * @property {number | null} remotePort
  * @property {boolean} upgraded an upgraded or raw connection, which only the app can end
+ * @property {string} [why] of an upgraded or raw connection: for what it could not move; see why-stayed.js
  * @property {number} [deaths] of a request that was lost with a worker: how many had died with it before
  *
  * @typedef {object} Outcome of the connections that a dead worker had
@@ -43,14 +44,23 @@
  * @property {Cut[]} cuts each request that was cut, MOST_CUTS at most
  * @property {number} [unnamed] how many more were cut
  * @property {number} [unnamedStreams] those of them that were upgraded or raw connections
+ * @property {Record<string, number>} [restarted] WebSockets that this worker has closed with 1012 (service restart), of
+ *   any end: how many for each reason, as `why` of a cut
  */
 
-const { count, flag, text, optional, orNull, listOf, record } = require('./shape')
+const { count, flag, text, optional, orNull, listOf, mapOf, record } = require('./shape')
 
 const LONGEST_PATH = 2000
+const LONGEST_WHY = 20
+const MOST_WHYS = 20
 const MOST_CUTS = 1000 // named: of tens of thousands a message would be megabytes, and a line of the journal
 const CUT = record({
-  method: orNull(text(100)), path: orNull(text(LONGEST_PATH)), ageMs: count, remotePort: orNull(count), upgraded: flag
+  method: orNull(text(100)),
+  path: orNull(text(LONGEST_PATH)),
+  ageMs: count,
+  remotePort: orNull(count),
+  upgraded: flag,
+  why: optional(text(LONGEST_WHY))
 })
 const ENDS = Object.freeze(/** @type {const} */ (['moved', 'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted']))
 const COUNTS = /** @type {const} */ (['finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
@@ -64,7 +74,8 @@ const FIELDS = record({
   ...Object.fromEntries(Object.keys(NONE).map(field => [field, count])),
   cuts: listOf(CUT, MOST_CUTS),
   unnamed: optional(count),
-  unnamedStreams: optional(count)
+  unnamedStreams: optional(count),
+  restarted: optional(mapOf(count, MOST_WHYS))
 })
 
 /** The account as a drained worker sends it. @type {import('./shape').Shape} */
@@ -84,6 +95,11 @@ function addCuts (account, cuts) {
   const unnamed = cuts.slice(named.length)
   account.unnamed = (account.unnamed ?? 0) + unnamed.length
   account.unnamedStreams = (account.unnamedStreams ?? 0) + unnamed.filter(({ upgraded }) => upgraded).length
+}
+
+/** @param {Account} account @param {string} why */
+function addRestarted (account, why) {
+  account.restarted = { ...account.restarted, [why]: (account.restarted?.[why] ?? 0) + 1 }
 }
 
 /** @param {number} connections @param {number} inFlight @returns {Account} */
@@ -150,5 +166,15 @@ function streamsCut ({ cut = 0, cuts = [], unnamedStreams = 0 }) {
 }
 
 module.exports = {
-  ACCOUNT, ENDS, LONGEST_PATH, MOST_CUTS, addCuts, openAccount, lostAccount, rescuedAccount, lostWith, streamsCut
+  ACCOUNT,
+  ENDS,
+  LONGEST_PATH,
+  MOST_CUTS,
+  addCuts,
+  addRestarted,
+  openAccount,
+  lostAccount,
+  rescuedAccount,
+  lostWith,
+  streamsCut
 }

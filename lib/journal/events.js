@@ -12,6 +12,7 @@ const { FEATURES, SUCCESSION, boundsOf } = require('../features')
 const { streamsCut } = require('../core/account')
 const { REASONS } = require('../core/reasons')
 const { count, formatSize, formatTime } = require('../core/units')
+const { countRestarted } = require('../core/why-stayed')
 const { FORMAT, workerOf, sizes } = require('./format')
 const { WARNINGS } = require('./warnings')
 /** @import { Event, Format } from '../features' */
@@ -143,6 +144,8 @@ function account (l) {
   const streams = streamsCut(l)
   const parts = [`${l.cut - streams} cut`, `${l.moved} moved`]
   if (streams > 0) parts.push(`${count(streams, 'stream')} closed at the deadline`)
+  const restarted = countRestarted(l)
+  if (restarted > 0) parts.push(`${count(restarted, 'WebSocket')} closed for a service restart`)
   if (l.finished) parts.push(`${l.finished} finished`)
   if (l.closedAfterResponse) parts.push(`${l.closedAfterResponse} closed after a response`)
   if (l.closedIdle) parts.push(`${l.closedIdle} closed idle`)

@@ -7,6 +7,7 @@ const { nameOf, listUneven } = require('../core/address')
 const { sayCrashing } = require('../core/crashes')
 const { sayPrimaryBranch } = require('../core/start-failure')
 const { count, formatSize, formatTime } = require('../core/units')
+const { WHY_STAYED } = require('../core/why-stayed')
 const { workerOf } = require('./format')
 /** @import { Format } from '../features' */
 /** @import { Line } from './sentence' */
@@ -43,6 +44,7 @@ const WARNINGS = {
   'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} that recycle was given, is not used: ${l.why}`,
   descriptors: l => `${l.connections} connections are open, and ${l.workers === 1 ? '1 worker has' : `${l.workers} workers have`} descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
   crashing: l => sayCrashing(/** @type {any} */ (l)),
+  stayed: l => `WebSockets or raw connections of ${workerOf(l)} could not go to another worker, and were closed: ${/** @type {Record<string, string>} */ (WHY_STAYED)[l.why] ?? l.why}`,
   'no-handoff': l => `connections of ${l.key} cannot move: ${l.missing}; they are drained by Connection: close`,
   ...Object.assign({}, ...FEATURES.map(({ warnings }) => warnings))
 }

@@ -10,6 +10,7 @@
 
 const { version } = /** @type {{ version: string }} */ (require('../../package.json'))
 const { RecycleError } = require('../core/errors')
+const { whyStayed } = require('../core/why-stayed')
 const { now } = require('./clock')
 const { Commands } = require('./commands')
 const { Failures } = require('./failures')
@@ -235,6 +236,8 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
 
   /** Addresses of which it has been said that their connections do not move. @type {Set<string>} */
   const unmovable = new Set()
+  /** Reasons for which WebSockets have stayed. @type {Set<string>} */
+  const stayed = new Set()
 
   /** Versions of this package that apps have loaded, of which it has been said. @type {Set<string>} */
   const copies = new Set()
@@ -244,6 +247,13 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     for (const part of [listeningSockets, owners, ledger, balancer, features, children, crashWatch, rotation]) {
       part.connect(handle)
     }
+    handle.once('emptied', (/** @type {import('../core/account').Account} */ account) => {
+      for (const why of whyStayed(account)) {
+        if (stayed.has(why)) continue
+        stayed.add(why)
+        record('fleet.warning', { warning: 'stayed', slot: handle.slot, pid: handle.pid, why })
+      }
+    })
     handle.beforeKill = () => Promise.all(features.all('beforeKill', handle))
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))

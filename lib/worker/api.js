@@ -108,7 +108,18 @@ function offerApi (tracker, ofFeatures) {
     movable: (/** @type {Parameters<NonNullable<Api['movable']>>} */ ...args) => api.movable?.(...args),
     onMoved: (/** @type {Parameters<NonNullable<Api['onMoved']>>} */ ...args) => api.onMoved?.(...args),
     onDrain: api.onDrain,
-    onAlone: (/** @type {(about: any) => unknown} */ fn) => { alone.push(fn) }
+    onAlone: (/** @type {(about: any) => unknown} */ fn) => { alone.push(fn) },
+    /** Said of a connection that does not move, for the account. @type {import('./restart-close').Said} */
+    said: {
+      stays: (socket, why) => {
+        const connection = tracker.of(socket)
+        if (connection) connection.stays = why
+      },
+      restarted: (socket, isLast) => {
+        const connection = tracker.of(socket)
+        if (connection) connection.restartedFor ??= isLast ? 'stop' : connection.stays
+      }
+    }
   }
   return {
     connect (connected) {

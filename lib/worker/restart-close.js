@@ -13,6 +13,17 @@ const STOP_MS = 1500 // the service is down: clients are to know at once
 const RELOAD_MS = 10_000 // the siblings take them meanwhile, beside what they do
 const SHARE = 0.5 // of the time until what is open is cut
 
+/**
+ * @typedef {object} Said of a connection, by its socket
+ * @property {(socket: import('node:net').Socket, why: import('../core/why-stayed').Why) => void} stays for what it
+ *   cannot move
+ * @property {(socket: import('node:net').Socket, isLast: boolean) => void} restarted it is closed with 1012; `isLast`:
+ *   none could move
+ */
+
+/** In a fleet whose version has none. @type {Said} */
+const NOTHING_SAID = { stays () {}, restarted () {} }
+
 /** @typedef {(fn: (about: { deadlineMs: number, handoff: boolean }) => unknown) => void} Heard */
 
 /**
@@ -36,4 +47,4 @@ function closeAtDrain ({ onDrain, onAlone }, { all, canGo, close }) {
   onAlone?.(closeSome)
 }
 
-module.exports = { closeAtDrain }
+module.exports = { NOTHING_SAID, closeAtDrain }

@@ -18,7 +18,7 @@ const { setTimeout: delay } = require('node:timers/promises')
 const { FrameBoundary } = require('./frame-boundary')
 const { payloadOf } = require('./frames')
 const { Overlap } = require('./overlap')
-const { closeAtDrain } = require('./restart-close')
+const { NOTHING_SAID, closeAtDrain } = require('./restart-close')
 const { Packets } = require('./socket-io-packets')
 const { MOVED, followed, requestOf, writeNothingOnce } = require('./web-sockets')
 /** @import { IncomingMessage } from 'node:http' */
@@ -48,10 +48,11 @@ const PACKET_OFFSET = /,"[\w-]{6,}(\.[\w-]+)?"\]$/ // which an adapter adds to a
 
 /**
  * @param {any} io a Server of socket.io
- * @param {{ movable: Function, onMoved: Function, onDrain: any, onAlone?: any }} api
+ * @param {{ movable: Function, onMoved: Function, onDrain: any, onAlone?: any,
+ *   said?: import('./restart-close').Said }} api
  * @throws {Error} if states are not kept
  */
-function moveSocketIo (io, { movable, onMoved, onDrain, onAlone }) {
+function moveSocketIo (io, { movable, onMoved, onDrain, onAlone, said = NOTHING_SAID }) {
   if (typeof io?.of !== 'function') throw new TypeError(`socketIO() takes a Server of the package socket.io; it is ${typeof io === 'object' ? 'another object' : String(io)}`)
   const { engine } = io
   if (!engine) throw new Error('socketIO() is to be called when Socket.IO is attached to its HTTP server')
@@ -71,6 +72,15 @@ function moveSocketIo (io, { movable, onMoved, onDrain, onAlone }) {
   const overlaps = new WeakMap()
   /** The requests that upgrade from polling, by the connection's id. @type {Map<string, IncomingMessage>} */
   const upgrades = new Map()
+  /** Of each connection that is a WebSocket. @type {WeakMap<object, Socket>} */
+  const socketOf = new WeakMap()
+  let isLast = false
+  onDrain((/** @type {{ handoff: boolean }} */ { handoff }) => { isLast = !handoff })
+  onAlone?.(() => { isLast = true })
+  const close = (/** @type {any} */ conn) => { // its client comes back by itself
+    said.restarted(/** @type {Socket} */ (socketOf.get(conn)), isLast)
+    conn.close()
+  }
 
   /** @param {any} namespace */
   function watchNamespace (namespace) {
@@ -96,6 +106,7 @@ function moveSocketIo (io, { movable, onMoved, onDrain, onAlone }) {
    */
   function track (conn, request, framesBefore) {
     const packets = new Packets(conn)
+    socketOf.set(conn, request.socket)
     const boundary = boundaries.get(request)
     if (!boundary) return
     movable(request.socket, KIND, () => {
@@ -108,7 +119,7 @@ function moveSocketIo (io, { movable, onMoved, onDrain, onAlone }) {
       const { url, rawHeaders, httpVersion } = request
       const follow = followed(request.socket, () => closeAsMoved(conn))
       return { state: { url, rawHeaders, httpVersion, members: state }, unread, follow }
-    }, () => setImmediate(() => conn.close()))
+    }, () => setImmediate(close, conn))
   }
 
   // Servers that the app has made before
@@ -144,7 +155,7 @@ function moveSocketIo (io, { movable, onMoved, onDrain, onAlone }) {
   closeAtDrain({ onDrain, onAlone }, {
     all: () => Object.values(engine.clients).filter(isWebSocket),
     canGo: conn => members.has(conn),
-    close: conn => conn.close() // its client comes back by itself
+    close
   })
   onDrain((/** @type {{ deadlineMs: number }} */ { deadlineMs }) => endPolling(engine, deadlineMs * ENDING_SHARE))
   onMoved(KIND,

@@ -22,7 +22,7 @@ const { setImmediate, setTimeout } = require('node:timers')
 const { callApp } = require('./call-app')
 const { FrameBoundary } = require('./frame-boundary')
 const { Overlap } = require('./overlap')
-const { closeAtDrain } = require('./restart-close')
+const { NOTHING_SAID, closeAtDrain } = require('./restart-close')
 /** @import { Socket } from 'node:net' */
 
 const RESTART = 1012
@@ -32,10 +32,11 @@ const MESSAGES = new Set(['message', 'ping', 'pong'])
 
 /**
  * @param {any} server @param {How} how
- * @param {{ movable: Function, onMoved: Function, onDrain: any, onAlone?: any }} api
+ * @param {{ movable: Function, onMoved: Function, onDrain: any, onAlone?: any,
+ *   said?: import('./restart-close').Said }} api
  * @throws {TypeError}
  */
-function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone }) {
+function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said = NOTHING_SAID }) {
   const { save = () => undefined, load, beforeClose = () => {}, name = 'ws' } = how
   if (typeof server?.handleUpgrade !== 'function' || !server.options) throw new TypeError(`webSockets() takes a WebSocketServer of the package ws; it is ${typeof server === 'object' ? 'another object' : String(server)}`)
   const kind = `websocket ${name}`
@@ -52,8 +53,11 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone }) {
 
   /** All that are open, and whether each can go to another worker. @type {Map<any, boolean>} */
   const open = new Map()
+  /** @type {WeakMap<any, Socket>} */
+  const socketOf = new WeakMap()
   const close = async (/** @type {any} */ ws) => {
     if (ws.readyState !== ws.OPEN) return
+    said.restarted(/** @type {Socket} */ (socketOf.get(ws)), isLast)
     await Promise.resolve(callApp('beforeClose', () => beforeClose(ws))).catch(() => {}) // callApp() has told
     ws.close(RESTART, 'service restart')
     setTimeout(() => ws.terminate(), ANSWER_MS).unref()
@@ -70,11 +74,12 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone }) {
   function track (ws, request, more = []) {
     const { socket, url, rawHeaders, httpVersion } = request
     open.set(ws, false)
+    socketOf.set(ws, socket)
     socket.once('close', () => open.delete(ws))
     if (isLast) setImmediate(close, ws)
-    if (more.length > 0 && !load) return // the other worker could not emit `connection` with these
+    if (more.length > 0 && !load) return said.stays(socket, 'arguments') // the other worker could not emit `connection` with these
     const isStateless = (answers.get(request) ?? []).every(line => !/^sec-websocket-extensions:/i.test(line) || /server_no_context_takeover.*client_no_context_takeover|client_no_context_takeover.*server_no_context_takeover/.test(line))
-    if (!isStateless) return
+    if (!isStateless) return said.stays(socket, 'compression')
     open.set(ws, !(/** @type {any} */ (socket).encrypted))
     const boundary = new FrameBoundary()
     let emitted = 0

@@ -4,6 +4,7 @@
 
 const { once } = require('node:events')
 const fs = require('node:fs')
+const { performance } = require('node:perf_hooks')
 const { setTimeout: delay } = require('node:timers/promises')
 const t = require('tap')
 const { startFleet, FIXTURES } = require('../support/fleet')
@@ -172,7 +173,10 @@ t.test('what cannot go is closed with 1012, and at a stop all are, at once', asy
   t.same([String(await first.next()), await first.next(), first.code], ['bye', null, 1012], 'by its third argument')
   const others = await Promise.all(Array.from({ length: 5 }, () => open(t, port)))
   for (const client of others) t.same(await ask(client), ['joined', 'answer 1 joe'], 'as it has in the new worker')
+  t.match(events.all('recycled'), [{ restarted: { arguments: 1 } }])
+  t.match(events.all('fleet.warning').filter(({ warning }) => warning === 'stayed'), [{ why: 'arguments', slot: 0 }])
   await supervisor.stop()
+  t.match(events.all('stopped'), [{ restarted: { stop: 5 } }])
   t.same(others.map(({ code }) => code), others.map(() => 1012))
   for (const line of [...events.all('recycled'), ...events.all('stopped')]) {
     t.match(line, { cut: 0 })
@@ -210,8 +214,32 @@ t.test('what the siblings refuse is closed with 1012 as they do, and so is what 
   await supervisor.stop()
   await recycled
   t.same([await waits.next(), waits.code], [null, 1012])
-  t.match(events.all('recycled').at(-1), { cut: 0 })
+  t.match(events.all('recycled'), [{ restarted: { refused: 1 } }, { restarted: { stop: 1 }, cut: 0 }])
   t.ok(events.all('recycled').at(-1).drainMs < 10_000)
+})
+
+t.test('with TLS of the app they are closed with 1012 in a reload, one after the other', async t => {
+  process.env.TLS = '1'
+  t.teardown(() => { delete process.env.TLS })
+  const { port, supervisor, events } = await startFleet(t, 'websockets.js', { workers: 1, drainTimeout: '10s' })
+  const WebSocket = require('ws')
+  const clients = await Promise.all(Array.from({ length: 20 }, async () => {
+    const ws = new WebSocket(`wss://127.0.0.1:${port}/`, ['y'], { rejectUnauthorized: false })
+    t.teardown(() => ws.terminate())
+    await once(ws, 'open')
+    return ws
+  }))
+  const closed = clients.map(async ws => {
+    const [code, reason] = await once(ws, 'close')
+    return { code, reason: String(reason), at: performance.now() }
+  })
+  await supervisor.reload()
+  const all = await Promise.all(closed)
+  t.same(all.map(({ code, reason }) => `${code} ${reason}`), all.map(() => '1012 service restart'))
+  const times = all.map(({ at }) => at)
+  t.ok(Math.max(...times) - Math.min(...times) > 200, 'at a bounded rate')
+  t.match(events.all('recycled').at(-1), { restarted: { tls: 20 }, cut: 0, cuts: [] })
+  t.ok(events.all('recycled').at(-1).drainMs < 9000, 'before the deadline')
 })
 
 t.test('recycle upgrade: they go to the workers of the next primary', async t => {

@@ -36,7 +36,10 @@ function migrate ({ channel, tracker, inbox, emptying, callApp }) {
       onLeave?.()
       return { kind, state: bytes, unread, trail: follow ? trails.depart(follow) : null }
     })
-    if (packed === undefined) connection.pack = null // it has thrown, and would the next time
+    if (packed === undefined) { // it has thrown, and would the next time
+      connection.pack = null
+      connection.stays = 'threw'
+    }
     return packed ?? null
   }
 
@@ -49,7 +52,9 @@ function migrate ({ channel, tracker, inbox, emptying, callApp }) {
         /** @type {() => void} */ refused = () => {} // called when no sibling has taken it, for our own callers
       ) {
         const connection = tracker.of(socket)
-        if (!connection || connection.secure || connection.session) return // a TLS layer's state cannot be taken out
+        if (!connection) return
+        connection.stays = connection.session ? 'http2' : connection.secure ? 'tls' : 'busy'
+        if (connection.stays !== 'busy') return
         connection.pack = () => packed(connection, checked(kind), give)
         connection.onRefused = refused
       },

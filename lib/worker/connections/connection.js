@@ -85,6 +85,10 @@ class Connection {
     this.isUnwanted = false
     /** Of one with `pack`: called then. @type {(() => void) | null} */
     this.onRefused = null
+    /** Of one whose protocol is the app's: for what it cannot move. @type {import('../../core/why-stayed').Why} */
+    this.stays = 'not-told'
+    /** Its client has been told that the service restarts, for this reason. @type {string | null} */
+    this.restartedFor = null
     /** The connection came from a sibling, or back from an offer. */
     this.isAdopted = false
     /** With `--sticky`: the session of its latest request. @type {string | null} */
@@ -203,6 +207,7 @@ class Connection {
   /** No sibling takes it: it stays here to its end. */
   refuse () {
     this.isUnwanted = true
+    this.stays = 'refused'
     this.onRefused?.()
   }
 
@@ -255,10 +260,10 @@ class Connection {
 }
 
 /**
- * @param {Connection} connection
+ * @param {Connection} connection @param {boolean} handoff
  * @returns {import('../../core/account').Cut[]} what cutting this connection now would cut, one entry an exchange
  */
-function nameCuts (connection) {
+function nameCuts (connection, handoff) {
   const now = performance.now()
   const exchanges = connection.exchanges.length > 0 ? connection.exchanges : [{ head: null, since: connection.since }]
   return exchanges.map(({ head, since }) => ({
@@ -266,7 +271,8 @@ function nameCuts (connection) {
     path: head && head.url.split('?')[0].slice(0, LONGEST_PATH),
     ageMs: Math.round(now - since),
     remotePort: connection.socket.remotePort ?? null,
-    upgraded: connection.isForeign
+    upgraded: connection.isForeign,
+    ...connection.isForeign && { why: handoff ? connection.stays : 'stop' }
   }))
 }
 

@@ -18,7 +18,7 @@
 
 const { performance } = require('node:perf_hooks')
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
-const { ENDS, addCuts, openAccount } = require('../../core/account')
+const { ENDS, addCuts, addRestarted, openAccount } = require('../../core/account')
 const { REPLAY_MS } = require('../../core/request-replay')
 const { tellApp } = require('../call-app')
 const { nameCuts } = require('../connections/connection')
@@ -114,7 +114,7 @@ class Drain {
     for (const connection of this.parts.tracker.connections) {
       if (!connection.isInInbox && !connection.socket.writableEnded && !connection.socket.destroyed) {
         connection.fate ??= connection.isUnseen ? 'closedIdle' : 'cut'
-        if (connection.fate === 'cut') addCuts(this.account, nameCuts(connection))
+        if (connection.fate === 'cut') addCuts(this.account, this.#cutsOf(connection))
       }
       this.#tally(connection)
     }
@@ -145,6 +145,7 @@ class Drain {
     const fate = connection.fate ?? fateOf(connection)
     if (fate === 'moved') this.#stalledAt = null
     this.account[fate]++
+    if (connection.restartedFor !== null) addRestarted(this.account, connection.restartedFor)
   }
 
   /**
@@ -244,13 +245,18 @@ class Drain {
   }
 
   /** @param {Connection} connection */
+  #cutsOf (connection) {
+    return nameCuts(connection, this.#order?.handoff === true)
+  }
+
+  /** @param {Connection} connection */
   #cutOff (connection) {
     if (this.#sparesStreams && connection.isStream) return
     // A destroyed one leaves the list in a later tick
     if (connection.stage !== 'served' || connection.socket.destroyed) return
     const isOver = connection.session?.closed && connection.exchanges.length === 0
     if (connection.isUnseen || isOver) return connection.close('closedIdle')
-    addCuts(this.account, nameCuts(connection))
+    addCuts(this.account, this.#cutsOf(connection))
     connection.close('cut')
   }
 }
