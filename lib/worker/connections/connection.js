@@ -87,7 +87,7 @@ class Connection {
     this.onRefused = null
     /** Of one whose protocol is the app's: for what it cannot move. @type {import('../../core/why-stayed').Why} */
     this.stays = 'not-told'
-    /** Its client has been told that the service restarts, for this reason. @type {string | null} */
+    /** A service restart has been told to its client, for this reason. @type {string | null} */
     this.restartedFor = null
     /** The connection came from a sibling, or back from an offer. */
     this.isAdopted = false
