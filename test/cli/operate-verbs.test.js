@@ -45,7 +45,7 @@ t.test('a fleet under load', async t => {
     const { code, stdout } = await room.recycle(['status'])
     t.equal(code, 0)
     const lines = stdout.split('\n')
-    t.match(lines[0], `api  pid ${child.pid}  ${PLAIN}`)
+    t.match(lines[0], new RegExp(`^api  pid ${child.pid}  http://localhost:\\d+  ${PLAIN}$`))
     t.match(lines[1], /^2 of 2 workers ready, [\d.]+ MiB RSS, 0 recycles$/)
     t.match(lines[3], /^slot +pid +state +age +memory +MiB +PSS +USS +CPU +ELU +conns +flight +requests +recycles$/)
     for (const slot of [0, 1]) t.match(lines[4 + slot], new RegExp(`^ +${slot} +\\d+ +ready +\\S+ +█+░+ +\\d+ of \\d+ `))

@@ -4,7 +4,7 @@
 
 const { KINDS } = require('./clients')
 
-const YOUNG_MS = 500 // a connection is covered by then, on a busy machine too
+const YOUNG_MS = 500 // after which a connection is covered at a death, on a busy machine too
 const SLACK_MS = 500 // between a death and what a client, or the journal, has of it
 
 /**
@@ -23,17 +23,16 @@ function judge (exchanges, crashes) {
     const meanwhile = crashes.filter(({ time }) => time >= startedAt - SLACK_MS && time <= t + SLACK_MS)
     // Of two connections, where the port has been used again
     const cuts = meanwhile.flatMap(({ cuts = [] }) => cuts).filter(cut => cut.remotePort === port)
-    if (mayFail(exchange, meanwhile.length > 0, cuts)) costs[`${kind}: ${outcome}`] = (costs[`${kind}: ${outcome}`] ?? 0) + 1
+    const isYoung = meanwhile.some(({ time }) => time >= t - ageMs && time < t - ageMs + YOUNG_MS)
+    if (meanwhile.length > 0 && (isYoung || mayFail(exchange, cuts))) costs[`${kind}: ${outcome}`] = (costs[`${kind}: ${outcome}`] ?? 0) + 1
     else violations.push(`${kind}: ${outcome} after ${t - startedAt} ms, on a connection of ${ageMs} ms, port ${port}; ${meanwhile.length} deaths meanwhile, in the journal: ${JSON.stringify(cuts)}`)
   }
   return { costs, violations }
 }
 
-/** @param {import('./clients').Exchange} exchange @param {boolean} isDeath @param {any[]} cuts in the journal */
-function mayFail ({ kind, ageMs, outcome }, isDeath, cuts) {
+/** At a death. @param {import('./clients').Exchange} exchange @param {any[]} cuts in the journal */
+function mayFail ({ kind, outcome }, cuts) {
   const { costs } = KINDS[kind]
-  if (!isDeath) return false
-  if (ageMs < YOUNG_MS) return true
   if (outcome === 'other bytes') return false // a part of an answer, taken for the whole
   if (costs === 'anything') return true
   return outcome === '502' && cuts.some(({ deaths }) => costs === '502' || deaths === 1)
