@@ -26,14 +26,14 @@ function addUnit (program) {
   command.action((app, args, given) => {
     const services = given.from ? fromPm2(given) : [ofCall(app, args, given)]
     if (given.write !== undefined) return write(services, given.write)
-    const text = services.map(({ units, then }) => [...units.map(({ file, text }) => `# /etc/systemd/system/${file}\n${text}`), `# ${then}\n`].join('')).join('\n')
+    const text = services.map(({ units, next }) => [...units.map(({ file, text }) => `# /etc/systemd/system/${file}\n${text}`), `# ${next}\n`].join('')).join('\n')
     for (const line of text.trimEnd().split('\n')) print(line)
   })
 }
 
 /**
  * @typedef {{ from?: string, only?: string, user?: string, port?: string, write?: string } & Record<string, any>} Given
- * @typedef {{ units: { file: string, text: string }[], then: string }} Unit `then`: what makes systemd run it
+ * @typedef {{ units: { file: string, text: string }[], next: string }} Unit `next`: what makes systemd run it
  */
 
 /** @param {Unit[]} services @param {string} folder @throws {RecycleError} RECYCLE_UNWRITABLE */
@@ -52,7 +52,7 @@ function write (services, folder) {
     throw new RecycleError('RECYCLE_UNWRITABLE', { file: path.resolve(folder), why: /** @type {Error} */ (error).message })
   }
   for (const { file } of files) print(file)
-  for (const { then } of services) print(then)
+  for (const { next } of services) print(next)
 }
 
 /** @param {string | undefined} app @param {string[]} args @param {Given} given @returns {Unit} */
@@ -143,7 +143,7 @@ function unit ({ name, options, flags, app, args, folder, env, user, port, write
   })
   const isLinked = write !== undefined && path.resolve(write) !== '/etc/systemd/system' // enable links a file by its path
   const where = units.filter(({ file }) => !file.endsWith('.env')).map(({ file }) => isLinked ? path.resolve(write, file) : file).join(' ')
-  return { units, then: `then: systemctl daemon-reload; systemctl enable --now ${where}; and RECYCLE_CONTROL_DIR=/run/${name} recycle status` }
+  return { units, next: `then: systemctl daemon-reload; systemctl enable --now ${where}; and RECYCLE_CONTROL_DIR=/run/${name} recycle status` }
 }
 
 /** Of the words of a command line. @param {string[]} words @returns {Record<string, string>} */

@@ -104,11 +104,11 @@ class Supervisor extends EventEmitter {
     this.#lookLater()
     features.all('begin', this.#ended.signal)
     this.#stopWatching = watchClock(longestSilence(options), ms => this.#wake(ms))
-    this.ready().then(() => this.#isReady(), () => {}) // it stops before it is ready
+    this.ready().then(() => this.#sayReady(), () => {}) // it stops before it is ready
     return this
   }
 
-  #isReady () {
+  #sayReady () {
     const { fleet, listeningSockets } = this.parts
     const { maxRssBytes } = budgetFor(this.options, this.size)
     this.announce('fleet.ready', { pid: process.pid, listening: listeningSockets.urls(), workers: fleet.serving().length, maxRssBytes })
