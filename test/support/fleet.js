@@ -72,15 +72,19 @@ class Events extends EventEmitter {
   }
 }
 
-/**
- * A free port, out of the range from which the kernel takes those of clients and of `listen(0)`: it stays free.
- *
- * @returns {Promise<number>}
- */
+// Below those that the kernel takes for clients and for `listen(0)`. Of the files that tap runs at a time each has its
+// share, and takes one after the other: what is free stays free until the fleet listens there.
+const FIRST_PORT = 10_240
+const SHARE = 2816
+const SHARES = 8
+const firstPort = FIRST_PORT + SHARE * (Number(process.env.TAP_JOB_ID ?? randomInt(SHARES)) % SHARES)
+let nextPort = randomInt(SHARE)
+
+/** @returns {Promise<number>} a free port */
 async function freePort () {
   const server = net.createServer()
   for (;;) {
-    const port = randomInt(10_240, 32_768)
+    const port = firstPort + nextPort++ % SHARE
     const isFree = await new Promise(resolve => server.once('error', () => resolve(false)).listen(port, () => resolve(true)))
     server.removeAllListeners()
     if (!isFree) continue

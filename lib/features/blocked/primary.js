@@ -90,6 +90,12 @@ class BlockedLoops {
     }
   }
 
+  /** This process did not run for a while: what workers have said meanwhile has yet to be read. */
+  wake () {
+    const at = this.kernel.now()
+    for (const { silence } of this.#workers.values()) silence.beginAnew(at)
+  }
+
   describe () {
     return { count: this.#count, latest: this.#latest, why: this.missing }
   }

@@ -6,6 +6,7 @@
  */
 
 class Silence {
+  /** A silence is counted from here at the earliest. */
   #sparedAt = -Infinity
   /** Since when it has not been able to run. @type {number | null} */
   #stoppedSince = null
@@ -25,6 +26,11 @@ class Silence {
       blockedMs: Math.max(0, at - Math.max(heardAt, this.#sparedAt)),
       stoppedMs: this.#stoppedSince === null ? 0 : at - this.#stoppedSince
     }
+  }
+
+  /** What was silent before says nothing. @param {number} at now */
+  beginAnew (at) {
+    this.#sparedAt = at
   }
 }
 

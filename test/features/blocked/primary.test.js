@@ -114,3 +114,14 @@ t.test('one that is killed for another reason is asked where it is, if it is sil
   t.match(seen.lines, [{ event: 'worker.blocked', blockedMs: 5000, request: null, requests: null, stack: null }])
   t.equal(handle.blockedBy, null)
 })
+
+t.test('of one that was silent while the primary did not run nothing is known until it has been silent anew', async t => {
+  const { seen, loops, look } = scene(t)
+  await look(9000)
+  seen.now = 9900
+  loops.wake()
+  await look(10_500)
+  t.equal(seen.replaced, 0)
+  await look(19_900)
+  t.equal(seen.replaced, 1)
+})
