@@ -3,7 +3,6 @@
 /** Selects the fleet of a command, and connects to it. */
 
 const { RecycleError } = require('../core/errors')
-const { answerToFleet } = require('../core/habits')
 /** @import { Command } from 'commander' */
 
 /** @param {Command} command @returns {Command} */
@@ -66,7 +65,7 @@ async function find (command) {
   } catch (error) {
     if (!(error instanceof RecycleError) || error.code !== 'RECYCLE_NO_FLEET' || !error.details.running) throw error
     if (which.name === 'all') return findFleet({})
-    const answer = answerToFleet(command.name(), which.name ?? '')
+    const answer = require('../core/habits').answerToFleet(command.name(), which.name ?? '')
     throw answer === null ? error : new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${error.message}; ${answer}` })
   }
 }

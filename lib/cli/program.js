@@ -3,29 +3,30 @@
 const fs = require('node:fs')
 const { Command, CommanderError } = require('commander')
 const { version } = require('../../package.json')
-const { answerToFlag, hintOn, SYNONYMS } = require('../core/habits')
 const { RecycleError } = require('../core/errors')
 const { shorten } = require('../core/format-value')
-const { FEATURES } = require('../features')
-const { addCompletion } = require('./completion')
-const { addCpuprofile } = require('./cpuprofile')
-const { addDrill } = require('./drill')
-const { count } = require('../core/units')
-const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
-const { addHelp } = require('./help')
 const leanV8 = require('./lean-v8')
-const { addLs } = require('./ls')
-const { addLogs } = require('./logs')
-const { addReport } = require('./report')
-const { addRun } = require('./run')
-const { addStatus } = require('./status')
-const { addTail } = require('./tail')
-const { addTop } = require('./top')
-const { addUnit } = require('./unit')
-const { addVerbs, verb, act, hasLost, losses } = require('./verbs')
-const { complain, print } = require('./print')
+const { complain } = require('./print')
 
 const MAX_CHARS = 400 // of commander's message, which repeats the user's input
+
+/**
+ * First words that decide alone what is called: nothing else is loaded for them. With any other one the program has all
+ * that it has: an app is run, or a name that it does not know gets an answer.
+ *
+ * @type {Readonly<Record<string, () => (program: Command) => void>>}
+ */
+const ALONE = Object.freeze({
+  '--version': () => () => {},
+  '-V': () => () => {},
+  cpuprofile: () => require('./cpuprofile').addCpuprofile,
+  logs: () => require('./logs').addLogs,
+  ls: () => require('./ls').addLs,
+  report: () => require('./report').addReport,
+  status: () => require('./status').addStatus,
+  tail: () => require('./tail').addTail,
+  top: () => require('./top').addTop
+})
 
 /** @param {string[]} argv */
 async function main (argv) {
@@ -36,28 +37,35 @@ async function main (argv) {
     .exitOverride()
     .configureOutput({ outputError: text => complain(oneSentence(text)) })
   program.hook('preAction', (_, command) => { if (command !== program) leanV8.end() })
-  addRun(program, { isStart: argv[2] === 'start' && synonymOf('start') !== null })
-  addDrill(program)
-  addReport(program)
-  addLs(program)
-  addStatus(program)
-  addTail(program)
-  addLogs(program)
-  addTop(program)
-  addVerbs(program)
-  for (const { command } of FEATURES) command?.()(program, { addFleetName, addFleetOptions, withFleet, verb, act, complain, print, count, hasLost, losses, createNew: name => require('../primary/recycling/private-file').createNew(name) })
-  addCpuprofile(program)
-  addUnit(program)
-  addCompletion(program)
-  addHelp(program)
+  const isAlone = Object.hasOwn(ALONE, argv[2] ?? '') && !argv.includes('--help') && !argv.includes('-h')
+  if (isAlone) ALONE[argv[2]]()(program)
+  else addAll(program, argv)
 
   // EPIPE: the reader, such as `head`, has closed the pipe
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   try {
-    await program.parseAsync(withoutSynonym(argv))
+    await program.parseAsync(isAlone ? argv : withoutSynonym(argv))
   } catch (error) {
     process.exitCode = report(error)
   }
+}
+
+/** @param {Command} program @param {string[]} argv */
+function addAll (program, argv) {
+  const { FEATURES } = require('../features')
+  const { count } = require('../core/units')
+  const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
+  const { addVerbs, verb, act, hasLost, losses } = require('./verbs')
+  const { print } = require('./print')
+  require('./run').addRun(program, { isStart: argv[2] === 'start' && synonymOf('start') !== null })
+  require('./drill').addDrill(program)
+  for (const command of ['report', 'ls', 'status', 'tail', 'logs', 'top']) ALONE[command]()(program)
+  addVerbs(program)
+  for (const { command } of FEATURES) command?.()(program, { addFleetName, addFleetOptions, withFleet, verb, act, complain, print, count, hasLost, losses, createNew: name => require('../primary/recycling/private-file').createNew(name) })
+  ALONE.cpuprofile()(program)
+  require('./unit').addUnit(program)
+  require('./completion').addCompletion(program)
+  require('./help').addHelp(program)
 }
 
 /**
@@ -71,13 +79,14 @@ function withoutSynonym ([node, program, word = '', ...rest]) {
 
 /** @param {string} word @returns {string[] | null} what it stands for; null: itself */
 function synonymOf (word) {
+  const { SYNONYMS } = require('../core/habits')
   const isFile = ['', '.js', '.cjs', '.mjs', '.json'].some(ending => fs.existsSync(`${word}${ending}`))
   return Object.hasOwn(SYNONYMS, word) && !isFile ? SYNONYMS[word] : null
 }
 
 /** @param {string} text commander's @returns {string} */
 function oneSentence (text) {
-  const answer = answerToFlag(/unknown option '(--[\w-]+|-\w)/.exec(text)?.[1] ?? '')
+  const answer = require('../core/habits').answerToFlag(/unknown option '(--[\w-]+|-\w)/.exec(text)?.[1] ?? '')
   if (answer !== null) return `recycle: ${answer}`
   const said = text.trim().replace(/^error: /, '').replace(/\n\(?/g, '; ').replace(/[).]$/, '')
   return `recycle: ${shorten(said, MAX_CHARS)}; see recycle --help`
@@ -91,7 +100,9 @@ function oneSentence (text) {
 function report (error) {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has printed it
   if (!(error instanceof RecycleError)) throw error
-  complain(`recycle: ${error.message}${error.code === 'RECYCLE_BAD_OPTION' ? hintOn(error.details.option, error.details.given) : ''}`)
+  const { option, given } = error.details
+  const hint = error.code === 'RECYCLE_BAD_OPTION' ? require('../core/habits').hintOn(option, given) : ''
+  complain(`recycle: ${error.message}${hint}`)
   return error.exitCode
 }
 
