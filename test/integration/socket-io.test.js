@@ -93,8 +93,15 @@ t.test('with --sticky: one that has upgraded from polling goes; one that polls c
   t.match(await polling.socket.emitWithAck('echo', 'two'), { text: 'two' })
   await supervisor.reload()
   t.match(await upgraded.socket.emitWithAck('echo', 'three'), { count: 3, id: upgraded.socket.id, isRecovered: true })
-  t.same(upgraded.heard, ['connect false', 'connect true', 'connect true'], 'once in each reload')
-  for (const line of events.all('recycled')) t.match(line, { cut: 0 })
+  const recycled = events.all('recycled')
+  for (const line of recycled) t.match(line, { cut: 0 })
+  const [first, ...moves] = upgraded.heard
+  t.equal(first, 'connect false')
+  t.same(new Set(moves), new Set(['connect true']))
+  // The replacement may have been too busy to answer: then it has gone by the other worker
+  const { takenBack, refused } = supervisor.status().totals
+  const detours = takenBack + refused
+  t.ok(moves.length >= 2 && moves.length <= 2 + detours, `once in each reload: ${moves.length} moves, ${detours} detours`)
 })
 
 t.test('an option that is missing is named', async t => {
