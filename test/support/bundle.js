@@ -57,9 +57,17 @@ function filesOf (name) {
   return testFiles().filter(file => bundleOf(file) === name)
 }
 
-/** The whole suite: what tap is to run. @returns {string[]} paths in test/ */
+/** Files that take longest: begun late, the run would wait for each of them alone at its end. */
+const LONG = /^integration\/(?:canary|leak-line|output|standby|unusual-apps|upgrade|verbs-overlap|websockets)\./
+
+/** The whole suite: what tap is to run, in this order. @returns {string[]} paths in test/ */
 function suite () {
-  return [...Object.keys(BUNDLES).map(name => `bundles/${name}.test.js`), ...testFiles().filter(file => !bundleOf(file))]
+  const alone = testFiles().filter(file => !bundleOf(file))
+  const isLong = (/** @type {string} */ file) => LONG.test(file)
+  return [
+    ...Object.keys(BUNDLES).map(name => `bundles/${name}.test.js`),
+    ...alone.filter(isLong), ...alone.filter(file => !isLong(file))
+  ]
 }
 
 /** Runs the files of a bundle, each in the environment that the bundle was started in. @param {string} name */
