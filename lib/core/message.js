@@ -169,7 +169,7 @@ const FROM_PRIMARY = Object.freeze({
   profile: kind('a call: write a CPU profile while it serves', { id, durationMs: duration, file: name }),
   'tell-requests': kind('tell each request as it begins, for so long: workers have died suddenly', { forMs: duration }),
   acceptLimit: kind('leave the queue to the others from this many connections on', { limit: count }),
-  share: kind('give connections away: those that make so much `load` (one has at most `most`), and idle ones, up to a `count`', { load: ratio, most: ratio, count }),
+  share: kind('give connections away: those that make so much `load` (one has at most `most`), and idle ones, up to a `count`; `streams`: as many of them may be upgraded or raw ones', { load: ratio, most: ratio, count, streams: count }),
   adopt: kind('take this connection over, and do not read it yet; `isLent`: if this primary dies, another one takes it back', { id, parcel, isLent: flag }, 'socket'),
   keep: kind('the adopted connection is this worker\'s: read it', { id }),
   drop: kind('the adopted connection is another worker\'s by now: close this copy', { id }),

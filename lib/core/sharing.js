@@ -10,6 +10,9 @@
  *
  * Nothing moves for a small difference, and where one connection makes all the load, the other ones leave. What has
  * moved is not measured yet at the next decision, so the caller leaves a second between two.
+ *
+ * Connections whose protocol is the app's (WebSockets) go as well, some by each decision: for the app each of them is a
+ * new one, and may ask a database.
  */
 
 const NOTICEABLE = 0.1 // of an event loop: a smaller difference makes no request late
@@ -23,6 +26,7 @@ const UNEVEN = 1.15 // times the mean number
 const BESIDE = 0.05 // load that goes with connections which leave for their number
 const MOST_BUSY = 256 // connections that one worker gives by one decision
 const MOST_IDLE = 1000
+const MOST_STREAMS = 10 // of the app's own protocol
 const STEP = 0.05 // of an event loop: workers that differ by less are told apart by their connections
 
 /**
@@ -37,6 +41,7 @@ const STEP = 0.05 // of an event loop: workers that differ by less are told apar
  * @property {number} load of connections that go for what they do
  * @property {number} most load that one of them may have
  * @property {number} count of connections in all
+ * @property {number} [streams] how many of them may be of the app's own protocol
  */
 
 /**
@@ -100,33 +105,40 @@ function forIdle (counts, mean) {
 /**
  * The connections that make a gift.
  *
- * @template {{ load: number }} T
+ * @template {{ load: number, isForeign?: boolean }} T `isForeign`: its protocol is the app's
  * @param {readonly T[]} connections that can move, the oldest first
  * @param {Gift} gift @returns {Map<T, boolean>} whether it goes for its load
  */
-function choose (connections, { load, most, count }) {
+function choose (connections, { load, most, count, streams = 0 }) {
   /** @type {Map<T, boolean>} */
   const chosen = new Map()
+  let streamsLeft = streams
+  const mayGo = (/** @type {T} */ { isForeign = false }) => !isForeign || streamsLeft > 0
+  const add = (/** @type {T} */ connection, /** @type {boolean} */ byLoad) => {
+    if (connection.isForeign) streamsLeft--
+    chosen.set(connection, byLoad)
+  }
   const byLoad =
     load > 0 ? connections.filter(connection => connection.load >= LIGHT).sort((a, b) => b.load - a.load) : []
   let given = 0
   const take = (/** @type {T} */ connection) => {
-    chosen.set(connection, true)
+    add(connection, true)
     given += connection.load
   }
   for (const connection of byLoad) {
     if (given >= ENOUGH * load || chosen.size === MOST_BUSY) break
-    if (given + connection.load <= load && connection.load <= most) take(connection)
+    if (mayGo(connection) && given + connection.load <= load && connection.load <= most) take(connection)
   }
   // Nothing else makes half of it: the least of those that make more.
-  const above = given < load / 2 ? byLoad.findLast(connection => connection.load > load) : undefined
+  const isAbove = (/** @type {T} */ connection) => connection.load > load && mayGo(connection)
+  const above = given < load / 2 ? byLoad.findLast(isAbove) : undefined
   if (above && given + above.load <= most) take(above)
   if (chosen.size >= count) return chosen
   let beside = 0
   for (const connection of [...connections].sort((a, b) => a.load - b.load)) {
     if (chosen.size >= count || (beside > 0 && beside + connection.load > BESIDE)) break
-    if (chosen.has(connection)) continue
-    chosen.set(connection, false)
+    if (chosen.has(connection) || !mayGo(connection)) continue
+    add(connection, false)
     beside += connection.load
   }
   return chosen
@@ -147,4 +159,4 @@ function receiverOf (workers, load) {
     (stepsOf(one) - stepsOf(least) || one.connections - least.connections) < 0 ? one : least)
 }
 
-module.exports = { LIGHT, giftsOf, isGift, choose, receiverOf }
+module.exports = { LIGHT, MOST_STREAMS, giftsOf, isGift, choose, receiverOf }

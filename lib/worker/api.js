@@ -19,10 +19,10 @@
  * @property {(fn: (about: { slot: number }) => unknown) => void} [onLease]
  * @property {(registry: any) => void} [exposeMetrics]
  * @property {(socket: Socket, kind: string, give: () => { state?: unknown, unread?: Buffer, onLeave?: () => void } |
- *   null) => void} [movable]
+ *   null, how?: { rebalance?: boolean }) => void} [movable]
  * @property {(kind: string, fn: (socket: Socket, state: any, unread: Buffer) => void) => void} [onMoved]
  * @property {(server: any, how: import('./web-sockets').How) => void} webSockets
- * @property {(io: any) => void} socketIO
+ * @property {(io: any, how?: { rebalance?: boolean }) => void} socketIO
  * @property {(fn: () => unknown) => void} [onFork] where workers are copies
  * @property {(fn: () => unknown) => void} [warm] where they are
  */
@@ -95,7 +95,7 @@ function offerApi (tracker, ofFeatures) {
     },
     onDrain: fn => hear('recycle:drain', about => { draining.push(Promise.resolve(callApp('onDrain', () => fn(about)))) }),
     webSockets: (server, how) => require('./web-sockets').moveWebSockets(server, how, current),
-    socketIO: io => require('./socket-io').moveSocketIo(io, current),
+    socketIO: (io, how = {}) => require('./socket-io').moveSocketIo(io, how, current),
     onServe: fn => {
       const serve = (/** @type {{ slot: number }} */ about) => { callApp('onServe', () => fn(about)) }
       if (assigned === null) hear('recycle:serve', serve)
@@ -109,7 +109,7 @@ function offerApi (tracker, ofFeatures) {
     onMoved: (/** @type {Parameters<NonNullable<Api['onMoved']>>} */ ...args) => api.onMoved?.(...args),
     onDrain: api.onDrain,
     onAlone: (/** @type {(about: any) => unknown} */ fn) => { alone.push(fn) },
-    /** Said of a connection that does not move, for the account. @type {import('./restart-close').Said} */
+    /** Said of a connection. @type {import('./restart-close').Said} */
     said: {
       stays: (socket, why) => {
         const connection = tracker.of(socket)
@@ -118,6 +118,10 @@ function offerApi (tracker, ofFeatures) {
       restarted: (socket, isLast) => {
         const connection = tracker.of(socket)
         if (connection) connection.restartedFor ??= isLast ? 'stop' : connection.stays
+      },
+      heard: (socket, messages) => {
+        const connection = messages > 0 && tracker.of(socket)
+        if (connection) tracker.requests.heard(connection, messages)
       }
     }
   }

@@ -31,8 +31,9 @@ class FrameBoundary {
     return Buffer.concat(this.#kept)
   }
 
-  /** @param {Buffer} chunk */
+  /** @param {Buffer} chunk @returns {number} how many more `frames` there are by it */
   push (chunk) {
+    const before = this.frames
     let at = 0
     while (at < chunk.length) {
       const from = at
@@ -45,6 +46,7 @@ class FrameBoundary {
       this.#keep(chunk, from, at)
       if (this.#isInPayload && this.#left === 0) this.#end()
     }
+    return this.frames - before
   }
 
   /** @param {Buffer} chunk @param {number} at @returns {number} behind what it has of the header */

@@ -162,8 +162,8 @@ function exposeMetrics (registry) {
 }
 
 /**
- * Says that a connection whose protocol is the app's can go to another worker when this one leaves: one that has left
- * HTTP by an upgrade, or one of a `net` server. Its client notices nothing. Not of TLS.
+ * Says that a connection whose protocol is the app's can go to another worker: one that has left HTTP by an upgrade, or
+ * one of a `net` server. Its client notices nothing. Not of TLS.
  *
  * @param {Socket} socket @param {string} kind which function takes it there, up to 100 characters; see onMoved()
  * @param {() => { state?: unknown, unread?: Buffer, onLeave?: () => void } | null} give called when this worker is
@@ -171,9 +171,11 @@ function exposeMetrics (registry) {
  *   something. `state`: what the structured clone algorithm can copy; `unread`: bytes that were read from the socket
  *   and not made use of; up to 1 MB each; `onLeave`: called when it goes, just before the socket is destroyed here, as
  *   if the client had left
+ * @param {{ rebalance?: boolean }} [how] `rebalance`, true by default: it may also go while this worker stays, to even
+ *   out what the workers do
  */
-function movable (socket, kind, give) {
-  findApi()?.movable?.(socket, kind, give)
+function movable (socket, kind, give, how = {}) {
+  findApi()?.movable?.(socket, kind, give, how)
 }
 
 /**
@@ -188,8 +190,8 @@ function onMoved (kind, fn) {
 }
 
 /**
- * Has the WebSockets of this server go to another worker when this one leaves, between two messages. For the package
- * ws, version 8.
+ * Has the WebSockets of this server go to another worker, between two messages, when this one leaves or has more than
+ * its share. For the package ws, version 8.
  *
  * @param {any} server a WebSocketServer
  * @param {import('./web-sockets').How} [how]
@@ -205,12 +207,13 @@ function webSockets (server, how = {}) {
  * other worker, as those of clients whose state is recovered. The server needs its option `connectionStateRecovery`.
  *
  * @param {any} io a Server, attached to its HTTP server
+ * @param {{ rebalance?: boolean }} [how] as in movable()
  * @throws {Error} where it is not, or has not that option
  */
-function socketIO (io) {
+function socketIO (io, how = {}) {
   const api = findApi()
-  if (api?.socketIO) api.socketIO(io)
-  else if (api) require('./socket-io').moveSocketIo(io, { movable, onMoved, onDrain })
+  if (api?.socketIO) api.socketIO(io, how)
+  else if (api) require('./socket-io').moveSocketIo(io, how, { movable, onMoved, onDrain })
 }
 
 module.exports = {

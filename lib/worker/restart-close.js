@@ -19,10 +19,11 @@ const SHARE = 0.5 // of the time until what is open is cut
  *   cannot move
  * @property {(socket: import('node:net').Socket, isLast: boolean) => void} restarted it is closed with 1012; `isLast`:
  *   none could move
+ * @property {(socket: import('node:net').Socket, messages: number) => void} heard they have come
  */
 
 /** In a fleet whose version has none. @type {Said} */
-const NOTHING_SAID = { stays () {}, restarted () {} }
+const NOTHING_SAID = { stays () {}, restarted () {}, heard () {} }
 
 /** @typedef {(fn: (about: { deadlineMs: number, handoff: boolean }) => unknown) => void} Heard */
 

@@ -47,12 +47,12 @@ const PACKET_OFFSET = /,"[\w-]{6,}(\.[\w-]+)?"\]$/ // which an adapter adds to a
  */
 
 /**
- * @param {any} io a Server of socket.io
+ * @param {any} io a Server of socket.io @param {Pick<import('./web-sockets').How, 'rebalance'>} how
  * @param {{ movable: Function, onMoved: Function, onDrain: any, onAlone?: any,
  *   said?: import('./restart-close').Said }} api
  * @throws {Error} if states are not kept
  */
-function moveSocketIo (io, { movable, onMoved, onDrain, onAlone, said = NOTHING_SAID }) {
+function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, said = NOTHING_SAID }) {
   if (typeof io?.of !== 'function') throw new TypeError(`socketIO() takes a Server of the package socket.io; it is ${typeof io === 'object' ? 'another object' : String(io)}`)
   const { engine } = io
   if (!engine) throw new Error('socketIO() is to be called when Socket.IO is attached to its HTTP server')
@@ -119,7 +119,7 @@ function moveSocketIo (io, { movable, onMoved, onDrain, onAlone, said = NOTHING_
       const { url, rawHeaders, httpVersion } = request
       const follow = followed(request.socket, () => closeAsMoved(conn))
       return { state: { url, rawHeaders, httpVersion, members: state }, unread, follow }
-    }, () => setImmediate(close, conn))
+    }, { rebalance, refused: () => setImmediate(close, conn) })
   }
 
   // Servers that the app has made before
@@ -144,11 +144,12 @@ function moveSocketIo (io, { movable, onMoved, onDrain, onAlone, said = NOTHING_
     if (request.headers.upgrade === undefined) return
     const boundary = new FrameBoundary()
     boundaries.set(request, boundary)
-    request.socket.prependListener('data', (/** @type {Buffer} */ chunk) => boundary.push(chunk))
+    const { socket } = request
+    socket.prependListener('data', (/** @type {Buffer} */ chunk) => said.heard(socket, boundary.push(chunk)))
     const sid = new URL(request.url, 'http://here').searchParams.get('sid')
     if (!sid) return
     upgrades.set(sid, request)
-    request.socket.once('close', () => upgrades.delete(sid))
+    socket.once('close', () => upgrades.delete(sid))
   })
 
   const isWebSocket = (/** @type {any} */ conn) => conn.transport.name === 'websocket'

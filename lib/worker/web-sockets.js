@@ -14,6 +14,7 @@
  *   come, instead of the listeners of `connection`; without it they are called, and find the state as `request.state`
  * @property {(ws: any) => unknown} [beforeClose] is called with one that cannot go, as at a stop, just before it is
  *   closed with 1012 (service restart); may return a promise
+ * @property {boolean} [rebalance] false: they go only when their worker leaves, and not for the load of the workers
  * @property {string} [name] of a second server in the same app
  */
 
@@ -37,7 +38,7 @@ const MESSAGES = new Set(['message', 'ping', 'pong'])
  * @throws {TypeError}
  */
 function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said = NOTHING_SAID }) {
-  const { save = () => undefined, load, beforeClose = () => {}, name = 'ws' } = how
+  const { save = () => undefined, load, beforeClose = () => {}, rebalance, name = 'ws' } = how
   if (typeof server?.handleUpgrade !== 'function' || !server.options) throw new TypeError(`webSockets() takes a WebSocketServer of the package ws; it is ${typeof server === 'object' ? 'another object' : String(server)}`)
   const kind = `websocket ${name}`
   const { options } = server
@@ -90,7 +91,7 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
       else if (event === 'close' && hasGone) args = [RESTART, Buffer.from(MOVED)]
       return Reflect.apply(emit, ws, [event, ...args])
     }
-    socket.prependListener('data', (/** @type {Buffer} */ chunk) => boundary.push(chunk))
+    socket.prependListener('data', (/** @type {Buffer} */ chunk) => said.heard(socket, boundary.push(chunk)))
     movable(socket, kind, () => {
       const unread = boundary.rest
       if (ws.readyState !== ws.OPEN || ws.bufferedAmount > 0 || socket.readableLength > 0 || unread === null ||
@@ -102,7 +103,7 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
         unread,
         follow: followed(socket, () => { hasGone = true })
       }
-    }, () => setImmediate(close, ws))
+    }, { rebalance, refused: () => setImmediate(close, ws) })
   }
 
   onMoved(kind, (/** @type {any} */ socket, /** @type {any} */ {

@@ -91,6 +91,18 @@ t.test('connections that leave for their number are those that do the least, the
   t.equal(choose(workerOf(0.3, 0.3), gift).size, 1, 'one goes, whatever it does')
 })
 
+t.test('of connections whose protocol is the app\'s no more go than the gift says, and others go beside', async t => {
+  const own = (/** @type {number[]} */ loads) => loads.map(load => ({ load, isForeign: true }))
+  const idle = own([0, 0, 0])
+  const some = choose([...idle, ...workerOf(0)], { load: 0, most: 0, count: 3, streams: 1 })
+  t.same([...some.keys()], [idle[0], { load: 0 }])
+  const busy = [...own([0.3, 0.2, 0]), ...workerOf(0.1)]
+  const chosen = choose(busy, { load: 0.6, most: 0.6, count: 4, streams: 2 })
+  t.same([...chosen], [[busy[0], true], [busy[1], true], [busy[3], true]])
+  t.same([...choose(busy, { load: 0.6, most: 0.6, count: 4 }).keys()], [busy[3]])
+  t.equal(choose(own([0.7]), { load: 0.6, most: 0.8, count: 0 }).size, 0)
+})
+
 t.test('by number: workers with about as many move none; of others each moves what it has above the mean', async t => {
   const countsOf = (/** @type {number[]} */ counts) =>
     giftsOf(counts.map(lasting => ({ busy: 0, movable: 0, lasting }))).map(({ count }) => count)

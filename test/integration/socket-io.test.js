@@ -109,7 +109,7 @@ t.test('an option that is missing is named', async t => {
   const { moveWebSockets } = require('../../lib/worker/web-sockets')
   const worker = require('../../lib/worker')
   const api = { movable () {}, onMoved () {}, onDrain () {} }
-  const socketIO = (/** @type {any} */ io) => moveSocketIo(io, api)
+  const socketIO = (/** @type {any} */ io) => moveSocketIo(io, {}, api)
   const webSockets = (/** @type {any} */ server) => moveWebSockets(server, {}, api)
   t.doesNotThrow(() => [worker.socketIO(undefined), worker.webSockets(undefined)], 'outside a fleet they do nothing')
   const http = require('node:http')

@@ -28,7 +28,7 @@ class Silence {
     }
   }
 
-  /** What was silent before says nothing. @param {number} at now */
+  /** A silence from before says nothing. @param {number} at now */
   beginAnew (at) {
     this.#sparedAt = at
   }

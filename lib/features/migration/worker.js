@@ -18,6 +18,10 @@ const NOTHING = Buffer.alloc(0)
  * @typedef {{ state?: unknown, unread?: Buffer, onLeave?: () => void, follow?: import('./trails').Follow }} Given by
  *   the app; `unread`: what the app has read, and not made use of; `follow`: the app goes on to see it as open
  *
+ * @typedef {object} How
+ * @property {boolean} [rebalance] false: it goes only when this worker leaves, and not for the load of the workers
+ * @property {() => void} [refused] called when no sibling has taken it, for our own callers
+ *
  * @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart}
  */
 function migrate ({ channel, tracker, inbox, emptying, callApp }) {
@@ -49,13 +53,14 @@ function migrate ({ channel, tracker, inbox, emptying, callApp }) {
       movable (
         /** @type {Socket} */ socket, /** @type {string} */ kind,
         /** @type {() => Given | null} */ give,
-        /** @type {() => void} */ refused = () => {} // called when no sibling has taken it, for our own callers
+        /** @type {How} */ { rebalance = true, refused = () => {} } = {}
       ) {
         const connection = tracker.of(socket)
         if (!connection) return
         connection.stays = connection.session ? 'http2' : connection.secure ? 'tls' : 'busy'
         if (connection.stays !== 'busy') return
         connection.pack = () => packed(connection, checked(kind), give)
+        connection.mayRebalance = rebalance
         connection.onRefused = refused
       },
       onMoved (

@@ -8,7 +8,7 @@
 
 const { FLOOR, leavesToNew, nextLimit } = require('../../core/accept-limit')
 const { Gathering, restingOf } = require('../../core/gathering')
-const { giftsOf, isGift } = require('../../core/sharing')
+const { MOST_STREAMS, giftsOf, isGift } = require('../../core/sharing')
 const { now } = require('../clock')
 const { boots, isSilent } = require('./loads')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
@@ -94,7 +94,9 @@ class Balancer {
     this.#uneven = gifts.some(isGift) && !isMoving ? this.#uneven + 1 : 0
     if (this.#uneven < UNEVEN_LOOKS) return
     this.#uneven = 0
-    serving.forEach((handle, i) => { if (isGift(gifts[i])) handle.send('share', gifts[i]) })
+    // In a rollout these move once, with their worker
+    const streams = serving.some(handle => this.#isStale(handle)) ? 0 : MOST_STREAMS
+    serving.forEach((handle, i) => { if (isGift(gifts[i])) handle.send('share', { ...gifts[i], streams }) })
   }
 
   /** Which workers rest. @param {WorkerHandle[]} serving */

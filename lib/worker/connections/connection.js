@@ -46,6 +46,7 @@ const { isReplaySafe } = require('../../core/request-replay')
 /** @import { Socket } from 'node:net' */
 
 const LASTING_MS = 1000
+const SETTLED_MS = 10_000 // for the app a move is a new connection
 
 class Connection {
   /** @param {Socket | null} socket null: it is adopted @param {import('../accepting/acceptor').Acceptor} acceptor */
@@ -79,6 +80,8 @@ class Connection {
      * @type {(() => Packed | null) | null}
      */
     this.pack = null
+    /** Of one with `pack`: a sibling may get it while this worker serves. */
+    this.mayRebalance = false
     /** Of one that has been offered, and that the app sees as open. @type {Packed['trail']} */
     this.trail = null
     /** No sibling has taken it. */
@@ -220,6 +223,12 @@ class Connection {
   /** The connection can go to a sibling while this worker serves, at a moment at which it is idle. */
   get isMovable () {
     return this.acceptor.isMovable && !this.isPinned && !this.isUnwanted && this.session === null && !this.isStream
+  }
+
+  /** The same of one whose protocol is the app's, when the app gives its state; not soon after a move. */
+  get isSharable () {
+    if (!this.mayRebalance || this.pack === null || this.isPinned || this.isUnwanted) return false
+    return performance.now() - this.since >= (this.isAdopted ? SETTLED_MS : LASTING_MS)
   }
 
   /** The connection closes: a response has been sent with `Connection: close`, or the socket has ended. */

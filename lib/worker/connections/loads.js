@@ -14,10 +14,10 @@ class Loads {
   streams = 0
   /** Of this worker's event loop what the requests of connections take that can move; 0 to 1. */
   movable = 0
-  /** Connections that cannot move while this worker serves, or have a session here. */
+  /** Connections that cannot all move at once while this worker serves, or have a session here. */
   fixed = 0
   #utilization = performance.eventLoopUtilization()
-  /** Requests begun by the last measure(). */
+  /** Requests begun, and messages that had come, by the last measure(). */
   #begun = 0
 
   /** @param {Pick<import('./tracker').ConnectionTracker, 'connections' | 'requests'>} tracker */
@@ -40,7 +40,8 @@ class Loads {
   /** @param {number} [utilization] of the event loop since the last call, 0 to 1 */
   measure (utilization = performance.eventLoopUtilization(this.#utilization).utilization) {
     this.#utilization = performance.eventLoopUtilization()
-    const { connections, requests: { begun } } = this.tracker
+    const { connections, requests } = this.tracker
+    const begun = requests.begun + requests.messages
     const perRequest = utilization / Math.max(1, begun - this.#begun)
     this.#begun = begun
     this.streams = this.movable = this.fixed = 0
@@ -50,7 +51,9 @@ class Loads {
       connection.requests = 0
       if (connection.isStream) this.streams++
       if (connection.sessionId !== null || !connection.isMovable) this.fixed++
-      else this.movable += connection.load
+      if (connection.sessionId === null && (connection.isMovable || connection.isSharable)) {
+        this.movable += connection.load
+      }
     }
   }
 }

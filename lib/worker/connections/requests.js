@@ -8,6 +8,8 @@ const { performance } = require('node:perf_hooks')
 class Requests {
   /** Since the start. */
   begun = 0
+  /** Messages of connections whose protocol is the app's, as far as they are counted, since the start. */
+  messages = 0
   /** Requests whose response has not closed. */
   inFlight = 0
 
@@ -25,6 +27,12 @@ class Requests {
     this.begun++
     this.inFlight++
     return exchange
+  }
+
+  /** @param {Connection} connection @param {number} count of messages that have come, each as a request makes load */
+  heard (connection, count) {
+    connection.requests += count
+    this.messages += count
   }
 
   /** @param {Exchange} exchange @returns {boolean} it was still in flight */

@@ -138,7 +138,7 @@ class ConnectionTracker extends EventEmitter {
 
   /** An offered connection goes on here, by the socket that it had. @param {Connection} connection */
   resume (connection) {
-    connection.parcel = null
+    Object.assign(connection, { parcel: null, isAdopted: true, since: performance.now() })
     connection.become('served')
     this.connections.add(connection)
   }

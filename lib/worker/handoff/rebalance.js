@@ -3,7 +3,8 @@
 /**
  * Moves connections to siblings while this worker serves, because the primary has found that it has more than its share
  * of the load, or of the connections. Only connections that have been open for a second, and have been served before,
- * are moved, and none of a session (`--sticky`). Each moves when it is idle: a busy one is so between two requests.
+ * are moved, and none of a session (`--sticky`). Each moves when it is idle: a busy one is so between two requests, and
+ * one whose protocol is the app's when the app gives its state.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -30,7 +31,9 @@ function offerRebalance ({ channel, state, tracker, sender }) {
 /** @param {import('../connections/connection').Connection} connection */
 function isWorthIt (connection) {
   // The next request of a session would bring it back
-  if (connection.sessionId !== null || !connection.isMovable) return false
+  if (connection.sessionId !== null) return false
+  if (connection.isForeign) return connection.isSharable
+  if (!connection.isMovable) return false
   // The connection waits for a response: others are idle now
   if (connection.load < LIGHT && connection.exchanges.length > 0) return false
   return connection.isAdopted || (connection.idleSince !== null && connection.hasStayed(performance.now()))

@@ -26,7 +26,7 @@ const LONGEST_REST_MS = 1000 // between two looks, all the same
  * @property {number} quota how many connections may be offered
  * @property {() => void} onLook called after each look
  * @property {boolean} [isEmptying] connections whose protocol is the app's move, too
- * @property {(connection: Connection) => boolean} [isWorthIt]
+ * @property {(connection: Connection) => boolean} [isWorthIt] where not: which connections move, of these too
  * @property {(isStalled: boolean) => boolean} [onBack] whether a connection that no sibling took is offered again; else
  *   it stays in this worker
  */
@@ -121,8 +121,8 @@ class Sender {
 
   /** @param {Connection} connection @returns {Packed | null} null: it is the server's, or does not move now */
   #packed (connection) {
-    if (!this.#task?.isEmptying || connection.isUnwanted || !connection.isMigrating ||
-      !this.mayLeave(connection)) return null
+    const isWanted = this.#task?.isEmptying || this.#task?.isWorthIt?.(connection)
+    if (!isWanted || connection.isUnwanted || !connection.isMigrating || !this.mayLeave(connection)) return null
     return connection.pack?.() ?? null
   }
 

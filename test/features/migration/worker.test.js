@@ -45,11 +45,14 @@ t.test('it is asked until it gives something, and not before this worker could t
   t.match(connection.pack(), { kind: 'game', unread: Buffer.alloc(0) })
   let left = 0
   answers.push({ state: 'x'.repeat(2_000_000), onLeave: () => { left++ } }, { onLeave: () => { left++ } })
+  t.equal(connection.mayRebalance, true)
   const keep = connection.pack
   t.equal(keep(), null)
   t.equal(left, 0, 'not of one that stays')
   t.ok(keep())
   t.equal(left, 1)
+  api.movable({}, 'game', () => null, { rebalance: false })
+  t.equal(connection.mayRebalance, false)
 })
 
 t.test('what the app sends to one that has gone follows it, until the other worker has it', async t => {

@@ -82,7 +82,7 @@ function fleetOf (t, count) {
   }
   const resting = () =>
     workers.flatMap((worker, slot) => ledger.loads.resting.has(/** @type {any} */ (worker)) ? [slot] : [])
-  return { workers, pass, resting }
+  return { workers, fleet, pass, resting }
 }
 
 t.test('where requests are short the load goes to as many workers as there are CPUs, and comes back when they are long', async t => {
@@ -149,4 +149,15 @@ t.test('a worker whose event loop is late for longer than a collection takes has
   t.same(resting(), [2])
   pass(2, (_, slot) => ({ elu: 0.25, requests: 4000, loopLagMs: slot === 0 ? 50 : 1 }))
   t.same(resting(), [])
+})
+
+t.test('connections of the app\'s own protocol are given away, some at a time, but in a rollout, in which they go with their worker', async t => {
+  const { workers, fleet, pass } = fleetOf(t, 2)
+  workers[0].latest.lasting = 30
+  pass(1, () => ({ elu: 0.1, requests: 10 }))
+  t.match(workers[0].gifts, [{ count: 10, streams: 10 }])
+  fleet.rollout.requested = () => /** @type {any} */ ('reload')
+  workers[0].gifts = []
+  pass(1, () => ({ elu: 0.1, requests: 10 }))
+  t.match(workers[0].gifts, [{ count: 10, streams: 0 }])
 })

@@ -1,5 +1,6 @@
 'use strict'
 
+const { once } = require('node:events')
 const t = require('tap')
 const { workerParts } = require('../../support/worker-parts')
 
@@ -107,4 +108,33 @@ t.test('a connection that has waited for its response for long does not count am
   receive.share({ load: 0, most: 0, count: 1 })
   t.same(connections.map(({ stage }) => stage), ['served', 'offered'])
   connections[0].exchanges.length = 0
+})
+
+t.test('an upgraded connection goes when the app gives its state, unless the app or its latest move keeps it, and no more at a time than may', async t => {
+  const { receive, all, connections, server, tracker } = await scene(t, 6)
+  const clients = await Promise.all(connections.map(async ({ socket }) => {
+    const upgraded = once(server, 'upgrade')
+    socket.emit('data', Buffer.from('GET / HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: game\r\n\r\n'))
+    return (await upgraded)[1]
+  }))
+  t.same(connections.map(({ isForeign }) => isForeign), connections.map(() => true))
+  let isReady = false
+  const pack = () => isReady ? { kind: 'game', state: Buffer.alloc(0), unread: Buffer.alloc(0) } : null
+  for (const connection of connections) Object.assign(connection, { pack, mayRebalance: true })
+  connections[0].pack = null
+  connections[1].mayRebalance = false
+  connections[2].isAdopted = true
+  receive.share({ load: 0, most: 0, count: 6, streams: 0 })
+  t.same(tracker.listenerCount('rest'), 0, 'as in a rollout')
+  receive.share({ load: 0, most: 0, count: 6, streams: 2 })
+  t.equal(all('offer').length, 0)
+  isReady = true
+  while (all('offer').length < 2) await new Promise(resolve => setTimeout(resolve, 10))
+  t.same(connections.map(({ stage }) => stage), ['served', 'served', 'served', 'offered', 'offered', 'served'])
+  receive.back({ id: 1, isStalled: false })
+  receive.moved({ id: 2 })
+  connections[2].since -= 10_000
+  receive.share({ load: 0, most: 0, count: 6, streams: 1 })
+  t.equal(connections[2].stage, 'offered')
+  for (const socket of clients) socket.destroy()
 })
