@@ -23,7 +23,7 @@ const MAY_IMPORT = {
   cli: ['cli', 'features', 'index', 'operate', 'drill', 'report', 'primary', 'control', 'journal', 'native', 'core'],
   index: ['operate', 'drill', 'report', 'primary', 'journal', 'core'],
   operate: ['operate', 'report', 'control', 'journal', 'native', 'core', 'features'],
-  drill: ['drill', 'report', 'primary', 'control', 'journal', 'core'],
+  drill: ['drill', 'report', 'primary', 'control', 'journal', 'native', 'core'],
   report: ['report', 'journal', 'core', 'features'],
   primary: ['primary', 'native', 'journal', 'core', 'features'],
   control: ['control', 'core'],

@@ -8,6 +8,7 @@
 
 const fs = require('node:fs')
 const { dirname } = require('node:path')
+const { inodeOfSocket, statFields, unixSockets } = require('../native/proc')
 
 /**
  * @param {{ path: string, pid: number, workers: readonly { pid: number }[] }} fleet `path` of its control socket, `pid`
@@ -31,8 +32,7 @@ function whyNotKill ({ path, pid, workers }) {
 /** @param {number} pid @param {number} parent @returns {boolean} false also where it has exited */
 function isChild (pid, parent) {
   try {
-    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent
+    return Number(statFields(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))[1]) === parent
   } catch {
     return false
   }
@@ -41,8 +41,8 @@ function isChild (pid, parent) {
 /** The socket has another name than its file, to which it was linked. @param {number} pid @param {string} folder */
 function listensIn (pid, folder) {
   try {
-    const inodes = fs.readFileSync('/proc/net/unix', 'utf8').split('\n').map(line => line.trim().split(/\s+/)).filter(fields => fields.length > 7 && dirname(fields.slice(7).join(' ')) === folder).map(fields => fields[6])
-    return fs.readdirSync(`/proc/${pid}/fd`).some(fd => inodes.includes(String(/^socket:\[(\d+)\]$/.exec(link(`/proc/${pid}/fd/${fd}`))?.[1])))
+    const inodes = unixSockets(fs.readFileSync('/proc/net/unix', 'utf8')).filter(({ path }) => path !== null && dirname(path) === folder).map(({ inode }) => inode)
+    return fs.readdirSync(`/proc/${pid}/fd`).some(fd => inodes.includes(String(inodeOfSocket(link(`/proc/${pid}/fd/${fd}`)))))
   } catch {
     return false
   }

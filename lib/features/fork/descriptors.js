@@ -7,10 +7,10 @@
  */
 
 const fs = require('node:fs')
+const { STATE, inetSocket, inodeOfSocket, unixSockets } = require('../../native/proc')
 
 /** Descriptors that Node opens for itself; a copy's event loop makes these anew. */
 const OF_THE_LOOP = /^anon_inode:\[(?:eventpoll|eventfd|io_uring)\]$/
-const HEX_LISTENING = '0A'
 
 /**
  * Descriptors that are open now and were not before.
@@ -46,9 +46,9 @@ function listDescriptors () {
  * @param {Map<string, string>} sockets by inode, filled when first needed
  */
 function describe (target, sockets) {
-  const [, kind, inode] = /^(socket|pipe):\[(\d+)\]$/.exec(target) ?? []
-  if (kind === 'pipe') return 'a pipe'
-  if (kind === 'socket') {
+  if (target.startsWith('pipe:')) return 'a pipe'
+  const inode = inodeOfSocket(target)
+  if (inode !== null) {
     if (sockets.size === 0) readSockets(sockets)
     return sockets.get(inode) ?? 'a socket'
   }
@@ -61,23 +61,23 @@ function describe (target, sockets) {
 function readSockets (sockets) {
   sockets.set('', '')
   for (const [protocol, file] of [['TCP', 'tcp'], ['TCP', 'tcp6'], ['UDP', 'udp'], ['UDP', 'udp6']]) {
-    for (const [, local, remote, state, ...rest] of rows(file)) {
+    for (const { local, remote, state, inode } of table(file).split('\n').flatMap(line => inetSocket(line) ?? [])) {
       const what = protocol === 'UDP'
         ? `a UDP socket on ${address(local)}`
-        : state === HEX_LISTENING ? `a server on ${address(local)}` : `a TCP connection to ${address(remote)}`
-      sockets.set(rest[5], what)
+        : state === STATE.listen ? `a server on ${address(local)}` : `a TCP connection to ${address(remote)}`
+      sockets.set(inode, what)
     }
   }
   // Node 20 pads
-  for (const row of rows('unix')) sockets.set(row[6], row[7] ? `the Unix socket ${row[7].replace(/@+$/, '')}` : 'a Unix socket')
+  for (const { inode, path } of unixSockets(table('unix'))) sockets.set(inode, path ? `the Unix socket ${path.replace(/@+$/, '')}` : 'a Unix socket')
 }
 
-/** @param {string} file of /proc/self/net @returns {string[][]} */
-function rows (file) {
+/** @param {string} name in /proc/self/net */
+function table (name) {
   try {
-    return fs.readFileSync(`/proc/self/net/${file}`, 'utf8').trim().split('\n').slice(1).map(line => line.trim().split(/\s+/))
+    return fs.readFileSync(`/proc/self/net/${name}`, 'utf8')
   } catch {
-    return [] // no IPv6, say
+    return '' // no IPv6, say
   }
 }
 

@@ -9,12 +9,11 @@
 const fs = require('node:fs')
 const net = require('node:net')
 const { addressOf, pickInherited } = require('../../core/inherited-socket')
+const { unixSockets } = require('../../native/proc')
 const { UnixSocketFile } = require('./unix-socket-file')
 /** @import { InheritedSocket } from '../../core/inherited-socket' */
 
 const UNIX_SOCKETS = '/proc/self/net/unix'
-// Num RefCount Protocol Flags Type St Inode Path; a path has spaces where it has them
-const ROW = /^[0-9a-f]+: (?:[0-9A-F]+ ){5} *(\d+) (.+)$/gm
 
 /**
  * @typedef {InheritedSocket & { handle: any, file: UnixSocketFile | null }} Inherited
@@ -123,11 +122,11 @@ function open ({ fd, name }) {
 function pathOf (fd) {
   const inode = String(fs.fstatSync(fd).ino)
   try {
-    for (const [, number, path] of fs.readFileSync(UNIX_SOCKETS, 'utf8').matchAll(ROW)) {
-      if (number === inode) return path.startsWith('@') ? path.replace(/^@/, '\0').replace(/@+$/, '') : path
-    }
-  } catch {} // no /proc here
-  return null
+    const { path = null } = unixSockets(fs.readFileSync(UNIX_SOCKETS, 'utf8')).find(socket => socket.inode === inode) ?? {}
+    return path?.startsWith('@') ? path.replace(/^@/, '\0').replace(/@+$/, '') : path
+  } catch {
+    return null // no /proc here
+  }
 }
 
 module.exports = { InheritedSockets }

@@ -3,12 +3,10 @@
 /** The connections that wait in the kernel at a listening TCP socket, by Linux's /proc/net/tcp. */
 
 const fs = require('node:fs')
+const { STATE, inetSocket } = require('../../native/proc')
 
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6']
 const CHUNK = 64 * 1024 // bytes; the kernel gives a page at a time
-const STATE = { synReceived: '03', listen: '0A' }
-// sl: local address:port remote address:port state tx_queue:rx_queue tr:tm->when retransmits uid timeout inode
-const ROW = / *\d+: [0-9A-F]+:([0-9A-F]+) [0-9A-F]+:[0-9A-F]+ (..) [0-9A-F]+:([0-9A-F]+) \S+ \S+ +\d+ +\d+ (\d+)/
 
 /**
  * @param {number} fd of the socket
@@ -55,8 +53,8 @@ function * rows (table) {
       const lines = (rest + bytes.toString('latin1', 0, length)).split('\n')
       rest = /** @type {string} */ (lines.pop())
       for (const line of lines) {
-        const [, port, state, queued, inode] = ROW.exec(line) ?? []
-        if (port) yield { port, state, queued: parseInt(queued, 16), inode }
+        const row = inetSocket(line)
+        if (row) yield row
       }
     }
   } catch {

@@ -10,6 +10,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { setTimeout } = require('node:timers/promises')
+const { statFields } = require('../../native/proc')
 const { now } = require('../clock')
 
 const VARIABLE = 'RECYCLE_WORKER_ID'
@@ -124,7 +125,7 @@ async function childrenById (workers) {
 async function statOf (pid) {
   const text = await read(pid, 'stat')
   if (text === '') return null
-  const [state, , , session] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const [state, , , session] = statFields(text)
   return { state, session }
 }
 

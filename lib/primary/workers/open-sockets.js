@@ -7,10 +7,10 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { STATE, inetSocket, inodeOfSocket } = require('../../native/proc')
 /** @import { Process } from '../../core/start-failure' */
+/** @import { InetSocket } from '../../native/proc' */
 
-const LISTENS = '0A' // states of /proc/net/tcp
-const ESTABLISHED = '01'
 const MOST_DESCENDANTS = 50
 
 /**
@@ -48,14 +48,18 @@ async function holderOf (port) {
  * @returns {Promise<boolean>} a client is connected there; true as well where it is not told
  */
 async function isConnected (pid, port) {
-  const tables = await tablesOf(pid)
-  const row = new RegExp(`^ *\\d+: [\\dA-F]+:${port.toString(16).toUpperCase().padStart(4, '0')} \\S+ ${ESTABLISHED} `, 'm')
-  return tables.every(table => table === '') || tables.some(table => row.test(table))
+  const rows = await inetSocketsOf(pid)
+  return rows === null || rows.some(row => row.port === port && row.state === STATE.established)
 }
 
-/** @param {number | 'self'} pid */
-function tablesOf (pid) {
-  return Promise.all(['tcp', 'tcp6'].map(name => read(`/proc/${pid}/net/${name}`)))
+/**
+ * @param {number | 'self'} pid
+ * @returns {Promise<InetSocket[] | null>} of its network namespace; null: it is not told
+ */
+async function inetSocketsOf (pid) {
+  const tables = await Promise.all(['tcp', 'tcp6'].map(name => read(`/proc/${pid}/net/${name}`)))
+  if (tables.every(table => table === '')) return null
+  return tables.flatMap(table => table.split('\n')).flatMap(line => inetSocket(line) ?? [])
 }
 
 /** @param {number} pid @returns {Promise<Set<string> | null>} inodes; null: it is not told */
@@ -64,14 +68,13 @@ async function socketsOf (pid) {
   const names = await list(folder)
   if (names.length === 0) return null
   const links = await Promise.all(names.map(name => fs.promises.readlink(path.join(folder, name)).catch(() => '')))
-  return new Set(links.flatMap(link => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []))
+  return new Set(links.flatMap(link => inodeOfSocket(link) ?? []))
 }
 
-/** @param {number | 'self'} pid @returns {Promise<Map<string, number>>} port by inode, of its network namespace */
+/** @param {number | 'self'} pid @returns {Promise<Map<string, number>>} port by inode */
 async function listeningOf (pid) {
-  return new Map((await tablesOf(pid)).flatMap(table => table.split('\n').slice(1)).map(line => line.trim().split(/\s+/))
-    .filter(([, , , state]) => state === LISTENS)
-    .map(([, local, , , , , , , , inode]) => [inode, parseInt(local.split(':')[1], 16)]))
+  const rows = await inetSocketsOf(pid) ?? []
+  return new Map(rows.filter(({ state }) => state === STATE.listen).map(({ inode, port }) => [inode, port]))
 }
 
 /** @param {number} pid @returns {Promise<number[]>} */

@@ -5,6 +5,7 @@
  * all threads, so a reading wants a while between two looks.
  */
 
+const { statFields } = require('../../../native/proc')
 const { ProcFile } = require('./proc-file')
 
 const TICK_MS = 10 // USER_HZ is 100 on every Linux that Node runs on
@@ -39,8 +40,7 @@ class CpuProbe {
   #used () {
     const length = this.#stat.readSync()
     if (length === 0) return null // no Linux, or it has exited
-    const text = this.#stat.bytes.toString('latin1', 0, length)
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ') // the name before it may hold anything
+    const fields = statFields(this.#stat.bytes.toString('latin1', 0, length))
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS
   }
 }

@@ -1,0 +1,52 @@
+'use strict'
+
+/** The formats of Linux's /proc that several parts read. */
+
+// sl: local address:port remote address:port state tx_queue:rx_queue tr:tm->when retransmits uid timeout inode
+const INET = /^ *\d+: ([\dA-F]+:([\dA-F]+)) (\S+) (..) [\dA-F]+:([\dA-F]+) \S+ \S+ +\d+ +\d+ (\d+)/
+// Num RefCount Protocol Flags Type St Inode Path; a path has spaces where it has them, and not each socket has one
+const UNIX = /^[\da-f]+: (?:[\dA-F]+ ){5} *(\d+)(?: (.+))?$/
+const STATE = Object.freeze({ established: '01', synReceived: '03', listen: '0A' })
+
+/**
+ * @typedef {object} InetSocket
+ * @property {string} local address:port, in hexadecimal
+ * @property {number} port the local one
+ * @property {string} remote
+ * @property {string} state one of STATE, or another
+ * @property {number} queued bytes to be read; of one that listens, connections to be accepted
+ * @property {string} inode
+ *
+ * @param {string} line of /proc/net/tcp, tcp6, udp or udp6 @returns {InetSocket | null} null: its first line, say
+ */
+function inetSocket (line) {
+  const [found, local, port, remote, state, queued, inode] = INET.exec(line) ?? []
+  if (found === undefined) return null
+  return { local, port: parseInt(port, 16), remote, state, queued: parseInt(queued, 16), inode }
+}
+
+/**
+ * @param {string} text of /proc/net/unix
+ * @returns {{ inode: string, path: string | null }[]} `path`: `@` for the \0 of an abstract name
+ */
+function unixSockets (text) {
+  return text.split('\n').flatMap(line => {
+    const [found, inode, path = null] = UNIX.exec(line) ?? []
+    return found === undefined ? [] : [{ inode, path }]
+  })
+}
+
+/** @param {string} target of a link in /proc/<pid>/fd @returns {string | null} the inode; null: it is no socket */
+function inodeOfSocket (target) {
+  return /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? null
+}
+
+/**
+ * @param {string} text of /proc/<pid>/stat
+ * @returns {string[]} its fields from the third on, which is the state: the name before them may hold anything
+ */
+function statFields (text) {
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')
+}
+
+module.exports = { STATE, inetSocket, inodeOfSocket, statFields, unixSockets }
