@@ -6,12 +6,15 @@
  */
 
 const { ChildProcess } = require('node:child_process')
+const path = require('node:path')
 
 const NOT_WANTED = /^--(?:import|loader)=|^--enable-source-maps$|^--no-warnings$/
 
 const internals = /** @type {any} */ (ChildProcess.prototype)
 const { spawn } = internals
 internals.spawn = function (/** @type {{ args: string[] }} */ options) {
-  options.args = options.args.filter(arg => !NOT_WANTED.test(arg))
+  const [node, ...args] = options.args.filter(arg => !NOT_WANTED.test(arg))
+  const isTest = args.some(arg => arg.endsWith('.test.js'))
+  options.args = [node, ...isTest ? ['--require', path.join(__dirname, 'bare-tap.js')] : [], ...args]
   return spawn.call(this, options)
 }
