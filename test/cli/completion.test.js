@@ -5,15 +5,14 @@ const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 const { OPTIONS } = require('../../lib/core/options')
-const { BIN } = require('../support/fleet')
-const { runToEnd } = require('../support/processes')
+const { call } = require('../support/calls')
 const { lacking } = require('../support/program')
 const { Terminal } = require('../support/terminal')
 
 const COMMANDS = ['drill', 'report', 'completion'] // some of them
 
 /** @param {string[]} args */
-const recycle = (...args) => runToEnd([process.execPath, BIN, ...args])
+const recycle = (...args) => call(args)
 
 /** A folder with files to complete, and the script of a shell. @param {any} t @param {string} shell */
 async function prepare (t, shell) {

@@ -130,7 +130,7 @@ t.test('ready() rejects when the app cannot start', async t => {
 t.test('a program that supervises ends by itself once the fleet is stopped', async t => {
   const dir = t.testdir({
     'main.mjs': `import { supervise } from ${JSON.stringify(path.join(__dirname, '..', '..', 'lib', 'index.js'))}
-const supervisor = supervise({ app: ${JSON.stringify(PLAIN)}, workers: 2 })
+const supervisor = supervise({ app: ${JSON.stringify(PLAIN)}, workers: 1 })
 await supervisor.ready()
 await supervisor.stop()
 console.log('stopped')`

@@ -16,9 +16,10 @@ const BRIEF = "require('node:http').createServer().listen(process.env.PORT, () =
 /** @param {string} text */
 const lines = text => text.split('\n').filter(Boolean)
 
-t.test('--log json writes pino\'s lines on stderr', async t => {
-  const dir = t.testdir({ 'app.js': BRIEF })
-  const { code, stdout, stderr } = await runToEnd([process.execPath, BIN, '-w', '1', '--log', 'json', path.join(dir, 'app.js')], { env: { PORT: String(await freePort()) } })
+t.test('--log json writes pino\'s lines on stderr, with no character that a terminal obeys, or that reverses the order of text', async t => {
+  const name = 'a\u009b2J\u0085\u202eb.js'
+  const dir = t.testdir({ [name]: BRIEF })
+  const { code, stdout, stderr } = await runToEnd([process.execPath, BIN, '-w', '1', '--log', 'json', path.join(dir, name)], { env: { PORT: String(await freePort()) } })
   t.equal(code, 0)
   t.equal(stdout, '')
   const names = ['fleet.start', 'worker.spawn', 'fleet.stopping', 'worker.drain', 'worker.retire', 'stopped', 'fleet.stop']
@@ -31,12 +32,6 @@ t.test('--log json writes pino\'s lines on stderr', async t => {
     return new Set(keys).size < keys.length
   })
   t.same(twice.slice(0, 1), [], 'no line has a key twice')
-})
-
-t.test('--log json has no character that a terminal obeys, or that reverses the order of text', async t => {
-  const name = 'a\u009b2J\u0085\u202eb.js'
-  const dir = t.testdir({ [name]: BRIEF })
-  const { stderr } = await runToEnd([process.execPath, BIN, '-w', '1', '--log', 'json', path.join(dir, name)], { env: { PORT: String(await freePort()) } })
   t.notMatch(stderr.replaceAll('\n', ''), /[\p{Cc}\p{Bidi_Control}]/u)
   t.match(JSON.parse(lines(stderr)[0]), { event: 'fleet.start', app: path.join(dir, name) }, 'it means the same')
 })

@@ -45,10 +45,12 @@ t.test('a FIFO, a socket, a device and a folder are refused in one sentence, wit
     [[fifo], /^recycle: the app \S+fifo cannot be started: it is not a regular file\n$/]
   ]
   for (const [args, sentence] of calls) {
-    const { code, stderr } = await runToEnd([process.execPath, BIN, ...args], { env: { PORT: '0' }, timeoutMs: 10_000 })
+    const { code, stderr } = await call(args, { env: { PORT: '0' } })
     t.equal(code, args.length > 1 ? 2 : 1, args.join(' '))
     t.match(stderr, sentence)
   }
+  const [[args, sentence]] = calls
+  t.match(await runToEnd([process.execPath, BIN, ...args], { env: { PORT: '0' } }), { code: 2, stderr: sentence }, 'in a process of its own, too')
 })
 
 t.test('what is no JavaScript is refused in one sentence, by what shows it; what may be is not', async t => {
@@ -98,7 +100,7 @@ t.test('a FIFO or a folder with the name of a config file is refused', async t =
   fs.writeFileSync(path.join(folder, 'package.json'), '{}')
   const file = makeFifo(path.join(folder, 'recycle.config.js'))
   const refused = async () => {
-    const { code, stderr } = await runToEnd([process.execPath, BIN, PLAIN], { cwd: folder, timeoutMs: 10_000 })
+    const { code, stderr } = await call([PLAIN], { cwd: folder })
     t.equal(code, 2)
     t.match(stderr, /^recycle: the config file recycle\.config\.js is no file\n$/)
   }

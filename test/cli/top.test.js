@@ -18,12 +18,12 @@ function folder (t) {
   return dir
 }
 
-/** @param {any} t @param {string} dir @param {string[]} [args] */
-async function startFleet (t, dir, args = []) {
+/** @param {any} t @param {string} dir @param {number} workers */
+async function startFleet (t, dir, workers) {
   const control = path.join(dir, 'control.sock')
-  const fleet = await startCli(t, ['-w', '3', '-i', '100ms', '-m', '1G', '--control', control, ...args, path.join(FIXTURES, 'plain.js')])
+  const fleet = await startCli(t, ['-w', String(workers), '-i', '100ms', '-m', '1G', '--control', control, path.join(FIXTURES, 'plain.js')])
   t.teardown(() => { if (!t.passing()) t.comment(fleet.said.join('\n')) })
-  await fleet.events.until('worker.ready', { count: 3 })
+  await fleet.events.until('worker.ready', { count: workers })
   return { ...fleet, control }
 }
 
@@ -62,7 +62,7 @@ async function isRestored (t, terminal, code) {
 
 t.test('the fleet, live', { skip }, async t => {
   const dir = folder(t)
-  const { control, events, child } = await startFleet(t, dir)
+  const { control, events, child } = await startFleet(t, dir, 3)
   const { terminal } = await startTop(t, dir, control)
   const pids = events.all('worker.ready').sort((a, b) => a.slot - b.slot).map(line => line.pid)
   const pidOf = (/** @type {string} */ screen, /** @type {number} */ slot) => Number(new RegExp(`^[▸ ] ${slot} +(\\d+) ready`, 'm').exec(screen)?.[1])
@@ -174,7 +174,7 @@ t.test('the fleet, live', { skip }, async t => {
 
 t.test('when the fleet dies, top says so and exits', { skip }, async t => {
   const dir = folder(t)
-  const { control, child } = await startFleet(t, dir)
+  const { control, child } = await startFleet(t, dir, 1)
   const { terminal } = await startTop(t, dir, control)
   child.kill('SIGKILL')
   t.match(await isRestored(t, terminal, 1), /^recycle: the fleet plain is gone$/m)

@@ -4,13 +4,13 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { BIN } = require('../support/fleet')
+const { call } = require('../support/calls')
 const { lacking } = require('../support/program')
 
 /** @param {string} cwd @param {string[]} args */
-function unit (cwd, ...args) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, 'unit', ...args], { cwd, encoding: 'utf8', env: { ...process.env, PORT: '' } })
-  return { status, stdout, stderr }
+async function unit (cwd, ...args) {
+  const { code, stdout, stderr } = await call(['unit', ...args], { cwd, env: { PORT: '' } })
+  return { status: code, stdout, stderr }
 }
 
 /** Each file by the comment before it. @param {string} text @returns {Map<string, string>} */
@@ -23,7 +23,7 @@ const APP = 'require("node:http").createServer((request, response) => response.e
 t.test('systemd finds nothing wrong with what is printed', { skip: lacking('systemd-analyze') }, async t => {
   const folder = t.testdir({ 'app.js': APP, 'ecosystem.config.js': 'module.exports = { apps: [{ name: "shop", script: "app.js", instances: 2, max_memory_restart: "300M", env: { PORT: 3000 } }] }' })
   for (const args of [['--name', 'shop', '-w', '2', '--max-rss', '512MiB', '--drain-timeout', '1m', '--no-handoff', '--node-option=--enable-source-maps', '--port', '3000', 'app.js', 'a b'], ['--from', 'ecosystem.config.js']]) {
-    const { status, stdout, stderr } = unit(folder, ...args)
+    const { status, stdout, stderr } = await unit(folder, ...args)
     t.equal(status, 0, stderr)
     const files = filesIn(stdout)
     t.same([...files.keys()], ['shop.service', 'shop.socket'])
@@ -40,7 +40,7 @@ t.test('systemd finds nothing wrong with what is printed', { skip: lacking('syst
 
 t.test('the printed call is one that recycle takes', async t => {
   const folder = t.testdir({ 'app.js': APP })
-  const { stdout } = unit(folder, '-w', '2', '--max-rss', '512MiB', '--sticky', 'cookie:sid', 'app.js')
+  const { stdout } = await unit(folder, '-w', '2', '--max-rss', '512MiB', '--sticky', 'cookie:sid', 'app.js')
   const words = /^ExecStart=(.*)$/m.exec(stdout)?.[1].split(' ') ?? []
   const { status, stderr } = spawnSync(words[0], [words[1], '--print-config', ...words.slice(2)], { encoding: 'utf8' })
   t.same([status, stderr], [0, ''])
@@ -54,7 +54,7 @@ t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence
     'app.js': APP,
     'bad.config.js': 'module.exports = { apps: [{ name: "a" }] }'
   })
-  const { stdout, stderr } = unit(folder, '--from', 'ecosystem.config.js', '--only', 'a')
+  const { stdout, stderr } = await unit(folder, '--from', 'ecosystem.config.js', '--only', 'a')
   t.match(stderr, /^a:\n {2}name +--name a\n {2}script +the app and its arguments\n {2}watch +left out: recycle reload after a change\n$/)
   t.same([...filesIn(stdout).keys()], ['a.service'])
   for (const [args, sentence] of /** @type {[string[], RegExp][]} */ ([
@@ -66,9 +66,9 @@ t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence
     [['--from', 'mixed.config.js', '--only', 'gone'], /^recycle: no unit for gone: the app \S+gone\.js cannot be started: there is no such file; .*\n$/],
     [['--from', 'nowhere.js'], /^recycle: the config file \S+nowhere\.js cannot be read: .*\n$/],
     [['--max-rss', 'much', 'app.js'], /^recycle: --?\S*max-?[rR]ss .*was given "much".*\n$/]
-  ])) t.match(unit(folder, ...args), { status: 2, stdout: '', stderr: sentence }, args.join(' '))
-  t.match(unit(folder, '--from', 'mixed.config.js', '--only', 'a').stdout, 'a.service')
-  t.match(unit(folder, 'nofile.js'), { status: 1, stdout: '', stderr: /^recycle: the app \S+nofile\.js cannot be started: there is no such file\n$/ })
+  ])) t.match(await unit(folder, ...args), { status: 2, stdout: '', stderr: sentence }, args.join(' '))
+  t.match((await unit(folder, '--from', 'mixed.config.js', '--only', 'a')).stdout, 'a.service')
+  t.match(await unit(folder, 'nofile.js'), { status: 1, stdout: '', stderr: /^recycle: the app \S+nofile\.js cannot be started: there is no such file\n$/ })
 })
 
 t.test('--write: a unit and an EnvironmentFile an app, the environment in no file that others can read, nothing overwritten', async t => {
@@ -76,15 +76,15 @@ t.test('--write: a unit and an EnvironmentFile an app, the environment in no fil
     'ecosystem.config.js': 'module.exports = { apps: [{ name: "a", script: "app.js", env: { PASSWORD: "p$w`%d\\"\\\\" } }, { name: "b", script: "app.js" }] }',
     'app.js': APP
   })
-  const { status, stdout } = unit(folder, '--from', 'ecosystem.config.js', '--write', 'etc/units')
+  const { status, stdout } = await unit(folder, '--from', 'ecosystem.config.js', '--write', 'etc/units')
   const at = path.join(folder, 'etc', 'units')
   t.equal(status, 0)
   t.match(stdout.split('\n'), [path.join(at, 'a.service'), path.join(at, 'a.env'), path.join(at, 'b.service'), `then: systemctl daemon-reload; systemctl enable --now ${at}/a.service; and `])
   t.match(fs.readFileSync(path.join(at, 'a.service'), 'utf8'), `\nEnvironmentFile=${at}/a.env\n`)
   t.equal(fs.readFileSync(path.join(at, 'a.env'), 'utf8'), 'PASSWORD="p\\$w\\`%d\\"\\\\"\n')
   t.equal(fs.statSync(path.join(at, 'a.env')).mode & 0o777, 0o600)
-  t.notMatch(unit(folder, '--from', 'ecosystem.config.js').stdout, 'p$$w', '$ is no variable in Environment=')
-  t.match(unit(folder, '--from', 'ecosystem.config.js', '--write', 'etc/units'), { status: 2, stdout: '', stderr: /\nrecycle: \S+a\.service cannot be written: there is such a file already\n$/ })
-  t.match(unit(folder, 'app.js', '--write', '/proc/units'), { status: 0 }, 'behind the app it is an argument of the app')
-  t.match(unit(folder, '--write', '/proc/units', 'app.js'), { status: 2, stderr: /^recycle: \/proc\/units cannot be written: ENOENT/ })
+  t.notMatch((await unit(folder, '--from', 'ecosystem.config.js')).stdout, 'p$$w', '$ is no variable in Environment=')
+  t.match(await unit(folder, '--from', 'ecosystem.config.js', '--write', 'etc/units'), { status: 2, stdout: '', stderr: /\nrecycle: \S+a\.service cannot be written: there is such a file already\n$/ })
+  t.match(await unit(folder, 'app.js', '--write', '/proc/units'), { status: 0 }, 'behind the app it is an argument of the app')
+  t.match(await unit(folder, '--write', '/proc/units', 'app.js'), { status: 2, stderr: /^recycle: \/proc\/units cannot be written: ENOENT/ })
 })

@@ -26,8 +26,8 @@ async function say (port, bytes) {
   return { client, response }
 }
 
-t.test('a request that the admin server does not know is refused', async t => {
-  const { adminPort, ask } = await startAdmin(t, 'plain.js', { workers: 1 })
+t.test('no request disturbs the admin server, nor the fleet', async t => {
+  const { port, adminPort, ask, supervisor, events } = await startAdmin(t, 'plain.js', { workers: 1 })
 
   await t.test('other methods', async t => {
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE']) {
@@ -102,46 +102,54 @@ t.test('a request that the admin server does not know is refused', async t => {
     const { headers } = await ask('/')
     t.match(headers['content-security-policy'], /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+';.*connect-src 'self'; frame-ancestors 'none'$/)
   })
+
+  await t.test('clients that hold connections disturb neither the fleet nor, for long, the server', async t => {
+    const load = new Load({ port, connections: 5 })
+    const clients = await Promise.all(Array.from({ length: 2 * CONNECTIONS }, () => RawClient.connect(adminPort)))
+    clients.forEach((client, i) => { if (i % 2) client.send('GET /healthz HTTP/1.1\r\nHost: local') })
+    await load.after(50)
+    // A client that sends nothing, or half a request, is closed within seconds, and there is room again.
+    await Promise.all(clients.map(client => client.ended()))
+    t.equal((await ask('/healthz')).status, 200)
+    t.same((await load.stop()).failures, [])
+  })
+
+  await t.test('the number of live pages is limited', async t => {
+    const pages = await Promise.all(Array.from({ length: PAGES }, async () => {
+      const request = http.get({ port: adminPort, host: '127.0.0.1', path: '/events', agent: false })
+      const [response] = await once(request, 'response')
+      response.on('error', () => {})
+      response.resume()
+      return { request, response }
+    }))
+    t.ok(pages.every(({ response }) => response.statusCode === 200 && response.headers['content-type'] === 'text/event-stream'))
+    t.match(await ask('/events'), { status: 503, body: 'too many pages are open\n' })
+    pages[0].request.destroy()
+    t.ok(await becomesTrueSoon(async () => {
+      const request = http.get({ port: adminPort, host: '127.0.0.1', path: '/events', agent: false })
+      const [response] = await once(request, 'response')
+      response.on('error', () => {})
+      request.destroy()
+      return response.statusCode === 200
+    }), 'when one page closes, another may connect')
+    for (const { request } of pages) request.destroy()
+  })
+
+  await t.test('an error in it does not reach the fleet', async t => {
+    const warned = once(process, 'warning')
+    supervisor.announce('recycled', null) // no journal has such a line
+    events.lines.pop()
+    t.equal((await get(port)).status, 200)
+    t.equal((await ask('/healthz')).status, 200)
+    await supervisor.recycle(0)
+    t.match((await warned)[0], Error)
+  })
 })
 
 t.test('with --admin-allow-remote it answers for any host name', async t => {
   const { url, ask } = await startAdmin(t, 'plain.js', { workers: 1, admin: '0.0.0.0:0', adminAllowRemote: true })
   t.match(url, /^http:\/\/0\.0\.0\.0:\d+$/)
   t.equal((await ask('/status', { headers: { host: 'metrics.example' } })).status, 200)
-})
-
-t.test('clients that hold connections disturb neither the fleet nor, for long, the server', async t => {
-  const { port, adminPort, ask } = await startAdmin(t, 'plain.js', { workers: 1 })
-  const load = new Load({ port, connections: 5 })
-  const clients = await Promise.all(Array.from({ length: 2 * CONNECTIONS }, () => RawClient.connect(adminPort)))
-  clients.forEach((client, i) => { if (i % 2) client.send('GET /healthz HTTP/1.1\r\nHost: local') })
-  await load.after(50)
-  // A client that sends nothing, or half a request, is closed within seconds, and there is room again.
-  await Promise.all(clients.map(client => client.ended()))
-  t.equal((await ask('/healthz')).status, 200)
-  t.same((await load.stop()).failures, [])
-})
-
-t.test('the number of live pages is limited', async t => {
-  const { adminPort, ask } = await startAdmin(t, 'plain.js', { workers: 1 })
-  const pages = await Promise.all(Array.from({ length: PAGES }, async () => {
-    const request = http.get({ port: adminPort, host: '127.0.0.1', path: '/events', agent: false })
-    const [response] = await once(request, 'response')
-    response.on('error', () => {})
-    response.resume()
-    return { request, response }
-  }))
-  t.ok(pages.every(({ response }) => response.statusCode === 200 && response.headers['content-type'] === 'text/event-stream'))
-  t.match(await ask('/events'), { status: 503, body: 'too many pages are open\n' })
-  pages[0].request.destroy()
-  t.ok(await becomesTrueSoon(async () => {
-    const request = http.get({ port: adminPort, host: '127.0.0.1', path: '/events', agent: false })
-    const [response] = await once(request, 'response')
-    response.on('error', () => {})
-    request.destroy()
-    return response.statusCode === 200
-  }), 'when one page closes, another may connect')
-  for (const { request } of pages) request.destroy()
 })
 
 /** @param {() => Promise<boolean>} isSo */
@@ -202,15 +210,4 @@ t.test('it does not keep a process alive, also with open connections', async t =
     })`
   t.same(await runToEnd([process.execPath, '-e', script], { env: { PORT: String(await freePort()), APP: path.join(FIXTURES, 'plain.js') } }),
     { code: 0, signal: null, stdout: 'told\n', stderr: '' })
-})
-
-t.test('an error in it does not reach the fleet', async t => {
-  const { port, ask, supervisor, events } = await startAdmin(t, 'plain.js', { workers: 1 })
-  const warned = once(process, 'warning')
-  supervisor.announce('recycled', null) // no journal has such a line
-  events.lines.pop()
-  t.equal((await get(port)).status, 200)
-  t.equal((await ask('/healthz')).status, 200)
-  await supervisor.recycle(0)
-  t.match((await warned)[0], Error)
 })

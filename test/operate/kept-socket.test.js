@@ -23,7 +23,7 @@ t.test('a control socket whose file or folder is deleted is opened anew, and no 
   for (const [i, target] of [room.folder, path.join(room.folder, 'api.sock')].entries()) {
     fs.rmSync(target, { recursive: true })
     t.match(await events.until('fleet.control', { count: i + 1 }), { path: path.join(room.folder, 'api.sock') })
-    t.match(JSON.parse((await room.recycle(['status', '--json'])).stdout), { name: 'api', pid: child.pid })
+    t.match(JSON.parse((await room.call(['status', '--json'])).stdout), { name: 'api', pid: child.pid })
     t.same(fs.readdirSync(room.folder), ['api.sock'])
     t.match(await room.recycle(['--name', 'api', PLAIN]), { code: 2, stderr: new RegExp(`belongs to a running fleet, pid ${child.pid};`) })
   }
@@ -46,7 +46,7 @@ t.test('a deleted socket whose place another fleet has taken is that one\'s; it 
   second.child.kill('SIGTERM')
   await second.exited
   await first.events.until('fleet.control')
-  t.match(JSON.parse((await room.recycle(['status', '--json'])).stdout), { pid: first.child.pid })
+  t.match(JSON.parse((await room.call(['status', '--json'])).stdout), { pid: first.child.pid })
   t.equal(first.events.all('fleet.warning').length, 1)
 })
 
@@ -60,7 +60,7 @@ t.test('a folder that another user could have made keeps no fleet from starting:
   t.same(fs.readdirSync(room.folder), [])
   fs.rmdirSync(room.folder)
   await events.until('fleet.control')
-  t.match(await room.recycle(['status']), { code: 0 })
+  t.match(await room.call(['status']), { code: 0 })
   t.equal(events.all('fleet.warning').length, 1)
 })
 
@@ -77,13 +77,13 @@ t.test('a file system without hard links has a control socket all the same, and 
   const room = controlRoom(t)
   const preloaded = { LD_PRELOAD: compile(t, 'no-hard-links.cc') }
   const { child, events } = await room.start(1, ['--name', 'api', PLAIN], preloaded)
-  t.match(await room.recycle(['status', '--name', 'api']), { code: 0 })
+  t.match(await room.call(['status', '--name', 'api']), { code: 0 })
   t.same(fs.readdirSync(room.folder), ['api.sock'])
   t.match(await room.recycle(['--name', 'api', PLAIN], preloaded), { code: 2, stderr: /belongs to a running fleet/ })
   t.same(events.all('fleet.warning'), [])
   child.kill('SIGKILL')
   const second = await room.start(1, ['--name', 'api', PLAIN], preloaded)
-  t.match(JSON.parse((await room.recycle(['status', '--json'])).stdout), { pid: second.child.pid }, 'a stale one is taken over')
+  t.match(JSON.parse((await room.call(['status', '--json'])).stdout), { pid: second.child.pid }, 'a stale one is taken over')
   second.child.kill('SIGTERM')
   await second.exited
   t.ok(await becomesTrue(() => fs.readdirSync(room.folder).length === 0))

@@ -186,6 +186,7 @@ const WHY = {
   EADDRINUSE: 'another process listens there already',
   EACCES: 'this user may not listen there',
   EADDRNOTAVAIL: 'this machine has no such address',
+  EAI_AGAIN: 'the name of the host cannot be looked up',
   ENOTFOUND: 'there is no host of that name'
 }
 
