@@ -10,20 +10,19 @@ t.test("the server's own deadlines, on connections that have moved", async t => 
   const port2 = process.env.PORT_2 = String(await freePort())
   const { port, supervisor } = await startTellingFleet(t, 'deadlines.js')
 
-  t.test('an idle connection is closed at the end of its keepAliveTimeout, however often it moves', async t => {
+  t.test('an idle connection is closed at the end of its keepAliveTimeout, though it moves twice', async t => {
     const moving = await RawClient.connect(Number(port2))
     await moving.fetch('/')
     const idleSince = Date.now()
-    let moves = 0
-    while (!moving.isEnded && Date.now() < idleSince + 15_000) {
+    for (let i = 0; i < 2; i++) {
       const line = await supervisor.recycle(0)
       checkAccount(t, line)
-      moves += line.moved
+      t.equal(line.moved, 1)
     }
-    t.ok(moving.isEnded, 'it is closed')
-    t.ok(moves >= 2, `after ${moves} moves`)
+    t.notOk(moving.isEnded)
+    await moving.ended()
     t.equal(moving.error, null)
-    t.ok(moving.endedAt - idleSince >= 3000 - 5, `it had ${moving.endedAt - idleSince} ms`)
+    t.ok(moving.endedAt - idleSince >= 8000 - 5, `it had ${moving.endedAt - idleSince} ms`)
   })
 
   t.test('a connection that is idle for longer than headersTimeout after its move is served, and gets no 408', async t => {
@@ -34,7 +33,8 @@ t.test("the server's own deadlines, on connections that have moved", async t => 
     await settled(port)
     const line = await supervisor.recycle(0)
     checkAccount(t, line)
-    t.ok(line.moved >= 3)
+    await settled(port)
+    t.ok(line.moved >= 3 || silent.isEnded, 'all have moved, unless the new worker took longer to boot than the silent one had')
     await after(2500)
     checkAccount(t, await supervisor.recycle(0))
     await after(2600) // 5 s after its first move, 2.6 s after its second
