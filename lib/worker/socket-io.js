@@ -119,7 +119,7 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
       const { url, rawHeaders, httpVersion } = request
       const follow = followed(request.socket, () => closeAsMoved(conn))
       return { state: { url, rawHeaders, httpVersion, members: state }, unread, follow }
-    }, { rebalance, refused: () => setImmediate(close, conn) })
+    }, { rebalance, end: () => setImmediate(close, conn) })
   }
 
   // Servers that the app has made before

@@ -28,7 +28,7 @@ const { NOTHING_SAID, closeAtDrain } = require('./restart-close')
 
 const RESTART = 1012
 const MOVED = 'moved'
-const ANSWER_MS = 1000 // to a close frame: a client that is gone does not
+const ANSWER_MS = 750 // to a close frame: a client that is gone does not; a drain waits for a second
 const MESSAGES = new Set(['message', 'ping', 'pong'])
 
 /**
@@ -56,8 +56,10 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
   const open = new Map()
   /** @type {WeakMap<any, Socket>} */
   const socketOf = new WeakMap()
+  const closing = new WeakSet()
   const close = async (/** @type {any} */ ws) => {
-    if (ws.readyState !== ws.OPEN) return
+    if (ws.readyState !== ws.OPEN || closing.has(ws)) return
+    closing.add(ws)
     said.restarted(/** @type {Socket} */ (socketOf.get(ws)), isLast)
     await Promise.resolve(callApp('beforeClose', () => beforeClose(ws))).catch(() => {}) // callApp() has told
     ws.close(RESTART, 'service restart')
@@ -81,7 +83,6 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
     if (more.length > 0 && !load) return said.stays(socket, 'arguments') // the other worker could not emit `connection` with these
     const isStateless = (answers.get(request) ?? []).every(line => !/^sec-websocket-extensions:/i.test(line) || /server_no_context_takeover.*client_no_context_takeover|client_no_context_takeover.*server_no_context_takeover/.test(line))
     if (!isStateless) return said.stays(socket, 'compression')
-    open.set(ws, !(/** @type {any} */ (socket).encrypted))
     const boundary = new FrameBoundary()
     let emitted = 0
     let hasGone = false
@@ -92,7 +93,7 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
       return Reflect.apply(emit, ws, [event, ...args])
     }
     socket.prependListener('data', (/** @type {Buffer} */ chunk) => said.heard(socket, boundary.push(chunk)))
-    movable(socket, kind, () => {
+    const isMovable = movable(socket, kind, () => {
       const unread = boundary.rest
       if (ws.readyState !== ws.OPEN || ws.bufferedAmount > 0 || socket.readableLength > 0 || unread === null ||
         emitted < boundary.frames || overlaps.get(socket)?.isOver === false) return null
@@ -103,7 +104,8 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
         unread,
         follow: followed(socket, () => { hasGone = true })
       }
-    }, { rebalance, refused: () => setImmediate(close, ws) })
+    }, { rebalance, end: () => setImmediate(close, ws) })
+    open.set(ws, isMovable !== false)
   }
 
   onMoved(kind, (/** @type {any} */ socket, /** @type {any} */ {

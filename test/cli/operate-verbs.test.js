@@ -133,9 +133,18 @@ t.test('stop during a stop joins it; --now cuts what is in flight', async t => {
   await load.stop()
 })
 
-t.test('a WebSocket that the app does not end is waited for, closed at the drain timeout, counted apart, and no failure', async t => {
+t.test('a WebSocket that the app does not end is waited for, closed at the drain timeout, counted apart, and no failure; one that recycle closes with 1012 is, too', async t => {
   const room = controlRoom(t)
-  const app = path.join(t.testdir({ 'app.js': `new (require(${JSON.stringify(require.resolve('ws'))}).WebSocketServer)({ port: process.env.PORT })` }), 'app.js')
+  const app = path.join(t.testdir({
+    'app.js': `
+      const { WebSocketServer } = require(${JSON.stringify(require.resolve('ws'))})
+      const [told, untold] = [1, 2].map(() => new WebSocketServer({ noServer: true }))
+      require(${JSON.stringify(path.resolve('lib/worker'))}).webSockets(told)
+      require('node:http').createServer().listen(process.env.PORT).on('upgrade', (request, socket, head) => {
+        const sockets = request.url === '/told' ? told : untold
+        sockets.handleUpgrade(request, socket, head, ws => sockets.emit('connection', ws, request))
+      })`
+  }), 'app.js')
   const { port } = await room.start(1, ['--name', 'api', '--drain-timeout', '1300ms', '--max-rss', '512MiB', app])
   t.match((await room.call(['status'])).stdout, /^budgets: --max-rss, 512 MiB, less up to 10% \(--jitter\)/m)
 
@@ -151,6 +160,10 @@ t.test('a WebSocket that the app does not end is waited for, closed at the drain
   t.match({ of, wait }, { of: 1, wait: { slot: Number, pid: Number, connections: 1, streams: 1, inFlight: 0 } })
   t.ok(wait.drainLeftMs > 0 && wait.drainLeftMs < 1300, `${wait.drainLeftMs} ms`)
   t.match(await fleet.until(message => message.result), { result: { done: { length: 1 }, failed: [] } })
+
+  const third = new WebSocket(`ws://127.0.0.1:${port}/told`)
+  await once(third, 'open')
+  t.match(await room.call(['stop']), { code: 0, stdout: 'api has stopped, 0 cut, 0 moved, 1 WebSocket closed for a service restart\n' })
 })
 
 t.test('a verb that cut something, or had to kill a worker, says so, and exits 1', async t => {

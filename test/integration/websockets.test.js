@@ -190,17 +190,31 @@ t.test('what cannot go is closed with 1012, and at a stop all are, at once', asy
   }
 })
 
-t.test('what the siblings refuse is closed with 1012 as they do, and so is what waits in a worker that drains when a stop begins', async t => {
+t.test('what the siblings refuse is closed with 1012 as they do, what the app keeps at the deadline, and what waits in a worker that drains when a stop begins', async t => {
   const folder = t.testdir({
     name: 'one',
     'app.js': `
       const server = require('node:http').createServer().listen(process.env.PORT)
-      const sockets = new (require(${JSON.stringify(require.resolve('ws'))}).WebSocketServer)({ server })
+      const { WebSocketServer } = require(${JSON.stringify(require.resolve('ws'))})
+      const { webSockets } = require(${JSON.stringify(path.resolve('lib/worker'))})
       const name = require('node:fs').readFileSync(__dirname + '/name', 'utf8')
-      require(${JSON.stringify(path.resolve('lib/worker'))}).webSockets(sockets, { name })
-      sockets.on('connection', ws => ws.on('message', () => ws.send(name)))`
+      const [told, windowed, untold] = [{}, { perMessageDeflate: true }, {}].map(how => new WebSocketServer({ noServer: true, ...how }))
+      const save = ws => {
+        if (ws.where === '/threw') throw new Error('no state of this one')
+        return ws.where === '/busy' ? null : undefined
+      }
+      webSockets(told, { name, save })
+      webSockets(windowed, { name: 'windowed' })
+      windowed.options.perMessageDeflate = {} // the app knows better
+      server.on('upgrade', (request, socket, head) => {
+        const sockets = { '/compression': windowed, '/not-told': untold }[request.url] ?? told
+        sockets.handleUpgrade(request, socket, head, ws => sockets.emit('connection', ws, request))
+      })
+      for (const sockets of [told, windowed, untold]) {
+        sockets.on('connection', (ws, { url }) => Object.assign(ws, { where: url }).on('message', () => ws.send(name, { compress: false })))
+      }`
   })
-  const { port, supervisor, events } = await startFleet(t, path.join(folder, 'app.js'), { workers: 1, drainTimeout: '20s' })
+  const { port, supervisor, events } = await startFleet(t, path.join(folder, 'app.js'), { workers: 1, drainTimeout: '5s' })
   const ask = async (/** @type {WebSocketClient} */ client) => {
     client.send('m')
     return String(await client.next())
@@ -210,18 +224,30 @@ t.test('what the siblings refuse is closed with 1012 as they do, and so is what 
   fs.writeFileSync(path.join(folder, 'name'), 'two') // the new code has no server of the old one's name
   const { cut, drainMs } = await supervisor.recycle(0)
   t.same([await refused.next(), refused.code, cut], [null, 1012, 0])
-  t.ok(drainMs < 10_000, `${drainMs} ms`)
+  t.ok(drainMs < 5000, `${drainMs} ms`)
+
+  const whys = ['compression', 'busy', 'threw', 'not-told']
+  const kept = await Promise.all(whys.map(why => open(t, port, `/${why}`, why === 'compression' ? ['Sec-WebSocket-Extensions: permessage-deflate'] : [])))
+  for (const client of kept) t.equal(await ask(client), 'two')
+  await supervisor.recycle(0)
+  t.same(await Promise.all(kept.map(client => client.next())), whys.map(() => null))
+  t.same(kept.map(({ code }) => code), [1012, 1012, 1012, null])
 
   const waits = await open(t, port)
   t.equal(await ask(waits), 'two')
   waits.socket.write(frame('the first fragment', { isFinal: false }))
   const recycled = supervisor.recycle(0).catch(() => {})
-  await events.until('worker.drain', { count: 2 })
+  await events.until('worker.drain', { count: 3 })
   await supervisor.stop()
   await recycled
   t.same([await waits.next(), waits.code], [null, 1012])
-  t.match(events.all('recycled'), [{ restarted: { refused: 1 } }, { restarted: { stop: 1 }, cut: 0 }])
-  t.ok(events.all('recycled').at(-1).drainMs < 10_000)
+  t.match(events.all('recycled'), [
+    { restarted: { refused: 1 } },
+    { restarted: { compression: 1, busy: 1, threw: 1 }, cut: 1, cuts: [{ upgraded: true, why: 'not-told' }] },
+    { restarted: { stop: 1 }, cut: 0 }
+  ])
+  t.match(events.all('worker.threw'), [{ where: 'movable', error: /no state of this one/ }])
+  t.same(events.all('fleet.warning').filter(({ warning }) => warning === 'stayed').map(({ why }) => why).sort(), [...whys, 'refused'].sort())
 })
 
 t.test('with TLS of the app they are closed with 1012 in a reload, one after the other', async t => {

@@ -7,6 +7,7 @@ const RECYCLED = { v: 1, t: Date.parse('2026-01-02T03:04:05'), event: 'recycled'
 
 t.test('a line is a sentence, with its local time', async t => {
   t.equal(prettyLine(RECYCLED), '03:04:05 recycled slot 2, 10 → 20 (rss): 0 cut, 7 moved, 3 finished in 93ms, RSS 110 MiB → 55 MiB')
+  t.match(sentence({ ...RECYCLED, restarted: { tls: 2, busy: 1 } }), '0 cut, 7 moved, 3 WebSockets closed for a service restart, 3 finished in 93ms')
   t.equal(sentence({ event: 'of.tomorrow' }), 'of.tomorrow')
 })
 

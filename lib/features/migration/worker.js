@@ -20,7 +20,7 @@ const NOTHING = Buffer.alloc(0)
  *
  * @typedef {object} How
  * @property {boolean} [rebalance] false: it goes only when this worker leaves, and not for the load of the workers
- * @property {() => void} [refused] called when no sibling has taken it, for our own callers
+ * @property {(() => void) | null} [end] of our own callers: called when this worker leaves and it cannot go
  *
  * @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart}
  */
@@ -53,15 +53,16 @@ function migrate ({ channel, tracker, inbox, emptying, callApp }) {
       movable (
         /** @type {Socket} */ socket, /** @type {string} */ kind,
         /** @type {() => Given | null} */ give,
-        /** @type {How} */ { rebalance = true, refused = () => {} } = {}
+        /** @type {How} */ { rebalance = true, end = null } = {}
       ) {
         const connection = tracker.of(socket)
-        if (!connection) return
+        if (!connection) return false
         connection.stays = connection.session ? 'http2' : connection.secure ? 'tls' : 'busy'
-        if (connection.stays !== 'busy') return
+        if (connection.stays !== 'busy') return false
         connection.pack = () => packed(connection, checked(kind), give)
         connection.mayRebalance = rebalance
-        connection.onRefused = refused
+        connection.onKept = end
+        return true
       },
       onMoved (
         /** @type {string} */ kind,

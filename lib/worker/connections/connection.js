@@ -84,10 +84,10 @@ class Connection {
     this.mayRebalance = false
     /** Of one that has been offered, and that the app sees as open. @type {Packed['trail']} */
     this.trail = null
-    /** No sibling has taken it. */
+    /** No sibling takes it, or can. */
     this.isUnwanted = false
-    /** Of one with `pack`: called then. @type {(() => void) | null} */
-    this.onRefused = null
+    /** Of one with `pack`: ends it where it has to stay. @type {(() => void) | null} */
+    this.onKept = null
     /** Of one whose protocol is the app's: for what it cannot move. @type {import('../../core/why-stayed').Why} */
     this.stays = 'not-told'
     /** A service restart has been told to its client, for this reason. @type {string | null} */
@@ -207,11 +207,12 @@ class Connection {
     return this.isAdopted || this.hasStayed(now)
   }
 
-  /** No sibling takes it: it stays here to its end. */
-  refuse () {
+  /** The connection stays here to its end, which comes now where it can be closed well. @param {Connection['stays']} why */
+  keep (why) {
     this.isUnwanted = true
-    this.stays = 'refused'
-    this.onRefused?.()
+    this.stays = why
+    this.onKept?.()
+    this.onKept = null
   }
 
   /** A sibling can go on with it: the protocol has no state between two requests, or nothing has come of it. */

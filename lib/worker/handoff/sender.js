@@ -147,7 +147,7 @@ class Sender {
   #back (connection, isStalled) {
     const isOfferedAgain = this.#task?.onBack?.(isStalled) ?? true
     if (isOfferedAgain) this.#offerNotBefore = performance.now() + RETRY_MS
-    else connection.refuse()
+    else connection.keep('refused')
     this.#pump()
   }
 

@@ -188,6 +188,7 @@ class Drain {
     const { sender, signals, tracker } = this.parts
     if (this.#onlyStreamsAreLeft) signals.tell()
     for (const connection of tracker.connections) {
+      if (connection.stays === 'threw' && connection.onKept) connection.keep('threw') // and would again
       const isStuck = connection.isUnseen && !connection.isIdle && !sender.canOffer(connection)
       if (isStuck) this.#stalled.closeIfSilent(connection)
     }
@@ -213,12 +214,17 @@ class Drain {
   /** The time is up. What siblings can handle instead has some more, to move there. */
   #expire () {
     const { sender, tracker, emptying, signals } = this.parts
-    this.#sparesStreams = Number(this.#order?.deadlineMs) > 0 &&
-      [...tracker.connections].some(({ isStream }) => isStream) && signals.tell()
+    const hasTime = Number(this.#order?.deadlineMs) > 0
+    this.#sparesStreams = hasTime && [...tracker.connections].some(({ isStream }) => isStream) && signals.tell()
     emptying.release()
     if (!this.#order?.handoff) return this.#cut()
     if (this.#order.replayAfterMs === null) sender.look()
     else sender.replay()
+    for (const connection of tracker.connections) {
+      if (connection.onKept === null) continue
+      connection.keep(connection.stays)
+      this.#sparesStreams = hasTime
+    }
     for (const connection of tracker.connections) {
       if (connection.exchanges.length > 0 && !sender.canOffer(connection)) {
         this.#cutOff(connection)

@@ -89,16 +89,16 @@ t.test('what is too large, cannot be copied, or throws keeps it here for good, a
     api.onMoved('game', () => {})
     api.movable({}, 'game', give)
     t.equal(connection.pack(), null)
-    t.equal(connection.pack, null)
+    t.same([connection.pack, connection.stays], [null, 'threw'])
     t.match(thrown, [{ where: 'movable', message }])
   }
 })
 
 t.test('not one of TLS or HTTP/2, nor one that is not known', async t => {
-  for (const of of [{ secure: {} }, { session: {} }]) {
+  for (const [of, why] of /** @type {const} */ ([[{ secure: {} }, 'tls'], [{ session: {} }, 'http2']])) {
     const { connection, api } = parts(of)
-    api.movable({}, 'game', () => ({}))
-    t.equal(connection.pack, null)
+    t.equal(api.movable({}, 'game', () => ({})), false)
+    t.same([connection.pack, connection.stays], [null, why])
   }
   const { api, tracker } = parts()
   tracker.of = () => undefined
