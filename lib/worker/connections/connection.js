@@ -207,7 +207,7 @@ class Connection {
     return this.isAdopted || this.hasStayed(now)
   }
 
-  /** The connection stays here to its end, which comes now where it can be closed well. @param {Connection['stays']} why */
+  /** The connection stays here to its end, and is closed now where it can be. @param {Connection['stays']} why */
   keep (why) {
     this.isUnwanted = true
     this.stays = why
