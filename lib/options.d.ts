@@ -54,6 +54,8 @@ export interface FleetOptions {
   journal?: string
   /** the supervisor's log on stderr: pretty, json or silent (default: pretty on a terminal, else json) */
   log?: 'pretty' | 'json' | 'silent'
+  /** least level of what the log has: debug (every event, with all options), info, warn or error (default: info) */
+  logLevel?: 'debug' | 'info' | 'warn' | 'error'
   /** replacements that are booted in advance and wait out of rotation; their memory is like that of a surge (default: 0) */
   standby?: number
   /** do not cache the workers' compiled code on disk, which makes later workers boot faster (default: on, from Node 22.10) */

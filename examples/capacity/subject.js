@@ -110,12 +110,7 @@ async function startFleet ({ bufferBytes, maxRss, workers }) {
     news.emit('event', line)
   })
   const isReady = new Promise((resolve, reject) => {
-    let ready = 0
-    let size = Infinity
-    news.on('event', ({ event, options }) => {
-      if (event === 'fleet.start') size = options.workers
-      if (event === 'worker.ready' && ++ready === size) resolve(undefined)
-    })
+    news.on('event', ({ event }) => { if (event === 'fleet.ready') resolve(undefined) })
     child.once('exit', () => reject(new Error('recycle has ended')))
   })
   isReady.catch(() => {}) // of a fleet that is stopped

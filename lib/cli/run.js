@@ -82,6 +82,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   }
   const { primaryBranchOf } = require('../primary/workers/find-app')
   const { assemble } = require('../primary/start')
+  const { formatOf } = require('../primary/log')
   const { obeySignals } = require('../primary/signals')
   const { obeyParent } = require('../primary/parent')
   const { ancestors, shellAsInit } = require('../primary/ancestors')
@@ -120,7 +121,8 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const failure = await stopped
   await operations.close()
   if (failure) await takeover?.fail(failure.message)
-  if (failure) await lastWords(`recycle: ${failure.message}`)
+  // Of the lines in JSON one has it already
+  if (failure && formatOf(options) !== 'json') await lastWords(`recycle: ${failure.message}`)
   process.exit(failure?.exitCode ?? 0)
 }
 

@@ -123,7 +123,8 @@
  * @property {{ label: string, old: string, fresh: string, isWorse: boolean }[]} rows
  *
  * @typedef {object} Event
- * @property {Level | ((line: Record<string, any>) => Level)} [level] quiet: in the journal alone; info by default
+ * @property {Level | ((line: Record<string, any>) => Level)} [level] quiet: in the journal alone; debug: in
+ *   the log with `--log-level debug` alone; info by default
  * @property {(line: Record<string, any>, format: Format) => string | null} [sentence] for the log; without, the
  *   event's name
  * @property {{ name: string, help: string, reasons?: readonly string[] }} [counter] of its lines, in `/metrics`; by
@@ -131,7 +132,7 @@
  * @property {{ name: string, help: string, field: string }} [duration] the histogram of a field, in ms, in `/metrics`
  * @property {'recycle' | 'scale' | 'stop'} [ends] a drain: its lines have the account
  *
- * @typedef {'quiet' | 'info' | 'warn' | 'error'} Level
+ * @typedef {'quiet' | 'debug' | 'info' | 'warn' | 'error'} Level
  *
  * @typedef {object} Verb by which workers are replaced: it waits for their drains
  * @property {(kinds: typeof KINDS) => Record<string, Arg>} args

@@ -72,13 +72,17 @@ const EVENTS = {
   'fleet.stop': { sentence: l => `stopped after ${count(l.recycles, 'recycle')}` },
   'fleet.failed': { level: 'error', sentence: l => l.error },
   'fleet.warning': { level: 'warn', sentence: l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l, FORMAT) : null) ?? l.warning },
-  'worker.spawn': { sentence: l => `spawned ${workerOf(l)}` },
+  'worker.spawn': { level: 'debug', sentence: l => `spawned ${workerOf(l)}` },
   'worker.standby': { sentence: l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}` },
   'worker.ready': {
+    level: l => l.oldPid ? 'debug' : 'info', // else `recycled` says it
     sentence: l => `ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
     duration: { name: 'worker_ready_duration_seconds', help: "From a worker's spawn until it was ready.", field: 'readyMs' }
   },
-  'worker.condemn': { sentence: l => `${ASKED_FOR.includes(l.reason) ? 'to be replaced' : 'condemned'} ${workerOf(l)}: ${l.cause ? `${l.cause}; ` : ''}${REASONS.get(l.reason)?.sentence?.(l, FORMAT) ?? l.reason}` },
+  'worker.condemn': {
+    level: l => ASKED_FOR.includes(l.reason) ? 'debug' : 'info',
+    sentence: l => `${ASKED_FOR.includes(l.reason) ? 'to be replaced' : 'condemned'} ${workerOf(l)}: ${l.cause ? `${l.cause}; ` : ''}${REASONS.get(l.reason)?.sentence?.(l, FORMAT) ?? l.reason}`
+  },
   'worker.budget': { sentence: l => `${workerOf(l)} has a budget of ${formatSize(l.budget.softBytes ?? l.budget.hardBytes)} (${l.budget.metric}) from here on` },
   'worker.no-room': { level: 'warn', sentence: l => `no room in memory for a replacement beside ${workerOf(l)}: ${NO_ROOM[l.how]}` },
   'worker.keep': { sentence: l => `${workerOf(l)} stays in service` },
@@ -90,8 +94,11 @@ const EVENTS = {
   'worker.resumed': { sentence: l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}${l.why ? `: ${l.why}` : ''}` },
   'worker.threw': { level: 'warn', sentence: l => `${workerOf(l)}: the app has thrown in ${l.where}: ${l.error}` },
   'worker.protocol-error': { level: 'warn', sentence: l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced` },
-  'worker.drain': { sentence: l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight` },
-  'worker.retire': { sentence: l => l.killedFor ? `killed ${workerOf(l)}: ${KILLED_FOR[l.killedFor]}` : `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}` },
+  'worker.drain': { level: 'debug', sentence: l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight` },
+  'worker.retire': {
+    level: l => l.killedFor || l.oomKilled ? 'info' : 'debug',
+    sentence: l => l.killedFor ? `killed ${workerOf(l)}: ${KILLED_FOR[l.killedFor]}` : `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}`
+  },
   'worker.crash': {
     level: 'warn',
     sentence: l => `crashed ${workerOf(l)}: ${l.oomKilled ? OOM : l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${inFlightOf(l)}${outcomeOf(l)}`,

@@ -11,6 +11,9 @@ const { painter } = require('./painter')
 
 /** @typedef {Record<string, any>} Line */
 
+/** @type {Partial<Record<ReturnType<typeof levelOf>, 'red' | 'yellow'>>} */
+const COLORS = { warn: 'yellow', error: 'red' }
+
 /** Lines that are only in the journal. @param {Line} line */
 function isQuiet (line) {
   return ownLevel(line) === 'quiet'
@@ -25,7 +28,8 @@ function prettyLine (line, { colors = false } = {}) {
   const time = new Date(line.t).toTimeString().slice(0, 8)
   const text = escapeControls(sentence(line))
   const level = levelOf(line)
-  return `${paint('dim', time)} ${level === 'info' ? text : paint(level === 'error' ? 'red' : 'yellow', text)}`
+  const color = COLORS[level]
+  return `${paint('dim', time)} ${color ? paint(color, text) : text}`
 }
 
 /** @param {Line} line of any version: if it lacks a field of its sentence, the sentence is the event's name */
@@ -37,13 +41,13 @@ function sentence (line) {
   }
 }
 
-/** @param {Line} line @returns {'info' | 'warn' | 'error'} */
+/** @param {Line} line that is not quiet @returns {'debug' | 'info' | 'warn' | 'error'} */
 function levelOf (line) {
   const own = ownLevel(line)
   if (line.cut > streamsCut(line) || line.unaccounted > 0 || own === 'error') return 'error'
   if (line.cut > 0) return 'warn'
   if (['no-account', 'kill-timeout', 'blocked'].includes(line.killedFor) || line.ended === 'killed' || line.ended === 'crashed') return 'warn'
-  return own === 'warn' ? 'warn' : 'info'
+  return own === 'warn' || own === 'debug' ? own : 'info'
 }
 
 /** @param {Line} line @returns {Event | undefined} undefined: of another version */

@@ -5,40 +5,75 @@
  * itself would take 8 MB of the primary's memory, for what is here one line.
  */
 
+const { isDeepStrictEqual } = require('node:util')
 const { escapeJson } = require('../core/escape-controls')
+const { OPTIONS } = require('../core/options')
+const { resolveOptions } = require('../core/resolved-options')
 const { sentence, prettyLine, levelOf, isQuiet } = require('../journal/sentence')
 
-/** @typedef {Record<string, any>} Line */
-
-const LEVELS = { info: 30, warn: 40, error: 50 }
-
 /**
- * @param {'pretty' | 'json' | 'silent' | null} format null: pretty on a terminal, else json
- * @param {import('./outputs').Outputs} outputs @returns {(line: Line) => void}
+ * @typedef {Record<string, any>} Line
+ * @typedef {'debug' | 'info' | 'warn' | 'error'} Level
  */
-function openLog (format, outputs) {
-  if (format === 'silent') return () => {}
-  const { isTTY } = process.stderr
-  const textOf = (format ?? (isTTY ? 'pretty' : 'json')) === 'json' ? jsonOf() : prettyOf({ colors: isTTY && process.stderr.hasColors() })
-  const output = outputs.of(2)
-  return line => { if (!isQuiet(line)) output.log(`${textOf(line)}\n`) }
+/** @import { Options } from '../core/options' */
+
+/** Numbers of pino. @type {Record<Level, number>} */
+const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 }
+
+/** @param {Options} options @returns {'pretty' | 'json' | 'silent'} */
+function formatOf ({ log }) {
+  return log ?? (process.stderr.isTTY ? 'pretty' : 'json')
 }
 
-/** @returns {(line: Line) => string} */
-function jsonOf () {
-  const { hostname } = require('node:os')
-  const base = { name: 'recycle', hostname: hostname(), primary: process.pid }
-  return line => {
-    const { v, t, ...fields } = line
-    return escapeJson(JSON.stringify({
-      level: LEVELS[levelOf(line)], time: t, ...base, ...fields, pid: fields.pid ?? process.pid, msg: sentence(line)
-    }))
+/**
+ * @param {Options} options @param {import('./outputs').Outputs} outputs
+ * @returns {{ write: (line: Line) => void, warn: (text: string) => void }} `warn` logs what is no event
+ */
+function openLog (options, outputs) {
+  const format = formatOf(options)
+  if (format === 'silent') return { write: () => {}, warn: text => outputs.of(2).log(`${text}\n`) }
+  const output = outputs.of(2)
+  const put = (/** @type {string} */ text) => output.log(`${text}\n`)
+  const { isTTY } = process.stderr
+  const { textOf, warningOf } = format === 'json' ? jsonOf(options) : prettyOf({ colors: isTTY && process.stderr.hasColors() })
+  const isLogged = (/** @type {Level} */ level) => LEVELS[level] >= LEVELS[options.logLevel]
+  return {
+    write: line => { if (!isQuiet(line) && isLogged(levelOf(line))) put(textOf(line)) },
+    warn: text => { if (isLogged('warn')) put(warningOf(text)) }
   }
 }
 
-/** @param {{ colors: boolean }} how @returns {(line: Line) => string} */
-function prettyOf (how) {
-  return line => prettyLine(line, how)
+/** @param {Options} options */
+function jsonOf ({ logLevel }) {
+  const { hostname } = require('node:os')
+  const base = { name: 'recycle', hostname: hostname(), primary: process.pid }
+  const put = (/** @type {Level} */ level, /** @type {number} */ time, /** @type {Line} */ fields) =>
+    escapeJson(JSON.stringify({ level: LEVELS[level], time, ...base, ...fields }))
+  return {
+    textOf (/** @type {Line} */ line) {
+      const { v, t, ...fields } = line
+      if (fields.options && logLevel !== 'debug') fields.options = withoutDefaults(fields.options)
+      return put(levelOf(line), t, { ...fields, pid: fields.pid ?? process.pid, msg: sentence(line) })
+    },
+    // eslint-disable-next-line no-restricted-properties -- a time of day, as the events'
+    warningOf: (/** @type {string} */ msg) => put('warn', Date.now(), { pid: process.pid, msg })
+  }
 }
 
-module.exports = { openLog }
+/** @param {Options} options @returns {Line} those that are not as by default here, and nothing derived */
+function withoutDefaults (options) {
+  /** @type {Line} */
+  const defaults = resolveOptions({}, { parallelism: options.sizing.parallelism })
+  return Object.fromEntries(Object.entries(options).filter(([key, value]) =>
+    OPTIONS.some(option => option.key === key) && !isDeepStrictEqual(value, defaults[key])))
+}
+
+/** @param {{ colors: boolean }} how */
+function prettyOf (how) {
+  return {
+    textOf: (/** @type {Line} */ line) => prettyLine(line, how),
+    warningOf: (/** @type {string} */ text) => text
+  }
+}
+
+module.exports = { openLog, formatOf }

@@ -56,12 +56,17 @@ class Outputs {
     return output
   }
 
-  /** Node's warnings, which it would write itself, and wait for the reader. */
-  takeWarnings () {
+  /**
+   * Node's warnings, which it would write itself, and wait for the reader.
+   *
+   * @param {(text: string) => void} write
+   */
+  takeWarnings (write) {
     const own = process.listeners('warning').find(({ name }) => name === 'onWarning')
     if (!own) return // --no-warnings
     process.removeListener('warning', own)
-    process.on('warning', ({ name, message, stack }) => this.of(2).log(`(node:${process.pid}) ${process.execArgv.includes('--trace-warnings') && stack ? stack : `${name}: ${message}`}\n`))
+    process.on('warning', ({ name, message, stack }) =>
+      write(`(node:${process.pid}) ${process.execArgv.includes('--trace-warnings') && stack ? stack : `${name}: ${message}`}`))
   }
 
   /** @param {import('node:child_process').ChildProcess} child @param {() => number | string} slot */

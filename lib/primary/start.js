@@ -35,13 +35,13 @@ function assemble (app, args, options, { orphans, ...own } = {}) {
   }
   const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal, why => warn(supervisor, why))
   const outputs = new Outputs(options, loss => supervisor.announce('fleet.warning', loss))
-  if (orphans) outputs.takeWarnings()
-  const log = openLog(options.log, outputs)
+  const log = openLog(options, outputs)
+  if (orphans) outputs.takeWarnings(log.warn)
   const spawner = new Spawner(app, args, options, { outputs })
   const supervisor = new Supervisor({ options, spawner, meter, ...own }, {
     write (line) {
       journal?.write(line)
-      log(line)
+      log.write(line)
     },
     flush: () => Promise.all([outputs.end(), journal?.flush()]),
     orphans

@@ -10,7 +10,7 @@ const { longAlone } = require('../support/campaign')
 const { runToEnd } = require('../support/processes')
 
 /** @param {string[]} args @param {Record<string, string>} [env] */
-const recycle = (args, env) => runToEnd([process.execPath, BIN, '--log', 'json', '-w', '1', ...args], { env })
+const recycle = (args, env) => runToEnd([process.execPath, BIN, '--log', 'pretty', '-w', '1', ...args], { env })
 /** As recycle(), of an app that is refused. @param {string[]} args */
 const refused = args => call(['--log', 'json', '-w', '1', ...args])
 
@@ -75,9 +75,8 @@ for (const [what, [source, error, workers = '1', skip = false]] of Object.entrie
     const traces = stderr.split('\n').filter(line => /^\w*Error: /.test(line))
     t.ok(traces.length <= 1, 'though several workers have thrown the same, it is printed once')
     t.match(stderr.trimEnd().split('\n').at(-1), /^recycle: no worker becomes ready: [2-5] died or gave up in a row, the last one (exited with code 1: \w*Error: |exited with code 0: the file ran to its end|was killed by SIGKILL)/)
-    const events = stderr.split('\n').filter(line => line.startsWith('{')).map(line => JSON.parse(line).event)
-    t.equal(events.filter(event => event === 'fleet.failed').length, 1)
-    t.ok(events.filter(event => event === 'worker.spawn').length <= 7, 'no workers are spawned beyond those already starting')
+    t.equal([...stderr.matchAll(/^[\d:]+ no worker becomes ready: /gm)].length, 1)
+    t.ok([...stderr.matchAll(/^[\d:]+ crashed slot /gm)].length <= 7, 'no workers are spawned beyond those already starting')
   })
 }
 
@@ -94,7 +93,8 @@ t.test('a port in use: the app says so, and the run ends with exit code 1', asyn
 
 t.test('an app that never listens ends the run after the ready timeout, with exit code 1', async t => {
   const dir = t.testdir({ 'app.js': 'setInterval(() => {}, 1000)' })
-  const { code, stderr } = await recycle(['--ready-timeout', '300ms', path.join(dir, 'app.js')])
+  const { code, stderr } = await recycle(['--log', 'json', '--ready-timeout', '300ms', path.join(dir, 'app.js')])
   t.equal(code, 1)
-  t.match(stderr, /^recycle: no worker becomes ready: /m)
+  const lines = stderr.trimEnd().split('\n').map(line => JSON.parse(line))
+  t.match(lines.filter(({ level }) => level === 50), [{ event: 'fleet.failed', msg: /^no worker becomes ready: / }])
 })

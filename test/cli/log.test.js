@@ -1,11 +1,14 @@
 'use strict'
 
+const { spawn } = require('node:child_process')
+const { once } = require('node:events')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const readline = require('node:readline')
 const t = require('tap')
 const { readJournal } = require('../..')
-const { startCli, freePort, BIN, FIXTURES } = require('../support/fleet')
+const { startCli, freePort, BIN, Events, FIXTURES } = require('../support/fleet')
 const { get } = require('../support/client')
 const { becomesTrue, runToEnd } = require('../support/processes')
 
@@ -16,24 +19,41 @@ const BRIEF = "require('node:http').createServer().listen(process.env.PORT, () =
 /** @param {string} text */
 const lines = text => text.split('\n').filter(Boolean)
 
-t.test('--log json writes pino\'s lines on stderr, with no character that a terminal obeys, or that reverses the order of text', async t => {
+t.test('the log to a pipe has a line of JSON, in pino\'s format, for each change of a worker, options that are not as by default, and no character that a terminal obeys', async t => {
   const name = 'a\u009b2J\u0085\u202eb.js'
-  const dir = t.testdir({ [name]: BRIEF })
-  const { code, stdout, stderr } = await runToEnd([process.execPath, BIN, '-w', '1', '--log', 'json', path.join(dir, name)], { env: { PORT: String(await freePort()) } })
-  t.equal(code, 0)
-  t.equal(stdout, '')
-  const names = ['fleet.start', 'worker.spawn', 'fleet.stopping', 'worker.drain', 'worker.retire', 'stopped', 'fleet.stop']
-  t.same(lines(stderr).map(line => JSON.parse(line).event).filter(event => names.includes(event)), names)
-  for (const line of lines(stderr)) {
-    t.match(JSON.parse(line), { level: Number, time: Number, pid: Number, hostname: os.hostname(), name: 'recycle', event: String, msg: String })
-  }
-  const twice = lines(stderr).filter(line => {
+  const dir = t.testdir({ [name]: fs.readFileSync(PLAIN, 'utf8') })
+  const child = spawn(process.execPath, [BIN, '-w', '5', '-m', '256MiB', '--control', 'none', '--stop-linger', '100ms', path.join(dir, name)], {
+    env: { ...process.env, PORT: String(await freePort()) }, stdio: ['ignore', 'pipe', 'pipe']
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  let said = ''
+  child.stdout.on('data', text => t.fail(text))
+  child.stderr.on('data', text => { said += text })
+  const events = new Events()
+  readline.createInterface({ input: child.stderr }).on('line', text => events.push(JSON.parse(text)))
+  const exited = once(child, 'close')
+  await events.until('fleet.ready')
+  child.kill('SIGHUP')
+  await events.until('fleet.reloaded')
+  child.kill('SIGTERM')
+  t.same(await exited, [0, null])
+  const five = (/** @type {string} */ event) => Array(5).fill(event)
+  const told = events.lines.filter(({ event }) => !['fleet.slept', 'fleet.warning'].includes(event)) // of a busy machine
+  t.same(told.map(({ event }) => event), [
+    'fleet.start', ...five('worker.ready'), 'fleet.ready',
+    'fleet.reload', ...five('recycled'), 'fleet.reloaded',
+    'fleet.stopping', ...five('stopped'), 'fleet.stop'
+  ])
+  t.ok(Buffer.byteLength(said) < 10_000, `${Buffer.byteLength(said)} bytes`)
+  t.same(Object.keys(events.lines[0].options).filter(name => name !== 'workers').sort(), ['control', 'hardRssBytes', 'maxRssBytes', 'stopLingerMs'])
+  for (const line of told) t.match(line, { level: 30, time: Number, pid: Number, hostname: os.hostname(), name: 'recycle', msg: String })
+  const twice = lines(said).filter(line => {
     const keys = [...line.replace(/"(options|budget)":\{.*?\}/g, '').matchAll(/[{,]"(\w+)":/g)].map(match => match[1])
     return new Set(keys).size < keys.length
   })
   t.same(twice.slice(0, 1), [], 'no line has a key twice')
-  t.notMatch(stderr.replaceAll('\n', ''), /[\p{Cc}\p{Bidi_Control}]/u)
-  t.match(JSON.parse(lines(stderr)[0]), { event: 'fleet.start', app: path.join(dir, name) }, 'it means the same')
+  t.notMatch(said.replaceAll('\n', ''), /[\p{Cc}\p{Bidi_Control}]/u)
+  t.match(events.lines[0], { event: 'fleet.start', app: path.join(dir, name) }, 'it means the same')
 })
 
 t.test('--log pretty writes a sentence per event, --log silent nothing', async t => {

@@ -110,7 +110,7 @@ t.test('each metric grows by one, by a figure of the line, or not at all', async
 })
 
 t.test('each has a sentence in one line, and a level', async t => {
-  t.same(LINES.filter(line => [sentence(line), prettyLine(line)].some(text => !/^[^\n]+$/.test(text)) || !['info', 'warn', 'error'].includes(levelOf(line))).map(nameOf), [])
+  t.same(LINES.filter(line => [sentence(line), prettyLine(line)].some(text => !/^[^\n]+$/.test(text)) || !['debug', 'info', 'warn', 'error'].includes(levelOf(line))).map(nameOf), [])
 })
 
 t.test('the service manager is told what follows from each, also of samples while new code is compared', { skip }, async t => {

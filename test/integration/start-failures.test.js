@@ -22,7 +22,7 @@ async function fail (t, source, { args = [], env = {} } = {}) {
   const { events, said, exited } = await startCli(t, ['-w', '1', '--control', 'none', '--ready-timeout', '10s', ...args, path.join(folder, 'app.js')], { env, cwd: folder })
   const { code } = await exited
   t.equal(code, 1)
-  return { last: said.at(-1), said, crashes: events.all('worker.crash').length, spawned: events.all('worker.spawn').length }
+  return { last: events.all('fleet.failed')[0]?.error, said, crashes: events.all('worker.crash').length, spawned: events.all('worker.spawn').length }
 }
 
 /**
@@ -36,7 +36,7 @@ async function reject (t, source, options) {
   supervisor.on('event', line => events.push(line))
   const error = await supervisor.ready().then(() => null, error => error)
   await supervisor.stop({ now: true })
-  return { last: `recycle: ${error?.message}`, spawned: events.all('worker.spawn').length }
+  return { last: error?.message, spawned: events.all('worker.spawn').length }
 }
 
 process.env.PORT = '0'
@@ -53,7 +53,7 @@ t.test('the port is in use: the address, and the process that has it', { skip: n
 
 t.test('the app throws: its error is in the last sentence, and the same one twice is enough', async t => {
   const { last, spawned } = await reject(t, 'throw new TypeError("no database\\nsecond line")')
-  t.match(last, /^recycle: no worker becomes ready: \d died or gave up in a row, the last one exited with code 1: TypeError: no database$/)
+  t.match(last, /^no worker becomes ready: \d died or gave up in a row, the last one exited with code 1: TypeError: no database$/)
   t.ok(spawned <= 4, `${spawned} workers`)
   t.match((await reject(t, 'const x = ;')).last, /: SyntaxError: Unexpected token ';' \(.*app\.js:1\)$/)
   t.match((await reject(t, 'Promise.reject(new RangeError("late"))')).last, /: RangeError: late$/)
@@ -84,7 +84,7 @@ t.test("a thread's server that finds the port in use is told that it is a siblin
 
 t.test('what is advised for a socket of its own works: --ready-on online, one worker', async t => {
   const source = `new (require("node:worker_threads").Worker)(${JSON.stringify(`${LISTEN}${await freePort()})`)}, { eval: true })`
-  t.equal((await reject(t, source, { workers: 1, readyOn: 'online' })).last, 'recycle: undefined')
+  t.equal((await reject(t, source, { workers: 1, readyOn: 'online' })).last, undefined)
 })
 
 t.test('code that still loads', async t => {
@@ -105,5 +105,5 @@ t.test('--ready-on message: what was sent in its place', async t => {
 })
 
 t.test('one that dies as soon as it is ready is not said to never become ready', async t => {
-  t.match((await fail(t, `${LISTEN}process.env.PORT, () => setTimeout(() => process.exit(4), 100))`)).last, /^recycle: no worker stays up: [5-7] died as soon as they were ready, the last one exited with code 4$/)
+  t.match((await fail(t, `${LISTEN}process.env.PORT, () => setTimeout(() => process.exit(4), 100))`)).last, /^no worker stays up: [5-7] died as soon as they were ready, the last one exited with code 4$/)
 })

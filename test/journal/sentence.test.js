@@ -26,6 +26,14 @@ t.test('coloured by level: errors are red, warnings yellow', async t => {
   t.same([RECYCLED, { ...RECYCLED, cut: 1 }, { event: 'fleet.failed' }, { event: 'fleet.warning' }].map(levelOf), ['info', 'error', 'error', 'warn'])
 })
 
+t.test('a step of a recycle, which `recycled` tells, is for --log-level debug', async t => {
+  t.same(['worker.spawn', 'worker.drain', 'worker.retire'].map(event => levelOf({ event })), ['debug', 'debug', 'debug'])
+  t.same([null, 10].map(oldPid => levelOf({ event: 'worker.ready', oldPid })), ['info', 'debug'])
+  t.same(['reload', 'rss'].map(reason => levelOf({ event: 'worker.condemn', reason })), ['debug', 'info'])
+  t.same(['not-ready', 'kill-timeout'].map(killedFor => levelOf({ event: 'worker.retire', killedFor })), ['info', 'warn'])
+  t.equal(levelOf({ event: 'worker.retire', oomKilled: true }), 'info')
+})
+
 t.test('control characters in the text of an app are escaped', async t => {
   const line = prettyLine({ t: 0, event: 'worker.request', slot: 0, pid: 1, reason: 'stale\u001b[2J\r\n\u0007\u009b1m' })
   t.match(line, 'slot 0 (1) asks to be recycled: stale\\u{1b}[2J\\u{d}\\u{a}\\u{7}\\u{9b}1m')

@@ -36,7 +36,7 @@ class Events extends EventEmitter {
 
   /** @param {number} pid of a worker @returns {string[]} its events, without samples */
   lifeOf (pid) {
-    return this.lines.filter(line => (line.pid === pid || line.oldPid === pid) && line.event !== 'worker.sample').map(line => line.event)
+    return this.lines.filter(line => (line.pid === pid || (line.oldPid === pid && line.event !== 'worker.ready')) && line.event !== 'worker.sample').map(line => line.event)
   }
 
   /** Waits for the first sample of every worker, that of a fresh process. @param {any} supervisor */
@@ -126,7 +126,7 @@ async function startFleet (t, fixture, options = {}, { mayFail = false } = {}) {
  * @param {string} [how.cwd]
  * @param {boolean} [how.detached]
  * @param {string} [how.node] another node
- * @param {string} [how.program] one that supervises a fleet by the library, with the log in JSON, in place of `recycle`
+ * @param {string} [how.program] one that supervises a fleet by the library, with every event in the log, in JSON
  * @param {string} [how.word] the first word of the call
  * @param {(port: number) => string[]} [how.under] the program that starts it, with its arguments
  * @param {boolean} [how.mayFail] the primary itself may fail at something
@@ -136,7 +136,7 @@ async function startCli (
   { env = {}, cwd, detached = true, node = process.execPath, program, word, under = () => [], mayFail = false } = {}
 ) {
   const port = await freePort()
-  const [first, ...all] = [...under(port), node, ...program ? [program] : [BIN, ...word ? [word] : [], '--log', 'json', ...args]]
+  const [first, ...all] = [...under(port), node, ...program ? [program] : [BIN, ...word ? [word] : [], '--log', 'json', '--log-level', 'debug', ...args]]
   const child = spawn(first, all, {
     env: { ...process.env, PORT: String(port), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached
   })

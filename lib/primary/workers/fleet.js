@@ -117,6 +117,7 @@ class StandbyPool {
   generation = null
   pid = null
   variant = null
+  recycle = null
   /** Standbys: workers that boot, wait and leave without a slot. @type {Set<WorkerHandle>} */
   handles = new Set()
   /** Standbys that did not start. */

@@ -237,7 +237,9 @@ class Lifecycle extends EventEmitter {
     const place = this.fleet.placeOf(handle)
     const { slot, pid, readyMs, isServing, asked } = handle
     for (const [key, upMs] of asked) if (upMs === 0) this.fleet.onDemand.delete(key) // new code opens it at once
-    this.record(isServing ? 'worker.ready' : 'worker.standby', { slot, pid, readyMs, addresses: [...handle.addresses] })
+    const up = { slot, pid, readyMs, addresses: [...handle.addresses] }
+    if (isServing) this.record('worker.ready', { ...up, oldPid: place.recycle?.old.pid ?? null })
+    else this.record('worker.standby', up)
     if (isServing && place.slot !== null) {
       const { addresses } = place
       place.ready(handle)
