@@ -2,60 +2,15 @@
 
 /** New code is tried in one worker first, under load: it goes on, or back, and no request is lost. */
 
-const { once } = require('node:events')
 const fs = require('node:fs')
-const http = require('node:http')
 const path = require('node:path')
-const { performance } = require('node:perf_hooks')
 const t = require('tap')
 const { judge } = require('../../lib/features/canary/verdict')
-const { Observer } = require('../../lib/features/canary/worker')
 const { formatStatus } = require('../../lib/operate/control-table')
 const { get } = require('../support/client')
 const { controlRoom } = require('../support/control')
 const { startFleet } = require('../support/fleet')
-const { Load } = require('../support/load')
-const { skip } = require('../support/mold')
-const { received, workerParts } = require('../support/worker-parts')
-
-const OPTIONS = { workers: 2, interval: '500ms', stopLinger: '0' }
-
-const CODE = {
-  good: "response.end('good')",
-  better: "response.end('better')",
-  cut: "if (Math.random() < 0.4) { response.writeHead(200, { 'content-length': 99 }).write('cut'); setImmediate(() => response.destroy()) } else response.end('cut')",
-  slow: "setTimeout(() => response.end('slow'), 50)"
-}
-/** @param {keyof typeof CODE} name */
-const source = name => `require('node:http').createServer((request, response) => { ${CODE[name]} }).listen(process.env.PORT)`
-
-/**
- * Some 350 requests a second in all: on a busy machine, too, each code has more than three times as many as a verdict
- * needs.
- */
-const LOAD = { connections: 80, thinkMs: 450 }
-/** Where nothing is judged. */
-const LITTLE = { connections: 20, thinkMs: 300 }
-
-/**
- * A fleet of an app whose code is in the file, under load.
- *
- * @param {any} t @param {Record<string, any>} [options] @param {typeof LOAD} [how]
- */
-async function start (t, options = {}, how = LITTLE) {
-  const app = path.join(fs.realpathSync(t.testdir({ 'app.js': source('good') })), 'app.js')
-  const fleet = await startFleet(t, app, { ...OPTIONS, ...options })
-  return {
-    ...fleet, load: loadOf(t, fleet.port, how), write: (/** @type {string} */ text) => fs.writeFileSync(app, text)
-  }
-}
-
-/** @param {any} t tap's @param {number} port @param {typeof LOAD} [how] */
-function loadOf (t, port, how = LOAD) {
-  const load = new Load({ port, ...how })
-  t.teardown(() => load.stop())
-  return load
-}
+const { LITTLE, LOAD, OPTIONS, source, start, loadOf } = require('../support/trial')
 
 /** The journal has all inputs: judged again they give the same figures. @param {any} t tap's @param {any} events */
 function judgeAgain (t, events) {
@@ -203,56 +158,6 @@ t.test('releases by a link: a worker that is replaced meanwhile, or afterwards, 
   await t.rejects(supervisor.rollback(), { code: 'RECYCLE_NO_RELEASE', message: `there is no release to go back to: ${file(1)}, which the fleet has run before, is there no more` })
 })
 
-t.test('--fork mold: the code before is forked still, though the file has another', { skip }, async t => {
-  const { supervisor, events, port, write, load } = await start(t, { fork: 'mold' })
-  write(`${source('better')}\nsetInterval(() => { if (process.env.RECYCLE_SLOT !== 'mold') process.exit(3) }, 50)`)
-  await t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED' })
-  t.match(events.all('fleet.rejected'), [{ isReplaced: false }], 'that this code could not be forked says nothing of the code before')
-  write(source('better'))
-  const first = t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED' })
-  await events.until('fleet.trial', { count: 2 })
-  await events.until('worker.ready', { where: ({ slot, t }) => slot === 2 && t > events.all('fleet.trial')[1].t })
-  await supervisor.recycle(0)
-  await supervisor.reload({ abort: true })
-  await first
-  t.match(events.all('fleet.rejected'), [{}, { isReplaced: false }])
-  await supervisor.recycle(1)
-  t.match(supervisor.status().workers, [{ generation: 0 }, { generation: 0 }])
-  const { failures } = await load.stop()
-  t.same(failures, [])
-  for (let i = 0; i < 20; i++) t.match(await get(port), { body: 'good' })
-})
-
-t.test('--sticky: sessions stay where they are, and those that began in the new code go along when it leaves', async t => {
-  const { supervisor, events, port } = await startFleet(t, 'counting-sessions.js', { ...OPTIONS, sticky: 'cookie:sid' })
-  const agents = Array.from({ length: 12 }, () => new http.Agent({ keepAlive: true, maxSockets: 1 }))
-  t.teardown(() => { for (const agent of agents) agent.destroy() })
-  const ask = async (/** @type {http.Agent} */ agent, /** @type {string} */ path, cookie = '') => {
-    const { status, body, error } = await get(port, path, { agent, headers: { cookie } })
-    return { status, error, ...JSON.parse(body || '{}') }
-  }
-  const login = (/** @type {http.Agent[]} */ agents) => Promise.all(agents.map(agent => ask(agent, '/login')))
-  /** @param {{ sid: string, pid: number }[]} sessions @param {number} count */
-  const round = async (sessions, count) => {
-    const answers = await Promise.all(sessions.map(({ sid }, i) => ask(agents[i], '/', `sid=${sid}`)))
-    t.match(answers, sessions.map(({ sid }) => ({ status: 200, sid, count })))
-    return answers
-  }
-  const before = await login(agents)
-  const first = t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED' })
-  const { pid: fresh } = await events.until('worker.ready', { count: 3 })
-  t.same((await round(before, 1)).map(({ pid }) => pid), before.map(({ pid }) => pid), 'each in its worker')
-  let began = await login(agents)
-  for (let i = 0; i < 50 && !began.some(({ pid }) => pid === fresh); i++) {
-    began = await login(Array.from(agents, () => new http.Agent()))
-  }
-  t.ok(began.some(({ pid }) => pid === fresh), 'some begin in the new code')
-  await supervisor.reload({ abort: true })
-  await first
-  await round(began, 1)
-  t.same((await round(before, 2)).map(({ pid }) => pid), before.map(({ pid }) => pid))
-})
-
 t.test('the command: what it says, and its exit codes; where it is ended, the fleet goes on by itself', async t => {
   const room = controlRoom(t)
   const app = path.join(fs.realpathSync(t.testdir({ 'app.js': source('good') })), 'app.js')
@@ -276,107 +181,4 @@ t.test('the command: what it says, and its exit codes; where it is ended, the fl
   t.match(stderr, /1 worker of the new code joins, on trial: slot 2\n[^]*the new code warms up, 12s left; [^]*the new code is compared, [^]*recycle: the new code was rejected: (median|99th percentile of the)[^\n]*; the workers before serve on\n$/)
   t.match((await room.recycle(['status'])).stdout, /\nThe latest reload was taken back \(generation 2\): .*; the code on the disk is what was taken back: /)
   t.same((await load.stop()).failures, [])
-})
-
-t.test('a standby has the code before, and serves in its place; none boots with code on trial that has replaced it', async t => {
-  const { supervisor, events, write, load } = await start(t, { standby: 1 })
-  await events.until('worker.standby')
-  const { pid: standby } = supervisor.status().workers.find(({ state }) => state === 'standby') ?? {}
-  write(source('better'))
-  const first = t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED' })
-  await events.until('worker.ready', { where: ({ slot }) => slot === 2 })
-  t.match(await supervisor.recycle(0), { pid: standby, how: 'standby' })
-  t.match(await supervisor.recycle(1), { how: 'surge' })
-  t.same(supervisor.status().workers.map(({ slot, generation }) => [slot, generation]).sort(), [[0, 0], [1, 1], [2, 1]], 'what is spawned runs the new code, and counts as such')
-  t.same(events.all('worker.spawn').filter(({ slot }) => slot === null).length, 1, 'no other standby')
-  await supervisor.reload({ abort: true })
-  await first
-  await events.until('worker.standby', { count: 2 })
-  await supervisor.reload()
-  t.same((await load.stop()).failures, [])
-})
-
-/** Answers, or does not, as the path says. @type {import('node:http').RequestListener} */
-function answer (request, response) {
-  switch (request.url) {
-    case '/destroyed': return void request.destroy()
-    case '/cut':
-      response.writeHead(200, { 'content-length': 1000 }).write('half')
-      return void setImmediate(() => response.destroy())
-    case '/events': return void response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n')
-    case '/hangs': return
-    default: response.end('answered')
-  }
-}
-
-t.test('what a worker counts of real requests', async t => {
-  const parts = await workerParts(t, answer)
-  const { channel, tracker, receive } = parts
-  const observer = new Observer(/** @type {any} */ ({ channel, tracker, onCollected () {}, liveBytes: () => 0 }))
-  const { now } = performance
-  let aheadMs = 0
-  performance.now = () => now.call(performance) + aheadMs
-  t.teardown(() => { performance.now = now })
-
-  const ask = async (/** @type {string} */ path) => {
-    const { client, connection } = await parts.connect()
-    const begun = once(tracker, 'request')
-    client.write(`GET ${path} HTTP/1.1\r\nHost: here\r\n\r\n`)
-    await begun
-    return { client, connection }
-  }
-  /** @param {string} path @param {(asked: Awaited<ReturnType<typeof ask>>) => unknown} [then] */
-  const ended = async (path, then = ({ client }) => client.resume()) => {
-    const gone = once(tracker, 'gone')
-    await then(await ask(path))
-    await gone
-  }
-  const begin = (/** @type {any} */ thresholds = { medianMs: 2000, tailMs: 5000 }) => receive.observe({ thresholds })
-  /** As a heartbeat tells it, a second after the latest. */
-  const counts = () => {
-    parts.sent.length = 0
-    aheadMs += 1000
-    observer.beat()
-    return parts.all('observed')[0].counts
-  }
-
-  await t.test('a response that is not finished: the app ends it, before or after its head, or a client that has waited long; not one that gives up soon', async t => {
-    begin()
-    await ended('/destroyed')
-    await ended('/cut')
-    await ended('/hangs', ({ client }) => client.destroy())
-    await ended('/hangs', ({ client }) => client.end())
-    await ended('/hangs', ({ client }) => client.resetAndDestroy())
-    await ended('/hangs', ({ client }) => {
-      aheadMs += 6000
-      client.destroy()
-    })
-    const { client } = await ask('/')
-    await received(client, 'answered')
-    t.match(counts(), { requests: 4, of: { unfinished: 3, errors: 0, slowTail: 0 } })
-    receive.unobserve()
-  })
-
-  await t.test('a request that waits still is slow by its age, once that is above the threshold, also one of the warm-up; a stream of events is not', async t => {
-    begin(null)
-    await ask('/hangs')
-    begin()
-    await ask('/hangs')
-    await received((await ask('/events')).client, 'data: 1')
-    t.match(counts(), { requests: 0 })
-    aheadMs += 6000
-    for (let i = 0; i < 2; i++) t.match(counts(), { requests: 2, connections: 2, of: { slowMedian: 2, slowTail: 2, unfinished: 0 } }, 'once each')
-    await ended('/events', async ({ client }) => {
-      await received(client, 'data: 1')
-      client.destroy()
-    })
-    t.match(counts(), { requests: 2, of: { unfinished: 0 } })
-    receive.unobserve()
-  })
-
-  await t.test('not what has waited since before, nor what this worker cuts as it leaves', async t => {
-    begin()
-    await ended('/hangs', ({ connection }) => connection.close('cut'))
-    t.match(counts(), { requests: 0, of: { unfinished: 0, slowTail: 0 } })
-  })
 })

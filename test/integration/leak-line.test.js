@@ -6,15 +6,10 @@ const path = require('node:path')
 const { promisify } = require('node:util')
 const t = require('tap')
 const { loadAddon } = require('../../lib/native/addon')
-const { longAlone } = require('../support/campaign')
 const { startCli, startFleet, BIN } = require('../support/fleet')
-const { INLINES_NOTHING, allOrdinary, app, commandOf, nothingFailed, study } = require('../support/leak-study')
+const { INLINES_NOTHING, LOAD, allOrdinary, app, commandOf, nothingFailed } = require('../support/leak-study')
 const { compareLeak } = require('../support/leaking-apps')
 const { Load } = require('../support/load')
-
-/** Some 190 requests a second, with long think times: a busy machine does not slow them down much. */
-const LOAD = { connections: 24, thinkMs: 240 }
-const TSX = `--import=${path.join(__dirname, '../../node_modules/tsx/dist/esm/index.mjs')}`
 
 t.test('the function that leaks is named, under load; the worker is profiled meanwhile, and an ordinary one takes its place', async t => {
   const leaking = app(t, 'a Map by id')
@@ -50,31 +45,6 @@ t.test('the function that leaks is named, under load; the worker is profiled mea
     await t.rejects(supervisor.leak(7), { code: 'RECYCLE_NO_SLOT' })
     t.equal(events.all('worker.condemn').length, length)
   })
-})
-
-// Source maps, URLs of ES modules, and the folding of what a dependency allocates: the default suite has each once.
-for (const [name, language, skip] of /** @type {const} */ ([
-  ['an LRU without bound', 'ts', false],
-  ['a leak in a dependency', 'esm', false],
-  ['a leak in a dependency', 'cjs', longAlone('8')],
-  ['a Map by id', 'esm', longAlone('8')]
-])) {
-  t.test(`${name}, ${language}`, { skip }, async t => {
-    const leaking = app(t, name, language)
-    const { port, supervisor } = await startFleet(t, leaking.file, { interval: '500ms', ...language === 'ts' ? { nodeOption: [TSX] } : {} })
-    const load = new Load({ port, ...LOAD })
-    const result = await study(supervisor, 0)
-    t.equal(compareLeak(result, leaking), 'right', JSON.stringify(result))
-    await nothingFailed(t, load)
-  })
-}
-
-t.test('an app that keeps nothing: no line is named', async t => {
-  const { port, supervisor } = await startFleet(t, app(t, 'none: what a request needs is freed').file, { interval: '500ms' })
-  const load = new Load({ port, ...LOAD })
-  const result = await study(supervisor, 0)
-  t.match(result, { verdict: 'none' }, JSON.stringify(result))
-  await nothingFailed(t, load)
 })
 
 t.test('forked workers: the one under study is spawned, and a forked one takes its place', { skip: loadAddon().missing ?? false }, async t => {

@@ -6,12 +6,10 @@ const os = require('node:os')
 const path = require('node:path')
 const { once } = require('node:events')
 const t = require('tap')
-const { extent } = require('../support/campaign')
-const { startCli, startFleet, sumOfEnds, FIXTURES } = require('../support/fleet')
+const { startFleet, sumOfEnds } = require('../support/fleet')
 const { get, keepAsking } = require('../support/client')
 const { Load } = require('../support/load')
 const { trackFleetSize } = require('../support/fleet-size')
-const { livingOfGroup } = require('../support/processes')
 const { backoffMs } = require('../../lib/core/backoff')
 
 /** A fleet with ready standbys. @param {any} t @param {string} fixture @param {Record<string, any>} [options] */
@@ -239,27 +237,3 @@ t.test('nor is a standby that does not listen on an address its predecessor has 
   supervisor.recycle(0).catch(() => {}) // the app's replacement never listens there
   t.match(await events.until('worker.retire'), { slot: null, pid })
 })
-
-// The next standby boots as soon as the old worker has exited.
-for (const [when, event, count] of /** @type {[string, string, number][]} */ ([
-  ['a standby boots', 'worker.spawn', 3], ['a standby has just come', 'worker.standby', 1], ['a standby has just been called', 'worker.ready', 3],
-  ['the old worker drains', 'worker.drain', 1], ['the old worker has exited', 'worker.retire', 1],
-  ...extent({ short: [], long: [['the next standby boots', 'worker.spawn', 4]] })
-])) {
-  t.test(`SIGTERM under load when ${when}: only connections after the stop are refused, and no process is left`, async t => {
-    // The linger is long: on a busy machine this process may pause, and would send its requests too late.
-    const { port, child, events, exited } = await startCli(t, ['-w', '2', '--standby', '1', '--max-requests', '50', '-i', '50ms', '--stop-linger', '5s', path.join(FIXTURES, 'plain.js')])
-    await events.until('worker.ready', { count: 2 })
-    const loads = startLoads(t, port)
-    await events.until(event, { count })
-    child.kill('SIGTERM')
-    t.same(await exited, { code: 0, signal: null })
-    for (const load of loads) {
-      const { failures } = await load.stop()
-      t.same(failures.filter(failure => failure.error !== 'ECONNREFUSED'), [])
-    }
-    for (const line of [...events.all('stopped'), ...events.all('recycled')]) t.equal(line.cut, 0)
-    t.equal(events.lines.at(-1)?.event, 'fleet.stop')
-    t.same(livingOfGroup(child.pid), [])
-  })
-}

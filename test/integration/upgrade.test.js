@@ -1,7 +1,6 @@
 'use strict'
 
 const fs = require('node:fs')
-const net = require('node:net')
 const path = require('node:path')
 const t = require('tap')
 const { get } = require('../support/client')
@@ -167,98 +166,6 @@ t.test('the node that its name leads to now: a link has been switched', async t 
   t.comment(`${process.version} → ${node}`)
   const { failures, sockets } = await load.stop()
   t.same({ failures, sockets }, { failures: [], sockets: 10 })
-})
-
-t.test('SIGTERM while the new primary boots: both end, and no process is left', async t => {
-  const { port, child, events, exited, areGone } = await startUpgradable(t, ['--control', 'none', PLAIN])
-  const load = new Load({ port, connections: 5 })
-  t.teardown(() => load.stop())
-  child.kill('SIGUSR2')
-  await events.until('worker.spawn', { count: 3 })
-  child.kill('SIGTERM')
-  t.same(await exited, { code: 0, signal: null })
-  t.ok(await areGone())
-  t.match(events.all('fleet.upgrade-failed'), [{ why: 'the fleet is stopping' }])
-  t.same((await load.stop()).failures.filter(({ error }) => error !== 'ECONNREFUSED'), [])
-})
-
-t.test('a new primary that is told to stop as soon as it runs the fleet ends it, and the old primary does not run it again', async t => {
-  const { port, child, events, exited, primary, areGone } = await startUpgradable(t, ['--control', 'none', PLAIN])
-  const slow = get(port, '/slow?ms=500')
-  child.kill('SIGUSR2')
-  await events.until('fleet.upgraded')
-  process.kill(primary(), 'SIGTERM')
-  t.match(await slow, { status: 200 })
-  t.same(await exited, { code: 0, signal: null })
-  t.ok(await areGone())
-  t.same(events.all('fleet.resumed'), [])
-})
-
-t.test('a new primary that is told to stop before its workers serve: the old one stops the fleet, and no request is dropped', async t => {
-  const folder = t.testdir({
-    'app.js': `require(${JSON.stringify(path.resolve('lib/worker'))}).onServe(() => { while (require('node:fs').existsSync(__dirname + '/blocks')); })
-      require('node:http').createServer((request, response) => response.end()).listen(process.env.PORT)`
-  })
-  const { port, child, events, exited, primary, areGone } = await startUpgradable(t, ['--control', 'none', path.join(folder, 'app.js')])
-  const load = new Load({ port, connections: 5 })
-  t.teardown(() => load.stop())
-  // From here on a worker that is to serve does not answer, and is killed
-  fs.writeFileSync(path.join(folder, 'blocks'), '')
-  child.kill('SIGUSR2')
-  await events.until('fleet.upgraded')
-  process.kill(primary(), 'SIGTERM')
-  t.same(await exited, { code: 0, signal: null })
-  t.ok(await areGone())
-  t.match(events.all('fleet.upgrade-failed'), [{ why: 'it exited with code 0' }])
-  t.same((await load.stop()).failures.filter(({ error }) => error !== 'ECONNREFUSED'), [])
-})
-
-t.test('SIGTERM to the new primary while old workers finish: the old primary does not run the fleet again, and what is in flight is answered', async t => {
-  const { port, child, events, out, primary, exited, areGone } = await startUpgradable(t, ['--control', 'none', path.join(FIXTURES, 'misbehaves.js')])
-  const slow = get(port, '/slow?ms=3000')
-  t.ok(await becomesTrue(() => out.length === 1), 'it is in flight')
-  child.kill('SIGUSR2')
-  // Each of another primary's log
-  await Promise.all([events.until('worker.drain', { count: 2 }), events.until('fleet.upgraded')])
-  kill(primary(), 'SIGTERM')
-  t.match(await slow, { status: 200 })
-  t.same(await exited, { code: 0, signal: null })
-  t.ok(await areGone())
-  t.same(events.all('fleet.resumed'), [])
-})
-
-t.test('a request to the admin port that is still on its way when the new primary takes over is answered by the old one, which stays until then', async t => {
-  const admin = await freePort()
-  const { child, events, primary, exited, areGone } = await startUpgradable(t, ['--control', 'none', '--admin', String(admin), PLAIN])
-  await events.until('fleet.admin')
-  // The half of a request, every 200 ms: the server waits 3 s for the rest, which an upgrade may take longer than
-  const halves = []
-  const sendHalf = () => {
-    const client = net.connect(admin, '127.0.0.1')
-    t.teardown(() => client.destroy())
-    let received = ''
-    client.on('data', bytes => { received += bytes })
-    client.on('error', () => {}) // the end of its time may meet the rest
-    client.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n')
-    halves.push({ client, sentAt: performance.now(), answered: new Promise(resolve => client.once('close', () => resolve(received))) })
-  }
-  sendHalf()
-  t.match(await get(admin, '/healthz'), { status: 200 }, 'one that came later is answered, so the old primary has that one')
-  const timer = setInterval(sendHalf, 200)
-  t.teardown(() => clearInterval(timer))
-  child.kill('SIGUSR2')
-  await events.until('fleet.left')
-  clearInterval(timer)
-  await new Promise(resolve => setTimeout(resolve, 300)) // it would have exited by then
-  for (const { client } of halves) client.end('\r\n')
-  const inTime = halves.filter(({ sentAt }) => performance.now() - sentAt < 2500)
-  const answers = await Promise.all(inTime.map(({ answered }) => answered))
-  const byOld = answers.filter(answer => answer.includes('another primary serves'))
-  t.ok(byOld.length > 0, `${byOld.length} of ${answers.length} by the old one`)
-  for (const answer of answers) t.match(answer, /^HTTP\/1\.1 200[^]*(?:connection: close[^]*ready: another primary serves|ready: 2 of 2 [^\n]*)\n$/i)
-  kill(primary(), 'SIGTERM')
-  t.match(await exited, { code: 0 })
-  t.ok(await areGone())
 })
 
 t.test('with --fork mold the workers of the new primary are copies of a mold of its own; nothing is dropped', { skip: noFork }, async t => {

@@ -9,6 +9,9 @@ const { APPS, writeApp } = require('./leaking-apps')
 
 const INLINES_NOTHING = '--no-turbo-inlining'
 
+/** Some 190 requests a second, with long think times: a busy machine does not slow them down much. */
+const LOAD = { connections: 24, thinkMs: 240 }
+
 /** @param {any} t tap's @param {string} name @param {import('../support/leaking-apps').Language} [language] */
 function app (t, name, language = 'cjs') {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-leak-'))
@@ -47,4 +50,4 @@ async function nothingFailed (t, load) {
   t.equal(sockets, load.clients.length, 'no client reconnected')
 }
 
-module.exports = { INLINES_NOTHING, allOrdinary, app, commandOf, nothingFailed, study }
+module.exports = { INLINES_NOTHING, LOAD, allOrdinary, app, commandOf, nothingFailed, study }
