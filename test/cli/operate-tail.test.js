@@ -62,7 +62,8 @@ t.test('a tail that is not read reads no more itself, and says at the end that i
     say({ hello: { name: 'api', pid: 1, app: 'app.js', version: '0' } })
     socket.on('error', () => {}).on('data', chunk => {
       const { id } = JSON.parse(String(chunk))
-      for (let n = 0; n < 20_000; n++) say({ id, event: { v: 1, t: 0, event: 'x', padding: 'x'.repeat(1000) } })
+      const line = `${JSON.stringify({ v: 1, id, event: { v: 1, t: 0, event: 'x', padding: 'x'.repeat(1000) } })}\n`
+      for (let n = 0; n < 400; n++) socket.write(line.repeat(50))
       readBytes = () => socket.bytesWritten - socket.writableLength
       hangUp = () => socket.destroy()
     })

@@ -31,13 +31,13 @@ t.test('a reload changes where the app listens: the old address closes when all 
 })
 
 t.test('an app that takes another port where its own answers: that is said, and its own port stays in service', async t => {
-  const { port, supervisor, events } = await startFleet(t, 'evades.js', { readyTimeout: '2s' })
+  const { port, supervisor, events } = await startFleet(t, 'evades.js', { readyTimeout: '5s' })
   const about = { address: `127.0.0.1:${port}`, slots: [0] }
   t.match(await events.until('fleet.warning'), { warning: 'uneven-addresses', addresses: [about, { slots: [1] }] })
   t.match(supervisor.status().uneven[0], about)
   const [{ pid }] = supervisor.status().workers
   await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED' })
-  t.match(events.all('worker.not-ready')[0], { slot: 0, why: `it was not ready within 2000 ms; it does not listen on 127.0.0.1:${port}, but on another port in its place` })
+  t.match(events.all('worker.not-ready')[0], { slot: 0, why: `it was not ready within 5000 ms; it does not listen on 127.0.0.1:${port}, but on another port in its place` })
   t.equal(supervisor.status().workers[0].pid, pid)
   t.match(await get(port), { status: 200 })
 

@@ -127,12 +127,12 @@ for (const [what, env, options, status] of /** @type {const} */ ([
 t.test('an app that never passes does not become ready, and the journal says why', async t => {
   process.env.PORT = '0'
   await Promise.all(/** @type {const} */ ([['limits.js', '/nowhere', 'GET /nowhere: status 404'], ['connects.js', '/', 'GET /: no HTTP server listens']]).map(async ([app, health, why]) => {
-    const supervisor = supervise({ app: path.join(FIXTURES, app), ...HEALTH, health, readyTimeout: '2s', workers: 1 })
+    const supervisor = supervise({ app: path.join(FIXTURES, app), ...HEALTH, health, readyTimeout: '4s', workers: 1 })
     t.teardown(() => supervisor.stop({ now: true }))
     const events = new Events()
     supervisor.on('event', line => events.push(line))
     t.match(await events.until('worker.health'), { failures: 1, why })
-    await events.until('worker.not-ready', { where: line => line.why === `it was not ready within 2000 ms; it fails its health check: ${why}` })
+    await events.until('worker.not-ready', { where: line => line.why === `it was not ready within 4000 ms; it fails its health check: ${why}` })
     t.same(events.all('worker.ready'), [])
   }))
 })

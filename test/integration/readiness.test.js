@@ -78,7 +78,7 @@ t.test('workers of bad code, which never get ready, answer no client; each is gi
   fs.writeFileSync(file, 'good')
   process.env.RELEASE = file
   t.teardown(() => { delete process.env.RELEASE })
-  const { port, supervisor, events } = await startFleet(t, 'not-yet.js', { ...HEALTH, readyTimeout: '2s' })
+  const { port, supervisor, events } = await startFleet(t, 'not-yet.js', { ...HEALTH, readyTimeout: '4s' })
   const pids = supervisor.status().workers.map(({ pid }) => pid)
   const from = events.lines.length // on a busy machine a worker of the start may have been late, too
   const since = (/** @type {string} */ event) => events.lines.slice(from).filter(line => line.event === event)

@@ -62,7 +62,7 @@ for (const env of [{}, { DROPS_OURS: '1' }]) {
       checkAccount(t, line)
       t.equal(line.connections, clients.length)
       t.equal(line.lost, false)
-      t.ok(line.drainMs < DRAIN_TIMEOUT_MS / 2, `it took ${line.drainMs} ms`)
+      t.ok(line.drainMs < DRAIN_TIMEOUT_MS, `it took ${line.drainMs} ms`)
       t.same(events.all('worker.crash'), [])
     })
   })
@@ -80,7 +80,7 @@ t.test('connections that such an app leaves open move if they are idle, or are c
   t.match(
     line, { connections: 2, moved: 1, cut: 1, lost: false, cuts: [{ upgraded: true, remotePort: upgraded.localPort }] }
   )
-  t.ok(line.drainMs < 1500, `it took ${line.drainMs} ms`)
+  t.equal(fleet.events.all('worker.retire')[0].killedFor ?? null, null, 'the deadline of its drain was enough')
   t.equal((await answered.fetch('/')).status, 200)
   await answered.close()
 })
