@@ -7,24 +7,29 @@
  */
 
 const { createRequire } = require('node:module')
+const { isMainThread } = require('node:worker_threads')
 
 const at = process.execArgv.indexOf(__filename)
 if (at > 0) process.execArgv.splice(at - 1, 2) // children do not inherit it
 
-const domains = createRequire(createRequire(__filename).resolve('@tapjs/core'))('async-hook-domain')
-domains.Domain = class {
-  /** @param {(error: any, type: string) => void} onerror */
-  constructor (onerror) {
-    this.onerror = onerror
-  }
+if (isMainThread) {
+  const domains = createRequire(createRequire(__filename).resolve('@tapjs/core'))('async-hook-domain')
+  domains.Domain = class {
+    /** @param {(error: any, type: string) => void} onerror */
+    constructor (onerror) {
+      this.onerror = onerror
+    }
 
-  destroy () {}
+    destroy () {}
+  }
+  process.on('uncaughtExceptionMonitor', belongToTheRunning)
 }
 
-process.on('uncaughtExceptionMonitor', (error, type) => {
+/** @param {any} error @param {string} type */
+function belongToTheRunning (error, type) {
   if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) return
   let test = require('tap')
   while (test.activeSubtests.size > 0) test = [...test.activeSubtests].at(-1)
   test.hookDomain.onerror(error, type)
   process.setUncaughtExceptionCaptureCallback(() => process.setUncaughtExceptionCaptureCallback(null))
-})
+}
