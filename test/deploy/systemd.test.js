@@ -6,6 +6,7 @@ require('../support/bare-children')
 const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
+const { setTimeout: delay } = require('node:timers/promises')
 const t = require('tap')
 const { resolveOptions } = require('../../lib/core/resolved-options')
 const { get } = require('../support/client')
@@ -44,9 +45,9 @@ t.test('the command line of the unit is valid, and the stop has the time that it
   t.equal(Number(/^TimeoutStopSec=(\d+)$/m.exec(SERVICE)?.[1]) * 1000, resolveOptions({}, { parallelism: 2 }).stopTimes.totalMs)
 })
 
-t.test('under systemd: start, reload and restart under load, watchdog, stop', { skip: lackingSystemd() }, async t => {
+t.test('under systemd: start, reload, upgrade and restart under load, watchdog, stop', { skip: lackingSystemd() }, async t => {
   const port = await freePort()
-  const systemctl = await startSystemd(t, {
+  const run = await startSystemd(t, {
     'shop.service': change(SERVICE, [
       [COMMAND, `${process.execPath} ${BIN}`],
       [/--admin \d+ --journal \S+ \S+/, `-w 2 ${path.join(FIXTURES, 'plain.js')}`],
@@ -58,7 +59,8 @@ t.test('under systemd: start, reload and restart under load, watchdog, stop', { 
     ]),
     'shop.socket': change(SOCKET, [[/^ListenStream=.*/m, `ListenStream=${port}`]])
   })
-  const state = async () => Object.fromEntries((await systemctl('show', 'shop.service', '-p', 'ActiveState,SubState,Result,NRestarts,ExecMainStatus,MainPID,StatusText')).split('\n').map(line => line.split(/=(.*)/s)))
+  const systemctl = (/** @type {string[]} */ ...args) => run('systemctl', '--user', ...args)
+  const state = async () => Object.fromEntries((await systemctl('show', 'shop.service', '-p', 'ActiveState,SubState,Result,NRestarts,ExecMainStatus,MainPID,StatusText,WatchdogTimestampMonotonic')).split('\n').map(line => line.split(/=(.*)/s)))
 
   await systemctl('start', 'shop.socket')
   t.match(await get(port), { status: 200 }, 'the first connection starts the service')
@@ -70,8 +72,15 @@ t.test('under systemd: start, reload and restart under load, watchdog, stop', { 
   const { MainPID } = await state()
   await systemctl('reload', 'shop.service')
   t.match(await state(), { SubState: 'running', MainPID, StatusText: '2 of 2 workers ready, 2 recycles' })
+  await systemctl('kill', '--kill-who=main', '--signal=SIGUSR2', 'shop.service')
+  while (await run('test', '-d', `/proc/${MainPID}`).then(() => true, () => false)) await delay(100)
+  // A sign of life from then: the new primary, an orphan by now, has named itself again before
+  const goneUs = Number(process.hrtime.bigint() / 1000n)
+  while (Number((await state()).WatchdogTimestampMonotonic) < goneUs + 1_000_000) await delay(100)
+  const upgraded = await state()
+  t.not(upgraded.MainPID, MainPID)
   await systemctl('restart', 'shop.service')
-  t.not((await state()).MainPID, MainPID)
+  t.not((await state()).MainPID, upgraded.MainPID)
   const counts = await Promise.all(loads.map(load => load.stop()))
   t.same(counts.flatMap(({ failures }) => failures), [], `of ${counts.map(({ requests }) => requests).join(' and ')} requests`)
   t.match(await state(), { SubState: 'running', Result: 'success', NRestarts: '0' })

@@ -42,7 +42,7 @@ function lackingSystemd () {
 /**
  * @param {any} t tap's
  * @param {Record<string, string>} units their text, by file name
- * @returns {Promise<(...args: string[]) => Promise<string>>} runs systemctl there: resolves with what it prints,
+ * @returns {Promise<(...argv: string[]) => Promise<string>>} runs a program there: resolves with what it prints,
  *   rejects where it fails
  */
 async function startSystemd (t, units) {
@@ -62,7 +62,7 @@ async function startSystemd (t, units) {
   const root = () => `/proc/${childrenOf(/** @type {number} */ (manager.pid))[0]?.pid}/root`
   if (!await becomesTrue(() => fs.existsSync(`${root()}${RUNTIME}/systemd/private`))) throw new Error(`systemd does not start: ${said}`)
   const { pid } = childrenOf(/** @type {number} */ (manager.pid))[0]
-  return async (...args) => (await execFile('nsenter', ['-t', String(pid), '--mount', '--pid', 'env', `XDG_RUNTIME_DIR=${RUNTIME}`, 'systemctl', '--user', ...args])).stdout.trim()
+  return async (...argv) => (await execFile('nsenter', ['-t', String(pid), '--mount', '--pid', 'env', `XDG_RUNTIME_DIR=${RUNTIME}`, ...argv])).stdout.trim()
 }
 
 module.exports = { startSystemd, lackingSystemd }

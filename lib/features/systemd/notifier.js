@@ -20,6 +20,7 @@ const PROGRAM = 'systemd-notify'
 const STATUS_MS = 1000 // no more often than that
 const FULL_MS = 100 // between two attempts while the service manager's queue is full
 const MOST_ATTEMPTS = 20
+const ORPHANED_MS = 250 // between two looks at whose child this process is
 
 /** @typedef {Record<string, string | number>} Message the assignments */
 
@@ -33,6 +34,8 @@ class ServiceNotifier {
   #status = ''
   /** @type {NodeJS.Timeout | undefined} */
   #statusTimer
+  /** @type {NodeJS.Timeout | undefined} */
+  #orphanedTimer
 
   /**
    * @param {import('../../operate/control-verbs').Supervised} supervisor
@@ -44,6 +47,7 @@ class ServiceNotifier {
     this.supervisor = supervisor
     this.notifySocket = notifySocket
     this.readiness = readiness()
+    this.leads = leads
     this.state = new ServiceState(supervisor.options, leads)
     supervisor.on('event', this.#onEvent)
     if (watchdogMs !== null) this.watchdog = setInterval(() => this.#tell({ WATCHDOG: 1 }), watchdogMs / 2)
@@ -58,6 +62,7 @@ class ServiceNotifier {
   /** Resolves when everything has been told. */
   async close () {
     clearInterval(this.watchdog)
+    clearInterval(this.#orphanedTimer)
     clearTimeout(this.#statusTimer)
     this.#statusTimer = undefined
     while (this.#sending) await this.#sending
@@ -70,12 +75,29 @@ class ServiceNotifier {
     const isReady = () => this.readiness.verdict().isReady
     const message = this.state.hear(line, isReady, Number(process.hrtime.bigint() / 1000n))
     if (Object.keys(message).length > 0) this.#tell({ ...message, STATUS: this.#describe() })
+    if (line.event === this.leads) this.#nameAgainAfter(line.oldPid)
     if (line.event === 'worker.sample') return // says nothing of which workers there are
     this.#statusTimer ??= setTimeout(() => {
       this.#statusTimer = undefined
       const before = this.#status
       if (this.#describe() !== before) this.#tell({ STATUS: this.#status })
     }, STATUS_MS).unref()
+  }
+
+  /**
+   * At a stop systemd waits for the main process only if that was its child when it was named; else, with
+   * KillMode=mixed, it kills the workers at once. This process becomes its child when its parent, the old primary,
+   * exits. It is named again then, behind one of its workers: systemd does not look again at a pid that it has.
+   *
+   * @param {number} parent
+   */
+  #nameAgainAfter (parent) {
+    this.#orphanedTimer = setInterval(() => {
+      const [worker] = this.supervisor.status().workers
+      if (process.ppid === parent || !worker?.pid) return
+      clearInterval(this.#orphanedTimer)
+      for (const pid of [worker.pid, process.pid]) this.#tell({ MAINPID: pid })
+    }, ORPHANED_MS).unref()
   }
 
   #describe () {
@@ -86,7 +108,7 @@ class ServiceNotifier {
 
   /** @param {Message} message joins the one that waits, unless it tells of another state */
   #tell (message) {
-    const isOfState = ['READY', 'RELOADING', 'STOPPING'].some(name => name in message)
+    const isOfState = ['READY', 'RELOADING', 'STOPPING', 'MAINPID'].some(name => name in message)
     const last = this.#queue.at(-1)
     if (last && !isOfState) Object.assign(last, message)
     else this.#queue.push(message)
