@@ -49,6 +49,8 @@ class Audit {
   totals = Object.fromEntries(ACCOUNT.map(name => [name, 0]))
   /** @type {Map<string, number>} */
   byReason = new Map()
+  /** WebSockets that were closed with 1012, by their reason. @type {Map<string, number>} */
+  restarted = new Map()
   /** @type {{ app: string | null, node: string | null, workers: number | null, metric: string }} */
   fleet = { app: null, node: null, workers: null, metric: 'rss' }
   /** The fleet of a primary that is to take over. @type {Audit['fleet'] | null} */
@@ -189,10 +191,11 @@ class Audit {
     for (const name of ACCOUNT) this.totals[name] += account[name]
     if (kind === 'recycle') {
       this.recycles++
-      this.#countReason(reason ?? 'unknown')
+      countReason(this.byReason, reason ?? 'unknown', 1)
     }
 
     const event = endedEvent(++this.#ended, kind, line, t, worker, account, this.#nameCuts(line.cuts))
+    for (const [why, number] of Object.entries(event.restarted)) countReason(this.restarted, why, number)
     this.spans.add(event.beganAt, t)
     this.events.push(event)
     this.#drawFall(event, worker)
@@ -224,12 +227,6 @@ class Audit {
     return named
   }
 
-  /** @param {string} reason */
-  #countReason (reason) {
-    const name = this.byReason.has(reason) || this.byReason.size < MOST_REASONS ? reason : 'other'
-    this.byReason.set(name, (this.byReason.get(name) ?? 0) + 1)
-  }
-
   #endOpen () {
     for (const [pid, { drainAt, retiredAt, reason, slot }] of this.#workers) {
       if (drainAt === null || retiredAt !== null) continue
@@ -241,6 +238,12 @@ class Audit {
     }
     this.#workers.clear()
   }
+}
+
+/** @param {Map<string, number>} counts @param {string} reason @param {number} more */
+function countReason (counts, reason, more) {
+  const name = counts.has(reason) || counts.size < MOST_REASONS ? reason : 'other'
+  counts.set(name, (counts.get(name) ?? 0) + more)
 }
 
 /** @param {Record<string, any>} line `fleet.start` @returns {Audit['fleet']} */

@@ -88,6 +88,7 @@ class Figures {
       inFlightAtCrashes,
       totals,
       byReason,
+      restarted,
       fleet,
       events,
       crashEvents
@@ -116,6 +117,7 @@ class Figures {
       unacked: totals.unacked,
       cut: totals.cut,
       streamsCut: totals.streamsCut,
+      restarted: Object.fromEntries(restarted),
       unaccounted: totals.unaccounted,
       byReason: Object.fromEntries(byReason),
       latency: this.#latency.summary(),

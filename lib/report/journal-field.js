@@ -21,4 +21,9 @@ function asText (value) {
   return typeof value === 'string' ? value.slice(0, MAX_TEXT_CHARS) : null
 }
 
-module.exports = { asNumber, asCount, asText }
+/** @param {unknown} value @returns {Record<string, unknown>} */
+function asObject (value) {
+  return typeof value === 'object' && value !== null ? /** @type {Record<string, unknown>} */ (value) : {}
+}
+
+module.exports = { asNumber, asCount, asText, asObject }

@@ -28,13 +28,15 @@
  * @property {boolean} lost the worker gave no account; `cut` is by its last beat
  * @property {{ method: string | null, path: string | null, ageMs: number | null, remotePort: number | null,
  *   upgraded: boolean }[]} cuts
+ * @property {Record<string, number>} restarted WebSockets that the worker has closed with 1012, by the reason for which
+ *   they did not move
  * @property {number} dropped requests, by the client's record
  *
  * @typedef {'recycle' | 'scale' | 'stop' | 'unfinished'} Kind
  */
 
-const { streamsCut } = require('../core/account')
-const { asCount, asNumber, asText } = require('./journal-field')
+const { LONGEST_WHY, MOST_WHYS, streamsCut } = require('../core/account')
+const { asCount, asNumber, asObject, asText } = require('./journal-field')
 
 const SLACK_MS = 1000 // a line is written shortly after its event
 
@@ -84,6 +86,7 @@ function endedEvent (id, kind, line, t, worker, account, cuts) {
     lost: line.lost === true,
     ended: ENDED.includes(line.ended) ? line.ended : null,
     cuts,
+    restarted: restartedOf(line),
     dropped: 0
   }
 }
@@ -118,6 +121,7 @@ function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
     lost: false,
     ended: null,
     cuts: [],
+    restarted: {},
     dropped: 0
   }
 }
@@ -137,6 +141,13 @@ function accountOf (line) {
     account.unaccounted = Math.max(0, account.connections - account.cut - account.streamsCut)
   }
   return account
+}
+
+/** @param {Record<string, any>} line @returns {RecycleEvent['restarted']} */
+function restartedOf ({ restarted }) {
+  return Object.fromEntries(Object.entries(asObject(restarted)).slice(0, MOST_WHYS)
+    .map(([why, number]) => /** @type {const} */ ([why.slice(0, LONGEST_WHY), asCount(number)]))
+    .filter(([, number]) => number > 0))
 }
 
 module.exports = { ACCOUNT, accountOf, endedEvent, unfinishedEvent }

@@ -88,6 +88,7 @@ const RECYCLE_EVENT = record({
     remotePort: orNull(number(), "the client's port"),
     upgraded: flag('such as a WebSocket, which only the app can end')
   }), 'each request that was cut'),
+  restarted: mapOf(count(), 'WebSockets closed for a service restart (1012), whatever their end, by the reason for which they did not move'),
   dropped: count('requests that the client lost during it')
 })
 
@@ -145,6 +146,7 @@ const FIELDS = {
   unacked: count('offers that were never acknowledged: their outcome is not known'),
   cut: count('connections that the supervisor ended with a request in flight, in recycles, when scaling and when stopping'),
   streamsCut: count('WebSockets and raw connections that the app had not ended, closed at the drain timeout; not among cut'),
+  restarted: mapOf(count(), 'WebSockets closed for a service restart (1012), by the reason for which they did not move; stop: the fleet stopped'),
   unaccounted: count('connections that ended with a worker that gave no account: their requests are not known'),
   byReason: mapOf(count(), 'recycles by their reason'),
   latency: record({

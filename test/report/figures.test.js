@@ -243,3 +243,11 @@ t.test('a WebSocket that is closed at the drain timeout is no cut', async t => {
   t.match({ count, streamsCut, text: verdict.text }, { count: 1, streamsCut: 1, text: /^1 cut over 1 recycle/ })
   t.match(event, { cut: 1, streamsCut: 1 })
 })
+
+t.test('WebSockets that were closed with 1012 are counted by their reason', async t => {
+  const { restarted, recycleEvents } = figuresOf([
+    fleetStart(), ...recycle(1000, { restarted: { tls: 2, busy: 1 } }), ...recycle(3000), ...recycle(5000, { restarted: { tls: 3, stop: 'many', 'of tomorrow, and too long': 1 } })
+  ])
+  t.same(restarted, { tls: 5, busy: 1, 'of tomorrow, and too': 1 })
+  t.same(recycleEvents.map(({ restarted }) => restarted), [{ tls: 2, busy: 1 }, {}, { tls: 3, 'of tomorrow, and too': 1 }])
+})

@@ -45,6 +45,12 @@ t.test('a worker that the kernel killed is named, with what to do', async t => {
   t.match(report.replaceAll('\n', ' '), "the kernel killed 1 worker because memory ran out: lower --max-rss (auto computes it), or raise the container's limit")
 })
 
+t.test('WebSockets that were closed with 1012 are named by their reason', async t => {
+  const report = text([...recycle(1000, { restarted: { tls: 1200, busy: 1 } })])
+  t.match(report, '\n1,201 WebSockets closed for a service restart (1012): tls 1,200, busy 1\n')
+  t.notMatch(text([...recycle(1000)]), '1012')
+})
+
 t.test('it fits 80 columns, whatever the figures are', async t => {
   const huge = 123_456_789
   const account = Object.fromEntries(Object.entries(ACCOUNT)
