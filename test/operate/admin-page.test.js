@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
+const { get } = require('../support/client')
 const { FIXTURES } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { startAdmin } = require('../support/admin')
@@ -90,9 +91,9 @@ t.test('the live page', { skip: lacking }, async t => {
   })
 
   await t.test('values are updated; the pointer shows the values of its time, and the text of a mark', async t => {
-    const requests = () => page.locator('.workers tbody tr').first().locator('td').nth(11).textContent()
+    const requests = () => page.locator('.workers tbody tr').first().locator('td').nth(12).textContent()
     const before = await requests()
-    await page.waitForFunction(before => globalThis.document.querySelector('.workers tbody tr').children[11].textContent !== before, before)
+    await page.waitForFunction(before => globalThis.document.querySelector('.workers tbody tr').children[12].textContent !== before, before)
     // The latest
     await page.waitForFunction(() => /^\d+ MiB$/.test(globalThis.document.querySelector('.strip[aria-label="Slot 0"] .key.memory b').textContent))
     const mark = page.locator('.strip[aria-label="Slot 1"] .mark').first()
@@ -174,7 +175,7 @@ t.test('the live page', { skip: lacking }, async t => {
     t.equal(await read('/metrics'), 'refused')
   })
 
-  await t.test('an app name with markup is shown as text, and is not run', async t => {
+  await t.test('an app name with markup is shown as text, and is not run; an exception is counted as an error', async t => {
     const name = '<img src=x onerror=alert(1)>.js'
     const app = path.join(t.testdir({ [name]: fs.readFileSync(path.join(FIXTURES, 'plain.js'), 'utf8') }), name)
     const evil = await startAdmin(t, app, { workers: 1 })
@@ -183,6 +184,11 @@ t.test('the live page', { skip: lacking }, async t => {
     t.equal(await page.locator('img').count(), 0)
     t.equal(seen.dialogs, 0)
     t.same(seen.errors, [])
+    t.match([await tile(page, 'Errors'), await page.locator('.workers th').nth(9).textContent()], ['0', 'Loop delay'])
+    t.match(await page.locator('.workers tbody td').nth(9).textContent(), /^[\d.]+ m?s$/)
+    t.match(await get(evil.port, '//'), { status: 500 }, 'its URL is none')
+    await until(page, '1 exception; 0 answered 502', '.tile')
+    t.equal(await tile(page, 'Errors'), '1')
   })
 
   await t.test('it shows that the fleet has stopped, and keeps its values', async t => {

@@ -87,7 +87,8 @@ function sayHow ({ recycles, verdict }) {
 }
 
 function tiles ({ recycles, moved, moves, cut, unaccounted, byReason, ...report }) {
-  const { workers, series } = state
+  const { workers, series, exceptions, failover } = state
+  const [thrown, answered] = [exceptions?.count ?? 0, failover?.answered ?? 0]
   const sum = name => workers.reduce((total, worker) => total + (worker[name] ?? 0), 0)
   const reasons = Object.entries(byReason).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([reason, count]) => `${whole(count)} ${reason}`).join(', ')
   return h('dl.tiles', {}, [
@@ -97,6 +98,7 @@ function tiles ({ recycles, moved, moves, cut, unaccounted, byReason, ...report 
     tile('Recycles', whole(recycles), reasons),
     tile('Moved', whole(moved), moves.join(', ') || 'connections, to a sibling'),
     tile('Cut', whole(cut), 'requests, at the drain timeout', cut > 0),
+    tile('Errors', whole(thrown + answered), `${plural(thrown, 'exception')}; ${whole(answered)} answered 502 for a dead worker`, thrown + answered > 0),
     unaccountedTile(unaccounted),
     crashTile(report)
   ])

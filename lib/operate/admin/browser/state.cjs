@@ -16,10 +16,13 @@ class State {
   workers = []
   memoryByRoute = null
   autoscale = null
+  exceptions = null
+  failover = null
   live = []
 
-  add ({ t, about, size, workers, memoryByRoute, autoscale, live = [], memory, traffic, recycleEvents, crashEvents }) {
-    Object.assign(this, { t, about, size, workers, memoryByRoute, autoscale, live })
+  add ({ memory, traffic, recycleEvents, crashEvents, ...latest }) {
+    const { t, about, size, workers, memoryByRoute, autoscale, exceptions, failover, live = [] } = latest
+    Object.assign(this, { t, about, size, workers, memoryByRoute, autoscale, exceptions, failover, live })
     for (const { slot, points } of memory) this.#memory.set(slot, byTime([...this.#memory.get(slot) ?? [], ...points]))
     this.#traffic.push(...traffic)
     this.#recycleEvents.push(...recycleEvents)

@@ -19,6 +19,7 @@ const COLUMNS = [
   ['USS', false, worker => size(worker.ussBytes)],
   ['CPU', false, worker => typeof worker.cpuPercent === 'number' ? `${Math.round(worker.cpuPercent)} %` : NONE],
   ['Event loop', false, worker => percent(worker.elu)],
+  ['Loop delay', false, worker => time(worker.loopLagMs)],
   ['Connections', false, worker => whole(worker.connections)],
   ['In flight', false, worker => whole(worker.inFlight)],
   ['Requests', false, worker => whole(worker.requests)],
