@@ -30,7 +30,7 @@ async function timeFirstBytes (app, options, recycles) {
   const boots = []
   fleet.on('event', ({ event, pid, readyMs }) => {
     at.set(`${event} ${pid}`, performance.now())
-    if (event === (options.standby ? 'worker.standby' : 'worker.ready')) boots.push(readyMs)
+    if (event === (options.standby ? 'worker.standby' : 'worker.ready')) boots.push(Number(readyMs))
   })
   await fleet.ready()
   const clients = new Clients(port)

@@ -58,7 +58,7 @@ const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxA
  * of `supervise()`, and does not stop the fleet at the end.
  *
  * @param {{ app?: string, args?: string[], signal?: AbortSignal, onProgress?: (figures: Figures) => void } &
- *   Record<string, any>} options
+ *   import('../options').FleetOptions & Record<string, unknown>} options
  * @returns {Promise<Outcome>} `exitCode` 0: nothing was dropped; 1: something was, or workers listen on different
  *   addresses; 2: inconclusive, see `sentence`
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION, RECYCLE_BAD_USAGE, RECYCLE_NO_APP, RECYCLE_JOURNAL

@@ -54,8 +54,8 @@ function describe (
     gc: latest.gc,
     loopLagMs: latest.loopLagMs,
     ...ofFeatures(sample),
-    ...(
-      Object.assign({}, ...FEATURES.map(({ name, ofWorker }) => ofWorker?.(known[name], options)))),
+    ...(/** @type {Record<string, unknown>} */ (
+      Object.assign({}, ...FEATURES.map(({ name, ofWorker }) => ofWorker?.(known[name], options))))),
     connections: latest.connections,
     streams: latest.streams,
     inFlight: latest.inFlight,

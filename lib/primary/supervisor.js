@@ -20,12 +20,12 @@ const VERSION = 1
  * A running fleet. Emits `event` with every journal line, `message` ({ slot, pid, message }) with what the app sends by
  * `process.send`, and `stopped` at the end, with the error that ended it or null.
  *
- * @typedef {{ t: number, event: string } & Record<string, any>} JournalLine docs/journal.md has the fields of each
- *   event
+ * @typedef {{ v: number, t: number, event: string, slot?: number | null, pid?: number | null } &
+ *   Record<string, unknown>} JournalLine docs/journal.md has the fields of each event
  * @typedef {ReturnType<Supervisor['status']>} Status
  * @typedef {object} Events
  * @property {[line: JournalLine]} event
- * @property {[about: { slot: number | null, pid: number, message: any }]} message
+ * @property {[about: { slot: number | null, pid: number, message: unknown }]} message
  * @property {[failure: RecycleError | null]} stopped
  * @property {[]} handed-over
  * @property {[]} resumed
@@ -48,7 +48,7 @@ class Supervisor extends EventEmitter {
 
   /**
    * @param {import('./parts').Given} given @param {object} deps
-   * @param {(line: Record<string, any>) => void} deps.write takes every journal line
+   * @param {(line: JournalLine) => void} deps.write takes every journal line
    * @param {() => Promise<unknown>} deps.flush
    * @param {import('./orphans').Orphans | null} [deps.orphans] null: this process has children that are not the fleet's
    */

@@ -77,7 +77,8 @@ function transfer (session, value) {
 /**
  * With `--sticky`: calls `fn` for each state that another worker transfers to this one.
  *
- * @param {(session: string, value: any) => void} fn
+ * @template [Value=unknown]
+ * @param {(session: string, value: Value) => void} fn
  */
 function onTransfer (fn) {
   findApi()?.onTransfer?.(fn)
@@ -182,8 +183,9 @@ function movable (socket, kind, give, how = {}) {
  * Calls `fn` for each connection that another worker has given to this one by movable(). To be called as the app loads:
  * a worker without it takes none.
  *
+ * @template [State=unknown]
  * @param {string} kind
- * @param {(socket: Socket, state: any, unread: Buffer) => void} fn `unread` comes before what the socket reads
+ * @param {(socket: Socket, state: State, unread: Buffer) => void} fn `unread` comes before what the socket reads
  */
 function onMoved (kind, fn) {
   findApi()?.onMoved?.(kind, fn)
@@ -193,7 +195,7 @@ function onMoved (kind, fn) {
  * Has the WebSockets of this server go to another worker, between two messages, when this one leaves or has more than
  * its share. For the package ws, version 8.
  *
- * @param {any} server a WebSocketServer
+ * @param {import('node:events').EventEmitter} server a WebSocketServer
  * @param {import('./web-sockets').How} [how]
  */
 function webSockets (server, how = {}) {
@@ -206,7 +208,7 @@ function webSockets (server, how = {}) {
  * As webSockets(), for the clients of Socket.IO 4 that have a WebSocket: their ids, rooms and data are the same in the
  * other worker, as those of clients whose state is recovered. The server needs its option `connectionStateRecovery`.
  *
- * @param {any} io a Server, attached to its HTTP server
+ * @param {import('node:events').EventEmitter} io a Server, attached to its HTTP server
  * @param {{ rebalance?: boolean }} [how] as in movable()
  * @throws {Error} where it is not, or has not that option
  */

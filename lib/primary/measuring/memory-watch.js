@@ -15,7 +15,7 @@ class MemoryWatch {
   /**
    * By the last look; null: this system does not tell.
    *
-   * @type {(import('../../core/memory-room').Memory & Record<string, any>) | null}
+   * @type {(import('../../core/memory-room').Memory & Record<string, unknown>) | null}
    */
   latest = null
   #kills = new OomKills()
