@@ -35,7 +35,7 @@ function unitsOf ({ name, command, folder, user, env, envFile, port, timeouts })
     ...envFile === null ? [] : [['EnvironmentFile', escaped(envFile)]],
     ['ExecStart', command.map(word).join(' ')],
     ['ExecReload', [node, recycle, 'reload', '--name', name].map(word).join(' ')],
-    ['KillMode', 'mixed'],
+    ['KillMode', 'process'],
     ['OOMPolicy', 'continue'],
     ['TimeoutStopSec', String(Math.ceil(timeouts.stopTimes.totalMs / 1000))],
     ['WatchdogSec', '30'],

@@ -47,8 +47,10 @@ function openLog (options, outputs) {
 function jsonOf ({ logLevel }) {
   const { hostname } = require('node:os')
   const base = { name: 'recycle', hostname: hostname(), primary: process.pid }
-  const put = (/** @type {Level} */ level, /** @type {number} */ time, /** @type {Line} */ fields) =>
-    escapeJson(JSON.stringify({ level: LEVELS[level], time, ...base, ...fields }))
+  const put = (/** @type {Level} */ level, /** @type {number} */ time, /** @type {Line} */ fields) => {
+    const own = { level: LEVELS[level], time, ...base }
+    return escapeJson(JSON.stringify({ ...own, ...fields, ...own })) // a socket, say, has a name too
+  }
   return {
     textOf (/** @type {Line} */ line) {
       const { v, t, ...fields } = line

@@ -85,12 +85,23 @@ t.test('under systemd: start, reload, upgrade and restart under load, watchdog, 
   t.same(counts.flatMap(({ failures }) => failures), [], `of ${counts.map(({ requests }) => requests).join(' and ')} requests`)
   t.match(await state(), { SubState: 'running', Result: 'success', NRestarts: '0' })
 
+  const restarted = async (/** @type {string} */ NRestarts) => {
+    while (!(await state().then(now => now.NRestarts === NRestarts && now.SubState === 'running'))) await delay(100)
+  }
   await systemctl('kill', '--kill-who=main', '--signal=SIGSTOP', 'shop.service')
   t.match(await get(port), { status: 200 }, 'its workers serve')
-  let now = await state()
-  for (const deadline = Date.now() + 20_000; now.NRestarts === '0' || now.SubState !== 'running'; now = await state()) if (Date.now() > deadline) throw new Error(JSON.stringify(now))
-  t.match(now, { NRestarts: '1' })
+  await restarted('1')
   t.match(await get(port), { status: 200 })
+
+  const load = new Load({ port, connections: 5, keepAlive: true })
+  t.teardown(() => load.stop())
+  const slow = get(port, '/slow?ms=2000')
+  await get(port, '/slow?ms=500')
+  await systemctl('kill', '--kill-who=main', '--signal=SIGKILL', 'shop.service')
+  await restarted('2')
+  t.match(await slow, { status: 200 }, 'a worker whose primary is killed finishes what is in flight')
+  const { failures, requests } = await load.stop()
+  t.same(failures, [], `of ${requests} requests`)
 
   await systemctl('stop', 'shop.service', 'shop.socket')
   t.match(await state(), { ActiveState: 'inactive', Result: 'success', ExecMainStatus: '0' })
