@@ -42,7 +42,7 @@ function findStart (folder) {
  */
 function fileOf (app, args) {
   if (PM2_CONFIG.test(path.basename(app)) && fs.existsSync(app)) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${app} configures pm2: recycle unit --from ${app} prints a systemd service for each of its apps, with the flags of recycle that its keys stand for` })
+    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${app} configures pm2: recycle unit --from ${app} --write <folder> writes a systemd service for each of its apps, with the flags of recycle that its keys stand for` })
   }
   const program = programNamed(app)
   const sentence = refuseLauncher(program, args, app)

@@ -65,7 +65,7 @@ const MISTAKES = [
   ['reload --update-env', /no --update-env: .*environment/],
   ['stop shop', /no fleet named "shop"|no fleet is running|no fleet answers/],
   ['relaod', /no such command; did you mean recycle reload\?/],
-  ['ecosystem.config.js', /configures pm2: recycle unit --from ecosystem\.config\.js prints a systemd service/],
+  ['ecosystem.config.js', /configures pm2: recycle unit --from ecosystem\.config\.js --write <folder> writes a systemd service/],
   ['start', /no app was named, and package\.json does not name one: its start script is "next start"/, 'next'],
   ['', /its start script is "next start".*write recycle \[options\] <file>/, 'next'],
   ['.', /its main, "gone\.js", is not there; .*write recycle --node-option=--enable-source-maps --node-option=--require=dotenv\/config dist\/main\.js/, 'flagged'],
