@@ -30,11 +30,30 @@ const BUNDLES = {
   report: ['report/'],
   examples: ['examples/'],
   bench: ['bench/'],
-  docs: ['docs/', 'cli/completion']
+  docs: ['docs/', 'cli/completion'],
+  deaths: ['integration/crash', 'integration/death', 'integration/exceptions', 'integration/health', 'integration/poison'],
+  drain: ['integration/drain-'],
+  handoff: ['integration/handoff-', 'integration/held-reading', 'integration/lost-account'],
+  journal: [
+    'integration/children', 'integration/journal-', 'integration/listeners-that-throw', 'integration/memory-by-route',
+    'integration/on-disk', 'integration/removed-listeners', 'integration/replaced-globals', 'integration/report'
+  ],
+  listening: [
+    'integration/addresses', 'integration/keep-alive', 'integration/lines-over-tcp', 'integration/max-connections',
+    'integration/sharing', 'integration/ticket-keys', 'integration/udp', 'integration/unix-sockets'
+  ],
+  recycling: [
+    'integration/forecast', 'integration/readiness', 'integration/recycle-', 'integration/restart-loop',
+    'integration/surge', 'integration/verdicts'
+  ],
+  replay: ['integration/early-answer', 'integration/failover-reading', 'integration/protocol-error', 'integration/replay'],
+  rotation: ['integration/collect', 'integration/out-of-rotation', 'integration/rotation'],
+  signals: ['integration/signal', 'integration/stop-', 'integration/terminal-closes'],
+  sticky: ['integration/sticky']
 }
 
 /** Files in a bundle's folder that need a process of their own. */
-const ALONE = ['cli/pid-1', 'deploy/package', 'examples/sprites/page', 'report/page/']
+const ALONE = ['cli/pid-1', 'deploy/package', 'examples/sprites/page', 'integration/handoff-many', 'report/page/']
 
 /** @type {[string, string | null][]} */
 const PLACES = [...Object.entries(BUNDLES), ...ALONE.map(start => /** @type {[null, string[]]} */ ([null, [start]]))]
