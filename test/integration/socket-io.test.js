@@ -98,10 +98,11 @@ t.test('with --sticky: one that has upgraded from polling goes; one that polls c
   const [first, ...moves] = upgraded.heard
   t.equal(first, 'connect false')
   t.same(new Set(moves), new Set(['connect true']))
-  // The replacement may have been too busy to answer: then it has gone by the other worker
-  const { takenBack, refused } = supervisor.status().totals
-  const detours = takenBack + refused
-  t.ok(moves.length >= 2 && moves.length <= 2 + detours, `once in each reload: ${moves.length} moves, ${detours} detours`)
+  // The replacement may have been too busy to answer: then it has gone by the other worker; where its session had to
+  // be opened to all, it is placed as any other
+  const { takenBack, refused, misplaced, moves: { number } } = supervisor.status().totals
+  const detours = takenBack + refused + (misplaced > 0 ? number : 0)
+  t.ok(moves.length >= 2 && moves.length <= 2 + detours, `once in each reload: ${moves.length} moves, ${JSON.stringify(supervisor.status().totals)}`)
 })
 
 t.test('an option that is missing is named', async t => {
