@@ -54,7 +54,7 @@ export interface FleetOptions {
   journal?: string
   /** the supervisor's log on stderr: pretty, json or silent (default: pretty on a terminal, else json) */
   log?: 'pretty' | 'json' | 'silent'
-  /** least level of what the log has: debug (every event, with all options), info, warn or error (default: info) */
+  /** least level of what the log has: debug (every event, with all options), info, warn or error (default: info; debug with --log json) */
   logLevel?: 'debug' | 'info' | 'warn' | 'error'
   /** replacements that are booted in advance and wait out of rotation; their memory is like that of a surge (default: 0) */
   standby?: number

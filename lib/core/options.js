@@ -50,7 +50,8 @@ const { types } = require('./option-types')
  * @property {'even' | 'shared'} schedule
  * @property {string | null} journal
  * @property {'pretty' | 'json' | 'silent' | null} log null: pretty on a terminal, else json
- * @property {'debug' | 'info' | 'warn' | 'error'} logLevel the least that is logged
+ * @property {'debug' | 'info' | 'warn' | 'error' | null} logLevel the least that is logged; null: info, or debug where
+ *   `log` is json
  * @property {boolean} leaveChildren
  * @property {number} standby
  * @property {boolean} compileCache
@@ -89,7 +90,7 @@ const OF_KERNEL = [
   row('schedule', '--schedule <even|shared>', types.oneOf('even', 'shared'), 'even', 'even', 'even: a worker that is busier, or has more connections, than the others gives some away, and one with more stops accepting; shared: any worker accepts'),
   row('journal', '--journal <file>', types.path(), null, 'none', 'file to append events and samples to, as NDJSON; reopened when it is rotated'),
   row('log', '--log <format>', types.oneOf('pretty', 'json', 'silent'), null, 'pretty on a terminal, else json', "the supervisor's log on stderr: pretty, json or silent"),
-  row('logLevel', '--log-level <level>', types.oneOf('debug', 'info', 'warn', 'error'), 'info', 'info', 'least level of what the log has: debug (every event, with all options), info, warn or error'),
+  row('logLevel', '--log-level <level>', types.oneOf('debug', 'info', 'warn', 'error'), null, 'info; debug with --log json', 'least level of what the log has: debug (every event, with all options), info, warn or error'),
   row('standby', '--standby <n>', types.count(0, 64), 0, '0', 'replacements that are booted in advance and wait out of rotation; their memory is like that of a surge'),
   row('compileCache', '--no-compile-cache', types.boolean(), true, 'on, from Node 22.10', "do not cache the workers' compiled code on disk, which makes later workers boot faster"),
   row('name', '--name <name>', types.name(), null, "the app's", 'name of the fleet for `recycle ls` and the other commands'),

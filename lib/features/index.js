@@ -124,7 +124,7 @@
  *
  * @typedef {object} Event
  * @property {Level | ((line: Record<string, any>) => Level)} [level] quiet: in the journal alone; debug: in
- *   the log with `--log-level debug` alone; info by default
+ *   the log with `--log json` or `--log-level debug` alone; info by default
  * @property {(line: Record<string, any>, format: Format) => string | null} [sentence] for the log; without, the
  *   event's name
  * @property {{ name: string, help: string, reasons?: readonly string[] }} [counter] of its lines, in `/metrics`; by

@@ -26,6 +26,15 @@ function formatOf ({ log }) {
 }
 
 /**
+ * A program that asks for JSON gets every event; a person who reads what goes to a pipe or file, the changes.
+ *
+ * @param {Options} options @returns {Level}
+ */
+function leastOf ({ log, logLevel }) {
+  return logLevel ?? (log === 'json' ? 'debug' : 'info')
+}
+
+/**
  * @param {Options} options @param {import('./outputs').Outputs} outputs
  * @returns {{ write: (line: Line) => void, warn: (text: string) => void }} `warn` logs what is no event
  */
@@ -36,7 +45,7 @@ function openLog (options, outputs) {
   const put = (/** @type {string} */ text) => output.log(`${text}\n`)
   const { isTTY } = process.stderr
   const { textOf, warningOf } = format === 'json' ? jsonOf(options) : prettyOf({ colors: isTTY && process.stderr.hasColors() })
-  const isLogged = (/** @type {Level} */ level) => LEVELS[level] >= LEVELS[options.logLevel]
+  const isLogged = (/** @type {Level} */ level) => LEVELS[level] >= LEVELS[leastOf(options)]
   return {
     write: line => { if (!isQuiet(line) && isLogged(levelOf(line))) put(textOf(line)) },
     warn: text => { if (isLogged('warn')) put(warningOf(text)) }
@@ -44,7 +53,7 @@ function openLog (options, outputs) {
 }
 
 /** @param {Options} options */
-function jsonOf ({ logLevel }) {
+function jsonOf (options) {
   const { hostname } = require('node:os')
   const base = { name: 'recycle', hostname: hostname(), primary: process.pid }
   const put = (/** @type {Level} */ level, /** @type {number} */ time, /** @type {Line} */ fields) => {
@@ -54,7 +63,7 @@ function jsonOf ({ logLevel }) {
   return {
     textOf (/** @type {Line} */ line) {
       const { v, t, ...fields } = line
-      if (fields.options && logLevel !== 'debug') fields.options = withoutDefaults(fields.options)
+      if (fields.options && leastOf(options) !== 'debug') fields.options = withoutDefaults(fields.options)
       return put(levelOf(line), t, { ...fields, pid: fields.pid ?? process.pid, msg: sentence(line) })
     },
     // eslint-disable-next-line no-restricted-properties -- a time of day, as the events'

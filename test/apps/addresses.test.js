@@ -74,7 +74,7 @@ t.test('listen({ fd }): a listening socket that the supervisor inherited', async
   const listener = net.createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const { port } = /** @type {net.AddressInfo} */ (listener.address())
-  const child = spawn(process.execPath, [BIN, '--log', 'json', '--log-level', 'debug', '-w', '1', '-i', '100ms', '--max-requests', '50', '--stop-linger', '100ms', appFile('somewhere.js')], {
+  const child = spawn(process.execPath, [BIN, '--log', 'json', '-w', '1', '-i', '100ms', '--max-requests', '50', '--stop-linger', '100ms', appFile('somewhere.js')], {
     env: { ...process.env, WHERE: '{"fd":3}' }, stdio: ['ignore', 'ignore', 'pipe', /** @type {any} */ (listener)._handle.fd]
   })
   t.teardown(() => child.kill('SIGKILL'))

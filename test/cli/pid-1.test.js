@@ -73,7 +73,7 @@ for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT'])) {
 }
 
 t.test('as PID 1 of a library, it warns that an init is needed', { skip }, async t => {
-  const program = `require(${JSON.stringify(path.join(__dirname, '..', '..'))}).supervise({ app: ${JSON.stringify(path.join(FIXTURES, 'plain.js'))}, workers: 1, log: 'json', logLevel: 'debug' })`
+  const program = `require(${JSON.stringify(path.join(__dirname, '..', '..'))}).supervise({ app: ${JSON.stringify(path.join(FIXTURES, 'plain.js'))}, workers: 1, log: 'json' })`
   const { events } = await startCli(t, [], { under: () => ['unshare', ...UNSHARE, process.execPath, '-e', program] })
   t.match(await events.until('fleet.warning'), { level: 40, warning: 'pid-1', msg: /recycle is used as a library; start the container with an init \(docker run --init/ })
 })

@@ -58,7 +58,7 @@ const ROWS = {
   schedule: ['--schedule <even|shared>', 'schedule', 'RECYCLE_SCHEDULE', 'even', 'shared', 'shared', ['rr', '']],
   journal: ['--journal <file>', 'journal', 'RECYCLE_JOURNAL', null, 'j.ndjson', 'j.ndjson', []],
   log: ['--log <format>', 'log', 'RECYCLE_LOG', null, 'json', 'json', ['xml']],
-  logLevel: ['--log-level <level>', 'logLevel', 'RECYCLE_LOG_LEVEL', 'info', 'debug', 'debug', ['silent']],
+  logLevel: ['--log-level <level>', 'logLevel', 'RECYCLE_LOG_LEVEL', null, 'debug', 'debug', ['silent']],
   gc: ['--gc <profile>', 'gc', 'RECYCLE_GC', 'default', 'huge-heap', 'huge-heap', ['none', '']],
   heap: ['--heap <default|auto>', 'heap', 'RECYCLE_HEAP', 'default', 'auto', 'auto', ['4G', 'none']],
   onBudget: ['--on-budget <recycle|collect>', 'onBudget', 'RECYCLE_ON_BUDGET', 'recycle', 'collect', 'collect', ['kill']],

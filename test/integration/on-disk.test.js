@@ -56,7 +56,7 @@ t.test('a package that is replaced on disk: workers run the code with which the 
   const { version } = require('../../package.json')
   const program = path.join(folder, 'start.js')
   fs.writeFileSync(program, `const { supervise } = require('./lib')
-    const supervisor = supervise({ app: ${JSON.stringify(path.join(__dirname, '..', 'fixtures', 'plain.js'))}, workers: 2, canary: 1, bake: '10s', undecided: 'go', log: 'json', logLevel: 'debug' })
+    const supervisor = supervise({ app: ${JSON.stringify(path.join(__dirname, '..', 'fixtures', 'plain.js'))}, workers: 2, canary: 1, bake: '10s', undecided: 'go', log: 'json' })
     process.on('SIGHUP', () => supervisor.reload())`)
   const { port, child, events } = await startCli(t, [], { program })
   const { pid } = await events.until('worker.ready', { count: 2 })

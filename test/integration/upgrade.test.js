@@ -191,7 +191,7 @@ t.test('by the library: a program that supervises a fleet is run anew', async t 
     'app.js': appOf('one'),
     'program.js': `
       const { supervise } = require(${JSON.stringify(path.join(__dirname, '..', '..'))})
-      const fleet = supervise({ app: ${JSON.stringify(path.join(t.testdirName, 'app.js'))}, workers: 2, stopLinger: '100ms', log: 'json', logLevel: 'debug' })
+      const fleet = supervise({ app: ${JSON.stringify(path.join(t.testdirName, 'app.js'))}, workers: 2, stopLinger: '100ms', log: 'json' })
       process.on('SIGUSR2', () => fleet.upgrade().then(line => process.send?.(line)))
       process.on('SIGTERM', () => fleet.stop())
       fleet.once('stopped', () => process.exit())`

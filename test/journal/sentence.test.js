@@ -26,7 +26,7 @@ t.test('coloured by level: errors are red, warnings yellow', async t => {
   t.same([RECYCLED, { ...RECYCLED, cut: 1 }, { event: 'fleet.failed' }, { event: 'fleet.warning' }].map(levelOf), ['info', 'error', 'error', 'warn'])
 })
 
-t.test('a step of a recycle, which `recycled` tells, is for --log-level debug', async t => {
+t.test('a step of a recycle, which `recycled` tells, is for --log json and --log-level debug', async t => {
   t.same(['worker.spawn', 'worker.drain', 'worker.retire'].map(event => levelOf({ event })), ['debug', 'debug', 'debug'])
   t.same([null, 10].map(oldPid => levelOf({ event: 'worker.ready', oldPid })), ['info', 'debug'])
   t.same(['reload', 'rss'].map(reason => levelOf({ event: 'worker.condemn', reason })), ['debug', 'info'])

@@ -34,14 +34,16 @@ t.test("Node.js's own warnings are lines of the log", async t => {
   }
 })
 
-t.test('a start has the options that are not as by default, and all with --log-level debug', async t => {
+t.test('a start has the options that are not as by default, and all with --log json or --log-level debug', async t => {
   const started = (/** @type {Record<string, any>} */ given) => {
     const { log, written, options } = logOf(given)
     log.write({ v: 1, t: 0, event: 'fleet.start', pid: 1, app: 'app.js', options })
     return JSON.parse(written[0]).options
   }
-  t.same(started({ log: 'json', workers: 3, interval: '2s' }), { workers: 3, intervalMs: 2000, log: 'json' })
-  t.match(started({ log: 'json', logLevel: 'debug' }), { workers: 5, intervalMs: 1000, sizing: Object, stopTimes: Object })
+  t.same(started({ log: 'json', logLevel: 'info', workers: 3, interval: '2s' }), { workers: 3, intervalMs: 2000, log: 'json', logLevel: 'info' })
+  for (const given of [{ log: 'json' }, { log: 'json', logLevel: 'debug' }]) {
+    t.match(started(given), { workers: 5, intervalMs: 1000, sizing: Object, stopTimes: Object })
+  }
 })
 
 t.test("an event's fields do not take the place of the log's own", async t => {

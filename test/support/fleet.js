@@ -136,7 +136,7 @@ async function startCli (
   { env = {}, cwd, detached = true, node = process.execPath, program, word, under = () => [], mayFail = false } = {}
 ) {
   const port = await freePort()
-  const [first, ...all] = [...under(port), node, ...program ? [program] : [BIN, ...word ? [word] : [], '--log', 'json', '--log-level', 'debug', ...args]]
+  const [first, ...all] = [...under(port), node, ...program ? [program] : [BIN, ...word ? [word] : [], '--log', 'json', ...args]]
   const child = spawn(first, all, {
     env: { ...process.env, PORT: String(port), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached
   })

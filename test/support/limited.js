@@ -16,7 +16,7 @@ async function startLimited (t, { app, descriptors, workers, env = {} }) {
   const port = await freePort()
   const journal = path.join(t.testdir(), 'journal')
   const command = `ulimit -n ${descriptors}; exec "$0" "$@"`
-  const child = spawn('sh', ['-c', command, process.execPath, BIN, '--log', 'json', '--log-level', 'debug', '--journal', journal, '-w', String(workers), '-i', '100ms', app], {
+  const child = spawn('sh', ['-c', command, process.execPath, BIN, '--log', 'json', '--journal', journal, '-w', String(workers), '-i', '100ms', app], {
     env: { ...process.env, PORT: String(port), ...env }, stdio: ['ignore', 'ignore', 'pipe'], detached: true
   })
   const gone = new Promise(resolve => child.once('close', resolve))
