@@ -26,7 +26,7 @@ function formatOf ({ log }) {
 }
 
 /**
- * A program that asks for JSON gets every event; a person who reads what goes to a pipe or file, the changes.
+ * JSON that is asked for is for programs, and has every event; what goes to a pipe or file is for people: the changes.
  *
  * @param {Options} options @returns {Level}
  */
