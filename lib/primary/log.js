@@ -56,10 +56,8 @@ function openLog (options, outputs) {
 function jsonOf (options) {
   const { hostname } = require('node:os')
   const base = { name: 'recycle', hostname: hostname(), primary: process.pid }
-  const put = (/** @type {Level} */ level, /** @type {number} */ time, /** @type {Line} */ fields) => {
-    const own = { level: LEVELS[level], time, ...base }
-    return escapeJson(JSON.stringify({ ...own, ...fields, ...own })) // a socket, say, has a name too
-  }
+  const put = (/** @type {Level} */ level, /** @type {number} */ time, /** @type {Line} */ fields) =>
+    escapeJson(JSON.stringify({ level: LEVELS[level], time, ...base, ...fields }))
   return {
     textOf (/** @type {Line} */ line) {
       const { v, t, ...fields } = line

@@ -45,9 +45,3 @@ t.test('a start has the options that are not as by default, and all with --log j
     t.match(started(given), { workers: 5, intervalMs: 1000, sizing: Object, stopTimes: Object })
   }
 })
-
-t.test("an event's fields do not take the place of the log's own", async t => {
-  const { log, written } = logOf({ log: 'json' })
-  log.write({ v: 1, t: 7, event: 'fleet.socket', fd: 3, name: 'web', address: '[::]:3000', pid: 1 })
-  t.match(JSON.parse(written[0]), { name: 'recycle', level: 30, time: 7, fd: 3, msg: /\(web\)/ })
-})
