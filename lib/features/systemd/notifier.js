@@ -47,7 +47,6 @@ class ServiceNotifier {
     this.supervisor = supervisor
     this.notifySocket = notifySocket
     this.readiness = readiness()
-    this.leads = leads
     this.state = new ServiceState(supervisor.options, leads)
     supervisor.on('event', this.#onEvent)
     if (watchdogMs !== null) this.watchdog = setInterval(() => this.#tell({ WATCHDOG: 1 }), watchdogMs / 2)
@@ -75,7 +74,7 @@ class ServiceNotifier {
     const isReady = () => this.readiness.verdict().isReady
     const message = this.state.hear(line, isReady, Number(process.hrtime.bigint() / 1000n))
     if (Object.keys(message).length > 0) this.#tell({ ...message, STATUS: this.#describe() })
-    if (line.event === this.leads) this.#nameAgainAfter(line.oldPid)
+    if (line.event === this.state.leads) this.#nameAgainAfter(line.oldPid)
     if (line.event === 'worker.sample') return // says nothing of which workers there are
     this.#statusTimer ??= setTimeout(() => {
       this.#statusTimer = undefined
