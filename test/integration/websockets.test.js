@@ -13,7 +13,7 @@ const { get } = require('../support/client')
 const { skip: skipMold } = require('../support/mold')
 const { WebSocketClient, frame } = require('../../bench/support/web-socket-client')
 const { becomesTrue } = require('../support/processes')
-const { Hub } = require('../support/hub')
+const { Hub } = require('../../bench/support/hub')
 const path = require('node:path')
 
 const [CLIENTS, RELOADS, PAUSE_MS] = [12, 2, 150]
@@ -131,7 +131,8 @@ t.test('half a frame goes along; a message that has come in part, or is not answ
 })
 
 t.test('what is pushed meanwhile comes once and in order, also as a worker more gets its share; those that stay hear `close`', async t => {
-  const hub = await Hub.open(t)
+  const hub = await Hub.open()
+  t.teardown(() => hub.close())
   process.env.HUB = String(hub.port)
   t.teardown(() => { delete process.env.HUB })
   const { port, supervisor, events } = await startFleet(t, 'pushed-websockets.js', { workers: 2 })
@@ -165,7 +166,8 @@ t.test('what is pushed meanwhile comes once and in order, also as a worker more 
 })
 
 t.test('what cannot go is closed with 1012, and at a stop all are, at once', async t => {
-  const hub = await Hub.open(t)
+  const hub = await Hub.open()
+  t.teardown(() => hub.close())
   Object.assign(process.env, { HUB: String(hub.port), USER_NAME: 'joe' })
   t.teardown(() => { for (const name of ['HUB', 'USER_NAME']) delete process.env[name] })
   const { port, supervisor, events } = await startFleet(t, 'pushed-websockets.js', { workers: 1 })

@@ -14,7 +14,8 @@
  *
  * From its offer until `keep` no process reads a connection, and a request on it waits. So no more are offered at once
  * than keep both channels busy: two batches (lib/native/batches.js). A channel without batches carries one handle at a
- * time (Node waits for its acknowledgement), and two connections do. The other connections are served meanwhile.
+ * time (Node waits for its acknowledgement), and two connections do. The other connections are served meanwhile. One
+ * whose protocol is the app's counts as eight: the app of the sibling runs for each, so more would only wait there.
  *
  * The app hears `close` on a request that moves before the socket leaves, so its handler here has ended before the
  * sibling's begins. What it writes from then on goes nowhere.
@@ -28,10 +29,13 @@ const { toFields } = require('../connections/parcel')
 
 const WINDOW = 2
 const BATCHED_WINDOW = 256
+const STREAM_ROOM = 8
 
 class Handoff {
   /** Offers without an answer yet, in their order. @type {Map<number, Connection>} */
   #outstanding = new Map()
+  /** What these take of the window. */
+  #taken = 0
   /** Offers that are not on the channel yet, in their order. @type {Set<number>} */
   #unsent = new Set()
   /** Offers of connections of which the app has not heard `close` yet. @type {Set<number>} */
@@ -61,7 +65,7 @@ class Handoff {
   }
 
   get hasRoom () {
-    return this.#outstanding.size < this.#window && this.channel.isUp
+    return this.#taken < this.#window && this.channel.isUp
   }
 
   get #window () {
@@ -82,6 +86,7 @@ class Handoff {
     connection.trail = packed?.trail ?? null
     const { replayed } = this.tracker.take(connection, bytes, packed)
     this.#outstanding.set(id, connection)
+    this.#taken += roomOf(connection)
     this.#unsent.add(id)
     if (replayed === 0) return this.#send()
     if (this.#closing.size === 0) {
@@ -160,10 +165,16 @@ class Handoff {
 
   /** @param {number} id */
   #forget (id) {
+    this.#taken -= roomOf(/** @type {Connection} */ (this.#outstanding.get(id)))
     this.#outstanding.delete(id)
     this.#unsent.delete(id)
     this.#send()
   }
+}
+
+/** @param {Connection} connection that is offered */
+function roomOf ({ parcel }) {
+  return parcel !== null && parcel.kind !== null ? STREAM_ROOM : 1
 }
 
 module.exports = { Handoff }

@@ -1,6 +1,6 @@
 'use strict'
 
-/** What Redis is to a chat: each subscriber has what it publishes, in order (fixtures/pushed-websockets.js). */
+/** What Redis is to a chat: each subscriber has what it publishes, in order, a line `<room> <text>` each. */
 
 const { once } = require('node:events')
 const net = require('node:net')
@@ -13,25 +13,21 @@ class Hub {
   /** @type {NodeJS.Timeout | undefined} */
   #timer
 
-  /** @param {any} t tap's */
-  static async open (t) {
+  #server = net.createServer(socket => {
+    this.#subscribers.add(socket.setNoDelay(true))
+    socket.on('error', () => {}).on('close', () => this.#subscribers.delete(socket))
+  })
+
+  static async open () {
     const hub = new Hub()
-    const server = net.createServer(socket => {
-      hub.#subscribers.add(socket.setNoDelay(true))
-      socket.on('error', () => {}).on('close', () => hub.#subscribers.delete(socket))
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    t.teardown(() => {
-      hub.stop()
-      for (const socket of hub.#subscribers) socket.destroy()
-      server.close()
-    })
-    hub.port = /** @type {net.AddressInfo} */ (server.address()).port
+    hub.#server.listen(0, '127.0.0.1')
+    await once(hub.#server, 'listening')
     return hub
   }
 
-  port = 0
+  get port () {
+    return /** @type {net.AddressInfo} */ (this.#server.address()).port
+  }
 
   /** Numbers from 1 on, each in all rooms. @param {string[]} rooms @param {number} everyMs */
   publish (rooms, everyMs) {
@@ -45,6 +41,12 @@ class Hub {
   stop () {
     clearInterval(this.#timer)
     return this.#last
+  }
+
+  close () {
+    this.stop()
+    for (const socket of this.#subscribers) socket.destroy()
+    this.#server.close()
   }
 }
 
