@@ -2,8 +2,8 @@
 
 /**
  * Many clients with a WebSocket each, in a process of their own: `node web-socket-load.js <options as JSON>`. Prints
- * `open` when all are connected, and what they have had when it reads the last push's number. A client whose connection is closed
- * comes back within a second, as clients do.
+ * `open` when all are connected, and what they have had when it reads the last push's number. A client whose connection
+ * is closed comes back within a second, as clients do.
  */
 
 const { performance } = require('node:perf_hooks')

@@ -29,13 +29,13 @@ const { toFields } = require('../connections/parcel')
 
 const WINDOW = 2
 const BATCHED_WINDOW = 256
-const STREAM_ROOM = 8
+const STREAM_TAKES = 8
 
 class Handoff {
   /** Offers without an answer yet, in their order. @type {Map<number, Connection>} */
   #outstanding = new Map()
-  /** What these take of the window. */
-  #taken = 0
+  /** How many of these are of the app's protocol. */
+  #streams = 0
   /** Offers that are not on the channel yet, in their order. @type {Set<number>} */
   #unsent = new Set()
   /** Offers of connections of which the app has not heard `close` yet. @type {Set<number>} */
@@ -65,7 +65,8 @@ class Handoff {
   }
 
   get hasRoom () {
-    return this.#taken < this.#window && this.channel.isUp
+    const more = this.channel.isBatching ? this.#streams * (STREAM_TAKES - 1) : 0
+    return this.#outstanding.size + more < this.#window && this.channel.isUp
   }
 
   get #window () {
@@ -86,7 +87,7 @@ class Handoff {
     connection.trail = packed?.trail ?? null
     const { replayed } = this.tracker.take(connection, bytes, packed)
     this.#outstanding.set(id, connection)
-    this.#taken += roomOf(connection)
+    if (isStream(connection)) this.#streams++
     this.#unsent.add(id)
     if (replayed === 0) return this.#send()
     if (this.#closing.size === 0) {
@@ -165,7 +166,7 @@ class Handoff {
 
   /** @param {number} id */
   #forget (id) {
-    this.#taken -= roomOf(/** @type {Connection} */ (this.#outstanding.get(id)))
+    if (isStream(/** @type {Connection} */ (this.#outstanding.get(id)))) this.#streams--
     this.#outstanding.delete(id)
     this.#unsent.delete(id)
     this.#send()
@@ -173,8 +174,8 @@ class Handoff {
 }
 
 /** @param {Connection} connection that is offered */
-function roomOf ({ parcel }) {
-  return parcel !== null && parcel.kind !== null ? STREAM_ROOM : 1
+function isStream ({ parcel }) {
+  return parcel !== null && parcel.kind !== null
 }
 
 module.exports = { Handoff }
