@@ -6,10 +6,10 @@ const { FEATURES } = require('../features')
 const { painter } = require('../journal/painter')
 const { escapeControls } = require('../core/escape-controls')
 const { count, formatTime, grouped } = require('../core/units')
-const { countRestarted } = require('../core/why-stayed')
 const { WIDTH, clip, clockOf, milliseconds, percent, orDash, time, wrap } = require('./cell')
 const { dropGroups, hintOf } = require('./drop-groups.cjs')
 const { layOut, mib, short } = require('./grid')
+const { remarksOf } = require('./remarks.cjs')
 const { span } = require('./verdict')
 /** @import { Report } from '.' */
 
@@ -179,35 +179,8 @@ function ofFeatures (report, paint) {
 
 /** @param {Report} report @param {Paint} paint */
 function remarks (report, paint) {
-  const { gaps, unacked, streamsCut, restarted, oomKills, client, skippedLines, recycleEvents } = report
-  const { clockSetBackMs, clockSetForwardMs } = report
-  const said = gaps.slice(1).map(gap => `nothing is known ${span(gap)}: ${gap.why}`)
-  if (oomKills > 0) said.push(`the kernel killed ${count(oomKills, 'worker')} because memory ran out: lower --max-rss (auto computes it), or raise the container's limit`)
-  if (unacked > 0) said.push(`${grouped(unacked)} connections were handed over and never acknowledged: their outcome is not known`)
-  if (streamsCut > 0) said.push(sayStreamsCut(streamsCut))
-  if (countRestarted({ restarted }) > 0) said.push(sayRestarted(restarted))
-  if (recycleEvents.some(({ lost }) => lost)) said.push('cut 0–2, 1?: the worker gave no account; from its requests in flight at the last beat to all of its connections')
-  const crashed = recycleEvents.filter(({ ended }) => ended === 'crashed').length
-  const killed = recycleEvents.filter(({ ended, lost }) => ended === 'killed' && !lost).length
-  if (crashed > 0) said.push(`${count(crashed, 'worker')} crashed while being replaced`)
-  if (killed > 0) said.push(`${count(killed, 'worker')} had to be killed: the app had not ended within --kill-timeout of SIGTERM`)
-  if (recycleEvents.some(({ kind }) => kind === 'unfinished')) said.push('cut –: the journal ends before the drain does')
-  if (client?.wasCutShort) said.push("the client's record is truncated: later requests are not counted")
-  if (clockSetBackMs > 0) said.push(`the machine's clock was set back by ${formatTime(clockSetBackMs)}: times are by that clock, durations are right`)
-  if (clockSetForwardMs > 0) said.push(`the machine's clock was set forward by ${formatTime(clockSetForwardMs)}, or it slept: durations are right`)
-  if (skippedLines > 0) said.push(`${grouped(skippedLines)} lines were skipped: truncated, or not of this version`)
+  const said = remarksOf(report, { grouped, count, time: formatTime, span, clean: escapeControls })
   return said.flatMap(remark => wrap(remark)).map(remark => paint('dim', remark))
-}
-
-/** @param {Record<string, number>} restarted @returns {string} */
-function sayRestarted (restarted) {
-  const each = Object.entries(restarted).map(([why, number]) => `${escapeControls(why)} ${grouped(number)}`)
-  return `${count(countRestarted({ restarted }), 'WebSocket')} closed for a service restart (1012): ${each.join(', ')}`
-}
-
-/** @param {number} streams */
-function sayStreamsCut (streams) {
-  return `${count(streams, 'stream')} (WebSockets, raw connections) closed at the drain timeout: the app did not end them; they are not among those that were cut`
 }
 
 module.exports = { formatReport }

@@ -86,6 +86,6 @@ t.test('control characters in a journal never reach the terminal', async t => {
 
 t.test('a figure of more digits than a line has columns is wrapped', async t => {
   const report = text([fleetStart(), ...recycle(10, { unacked: 1e200 })])
-  t.match(report, /000,000 connections were/)
+  t.match(report, /000,000 connections handed/)
   for (const one of report.split('\n').slice(1)) t.ok(one.length <= 80, one)
 })

@@ -25,7 +25,7 @@ function judge (exchanges, crashes) {
     const cuts = meanwhile.flatMap(({ cuts = [] }) => cuts).filter(cut => cut.remotePort === port)
     const isYoung = meanwhile.some(({ time }) => time >= t - ageMs && time < t - ageMs + YOUNG_MS)
     if (meanwhile.length > 0 && (isYoung || mayFail(exchange, cuts))) costs[`${kind}: ${outcome}`] = (costs[`${kind}: ${outcome}`] ?? 0) + 1
-    else violations.push(`${kind}: ${outcome} after ${t - startedAt} ms, on a connection of ${ageMs} ms, port ${port}; ${meanwhile.length} deaths meanwhile, in the journal: ${JSON.stringify(cuts)}`)
+    else violations.push(`${kind}: ${outcome} after ${t - startedAt} ms, on a connection of ${ageMs} ms, port ${port}; ${meanwhile.length} deaths meanwhile (${meanwhile.map(({ time }) => `${t - time} ms`).join(', ')} before), in the journal: ${JSON.stringify(cuts)}`)
   }
   return { costs, violations }
 }

@@ -8,6 +8,7 @@ const { masthead, tile, crashTile, unaccountedTile } = require('./masthead.cjs')
 const { comparisons } = require('./comparisons.cjs')
 const tables = require('./tables.cjs')
 const { whole, time, plural } = require('./format.cjs')
+const { remarksOf } = require('../../remarks.cjs')
 
 const { version, report, series } = JSON.parse(document.getElementById('data').textContent)
 
@@ -48,14 +49,9 @@ function tiles () {
 }
 
 function footer () {
-  const { unacked, clockSetBackMs, skippedLines, client, recycleEvents } = report
-  const remarks = [
-    unacked > 0 ? `${plural(unacked, 'connection')} handed over and never acknowledged: their outcome is not known.` : null,
-    recycleEvents.some(({ lost }) => lost) ? 'Cut 0–2, or with a question mark: the worker gave no account; the range is from its requests in flight at the last beat to all of its connections.' : null,
-    client?.wasCutShort ? "The client's record is truncated: later requests are not counted." : null,
-    clockSetBackMs > 0 ? `The machine's clock was set back by ${time(clockSetBackMs)}: times are by that clock, durations are right.` : null,
-    skippedLines > 0 ? `${plural(skippedLines, 'line')} of the journal skipped: truncated, or not of this version.` : null,
-    'A drop is a request that the client sent and that got no complete response with an expected status. “Joined by port” is certain; “joined by time” may be a coincidence.'
-  ]
-  return h('footer', {}, [...remarks.filter(remark => remark !== null).map(remark => h('p', {}, [remark])), h('p', {}, [`Made by recycle ${version}.`])])
+  const span = ({ from, to }) => [from === null ? '' : `from ${new Date(from).toISOString()}`, to === null ? 'on' : `to ${new Date(to).toISOString()}`].join(' ')
+  const remarks = remarksOf(report, { grouped: whole, count: plural, time, span, clean: text => text })
+    .map(remark => `${remark[0].toUpperCase()}${remark.slice(1)}.`)
+  const meaning = 'A drop is a request that the client sent and that got no complete response with an expected status. “Joined by port” is certain; “joined by time” may be a coincidence.'
+  return h('footer', {}, [...remarks, meaning, `Made by recycle ${version}.`].map(text => h('p', {}, [text])))
 }
