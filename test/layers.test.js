@@ -47,6 +47,7 @@ const INSIDE = {
       workers: [],
       sockets: [],
       handoff: [],
+      adoption: ['workers'],
       recycling: ['workers'], // it obtains and retires workers
       succession: ['workers'] // a channel to another primary is like one to a worker
     },

@@ -37,6 +37,15 @@ function socketIn (folder, name) {
   return path.join(folder, `${name}${EXTENSION}`)
 }
 
+/**
+ * @param {{ name: string, control: string | null }} of a fleet; `control`: the path of --control @param {Env} env
+ * @returns {string} what tells it from the others of this user, also where it is started in another environment
+ */
+function fleetKey ({ name, control }, env) {
+  if (control !== null) return path.resolve(control)
+  return env.RECYCLE_CONTROL_DIR ? socketIn(path.resolve(env.RECYCLE_CONTROL_DIR), name) : name
+}
+
 /** @typedef {{ folder: string, uid: number | null }} Place `uid`: the one user that may write there; null: any */
 
 /**
@@ -169,6 +178,7 @@ module.exports = {
   trustedFolders,
   distrusted,
   socketIn,
+  fleetKey,
   allSockets,
   nameBy,
   prepareFolder,

@@ -155,9 +155,23 @@ const FROM_WORKER = Object.freeze({
   ...Object.assign({}, ...FEATURES.map(({ fromWorker }) => fromWorker?.(shapes)))
 })
 
+/** Facts of an orphan, for the primary that adopts it; its listening sockets come along. See core/orphan.js. */
+const ORPHAN = record({
+  v: count,
+  recycle: text(100),
+  fleet: name,
+  pid: count,
+  slot: count,
+  id: text(200),
+  since: count,
+  oldPid: count,
+  sockets: listOf(record({ key: name, query, data: optional(shared) }))
+})
+
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
 const FROM_PRIMARY = Object.freeze({
   answer: kind('the answer to `listen`, with the listening socket where there is no error, or to `own`; `isQueued`: a worker has listened there, so the kernel has its queue', { id, errno: integer, data: optional(shared), isQueued: optional(flag) }, 'socket'),
+  stopping: kind('the fleet is about to stop: should the primary die, this worker leaves'),
   shut: kind('a call: the fleet ends, stop accepting for good', { id }),
   serve: kind('a call to a worker that is up: this is its slot, accept', { id, slot: count }),
   accept: kind('a connection that came through the queue after `shut`', { key: name }, 'socket'),
@@ -207,4 +221,4 @@ function isStream (handle) {
   return handle.isOfApp !== true && (typeof handle.readStop === 'function' || handle.isDescriptor === true) && typeof handle.close === 'function'
 }
 
-module.exports = { FROM_WORKER, FROM_PRIMARY, name, why, id, parcelFields, behind, ahead, shared, flawOf }
+module.exports = { FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, id, parcelFields, behind, ahead, shared, flawOf }

@@ -6,7 +6,7 @@
  * as `forecast`, comes of the plan.
  *
  * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | import('../features').Requested |
- *   'requested' | 'reload' | 'protocol-error' | 'forecast'} Reason
+ *   'requested' | 'adopted' | 'reload' | 'protocol-error' | 'forecast'} Reason
  *
  * @typedef {{ figure: number | null | undefined, most: number | null }} Judged the figure, and what it must not exceed
  *
@@ -57,6 +57,7 @@ const ROWS = Object.freeze([
   ...LIMITS.map(ofLimit),
   ...REQUESTS,
   { reason: 'requested', backoff: 'soon' },
+  { reason: 'adopted', backoff: 'start', sentence: () => 'what the supervisor that has died knew of it is lost' },
   { reason: 'reload', backoff: 'start' },
   { reason: 'protocol-error', backoff: 'soon', sentence: () => 'invalid message' },
   {

@@ -26,8 +26,8 @@
  * @property {number} ageMs time in service, or as a standby
  * @property {number} requests that the worker has begun since its start
  * @property {number} silentMs since anything was heard of it
- * @property {Requested | 'requested' | 'reload' | 'protocol-error' | null} requested a reason to replace the worker
- *   other than its budget
+ * @property {Requested | 'requested' | 'adopted' | 'reload' | 'protocol-error' | null} requested a reason to replace
+ *   the worker other than its budget
  */
 
 /**

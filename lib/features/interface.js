@@ -154,6 +154,7 @@
  * @property {(deadlineMs: number) => void} [leave] called as this worker begins to drain
  * @property {() => void} [release] called when what the app does in onDrain() is done
  * @property {() => void} [endCalls] the primary has exited, and answers no more
+ * @property {() => void} [adopted] another primary has this worker, and knows nothing of it yet
  * @property {() => Promise<unknown>} [drained] called when the drain is over; this process is kept until it resolves,
  *   or until the drain timeout
  * @property {Record<string, (fields: any) => Record<string, any>>} [tasks] done out of rotation, by message: each holds

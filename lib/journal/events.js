@@ -72,7 +72,10 @@ const EVENTS = {
   'fleet.stop': { sentence: l => `stopped after ${count(l.recycles, 'recycle')}` },
   'fleet.failed': { level: 'error', sentence: l => l.error },
   'fleet.warning': { level: 'warn', sentence: l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l, FORMAT) : null) ?? l.warning },
-  'worker.spawn': { level: 'debug', sentence: l => `spawned ${workerOf(l)}` },
+  'worker.spawn': { level: 'debug', sentence: l => `${l.adopted ? 'adopted' : 'spawned'} ${workerOf(l)}` },
+  'worker.orphaned': { level: 'warn', sentence: l => `supervisor ${l.oldPid} has died: ${workerOf(l)} serves on for ${formatTime(l.timeoutMs)}, or until another supervisor adopts it` },
+  'worker.unadopted': { level: 'warn', sentence: l => `no supervisor has adopted ${workerOf(l)} (${l.why}): it leaves` },
+  'fleet.adopted': { level: 'warn', sentence: l => `supervisor ${l.oldPid} has died; for ${formatTime(l.gapMs)} ${count(l.workers.length, 'worker')} served on without one, and supervisor ${l.pid} has adopted and replaces ${l.workers.length === 1 ? 'it' : 'them'}` },
   'worker.standby': { sentence: l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}` },
   'worker.ready': {
     level: l => l.oldPid ? 'debug' : 'info', // else `recycled` says it

@@ -8,15 +8,18 @@
  *     workers          ready, gone, requests ───────┘
  */
 
+const path = require('node:path')
 const { version } = /** @type {{ version: string }} */ (require('../../package.json'))
 const { RecycleError } = require('../core/errors')
 const { whyStayed } = require('../core/why-stayed')
+const { Adoption } = require('./adoption/adoption')
 const { now } = require('./clock')
 const { Commands } = require('./commands')
 const { Failures } = require('./failures')
 const { RunningFeatures } = require('./features')
 const { Balancer } = require('./handoff/balancer')
 const { HandoffLedger } = require('./handoff/ledger')
+const { formatOf } = require('./log')
 const { AutoSize } = require('./measuring/auto-size')
 const { Container } = require('./measuring/container')
 const { MemoryWatch } = require('./measuring/memory-watch')
@@ -198,6 +201,15 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
 
   spawner.source = features.source
   spawner.warn = fields => { record('fleet.warning', fields) }
+  const adoption = new Adoption({ ...deps, recycler })
+  spawner.takeOrphan = slot => adoption.take(slot)
+  spawner.orphanSettings = () => {
+    const { fleet } = adoption
+    const { orphanTimeoutMs: timeoutMs, journal } = options
+    if (fleet === null || timeoutMs === 0) return null
+    return { fleet, timeoutMs, journal: journal && path.resolve(journal), log: formatOf(options), primary: process.pid }
+  }
+  takeover?.on('sole', () => adoption.begin())
   if (takeover) {
     ledger.connectLender(takeover.sender)
     owners.succeed(takeover)
@@ -255,6 +267,13 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
       }
     })
     handle.beforeKill = () => Promise.all(features.all('beforeKill', handle))
+    if (handle.isAdopted) {
+      handle.once('ready', () => {
+        lifecycle.hasServed = true
+        handle.condemnation.request('adopted', { isCommanded: true })
+        look({ requestedAlone: true })
+      })
+    }
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))
     handle.on('missing', ({ key, missing }) => {
@@ -290,6 +309,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   }
 
   return {
+    adoption,
     fleet,
     failures,
     tasks,

@@ -99,6 +99,7 @@ class Supervisor extends EventEmitter {
       tasks.run('prepare', () => succession.prepare())
     } else {
       fleet.resize(options.workers)
+      this.parts.adoption.begin()
       reconciler.changed()
     }
     this.#lookLater()
@@ -140,7 +141,8 @@ class Supervisor extends EventEmitter {
       reloadStopped: fleet.rollout.stopped,
       memory,
       freshOverBudget,
-      notReaped: this.#notReaped
+      notReaped: this.#notReaped,
+      adopted: this.parts.adoption.latest
     }
     return {
       v: VERSION,
@@ -212,6 +214,7 @@ class Supervisor extends EventEmitter {
   async #stop () {
     this.announce('fleet.stopping', {})
     this.handover.isStopping = true
+    for (const handle of this.parts.fleet.all()) handle.send('stopping')
     const waits = this.#isInService ? this.parts.features.all('beforeStop', this.#hurried.signal) : []
     if (waits.length > 0) await Promise.all(waits)
     this.parts.tenure.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))

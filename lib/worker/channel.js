@@ -5,13 +5,18 @@
  * and the worker drains then.
  */
 
+const childProcess = require('node:child_process')
 const { Handlers, message, ourMessage } = require('../core/envelope')
 const { loadAddon } = require('../native/addon')
 const { BATCHED, Batches } = require('../native/batches')
 
 class Channel {
   #handlers = new Handlers(null)
-  /** The callbacks of calls without an answer yet. @type {Map<number, (fields: any, handle?: any) => void>} */
+  /**
+   * Calls without an answer yet.
+   *
+   * @type {Map<number, { type: string, fields: Record<string, any>, answered: (fields: any, handle?: any) => void }>}
+   */
   #calls = new Map()
   #lastId = 0
   #expected = 0
@@ -28,7 +33,7 @@ class Channel {
     process.prependListener('disconnect', () => this.check())
     this.on({
       answer: ({ id, ...fields }, handle) => {
-        this.#calls.get(id)?.(fields, handle)
+        this.#calls.get(id)?.answered(fields, handle)
         if (this.#calls.delete(id)) this.expect(-1)
       },
       batching: (_, socket) => this.#beginBatching(socket),
@@ -84,7 +89,7 @@ class Channel {
    */
   call (type, fields, answered) {
     const id = ++this.#lastId
-    this.#calls.set(id, answered)
+    this.#calls.set(id, { type, fields, answered })
     this.expect(1)
     this.send(type, { id, ...fields })
   }
@@ -101,6 +106,30 @@ class Channel {
     this.onDown = () => {}
     onDown()
     return false
+  }
+
+  /**
+   * Goes on with another primary; see askAgain().
+   *
+   * @param {number} fd whose other end it has
+   * @param {() => void} onDown as this.onDown, of the new channel
+   */
+  rebind (fd, onDown) {
+    this.#batches?.close()
+    this.#batches = null
+    const before = /** @type {Function[]} */ (process.listeners(/** @type {any} */ ('internalMessage')))
+    ;/** @type {any} */ (childProcess)._forkChild(fd, 'json')
+    const nodes = String(process.listeners(/** @type {any} */ ('internalMessage')).at(-1))
+    // Two of them would take an acknowledgement for two
+    for (const listener of before) if (String(listener) === nodes) process.removeListener('internalMessage', /** @type {any} */ (listener))
+    this.#send = process.send?.bind(process)
+    this.onDown = onDown
+    this.refer()
+  }
+
+  /** Asks the primary again, which is another one, for what has no answer yet. */
+  askAgain () {
+    for (const [id, { type, fields }] of this.#calls) this.send(type, { id, ...fields })
   }
 
   get isUp () {

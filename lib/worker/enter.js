@@ -41,6 +41,7 @@ const { holdDisconnect } = require('./leaving/hold-disconnect')
 const { Emptying } = require('./leaving/emptying')
 const { offerOutOfRotation } = require('./leaving/out-of-rotation')
 const { printError } = require('./leaving/standard-streams')
+const { Orphan } = require('./orphan')
 const { WorkerState } = require('./state')
 /** @import { Channel } from './channel' */
 
@@ -94,6 +95,8 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   channel.answer({
     signal: ({ signal }, answer) => answer({ why: null, listeners: signals.deliver(signal) }),
     serve ({ slot }, answer) {
+      orphan.slot = slot
+      if (state.isServing) return answer({ why: null }) // another primary had called it
       if (state.current !== 'held') return answer({ why: `this worker is ${state.current}` })
       state.become('serving')
       api.assign(slot)
@@ -118,17 +121,40 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     const account = drain.closeAccount()
     if (account && !isGiven) giveAccount(account)
   })
-  /** The primary has exited. Cluster would exit at once and reset what is in flight; here it is finished first. */
-  channel.onDown = () => {
+  const leaveAlone = () => {
+    deadline.set(settings.drainTimeoutMs)
+    drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false, replayAfterMs: null })
+  }
+  /** The primary has exited. Cluster would exit at once and reset what is in flight. */
+  const onDown = () => {
     /** @type {import('node:cluster').Worker} */ (cluster.worker).exitedAfterDisconnect = true
     if (state.current === 'drained') return exitAlone(settings.killTimeoutMs)
     for (const part of features) part.endCalls?.()
     inbox.keepAll()
     handoff.relinquish()
-    deadline.set(settings.drainTimeoutMs)
-    drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false, replayAfterMs: null })
+    if (!state.isServing || isStopping || !orphan.begin()) return leaveAlone()
+    admission.standAlone()
   }
+  channel.onDown = onDown
+  let isStopping = false
+  channel.on({ stopping: () => { isStopping = true } })
+  const orphan = new Orphan({
+    settings: settings.orphan,
+    listenHook,
+    leave: leaveAlone,
+    adopted (fd) {
+      channel.rebind(fd, onDown)
+      Object.assign(cluster.worker ?? {}, { exitedAfterDisconnect: undefined })
+      holdOwnDisconnect()
+      greet()
+      channel.askAgain()
+      listenHook.announce(channel)
+      for (const part of features) part.adopted?.()
+    }
+  })
+  signals.onHeld(signal => orphan.onSignal(signal))
 
+  const greet = () => channel.send('hello', { heapLimitBytes: getHeapStatistics().heap_size_limit, version, inspectorPort: inspectorPort() })
   let hasAsked = false
   /** @param {string} reason @returns {boolean} this worker leaves first */
   const askToLeave = reason => {
@@ -137,7 +163,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     return (hasAsked = true)
   }
   signals.onOwn(signal => askToLeave(`the app has given itself ${signal}`))
-  holdDisconnect(call => channel.isUp && state.current !== 'drained' && askToLeave(`the app has called ${call}`))
+  const holdOwnDisconnect = holdDisconnect(call => channel.isUp && state.current !== 'drained' && askToLeave(`the app has called ${call}`))
   streams.onTrouble(trouble => channel.send('output', trouble))
   onThrown(thrown => channel.send('threw', thrown))
   process.on('uncaughtExceptionMonitor', error => {
@@ -157,7 +183,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
       admission.unhold()
     })
   })
-  channel.send('hello', { heapLimitBytes: getHeapStatistics().heap_size_limit, version, inspectorPort: inspectorPort() })
+  greet()
 }
 
 /** @param {unknown} error @returns {string} a line, with the place of a syntax error */

@@ -47,7 +47,7 @@ class Failover {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    handle.once('entered', () => this.#open(handle))
+    if (!handle.isAdopted) handle.once('entered', () => this.#open(handle)) // an adopted one has noted its connections for another
     // Before the ledger sends it back, perhaps
     handle.on('offers', ({ parcel: { copy } }, socket) => { if (copy && socket) this.#lend(handle, copy) })
   }

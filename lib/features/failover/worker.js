@@ -46,6 +46,8 @@ class Duplicates {
     this.addon = addon
     this.socket = socket
     this.table = table
+    /** The primary has died: no process takes a descriptor. */
+    this.isOver = false
   }
 
   /** @param {Connection} connection one that is back from an offer is noted as before */
@@ -159,6 +161,7 @@ class Duplicates {
   }
 
   #sendSoon () {
+    if (this.isOver) return
     this.#timer = setTimeout(() => this.#send(), Math.max(0, this.#sentAt + TICK_MS - performance.now())).unref()
   }
 
@@ -309,6 +312,8 @@ function noteConnections (kernel) {
   const { addon } = loadAddon()
   /** @type {Table | null} */
   let table = null
+  /** @type {Duplicates | null} */
+  let duplicates = null
   raiseOomScore()
   kernel.channel.on({
     duplicates (_, socket) {
@@ -317,15 +322,18 @@ function noteConnections (kernel) {
       try {
         table = new Table(addon)
         addon.send(socket.fd, MEMORY, [table.fd])
-        const duplicates = kernel.tracker.witness = new Duplicates(kernel, addon, socket, table)
-        kernel.tracker.on('request', (connection, exchange) => duplicates.begun(connection, exchange))
-        watchLastWrites((socket, response, bytes) => duplicates.ending(socket, response, bytes))
+        const own = duplicates = kernel.tracker.witness = new Duplicates(kernel, addon, socket, table)
+        kernel.tracker.on('request', (connection, exchange) => own.begun(connection, exchange))
+        watchLastWrites((socket, response, bytes) => own.ending(socket, response, bytes))
       } catch {
         socket.close() // the primary sees that nothing comes
       }
     }
   })
-  return { figures: () => ({ noteBytes: table?.sweep() ?? 0 }) }
+  return {
+    endCalls () { if (duplicates) duplicates.isOver = true },
+    figures: () => ({ noteBytes: table?.sweep() ?? 0 })
+  }
 }
 
 /** The kernel is to kill a worker where it must kill one of the fleet; unless it was told otherwise. */

@@ -6,15 +6,14 @@
  * see mold.js.
  */
 
-const { ChildProcess } = require('node:child_process')
 const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const os = require('node:os')
 const { count, flag, integer, optional, orNull, record, text } = require('../../core/shape')
+const { startForeign } = require('../../native/foreign-child')
 /** @import { Addon } from '../../native/addon' */
 
-const { spawn: nodeSpawn } = /** @type {any} */ (ChildProcess.prototype)
 const ENDED_MS = 3000 // from a process's SIGKILL until its mold says that it has ended
 const LONGEST = 65_536 // characters of an answer
 
@@ -72,20 +71,7 @@ class MoldControl extends EventEmitter {
    * @param {() => T} start @returns {T}
    */
   forkBy (start) {
-    const { spawn } = /** @type {any} */ (ChildProcess.prototype)
-    const handle = (/** @type {any} */ child, /** @type {any} */ options) => new Handle(this, child, options)
-    Object.assign(ChildProcess.prototype, {
-      /** @this {any} @param {any} options */
-      spawn (options) {
-        this._handle = handle(this, options)
-        return Reflect.apply(spawn, this, [options])
-      }
-    })
-    try {
-      return start()
-    } finally {
-      Object.assign(ChildProcess.prototype, { spawn })
-    }
+    return startForeign((child, options, onexit) => new Handle(this, { child, options, onexit }), start)
   }
 
   /** The mold forks no more, and ends when the last process that it forked has. */
@@ -159,14 +145,14 @@ class Handle {
   #hasEnded = false
 
   /**
-   * @param {MoldControl} control @param {any} child @param {any} options of its spawn(), which goes on filling them in
+   * @param {MoldControl} control
+   * @param {{ child: any, options: any, onexit: (code: number, signal: string) => void }} of see startForeign()
    */
-  constructor (control, child, options) {
-    this.options = options
+  constructor (control, { child, options, onexit }) {
     this.control = control
     this.child = child
-    this.onexit = child._handle.onexit
-    release(child._handle)
+    this.options = options
+    this.onexit = onexit
   }
 
   /** @returns {number} 0 or an errno */
@@ -242,22 +228,6 @@ class Handle {
   ref () {}
   unref () {}
   hasRef () { return true }
-}
-
-/**
- * Node never frees a Process that was not spawned: its close() does nothing, and it would keep the ChildProcess, its
- * listeners, and so the worker. One whose program could not be executed can be closed. (A spawn that fails before libuv
- * forks would be cheaper. But from libuv 1.52 on, it takes the handle off the loop's list, and the close that follows
- * does so again: the list is destroyed.)
- *
- * @param {any} process
- */
-function release (process) {
-  process.onexit = () => {} // Node calls it for what is not thrown, as EAGAIN
-  try {
-    Reflect.apply(nodeSpawn, { _handle: process }, [{ file: '/dev/null/none', args: [], envPairs: [], stdio: 'ignore' }])
-    process.close()
-  } catch {} // ENOTDIR: Node has closed it
 }
 
 /** @param {string} line @returns {any} null: it is none */

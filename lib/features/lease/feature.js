@@ -16,8 +16,8 @@ module.exports = Object.freeze({
   group: '',
   isOn: () => true,
   api: ['onLease'],
-  fromWorker: ({ kind }) => ({
-    lease: kind('its app waits for the lease of the slot'),
+  fromWorker: ({ kind, optional, flag }) => ({
+    lease: kind('its app waits for the lease of the slot; `isHeld`: it has it, from a primary that has died', { isHeld: optional(flag) }),
     'lease-over': kind('this worker drains, and its app has ended what it did with the lease')
   }),
   fromPrimary: ({ kind, count }) => ({

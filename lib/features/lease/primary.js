@@ -31,7 +31,9 @@ class Leases {
       this.#look()
     }
     handle.hear({
-      lease: () => {
+      lease: ({ isHeld }) => {
+        const { slot, isAdopted } = handle
+        if (isHeld && isAdopted && slot !== null && !this.#holders.has(slot)) return this.#give(handle, slot)
         this.#waiting.set(handle, this.kernel.now())
         handle.known.lease = 'waits'
         this.#look()
@@ -42,14 +44,19 @@ class Leases {
     handle.on('exit', over)
   }
 
+  /** @param {WorkerHandle} handle @param {number} slot */
+  #give (handle, slot) {
+    this.#holders.set(slot, handle)
+    handle.known.lease = 'held'
+  }
+
   #look () {
     if (!this.kernel.isSole()) return
     for (const [handle, since] of this.#waiting) {
       const { slot, pid } = handle
       if (slot === null || !UP.includes(handle.state) || this.#holders.has(slot)) continue
       this.#waiting.delete(handle)
-      this.#holders.set(slot, handle)
-      handle.known.lease = 'held'
+      this.#give(handle, slot)
       handle.send('leased', { slot })
       this.kernel.record('worker.lease', { slot, pid, waitedMs: Math.round(this.kernel.now() - since) })
     }

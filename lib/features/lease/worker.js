@@ -39,6 +39,9 @@ function takeLease ({ channel, onDrain, callApp }) {
   }
 
   return {
+    adopted () {
+      if (waiting.length > 0 || (slot !== null && !isOver)) channel.send('lease', { isHeld: slot !== null })
+    },
     api: {
       onLease (/** @type {(about: { slot: number }) => unknown} */ fn) {
         if (isOver) return

@@ -22,6 +22,11 @@ class SecondChanceSet {
     return this.#isUsed.size
   }
 
+  /** @returns {string[]} */
+  get keys () {
+    return [...this.#isUsed.keys()]
+  }
+
   /** @param {string} key a use of it @returns {boolean} */
   has (key) {
     const isUsed = this.#isUsed.get(key)

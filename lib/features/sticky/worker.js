@@ -132,6 +132,11 @@ class Sessions {
     this.#unanswered.clear()
   }
 
+  /** Another primary has this worker. */
+  adopted () {
+    for (const session of this.#own.keys) this.channel.call('own', { session }, () => {})
+  }
+
   /** This worker drains. @param {number} deadlineMs */
   leave (deadlineMs) {
     if (!this.state.canBecome('draining')) return // it hurries

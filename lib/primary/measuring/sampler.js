@@ -161,7 +161,9 @@ class Sampler {
     if (!figures.isJudged) {
       this.#placeOf(handle)?.recycling.begun(isOver(sample, handle.budget, handle.budget.softBytes), now())
     }
-    if (figures.sample === null) this.#judgeFresh(handle, fresh && figure(fresh, handle.budget.metric))
+    if (figures.sample === null && !handle.isAdopted) {
+      this.#judgeFresh(handle, fresh && figure(fresh, handle.budget.metric))
+    }
     if (fresh) figures.new = fresh
     this.#judgeFiles(handle, figures, sample)
     figures.isJudged = true

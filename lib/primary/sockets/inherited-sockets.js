@@ -51,6 +51,11 @@ class InheritedSockets {
     return socket
   }
 
+  /** @param {Parameters<typeof pickInherited>[1]} query @returns {boolean} there is one that the app asks for */
+  has (query) {
+    return pickInherited(this.#free, query) !== undefined
+  }
+
   /**
    * The facts that a successor needs of sockets without a server.
    *

@@ -8,6 +8,8 @@
  * queue.
  */
 
+const fs = require('node:fs')
+const net = require('node:net')
 const { constants: { errno: { EMFILE } } } = require('node:os')
 const { setImmediate, setTimeout } = require('node:timers/promises')
 const { now } = require('../clock')
@@ -248,6 +250,21 @@ class ListeningSockets {
     })
   }
 
+  /**
+   * The socket is open already, in a worker that is adopted.
+   *
+   * @param {{ key: string, query: Query, data?: ServerData }} socket
+   * @param {number} fd of it, which is ours from here on
+   */
+  adopt ({ key, query, data }, fd) {
+    const handle = this.#byKey.has(key) || this.inherited.has(query) ? null : handleOf(fd)
+    if (handle === null) return fs.closeSync(fd)
+    const isFile = query.port < 0 && typeof query.address === 'string' && !/^(\0|$)/.test(query.address)
+    this.inherit({ key, file: isFile ? query.address : null, data }, handle)
+    const listener = this.#byKey.get(key)
+    if (listener) listener.isQueued = true
+  }
+
   /** No worker listens on these any more, now that the predecessor's are gone. */
   closeUnused () {
     for (const [key, { users }] of this.#byKey) if (users.size === 0) this.giveUp(key)
@@ -272,6 +289,16 @@ class ListeningSockets {
     else if (file) file.close(handle)
     else handle?.close()
     this.#byKey.delete(key)
+  }
+}
+
+/** @param {number} fd @returns {any} null: it is no listening socket */
+function handleOf (fd) {
+  try {
+    const handle = /** @type {any} */ (net)._createServerHandle(null, null, null, fd)
+    return typeof handle === 'object' ? handle : null
+  } catch {
+    return null
   }
 }
 

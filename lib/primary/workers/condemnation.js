@@ -45,7 +45,7 @@ class Condemnation {
   /**
    * The first request holds, but a fault of its channel outdoes it.
    *
-   * @param {'requested' | 'protocol-error' | import('../../features').Requested} reason
+   * @param {'requested' | 'adopted' | 'protocol-error' | import('../../features').Requested} reason
    * @param {{ isCommanded?: boolean }} [by]
    */
   request (reason, { isCommanded = false } = {}) {

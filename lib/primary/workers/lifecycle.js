@@ -191,7 +191,7 @@ class Lifecycle extends EventEmitter {
       place.slot, { generation, workers: this.fleet.desired, required: this.#requiredOf(place, generation), variant }
     )
     const { slot, budget, app } = handle
-    handle.process.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, app, budget }))
+    handle.process.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, app, budget, ...handle.isAdopted && { adopted: true } }))
     handle.on('waived', late => this.#onWaived(handle, late))
     handle.on('standby', () => this.#onUp(handle))
     handle.on('ready', () => this.#onUp(handle))

@@ -76,6 +76,15 @@ class Spawner {
     this.compileCache = options.compileCache ? openCompileCache(process.env) : null
     /** Null: each worker is a process of its own. @type {Source | null} */
     this.source = null
+    /** To be replaced: a worker that there is already, for this slot. */
+    this.takeOrphan = (/** @type {number | null} */ slot) =>
+      /** @type {import('../adoption/orphan-process').OrphanProcess | null} */ (null)
+    /**
+     * To be replaced: how a worker lives on when this process has died; null: it does not.
+     *
+     * @type {() => Omit<import('../../worker/orphan').Settings, 'id'> | null}
+     */
+    this.orphanSettings = () => null
   }
 
   /**
@@ -100,14 +109,16 @@ class Spawner {
    * @returns {WorkerHandle}
    */
   spawn (slot, { generation, workers, required, variant = null }) {
-    const { id, env } = newMarker()
+    const orphan = variant ? null : this.takeOrphan(slot)
+    const { id, env } = orphan ? { id: orphan.facts.id, env: {} } : newMarker()
     const start = () => this.#fork({
       ...env,
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
-      RECYCLE_WORKER: JSON.stringify(this.#settingsOf(variant))
+      RECYCLE_WORKER: JSON.stringify(this.#settingsOf(variant, id))
     }, { generation, slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot), execArgv: variant?.execArgv })
-    const process = new ClusterProcess(() =>
-      (variant ? null : this.source?.fork(generation, start)) ?? { worker: start() })
+    const process = new ClusterProcess(() => orphan
+      ? { worker: orphan.adoptBy(start) }
+      : (variant ? null : this.source?.fork(generation, start)) ?? { worker: start() })
     const budget = drawBudget(this.options, workers, Math.random())
     /** @type {WorkerHandle} */
     const handle = new WorkerHandle(slot, process, {
@@ -116,8 +127,9 @@ class Spawner {
       budget,
       required,
       readyOn: this.options.readyOn,
-      gates: this.#gates,
+      gates: orphan ? [] : this.#gates,
       variant,
+      isAdopted: orphan !== null,
       awaitsDebugger: this.execArgv.some(flag => AWAITS_DEBUGGER.test(flag))
     })
     handle.app = this.appPath.known(generation) ?? this.app
@@ -151,9 +163,10 @@ class Spawner {
     return FEATURES.filter(({ isGate, isOn }) => isGate && isOn(this.options)).map(({ name }) => name)
   }
 
-  /** @param {Variant | null} variant */
-  #settingsOf (variant) {
-    const settings = this.#settings
+  /** @param {Variant | null} variant @param {string} id */
+  #settingsOf (variant, id) {
+    const orphan = this.orphanSettings()
+    const settings = { ...this.#settings, orphan: orphan && { ...orphan, id } }
     return variant === null
       ? settings
       : { ...settings, features: { ...settings.features, [variant.feature]: variant.settings } }
@@ -163,6 +176,7 @@ class Spawner {
     const { options } = this
     const features = FEATURES.filter(({ worker, isOn }) => worker && isOn(options))
     return {
+      orphan: null,
       compileCache: this.compileCache,
       collectsFirst: this.v8.some(({ collectsFirst }) => collectsFirst),
       beatMs: Math.min(500, options.intervalMs, Math.round(longestSilence(options) / 4)),

@@ -140,8 +140,9 @@ class WorkerHandle extends WorkerChannel {
    * @param {import('./process').WorkerProcess} process
    * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget, required:
    *   import('./required-addresses').Required, readyOn: string, gates?: string[], variant?: import('./spawner').Variant
-   *   | null, awaitsDebugger?: boolean }} terms `gates`: features that must let it pass before it is ready; `variant`:
-   *   what it has in place of an ordinary one; `awaitsDebugger`: it runs nothing before a debugger is attached
+   *   | null, isAdopted?: boolean, awaitsDebugger?: boolean }} terms `gates`: features that must let it pass before it
+   *   is ready; `variant`: what it has in place of an ordinary one; `isAdopted`: it has served under a primary that has
+   *   died; `awaitsDebugger`: it runs nothing before a debugger is attached
    */
   constructor (slot, process, terms) {
     super(process, EVENTS)
@@ -188,6 +189,10 @@ class WorkerHandle extends WorkerChannel {
       ...times,
       ...addresses
     }
+  }
+
+  get isAdopted () {
+    return this.terms.isAdopted === true
   }
 
   get reason () {

@@ -66,6 +66,8 @@ class Acceptor extends EventEmitter {
     this.#listening = listening
     this.#handleClass = listening.constructor
     this.facade = this.#makeFacade(listening)
+    /** As the primary was asked for the listening handle. @type {{ key: string, query: any, data: any }} */
+    this.request = { key, query: {}, data: undefined }
     /** The connections of this server can move to a sibling; known once it listens. */
     this.isMovable = false
     this.isTls = 'setSecureContext' in server
@@ -116,6 +118,11 @@ class Acceptor extends EventEmitter {
   /** @param {number | undefined} fd @returns {boolean} it is the descriptor of this acceptor's listening socket */
   isOn (fd) {
     return typeof fd === 'number' && fd >= 0 && this.#listening?.fd === fd
+  }
+
+  /** Of the listening socket; -1: it is not here. @returns {number} */
+  get fd () {
+    return (this.#listening ?? this.#unused)?.fd ?? -1
   }
 
   get isOpen () {

@@ -111,6 +111,12 @@ class Admission {
     }
   }
 
+  /** No primary evens out any more: this worker accepts what it has room for. */
+  standAlone () {
+    this.acceptLimit = Infinity
+    if (this.#isFull) this.#reopen(this.#limit)
+  }
+
   get isAtCeiling () {
     return this.tracker.connections.size >= this.ceiling
   }

@@ -39,6 +39,8 @@ class ListenHook {
   acceptors = new Set()
   /** @type {Set<string>} */
   #keys = new Set()
+  /** Each socket on which this worker listens by its primary is of an acceptor. */
+  isOfOurs = true
   /** @type {Channel | null} */
   #channel = null
   #onAcceptor = (/** @type {Acceptor} */ acceptor) => {}
@@ -55,6 +57,7 @@ class ListenHook {
       (/** @type {any} */ server, /** @type {any} */ query, /** @type {(...answer: any[]) => void} */ done) => {
         const listen = (/** @type {Channel} */ channel) => {
           if (server instanceof net.Server) return this.#listen(channel, server, query, done)
+          this.isOfOurs = false
           channel.expect(1) // a UDP socket, which cluster's primary opens and shares
           getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
             done(...answer)
@@ -70,6 +73,21 @@ class ListenHook {
   /** Servers whose `listen()` is held back. @returns {any[]} */
   get held () {
     return this.#pending.map(({ server }) => server)
+  }
+
+  /** The acceptors whose listening sockets are here. @returns {Acceptor[]} */
+  get open () {
+    return [...this.acceptors].filter(({ fd }) => fd >= 0)
+  }
+
+  /** Tells another primary, which has adopted this worker, where it listens already. @param {Channel} channel */
+  announce (channel) {
+    for (const { key, request } of this.acceptors) {
+      channel.call('listen', request, ({ errno }, handle) => {
+        handle?.close()
+        if (!errno) channel.send('listening', { key, missing: null })
+      })
+    }
   }
 
   /**
@@ -113,6 +131,7 @@ class ListenHook {
       }
       if (data !== undefined) tls._setServerData?.(data)
       const acceptor = new Acceptor(server, key, handle, isQueued, take => channel.call('listen', request, (_, again) => take(again ?? null)))
+      acceptor.request = request
       this.acceptors.add(acceptor)
       acceptor.on('listen', () => setImmediate(() => { // behind the app's own listeners
         if (acceptor.isClosed) return // the app only tested whether the port is free

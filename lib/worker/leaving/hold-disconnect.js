@@ -10,7 +10,10 @@
 const { executionAsyncResource } = require('node:async_hooks')
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 
-/** @param {(call: string) => boolean} askToLeave false: it is done at once */
+/**
+ * @param {(call: string) => boolean} askToLeave false: it is done at once
+ * @returns {() => void} does the same to process.disconnect() of another channel
+ */
 function holdDisconnect (askToLeave) {
   const isNodes = () => 'pendingHandle' in executionAsyncResource()
   /** @param {any} of @param {string} method @param {string} call */
@@ -21,9 +24,11 @@ function holdDisconnect (askToLeave) {
       return of === process ? undefined : of
     }
   }
-  hold(process, 'disconnect', 'process.disconnect()')
+  const holdOwn = () => hold(process, 'disconnect', 'process.disconnect()')
+  holdOwn()
   hold(cluster.worker, 'disconnect', 'cluster.worker.disconnect()')
   for (const method of ['destroy', 'kill']) hold(cluster.worker, method, `cluster.worker.${method}()`)
+  return holdOwn
 }
 
 module.exports = { holdDisconnect }

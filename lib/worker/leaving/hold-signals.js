@@ -33,6 +33,7 @@ const SHUTDOWN = 'shutdown'
 function holdSignals () {
   let isHolding = true
   let heard = () => {}
+  let onHeld = (/** @type {string} */ signal) => {}
   /**
    * The signal that ends the app in place of SIGTERM: one that it has given itself, while it was held, or listens for.
    *
@@ -90,7 +91,10 @@ function holdSignals () {
 
   /** The listener that Node calls for a signal. @type {any} */
   const fromKernel = (/** @type {any} */ event, /** @type {any[]} */ ...args) => {
-    if (isHolding && HELD.includes(event)) return true
+    if (isHolding && HELD.includes(event)) {
+      onHeld(event)
+      return true
+    }
     if (event !== 'SIGTERM' || own === null || !process.listeners(event).includes(ours)) return pass(event, args)
     process.removeListener(event, ours)
     if (own === 'SIGTERM') return listens(event) ? pass(event, args) : process.exit()
@@ -131,6 +135,11 @@ function holdSignals () {
   })
 
   return {
+    /** @param {typeof onHeld} fn called with each signal from outside that is held */
+    onHeld (fn) {
+      onHeld = fn
+    },
+
     /** @param {typeof askToLeave} fn called when the app gives itself a signal */
     onOwn (fn) {
       askToLeave = fn

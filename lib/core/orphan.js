@@ -1,0 +1,46 @@
+'use strict'
+
+/**
+ * An orphan: a worker that lives on when its primary has died, until another one adopts it. Here is what the two must
+ * agree on. Its socket has an abstract name, which needs no folder and ends with the process:
+ *
+ *     recycle-orphan-<uid>-<hash of the fleet>-<pid>
+ */
+
+/** Of the messages; raised when one of them changes its meaning. */
+const VERSION = 1
+const LONGEST_NAME = 108 // of sockaddr_un. Node.js 20 fills names up with zeros, later ones do not
+
+/**
+ * @param {number} uid @param {string} fleet what tells it from the others of this user
+ * @returns {string} with which the names of its orphans begin
+ */
+function familyOf (uid, fleet) {
+  return `recycle-orphan-${uid}-${hash(fleet)}-`
+}
+
+/** @param {string} family @param {number} pid @returns {string} the path for net */
+function socketName (family, pid) {
+  return `\0${family}${pid}`.padEnd(LONGEST_NAME, '\0')
+}
+
+/**
+ * @param {(string | null)[]} paths of all unix sockets, as /proc/net/unix has them @param {string} family
+ * @returns {number[]} pids of orphans, lowest first
+ */
+function orphansAmong (paths, family) {
+  const pids = paths.flatMap(path => path?.startsWith(`@${family}`) ? Number(path.slice(1 + family.length).replace(/@+$/, '')) : [])
+  return [...new Set(pids)].filter(pid => Number.isSafeInteger(pid) && pid > 1).sort((a, b) => a - b)
+}
+
+/** FNV-1a, twice: what must not be mistaken is compared in full. @param {string} text */
+function hash (text) {
+  let [high, low] = [0x811c9dc5, 0x01000193]
+  for (const character of text) {
+    high = Math.imul(high ^ Number(character.codePointAt(0)), 0x01000193)
+    low = Math.imul(low ^ high, 0x01000193)
+  }
+  return [high, low].map(half => (half >>> 0).toString(16).padStart(8, '0')).join('')
+}
+
+module.exports = { VERSION, familyOf, socketName, orphansAmong }

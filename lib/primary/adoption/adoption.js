@@ -1,0 +1,129 @@
+'use strict'
+
+/**
+ * Adopts the workers that live on after the primary before this one has died (lib/worker/orphan.js). Each is a worker
+ * of this fleet from then on, in its slot, and is replaced at once: what the dead primary had of it, such as copies of
+ * its connections, is gone, and a replacement has it all. So connections move by the ordinary recycle.
+ */
+
+const fs = require('node:fs')
+const { orphansAmong, familyOf } = require('../../core/orphan')
+const { loadAddon } = require('../../native/addon')
+const { unixSockets } = require('../../native/proc')
+const { now } = require('../clock')
+const { version } = require('../workers/worker-code')
+const { OrphanProcess } = require('./orphan-process')
+
+const AGAIN_MS = 1000
+const UNTIL_MS = 60_000 // a worker whose event loop is blocked notices late that its primary has died
+
+class Adoption {
+  /** Orphans that are to be adopted, by their slots. @type {Map<number, OrphanProcess>} */
+  #bySlot = new Map()
+  /** Pids that have been looked at. @type {Set<number>} */
+  #known = new Set()
+  /** Found before the fleet starts. @type {OrphanProcess[]} */
+  #found = []
+  #addon = loadAddon().addon
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer
+  /**
+   * The gap in supervision; null: there was none.
+   *
+   * @type {{ oldPid: number, since: number, gapMs: number, workers: number } | null}
+   */
+  latest = null
+
+  /** A key that tells the fleet from the others of this user; null: it has no orphans. @type {string | null} */
+  fleet = null
+
+  /** @param {import('../parts').Deps & { recycler: import('../recycling/recycler').Recycler }} deps */
+  constructor ({ fleet, listeningSockets, recycler, tasks, record, stopping }) {
+    this.slots = fleet
+    this.listeningSockets = listeningSockets
+    this.recycler = recycler
+    this.tasks = tasks
+    this.record = record
+    this.stopping = stopping
+  }
+
+  /** Looks for orphans, before anything is bound. */
+  async find () {
+    const addon = this.#addon
+    if (this.fleet === null || addon === null) return
+    const family = familyOf(Number(process.geteuid?.()), this.fleet)
+    const pids = orphansAmong(namesOfSockets(), family).filter(pid => !this.#known.has(pid))
+    await Promise.all(pids.map(async pid => {
+      const found = await OrphanProcess.find(addon, family, pid)
+      if (found === null) return
+      this.#known.add(pid)
+      if (typeof found === 'string') return this.record('fleet.warning', { warning: 'orphan', orphan: pid, why: found })
+      this.#found.push(found)
+    }))
+  }
+
+  /** Adopts those that are found, and that come within a minute: another primary may just have died. */
+  begin () {
+    this.#adopt()
+    if (this.fleet !== null) this.#lookOn()
+  }
+
+  /** @param {number | null} slot @returns {OrphanProcess | null} the one that is to have this slot */
+  take (slot) {
+    const orphan = this.#bySlot.get(slot ?? -1) ?? null
+    this.#bySlot.delete(slot ?? -1)
+    return orphan
+  }
+
+  #adopt () {
+    const orphans = this.#found.splice(0).filter(orphan => this.#mayAdopt(orphan))
+    if (orphans.length === 0) return
+    const since = Math.min(...orphans.map(({ facts }) => facts.since))
+    const at = Date.now() // eslint-disable-line no-restricted-properties -- as the orphans' time, a time of day
+    const [{ facts: { oldPid } }] = orphans
+    const gapMs = Math.max(0, at - since)
+    this.latest = { oldPid, since, gapMs, workers: orphans.length + (this.latest?.workers ?? 0) }
+    this.record('fleet.adopted', { pid: process.pid, oldPid, since, gapMs, workers: orphans.map(({ facts }) => facts.pid) })
+    for (const orphan of orphans) this.tasks.run('adopt', () => this.recycler.boot(this.#place(orphan)))
+  }
+
+  /** @param {OrphanProcess} orphan */
+  #mayAdopt (orphan) {
+    const { facts: { recycle, pid, sockets }, descriptors } = orphan
+    descriptors.forEach((fd, i) => this.listeningSockets.adopt(sockets[i], fd))
+    if (recycle === version) return true
+    this.record('fleet.warning', { warning: 'orphan', orphan: pid, why: `it is of recycle ${recycle}: it leaves, and its listening sockets are taken over` })
+    orphan.dismiss()
+    return false
+  }
+
+  /** @param {OrphanProcess} orphan @returns {number} its slot, or a free one where another worker has that */
+  #place (orphan) {
+    const { slot } = orphan.facts
+    const place = this.slots.slots.get(slot)?.incumbent ? this.slots.free(1)[0] : slot
+    this.#bySlot.set(place, orphan)
+    return place
+  }
+
+  /** @param {number} [until] by now() */
+  #lookOn (until = now() + UNTIL_MS) {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.tasks.run('orphans', async () => {
+      if (this.stopping.aborted || now() > until) return
+      await this.find()
+      this.#adopt()
+      this.#lookOn(until)
+    }), AGAIN_MS).unref()
+  }
+}
+
+/** @returns {(string | null)[]} */
+function namesOfSockets () {
+  try {
+    return unixSockets(fs.readFileSync('/proc/net/unix', 'latin1')).map(({ path }) => path)
+  } catch {
+    return [] // there is no /proc
+  }
+}
+
+module.exports = { Adoption }

@@ -1,0 +1,215 @@
+'use strict'
+
+/**
+ * An orphan (lib/worker/orphan.js) as the primary that adopts it sees it. To Node, and so to cluster, it is a child
+ * process like any other; but it is no child of this process: its end is seen in /proc.
+ */
+
+const fs = require('node:fs')
+const net = require('node:net')
+const os = require('node:os')
+const { setTimeout: sleep } = require('node:timers/promises')
+const { VERSION, socketName } = require('../../core/orphan')
+const { ORPHAN } = require('../../core/message')
+const { startForeign } = require('../../native/foreign-child')
+const { statFields } = require('../../native/proc')
+/** @import { Addon } from '../../native/addon' */
+
+const ANSWER_MS = 2000 // its event loop may be busy
+const RECEIVE_MS = 2
+const LOOK_MS = 250
+const DYING_MS = 10 // between two looks once its channel has ended
+const STARTED_AT = 19 // of the fields from its state on
+
+/**
+ * @typedef {object} Facts
+ * @property {number} v
+ * @property {string} recycle its version
+ * @property {string} fleet
+ * @property {number} pid
+ * @property {number} slot
+ * @property {string} id in the environment of the processes that it has started
+ * @property {number} since ms since the epoch
+ * @property {number} oldPid of the primary that has died
+ * @property {{ key: string, query: any, data?: import('../../core/message').ServerData }[]} sockets
+ */
+
+class OrphanProcess {
+  /** @type {string | null} */
+  #startedAt
+
+  /**
+   * @param {Addon} addon @param {net.Socket} socket to it, which is not read as a stream @param {Facts} facts
+   * @param {number[]} descriptors of its listening sockets, in their order
+   */
+  constructor (addon, socket, facts, descriptors) {
+    this.addon = addon
+    this.socket = socket
+    this.facts = facts
+    this.descriptors = descriptors
+    this.#startedAt = startOf(facts.pid)
+  }
+
+  /**
+   * @param {Addon} addon @param {string} family @param {number} pid
+   * @returns {Promise<OrphanProcess | string | null>} why it cannot be adopted; null: it has ended
+   */
+  static async find (addon, family, pid) {
+    const socket = await connect(socketName(family, pid))
+    if (socket === null) return null
+    const { fd } = /** @type {any} */ (socket)._handle
+    const message = addon.peer(fd) === process.geteuid?.() ? await receive(addon, fd) : 'it is another user\'s'
+    if (typeof message === 'string') {
+      socket.destroy()
+      return message
+    }
+    const facts = factsIn(message.text)
+    const why = typeof facts === 'string'
+      ? facts
+      : facts.pid !== pid || facts.sockets.length !== message.descriptors.length ? 'it has not sent what it says' : null
+    if (typeof facts !== 'string' && why === null) return new OrphanProcess(addon, socket, facts, message.descriptors)
+    for (const descriptor of message.descriptors) fs.closeSync(descriptor)
+    socket.destroy()
+    return String(why)
+  }
+
+  /**
+   * Runs a function that starts one process by cluster: that one is this orphan.
+   *
+   * @template T @param {() => T} start @returns {T}
+   */
+  adoptBy (start) {
+    return startForeign((child, options, onexit) => ({
+      pid: this.facts.pid,
+      spawn: () => this.#join(child, options.stdio, onexit),
+      kill: signal => this.#kill(signal),
+      close () {},
+      ref () {},
+      unref () {},
+      hasRef: () => true
+    }), start)
+  }
+
+  /** The worker is to leave: no channel to it is made. */
+  dismiss () {
+    try {
+      this.#tell({ leave: true }, [])
+    } catch {} // it has ended
+    this.socket.destroy()
+  }
+
+  /**
+   * @param {any} child @param {{ type: string, handle?: any, ipc?: boolean }[]} stdio
+   * @param {(code: number, signal: string) => void} onexit
+   */
+  #join (child, stdio, onexit) {
+    try {
+      for (const { type, handle, ipc } of stdio) {
+        if (type !== 'pipe' && type !== 'overlapped') continue // it has the stdout and stderr that it was started with
+        const [ours, theirs] = this.addon.socketpair()
+        handle.open(ours)
+        try {
+          if (ipc) this.#tell({ adopt: process.pid }, [theirs])
+        } finally {
+          fs.closeSync(theirs)
+        }
+      }
+    } catch (error) {
+      return /** @type {NodeJS.ErrnoException} */ (error).errno ?? -os.constants.errno.EINVAL
+    } finally {
+      this.socket.destroy()
+    }
+    this.#watch(child, onexit)
+    return 0
+  }
+
+  /** @param {any} child @param {(code: number, signal: string) => void} onexit */
+  #watch (child, onexit) {
+    /** @type {NodeJS.Timeout | undefined} */
+    let timer
+    const look = () => {
+      if (this.#isAlive) {
+        timer = setTimeout(look, child.connected ? LOOK_MS : DYING_MS)
+      } else {
+        child.removeListener('disconnect', lookNow)
+        onexit(0, 'unknown') // its parent alone is told how
+      }
+    }
+    const lookNow = () => {
+      clearTimeout(timer)
+      look()
+    }
+    child.once('disconnect', lookNow)
+    timer = setTimeout(look, LOOK_MS)
+  }
+
+  /** @param {{ adopt: number } | { leave: true }} order @param {number[]} descriptors */
+  #tell (order, descriptors) {
+    this.addon.send(/** @type {any} */ (this.socket)._handle.fd, JSON.stringify(order), descriptors)
+  }
+
+  /** The pid may be another process's by now. */
+  get #isAlive () {
+    return this.#startedAt !== null && startOf(this.facts.pid) === this.#startedAt
+  }
+
+  /** @param {number} signal @returns {number} 0 or an errno */
+  #kill (signal) {
+    if (!this.#isAlive) return -os.constants.errno.ESRCH
+    try {
+      process.kill(this.facts.pid, signal)
+      return 0
+    } catch (error) {
+      return /** @type {NodeJS.ErrnoException & { errno: number }} */ (error).errno
+    }
+  }
+}
+
+/** @param {number} pid @returns {string | null} when it was started, in ticks; null: it has ended */
+function startOf (pid) {
+  try {
+    const fields = statFields(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))
+    return ['Z', 'X'].includes(fields[0]) ? null : fields[STARTED_AT]
+  } catch {
+    return null
+  }
+}
+
+/** @param {string} path @returns {Promise<net.Socket | null>} null: nothing listens there */
+function connect (path) {
+  const socket = new net.Socket()
+  socket.pause() // it is never read here: descriptors would be lost
+  return new Promise(resolve => {
+    socket.on('error', () => resolve(null)).once('connect', () => resolve(socket)).connect(path)
+  })
+}
+
+/**
+ * @param {Addon} addon @param {number} fd
+ * @returns {Promise<{ text: string, descriptors: number[] } | string>} why there is none
+ */
+async function receive (addon, fd) {
+  for (let ms = 0; ms < ANSWER_MS; ms += RECEIVE_MS, await sleep(RECEIVE_MS)) {
+    try {
+      const message = addon.receive(fd)
+      if (message) return message
+    } catch (error) {
+      return /** @type {Error} */ (error).message
+    }
+  }
+  return `it has not answered within ${ANSWER_MS} ms`
+}
+
+/** @param {string} text @returns {Facts | string} why they cannot be read */
+function factsIn (text) {
+  try {
+    const facts = JSON.parse(text)
+    if (facts?.v !== VERSION) return `it is of recycle ${String(facts?.recycle).slice(0, 40)}, which says it otherwise`
+    const flaw = ORPHAN(facts)
+    return flaw === null ? facts : `what it says of itself is wrong: ${flaw.at} is not ${flaw.accepts}`
+  } catch {
+    return 'what it says of itself is no JSON'
+  }
+}
+
+module.exports = { OrphanProcess }

@@ -1,0 +1,72 @@
+'use strict'
+
+const fs = require('node:fs')
+const path = require('node:path')
+const t = require('tap')
+const { startCli, FIXTURES } = require('../support/fleet')
+const { get } = require('../support/client')
+const { controlRoom } = require('../support/control')
+const { Load } = require('../support/load')
+const { becomesTrue, livingOfGroup } = require('../support/processes')
+
+const APP = path.join(FIXTURES, 'plain.js')
+const WORKERS = 2
+
+/** Primaries of one fleet, one after the other. @param {any} t @param {string[]} options */
+function lineage (t, options = []) {
+  const journal = path.join(t.testdir({}), 'journal.ndjson')
+  const room = controlRoom(t)
+  const args = ['-w', String(WORKERS), '-i', '50ms', '--stop-linger', '100ms', '--journal', journal, ...options, APP]
+  const lines = () => fs.readFileSync(journal, 'utf8').split('\n').filter(Boolean).map(line => JSON.parse(line))
+  const start = (env = {}) => startCli(t, args, { env: { ...room.env, ...env } })
+  return { start, lines, room }
+}
+
+t.test('SIGKILL of the primary under load, twice: the workers serve on, and the next primary adopts and replaces them; no request fails, and no client reconnects', async t => {
+  const { start, lines, room } = lineage(t)
+  let fleet = await start()
+  const { port } = fleet
+  await fleet.events.until('fleet.ready')
+  const keepAlive = new Load({ port, connections: 20, thinkMs: 80 })
+  const oneRequestEach = new Load({ port, connections: 2, keepAlive: false, thinkMs: 40 })
+  t.teardown(() => Promise.all([keepAlive, oneRequestEach].map(load => load.stop())))
+  await keepAlive.after(100)
+  for (let deaths = 1; deaths <= 2; deaths++) {
+    const before = fleet.child.pid
+    const workers = lines().filter(({ event }) => event === 'worker.ready').slice(-WORKERS).map(({ pid }) => pid)
+    fleet.child.kill('SIGKILL')
+    t.ok(await becomesTrue(() => lines().filter(({ event, oldPid }) => event === 'worker.orphaned' && oldPid === before).length === WORKERS), 'each worker says that it serves on')
+    await Promise.all([keepAlive.after(50), oneRequestEach.after(5)])
+    fleet = await start({ PORT: String(port) })
+    const adopted = await fleet.events.until('fleet.adopted')
+    t.match(adopted, { pid: fleet.child.pid, oldPid: before })
+    t.same(adopted.workers.toSorted(), workers.toSorted())
+    t.ok(adopted.gapMs > 0)
+    await fleet.events.until('recycled', { count: WORKERS, where: ({ reason }) => reason === 'adopted' })
+    for (const line of fleet.events.all('recycled')) t.match(line, { cut: 0, unacked: 0, closedIdle: 0, lost: false })
+  }
+  t.same(await keepAlive.stop(), { ...keepAlive.counts(), failures: [], sockets: 20 })
+  t.same((await oneRequestEach.stop()).failures, [])
+  const { stdout } = await room.recycle(['status', '--json'])
+  t.match(JSON.parse(stdout), { adopted: { workers: WORKERS } })
+  fleet.child.kill('SIGTERM')
+  t.same(await fleet.exited, { code: 0, signal: null })
+  t.same(lines().filter(({ event }) => ['worker.crash', 'worker.unadopted', 'journal.gap'].includes(event)), [])
+})
+
+t.test('workers that no primary adopts in time, or that get SIGTERM, finish what is in flight and leave', async t => {
+  for (const why of ['timeout', 'SIGTERM']) {
+    const { start, lines } = lineage(t, ['--orphan-timeout', why === 'timeout' ? '300ms' : '60s'])
+    const { port, child, events } = await start()
+    await events.until('fleet.ready')
+    const slow = get(port, '/slow?ms=1500')
+    t.equal((await get(port)).status, 200)
+    child.kill('SIGKILL')
+    t.ok(await becomesTrue(() => lines().filter(({ event }) => event === 'worker.orphaned').length === WORKERS))
+    if (why === 'SIGTERM') for (const pid of livingOfGroup(child.pid)) process.kill(pid, 'SIGTERM')
+    t.match(await slow, { status: 200, body: 'ok' })
+    t.ok(await becomesTrue(() => livingOfGroup(child.pid).length === 0), 'no process is left')
+    t.same(lines().filter(({ event }) => event === 'worker.unadopted').map(line => line.why), [why, why])
+    t.equal((await get(port)).error, 'ECONNREFUSED')
+  }
+})
