@@ -9,7 +9,8 @@
  * | `net._createServerHandle()`            | primary: opens and binds a listening socket, as cluster does          |
  * | `net._createServerHandle(fd)`          | primary: a listening socket that it has been given                    |
  * | `new ChildProcess()`                   | primary, as PID 1: whether Node announces the children that it starts |
- * | `ChildProcess.prototype.spawn()`       | primary: a worker forked by a mold gets a handle of its own           |
+ * | `ChildProcess.prototype.spawn()`       | primary: a worker that is forked or adopted gets a handle of its own  |
+ * | `child_process._forkChild(fd)`         | orphan: a channel to the primary that adopts it                       |
  * | `handle.getpeername()`                 | primary: checks synchronously that a connection is established        |
  * | `cluster._getServer()` in a worker     | acceptor: net calls it for the handle of each `listen()`              |
  * | `handle.onconnection(err, client)`     | acceptor: passes a connection to net, as cluster's round robin does   |

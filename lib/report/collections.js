@@ -31,7 +31,8 @@ class Collections {
   handlers = Object.freeze({
     'worker.spawn': line => {
       const t = asNumber(line.t)
-      if (t !== null) this.#remember(line.pid, { t, ageMs: null, counts: countsOf({}) })
+      if (line.adopted) this.#seen.delete(line.pid) // what it has counted so far is in the lines before
+      else if (t !== null) this.#remember(line.pid, { t, ageMs: null, counts: countsOf({}) })
     },
     'worker.sample': line => this.#onSample(line),
     'worker.retire': line => { this.#seen.delete(line.pid) },

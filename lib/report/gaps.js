@@ -19,6 +19,7 @@ const { asCount, asNumber, asText } = require('./journal-field')
 
 const MOST = 100
 const BEFORE_START = ['fleet.admin', 'fleet.control', 'fleet.warning'] // the sockets are opened first
+const OF_ORPHANS = ['worker.orphaned', 'worker.unadopted'] // their own: the primary has died before
 const LOOKS = 3
 const SLACK_MS = 60_000 // a look may take long
 
@@ -50,6 +51,7 @@ class Gaps {
   /** @param {Record<string, any>} line of a supervisor */
   add (line) {
     const t = asNumber(line.t)
+    if (OF_ORPHANS.includes(line.event)) return
     if (line.event === 'journal.gap') return this.#put(asNumber(line.from), asNumber(line.to), line.why === 'unreadable' ? `${count(asCount(line.lines), 'line')} cannot be read` : `${count(asCount(line.lines), 'line')} could not be written: ${asText(line.why) ?? 'not known'}`)
     if (line.event === 'journal.end') {
       this.#isEnded = true

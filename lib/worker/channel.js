@@ -10,6 +10,9 @@ const { Handlers, message, ourMessage } = require('../core/envelope')
 const { loadAddon } = require('../native/addon')
 const { BATCHED, Batches } = require('../native/batches')
 
+/** Events of the process for which Node adds a listener with each channel. */
+const OF_NODE = ['internalMessage', 'newListener', 'removeListener']
+
 class Channel {
   #handlers = new Handlers(null)
   /**
@@ -117,11 +120,16 @@ class Channel {
   rebind (fd, onDown) {
     this.#batches?.close()
     this.#batches = null
-    const before = /** @type {Function[]} */ (process.listeners(/** @type {any} */ ('internalMessage')))
-    ;/** @type {any} */ (childProcess)._forkChild(fd, 'json')
-    const nodes = String(process.listeners(/** @type {any} */ ('internalMessage')).at(-1))
-    // Two of them would take an acknowledgement for two
-    for (const listener of before) if (String(listener) === nodes) process.removeListener('internalMessage', /** @type {any} */ (listener))
+    const listeners = () =>
+      OF_NODE.map(event => /** @type {Function[]} */ (process.listeners(/** @type {any} */ (event))))
+    const before = listeners()
+    Reflect.get(childProcess, '_forkChild')(fd, 'json')
+    const after = listeners()
+    for (const [i, event] of OF_NODE.entries()) {
+      const nodes = String(after[i].at(-1))
+      const old = before[i].filter(listener => String(listener) === nodes) // each would act on a message once more
+      for (const listener of old) process.removeListener(event, /** @type {any} */ (listener))
+    }
     this.#send = process.send?.bind(process)
     this.onDown = onDown
     this.refer()

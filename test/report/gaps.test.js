@@ -46,6 +46,7 @@ for (const [title, lines, text] of /** @type {const} */ ([
   ['a primary that was killed', [start(0), sample(500, 100, 1)], `from ${at(500)} on (the journal ends before the fleet does)`],
   ['a journal that ends in a drain', [start(0), drain(700)], `from ${at(700)} on (the journal ends before the fleet does)`],
   ['two starts and one stop', [start(0), line(500, 'fleet.memory'), start(9000, 2), stop(9500)], `from ${at(500)} to ${at(9000)} (the supervisor ended without a stop)`],
+  ['a primary that was killed, and whose workers served on', [start(0), spawn(1, 0, 100), line(500, 'fleet.memory'), line(600, 'worker.orphaned', { slot: 0, pid: 100 }), start(9000, 2), { ...spawn(9001, 0, 100), adopted: true }, sample(9002, 100, 1), stop(9500)], `from ${at(500)} to ${at(9000)} (the supervisor ended without a stop)`],
   ['a disk that was full', [start(0), line(900, 'journal.gap', { lines: 7, from: T0 + 100, to: T0 + 800, why: 'ENOSPC' }), stop(9500)], `from ${at(100)} to ${at(800)} (7 lines could not be written: ENOSPC)`],
   ['a line that cannot be read', [start(0), line(500, 'fleet.memory'), '{"v":1,"t":17,"event":"recy\n', line(600, 'fleet.memory'), stop(9500)], `from ${at(500)} to ${at(600)} (1 line cannot be read)`],
   ['a line of which the beginning is missing', [start(0), 'x","event":"recycled","cut":3}\n', stop(9500)], `from ${at(0)} to ${at(9500)} (1 line cannot be read)`],
