@@ -11,11 +11,6 @@ const { skip } = require('../support/mold')
 
 const FORKS = path.join(FIXTURES, 'forks.js')
 
-if (skip) {
-  t.pass(skip)
-  process.exit()
-}
-
 /** @param {any} t @param {Record<string, any>} [options] */
 const startForked = (t, { app = 'forks.js', mode = '', ...options } = {}) => {
   process.env.MODE = mode
@@ -26,14 +21,14 @@ const startForked = (t, { app = 'forks.js', mode = '', ...options } = {}) => {
 const ask = async (port, url = '/') => JSON.parse((await get(port, url)).body)
 
 for (const [mode, what] of [['file', /^no worker can be forked: before it listened the app opened the file .*forks\.js, which forked workers cannot share; open it in listen's callback or in onFork\(\), or give --fork-unsafe/], ['thread', /opened a pipe, a thread \(worker_threads or module hooks\)/], ['hooks', /a thread \(worker_threads or module hooks\)/], ['native-thread', /opened a thread of native code \(".+"\), which/]]) {
-  t.test(`what workers cannot share is refused by name: a ${mode}`, async t => {
+  t.test(`what workers cannot share is refused by name: a ${mode}`, { skip }, async t => {
     const { exited, events } = await startCli(t, ['--fork', 'mold', '-w', '2', FORKS], { env: { MODE: mode } })
     t.same(await exited, { code: 1, signal: null })
     t.match(events.all('fleet.failed')[0].error, what)
   })
 }
 
-t.test('an app that writes to the descriptor of its mold ends neither the primary nor another process: the fleet says so', async t => {
+t.test('an app that writes to the descriptor of its mold ends neither the primary nor another process: the fleet says so', { skip }, async t => {
   for (const text of ['hello', 'x'.repeat(70_000)]) { // others: test/features/fork/forked-process.test.js
     const { exited, events, said } = await startCli(t, ['--fork', 'mold', '-w', '2', FORKS], { env: { MODE: 'writes', WRITES: text } })
     t.same(await exited, { code: 1, signal: null }, text.slice(0, 20))
@@ -42,7 +37,7 @@ t.test('an app that writes to the descriptor of its mold ends neither the primar
   }
 })
 
-t.test('new code that writes there is not taken: the old workers stay', async t => {
+t.test('new code that writes there is not taken: the old workers stay', { skip }, async t => {
   const app = path.join(t.testdir({ 'app.js': "require('node:http').createServer((request, response) => response.end('old')).listen(process.env.PORT)" }), 'app.js')
   const { port, supervisor, events } = await startFleet(t, app, { workers: 2, fork: 'mold' })
   fs.writeFileSync(app, `require('node:fs').writeSync(4, 'hello\\n');${fs.readFileSync(app)}`)
@@ -51,7 +46,7 @@ t.test('new code that writes there is not taken: the old workers stay', async t 
   t.match(await get(port), { status: 200, body: 'old' })
 })
 
-t.test('an app that ends while it loads, or never listens, ends the fleet with the reason', async t => {
+t.test('an app that ends while it loads, or never listens, ends the fleet with the reason', { skip }, async t => {
   for (const [mode, args, why] of [['exits', [], /its mold exited with code 5/], ['never-listens', ['--ready-timeout', '500ms'], /its mold did not listen within 500 ms/]]) {
     const { exited, events } = await startCli(t, ['--fork', 'mold', ...args, '-w', '5', FORKS], { env: { MODE: mode } })
     t.same(await exited, { code: 1, signal: null })
@@ -59,7 +54,7 @@ t.test('an app that ends while it loads, or never listens, ends the fleet with t
   }
 })
 
-t.test('an app that answers only once it listens cannot be asked before: the fleet says so, and serves without --warm', async t => {
+t.test('an app that answers only once it listens cannot be asked before: the fleet says so, and serves without --warm', { skip }, async t => {
   const { exited, events } = await startCli(t, ['--fork', 'mold', '--warm', '5', '--ready-timeout', '10s', '-w', '2', FORKS], { env: { MODE: 'gets-ready-late' } })
   t.same(await exited, { code: 1, signal: null })
   t.match(events.all('fleet.failed'), [{ code: 'RECYCLE_FORK_REFUSED', error: /the app could not be warmed up within 10000 ms; one that gets ready in listen's callback .* takes --warm 0$/ }])
@@ -67,7 +62,7 @@ t.test('an app that answers only once it listens cannot be asked before: the fle
   t.match(await ask(port), { warmed: 0 })
 })
 
-t.test('options that do not go together are refused in a sentence', async t => {
+t.test('options that do not go together are refused in a sentence', { skip }, async t => {
   for (const [args, sentence] of [
     [['--fork', 'mold', '--standby', '1'], '--standby was given "1"; it takes 0 with --fork mold: a forked replacement is as fast'],
     [['--fork', 'mold', '--node-option', '--inspect'], 'it takes no --inspect with --fork mold'],

@@ -68,11 +68,12 @@ t.test('at an upgrade the new primary says that it is the main process, and the 
   child.kill('SIGUSR2')
   t.match(await heard.until('MAINPID'), { MAINPID: String((await events.until('fleet.upgraded')).pid), READY: '1' })
   await events.until('fleet.left')
+  t.equal((await heard.until('MAINPID', { count: 3 })).MAINPID, String(primary()), 'once the old one has ended, again, behind a worker')
   process.kill(primary(), 'SIGTERM')
   await heard.until('STOPPING')
   t.same(await exited, { code: 0, signal: null })
   t.ok(await areGone())
-  t.same(heard.lines.map(({ event }) => event).filter(state => ['MAINPID', 'READY', 'STOPPING'].includes(state)), ['READY', 'MAINPID', 'STOPPING'])
+  t.same(heard.lines.map(({ event }) => event).filter(state => ['MAINPID', 'READY', 'STOPPING'].includes(state)), ['READY', 'MAINPID', 'MAINPID', 'MAINPID', 'STOPPING'])
   t.same(events.all('fleet.warning'), [])
 })
 

@@ -17,6 +17,8 @@ const TIMEOUT_MS = 1_200_000 // of all files of a bundle together
  * runs for itself. tap starts all by name.
  */
 const BUNDLES = {
+  apps: ['apps/'],
+  frameworks: ['apps/forked', 'apps/frameworks', 'apps/grpc', 'apps/realtime', 'apps/sticky', 'apps/telemetry'],
   cli: ['cli/'],
   operate: ['cli/operate-', 'operate/'],
   core: ['core/'],
@@ -33,10 +35,16 @@ const BUNDLES = {
   docs: ['docs/', 'cli/completion'],
   deaths: ['integration/crash', 'integration/death', 'integration/exceptions', 'integration/health', 'integration/poison'],
   drain: ['integration/drain-'],
+  failover: ['integration/channel-abuse', 'integration/descriptors', 'integration/failover.', 'integration/wall-clock'],
+  forked: ['integration/fork', 'integration/growth'],
   handoff: ['integration/handoff-', 'integration/held-reading', 'integration/lost-account'],
   journal: [
     'integration/children', 'integration/journal-', 'integration/listeners-that-throw', 'integration/memory-by-route',
     'integration/on-disk', 'integration/removed-listeners', 'integration/replaced-globals', 'integration/report'
+  ],
+  leaks: [
+    'integration/condemned-heapdumps', 'integration/gc-profiles', 'integration/leak-line.', 'integration/leak-line-ends',
+    'integration/leak-report'
   ],
   listening: [
     'integration/addresses', 'integration/keep-alive', 'integration/lines-over-tcp', 'integration/max-connections',
@@ -47,9 +55,17 @@ const BUNDLES = {
     'integration/surge', 'integration/verdicts'
   ],
   replay: ['integration/early-answer', 'integration/failover-reading', 'integration/protocol-error', 'integration/replay'],
+  rollout: ['integration/autoscale', 'integration/limits', 'integration/reconcile', 'integration/rollout'],
   rotation: ['integration/collect', 'integration/out-of-rotation', 'integration/rotation'],
+  service: [
+    'integration/compile-cache', 'integration/gathering', 'integration/lease', 'integration/model', 'integration/own-user',
+    'integration/platforms', 'integration/primary-failures', 'integration/service-notifier', 'integration/slept',
+    'integration/socket-activation'
+  ],
   signals: ['integration/signal', 'integration/stop-', 'integration/terminal-closes'],
-  sticky: ['integration/sticky']
+  standby: ['integration/standby'],
+  sticky: ['integration/sticky'],
+  upgrade: ['integration/upgrade']
 }
 
 /** Files in a bundle's folder that need a process of their own. */
