@@ -1,6 +1,7 @@
 'use strict'
 
 const t = require('tap')
+const { Loads } = require('../../../lib/primary/handoff/loads')
 const { Placement } = require('../../../lib/primary/handoff/placement')
 
 const KEY = '127.0.0.1:80:4::0'
@@ -9,6 +10,19 @@ const KEY = '127.0.0.1:80:4::0'
 const worker = (name, facts) => ({
   name, connections: 0, isGone: false, isBatching: false, addresses: new Set([KEY]), ...facts
 })
+
+/** Loads of a moment: what was given does not become less. */
+class LoadsOfNow extends Loads {
+  /** @override @param {any} handle */
+  of (handle) {
+    return super.of(handle, 0)
+  }
+
+  /** @override @param {any} handle @param {number} load */
+  give (handle, load) {
+    super.give(handle, load, 0)
+  }
+}
 
 /** @param {any[]} serving @param {{ successor?: any, owner?: any, isOver?: boolean }} [how] @returns {any} */
 const placementOf = (serving, { successor = null, owner = null, isOver = false } = {}) =>
@@ -35,6 +49,7 @@ t.test('the least connected worker is chosen, of those that take it and were not
 t.test('a connection that makes load goes to the least busy worker, with what that has just been given; one that makes none to the least connected', async t => {
   const [busy, idle] = [worker('busy', { connections: 2, latest: { elu: 0.6 } }), worker('idle', { connections: 9, isBatching: true, latest: { elu: 0.1 } })]
   const placement = placementOf([sender, busy, idle])
+  placement.loads = new LoadsOfNow()
   const making = (/** @type {number | undefined} */ load) => {
     const placed = connection(sender)
     return placement.find(/** @type {any} */ ({ ...placed, parcel: { ...placed.parcel, load } })).to
