@@ -131,7 +131,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     if (state.current === 'drained') return exitAlone(settings.killTimeoutMs)
     for (const part of features) part.endCalls?.()
     inbox.keepAll()
-    handoff.relinquish()
+    handoff.relinquish(!drain.isSucceeded)
     if (!state.isServing || isStopping || !orphan.begin()) return leaveAlone()
     admission.standAlone()
   }

@@ -11,8 +11,8 @@
  *       │                     ├─ adopt + socket ──────────────────▶ │ held, unread
  *       │                    offered                                │
  *       │                     ◀────────────── adopted | refused ────┤
- *       │                     ├─ keep ────────────────────────────▶ │ reads it
- *       ◀── moved ───────────┘  our copy closes
+ *       ◀── moved ───────────┤  our copy closes                    │
+ *       │                     └─ keep ────────────────────────────▶ │ reads it
  *
  * The rules; the absence of each was seen to lose a connection:
  *
@@ -29,7 +29,9 @@
  *    back. So on `adopted` it is asked, and decides between `keep` and `drop`. If it dies, the connection is ours. See
  *    loans.js.
  * 6. Where the app of the sender sees a connection as open after it has gone (trails.js), what it sends there follows.
- * 7. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`. As the fleet
+ * 7. The sender is told `moved` before the receiver is told `keep`: if this process dies on the way, the sender takes
+ *    back whatever it has not been told of, and the receiver drops it.
+ * 8. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`. As the fleet
  *    stops no further worker is waited for.
  */
 
@@ -173,10 +175,10 @@ class HandoffLedger {
     entry.tried.add(receiver)
     this.placement.sent(receiver, entry.parcel.load)
     entry.deadline = setTimeout(() => this.#timedOut(entry), ANSWER_MS)
-    const { id, parcel, leftMs, isLent, socket, hasWaited } = entry
+    const { id, parcel, leftMs, claim, socket, hasWaited } = entry
     const fields = { ...parcel, leftMs: leftMs === null ? null : Math.max(1, leftMs), ...(isOwned && { isOwned }) }
     if (!isOwned && hasWaited) delete fields.session // another primary would wait as long again for its owner
-    receiver.send('adopt', { id, parcel: fields, isLent }, socket, error => { if (error) this.#refused(receiver, id) })
+    receiver.send('adopt', { id, parcel: fields, isLent: claim !== 'given' }, socket, error => { if (error) this.#refused(receiver, id) })
   }
 
   /** @param {WorkerHandle} receiver @param {number} id @param {Copy} [copy] */
@@ -194,11 +196,14 @@ class HandoffLedger {
 
   /** @param {Entry} entry @param {WorkerHandle} receiver */
   #keep (entry, receiver) {
-    receiver.send('keep', { id: entry.id })
+    const { id, offerId, sender } = entry
+    const isTold = !sender.isGone && entry.claim === 'own'
+    if (isTold) sender.send('moved', { id: offerId })
+    if (isTold && sender.isBatching && !entry.parcel.isFollowed) process.nextTick(() => receiver.send('keep', { id })) // behind that batch
+    else receiver.send('keep', { id })
     this.#trails.link(entry, receiver)
     this.totals.moved++
     this.totals.moves[entry.reason]++
-    if (!entry.sender.isGone && entry.claim === 'own') entry.sender.send('moved', { id: entry.offerId })
     if (entry.copy) this.onKept(receiver, entry.copy, entry.giveSocket(), entry.parcel.key)
     this.#close(entry)
   }

@@ -113,14 +113,16 @@ class Handoff {
   }
 
   /**
-   * The primary has exited. Of what it was sent the outcome is unknown: a sibling may be reading a connection by now,
-   * so our copy is closed, because two readers would be worse than a lost idle connection. The others stay here.
+   * No answer comes any more. Of what has been sent the outcome is unknown: a sibling may be reading a connection by
+   * now, so our copy is closed, because two readers would be worse than a lost idle connection. The others stay.
+   *
+   * @param {boolean} [isCertain] the primary has died, and says `moved` before a sibling reads: all of them stay
    */
-  relinquish () {
+  relinquish (isCertain = false) {
     const unsent = new Set(this.#unsent)
     this.#unsent.clear() // each end makes room, which none of them is to take
     for (const id of [...this.#outstanding.keys()]) {
-      if (unsent.has(id)) this.#back(id, false)
+      if (isCertain || unsent.has(id)) this.#back(id, false)
       else this.#end(id, 'unacked')
     }
   }

@@ -75,8 +75,7 @@ class Inbox {
   }
 
   /**
-   * The primary has exited and will not send `keep`: the sender has closed its copy of these, and a lender takes back
-   * its own.
+   * The primary has exited and will not send `keep`: a sender takes back its own. Of the others this is the last copy.
    */
   keepAll () {
     for (const id of [...this.#held.keys()]) {

@@ -36,6 +36,7 @@ const STALLED_MS = 3000
  * @property {number | null} lingerMs connections that have been idle for so long are closed, without waiting for the
  *   deadline; null: not
  * @property {boolean} handoff
+ * @property {boolean} [isSucceeded]
  * @property {number | null} replayAfterMs from when on siblings are given unanswered requests; null: they are cut
  */
 
@@ -70,6 +71,11 @@ class Drain {
   constructor (parts, done) {
     this.parts = parts
     this.done = done
+  }
+
+  /** Connections that are offered go to another primary's workers. */
+  get isSucceeded () {
+    return this.#order?.isSucceeded === true
   }
 
   /** @param {Order} order a second one replaces the deadlines of the first, and can end the hand-off */

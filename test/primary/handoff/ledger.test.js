@@ -148,6 +148,22 @@ t.test('an offer is adopted: kept by the receiver, moved for the sender, closed 
   )
 })
 
+t.test('the sender is told before the receiver reads: it takes back what it has not been told of, should the primary die', async t => {
+  const { sender, receivers: [receiver] } = scene(1)
+  const told = []
+  for (const worker of [sender, receiver]) {
+    const { send } = worker
+    worker.send = (type, ...more) => {
+      told.push(type)
+      return Reflect.apply(send, worker, [type, ...more])
+    }
+  }
+  sender.offer(7)
+  t.equal(receiver.last('adopt').isLent, true)
+  receiver.say('adopted', { id: receiver.last('adopt').id })
+  t.same(told, ['adopt', 'moved', 'keep'])
+})
+
 t.test('moves are counted by their reason, as of the offer', async t => {
   const { sender, receivers: [receiver], ledger } = scene(1)
   const lender = new Lender(ledger)

@@ -5,7 +5,19 @@ const { workerParts, received, turn } = require('../../support/worker-parts')
 
 const REQUEST = Buffer.from('GET /held HTTP/1.1\r\nHost: here\r\n\r\n')
 
-t.test('when the primary has exited, what has not been offered yet stays here and is served; the outcome of the rest is unknown', async t => {
+t.test('when the primary has died, all that no sibling reads stays here and is served', async t => {
+  const { connect, handoff, channel, all, tracker } = await workerParts(t)
+  const offered = [await connect(), await connect(), await connect()]
+  for (const { connection } of offered) handoff.offer(connection, REQUEST)
+  t.equal(all('offer').length, 2)
+  channel.isUp = false
+  handoff.relinquish(true)
+  const answers = await Promise.all(offered.map(({ client }) => received(client, '/held')))
+  t.ok(answers.every(text => text.startsWith('HTTP/1.1 200')))
+  t.equal(tracker.total, 3)
+})
+
+t.test('when no answer comes any more, what has not been offered yet stays here and is served; the outcome of the rest is unknown', async t => {
   const { connect, handoff, tracker, channel, all } = await workerParts(t)
   const [first, second, third, fourth] = [await connect(), await connect(), await connect(), await connect()]
   for (const { connection } of [first, second, third, fourth]) handoff.offer(connection, REQUEST)
