@@ -40,6 +40,8 @@ export interface FleetOptions {
   stopLinger?: 0 | string
   /** time for which workers serve on when the supervisor has died, until another one adopts them; 0: they leave at once (default: 60s) */
   orphanTimeout?: 0 | string
+  /** workers start the supervisor again when it has died, where nothing else does (default: off) */
+  revive?: boolean
   /** time that a stop may take in all, as until the SIGKILL of a platform: the drain and kill timeouts of a stop follow from it (default: none) */
   stopTimeout?: string
   /** Node or V8 flag for the workers; repeatable (default: none) */

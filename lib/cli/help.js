@@ -52,7 +52,7 @@ const GROUPS = Object.freeze({
   'Most used options:': Object.keys(MOST_USED),
   'Memory and other limits:': ['hardRss', 'metric', 'meter', 'interval', 'samples', 'jitter'],
   'Health checks:': [],
-  'Replacing workers:': ['maxSurge', 'maxUnavailable', 'readyTimeout', 'killTimeout', 'stopLinger', 'stopTimeout', 'orphanTimeout', 'leaveChildren', 'standby', 'compileCache', 'nodeOption'],
+  'Replacing workers:': ['maxSurge', 'maxUnavailable', 'readyTimeout', 'killTimeout', 'stopLinger', 'stopTimeout', 'orphanTimeout', 'revive', 'leaveChildren', 'standby', 'compileCache', 'nodeOption'],
   'Connections and requests:': ['handoff', 'replay', 'replayAfter', 'schedule'],
   'Output and control:': ['log', 'control', 'adminAllowRemote']
 })

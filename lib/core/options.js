@@ -42,6 +42,7 @@ const { types } = require('./option-types')
  * @property {number} killTimeoutMs
  * @property {number} stopLingerMs
  * @property {number} orphanTimeoutMs
+ * @property {boolean} revive
  * @property {number | null} stopTimeoutMs
  * @property {Readonly<import('./stop-times').StopTimes>} stopTimes no option: what follows from it
  * @property {string[]} nodeOptions
@@ -84,6 +85,7 @@ const OF_KERNEL = [
   row('leaveChildren', '--leave-children', types.boolean(), false, 'off', 'do not end the processes that a worker has started when it is gone'),
   row('stopLinger', '--stop-linger <time>', types.time(0, '0'), 5000, '5s', 'time for which idle connections stay open when the fleet stops', 'stopLingerMs'),
   row('orphanTimeout', '--orphan-timeout <time>', types.time(0, '0'), 60_000, '60s', 'time for which workers serve on when the supervisor has died, until another one adopts them; 0: they leave at once', 'orphanTimeoutMs'),
+  row('revive', '--revive', types.boolean(), false, 'off', 'workers start the supervisor again when it has died, where nothing else does'),
   row('stopTimeout', '--stop-timeout <time>', types.time(3000, '3s'), null, 'none', 'time that a stop may take in all, as until the SIGKILL of a platform: the drain and kill timeouts of a stop follow from it', 'stopTimeoutMs'),
   row('nodeOption', '--node-option <flag>', types.list(), [], 'none', 'Node or V8 flag for the workers; repeatable', 'nodeOptions'),
   row('handoff', '--no-handoff', types.boolean(), true, 'on', 'drain by Connection: close instead of moving keep-alive connections to a sibling'),

@@ -24,6 +24,11 @@ function socketName (family, pid) {
   return `\0${family}${pid}`.padEnd(LONGEST_NAME, '\0')
 }
 
+/** @param {string} family @returns {string} the path of the one that starts the next primary */
+function lockName (family) {
+  return `\0${family}revival`.padEnd(LONGEST_NAME, '\0')
+}
+
 /**
  * @param {(string | null)[]} paths of all unix sockets, as /proc/net/unix has them @param {string} family
  * @returns {number[]} pids of orphans, lowest first
@@ -43,4 +48,4 @@ function hash (text) {
   return [high, low].map(half => (half >>> 0).toString(16).padStart(8, '0')).join('')
 }
 
-module.exports = { VERSION, familyOf, socketName, orphansAmong }
+module.exports = { VERSION, familyOf, lockName, socketName, orphansAmong }

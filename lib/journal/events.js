@@ -75,6 +75,8 @@ const EVENTS = {
   'worker.spawn': { level: 'debug', sentence: l => `${l.adopted ? 'adopted' : 'spawned'} ${workerOf(l)}` },
   'worker.orphaned': { level: 'warn', sentence: l => `supervisor ${l.oldPid} has died: ${workerOf(l)} serves on for ${formatTime(l.timeoutMs)}, or until another supervisor adopts it` },
   'worker.unadopted': { level: 'warn', sentence: l => `no supervisor has adopted ${workerOf(l)} (${l.why}): it leaves` },
+  'worker.revived': { level: 'warn', sentence: l => `${workerOf(l)} starts supervisor ${l.started} (--revive)` },
+  'worker.unrevived': { level: 'error', sentence: l => `the supervisor that ${workerOf(l)} has started ${l.why}${l.isLast ? ', and is not started again' : ''}` },
   'fleet.adopted': { level: 'warn', sentence: l => `supervisor ${l.oldPid} has died; for ${formatTime(l.gapMs)} ${count(l.workers.length, 'worker')} served on without one, and supervisor ${l.pid} has adopted and replaces ${l.workers.length === 1 ? 'it' : 'them'}` },
   'worker.standby': { sentence: l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}` },
   'worker.ready': {

@@ -36,6 +36,7 @@ const WARNINGS = {
   'primary-failed': l => `recycle itself has failed (${l.what}) and goes on: ${l.why}`,
   'children-left': l => `${l.slot === null ? `process ${l.pid}` : workerOf(l)} has left processes in a session of their own, which are not ended: ${l.commands.join(', ')} (${l.pids.join(', ')})`,
   'on-demand': l => `${workerOf(l)} is ready without listening on ${l.addresses.map(nameOf).join(', ')}: its app opens that on demand, in another slot alone, or no more, and it is not waited for again`,
+  'no-revival': l => `--revive does nothing here: ${l.why}`,
   orphan: l => `worker ${l.orphan}, whose supervisor has died, is not adopted: ${l.why}`,
   copy: l => `the app has a recycle-supervisor of its own, ${l.found}, and this fleet is ${l.version}: what the app calls of recycle-supervisor/worker is that of ${l.version}`,
   'package-unkept': l => `the code of recycle that workers run cannot be read (${l.why}): a package that is replaced on disk under this fleet has its workers run other code`,

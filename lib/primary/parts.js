@@ -38,6 +38,7 @@ const { ListeningSockets } = require('./sockets/listening-sockets')
 const { Tasks } = require('./tasks')
 const { Tenure } = require('./tenure')
 const { Handover } = require('./succession/handover')
+const { programOnDisk, whyNoRevival } = require('./succession/program')
 const { Succession } = require('./succession/succession')
 const { Children } = require('./workers/children')
 const { CrashWatch } = require('./workers/crash-watch')
@@ -207,7 +208,10 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     const { fleet } = adoption
     const { orphanTimeoutMs: timeoutMs, journal } = options
     if (fleet === null || timeoutMs === 0) return null
-    return { fleet, timeoutMs, journal: journal && path.resolve(journal), log: formatOf(options), primary: process.pid }
+    const { node, args, cwd } = programOnDisk()
+    const revive = options.revive && whyNoRevival() === null ? { node, args, cwd } : null
+    const writes = { journal: journal && path.resolve(journal), log: formatOf(options) }
+    return { fleet, timeoutMs, ...writes, primary: process.pid, revive }
   }
   takeover?.on('sole', () => adoption.begin())
   if (takeover) {

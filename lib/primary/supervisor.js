@@ -13,6 +13,7 @@ const { watchClock } = require('./clock')
 const { nameOfApp } = require('./fleet-name')
 const { assembleParts } = require('./parts')
 const { describeFleet } = require('./status')
+const { whyNoRevival } = require('./succession/program')
 
 const VERSION = 1
 
@@ -94,6 +95,8 @@ class Supervisor extends EventEmitter {
     } = this
     this.announce('fleet.start', { pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: sampler.meter.name, node: process.version, compileCache, options })
     this.#watchOrphans()
+    const why = options.revive ? whyNoRevival() : null
+    if (why !== null) this.announce('fleet.warning', { warning: 'no-revival', why })
     memoryWatch.start()
     if (succession) {
       tasks.run('prepare', () => succession.prepare())

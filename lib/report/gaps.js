@@ -19,7 +19,7 @@ const { asCount, asNumber, asText } = require('./journal-field')
 
 const MOST = 100
 const BEFORE_START = ['fleet.admin', 'fleet.control', 'fleet.warning'] // the sockets are opened first
-const OF_ORPHANS = ['worker.orphaned', 'worker.unadopted'] // their own: the primary has died before
+const OF_ORPHANS = ['worker.orphaned', 'worker.unadopted', 'worker.revived', 'worker.unrevived'] // their own: the primary has died before
 const LOOKS = 3
 const SLACK_MS = 60_000 // a look may take long
 

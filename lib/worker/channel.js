@@ -126,8 +126,8 @@ class Channel {
     Reflect.get(childProcess, '_forkChild')(fd, 'json')
     const after = listeners()
     for (const [i, event] of OF_NODE.entries()) {
-      const nodes = String(after[i].at(-1))
-      const old = before[i].filter(listener => String(listener) === nodes) // each would act on a message once more
+      const nodes = after[i].slice(before[i].length).map(String)
+      const old = before[i].filter(listener => nodes.includes(String(listener))) // each would act once more
       for (const listener of old) process.removeListener(event, /** @type {any} */ (listener))
     }
     this.#send = process.send?.bind(process)

@@ -19,11 +19,12 @@ const net = require('node:net')
 const { performance } = require('node:perf_hooks')
 const { clearTimeout, setTimeout } = require('node:timers')
 const { version } = require('../../package.json')
-const { VERSION, familyOf, socketName } = require('../core/orphan')
+const { VERSION, familyOf, lockName, socketName } = require('../core/orphan')
 const { loadAddon } = require('../native/addon')
 const { statFields } = require('../native/proc')
 const { serverDataOf } = require('./accepting/server-data')
 const { printError } = require('./leaving/standard-streams')
+const { Revival } = require('./revival')
 
 const DYING_MS = 500 // from the end of its channels to that of a process
 const LOOK_MS = 20
@@ -39,6 +40,7 @@ const LEAVE_ON = ['SIGTERM', 'SIGINT', 'SIGQUIT']
  * @property {'pretty' | 'json' | 'silent'} log
  * @property {string} id in the environment of the processes that this worker starts
  * @property {number} primary its pid
+ * @property {import('./revival').Program | null} revive what starts the next one; null: these workers do not
  */
 
 class Orphan {
@@ -52,6 +54,8 @@ class Orphan {
   #waits = new Set()
   #addon = loadAddon().addon // before the app can delete it
   #primary
+  /** @type {Revival | null} */
+  #revival = null
 
   /**
    * @param {object} of
@@ -91,13 +95,17 @@ class Orphan {
 
   /** @param {number} since */
   #serveOn (since) {
-    const { fleet, timeoutMs } = /** @type {Settings} */ (this.settings)
+    const { fleet, timeoutMs, revive } = /** @type {Settings} */ (this.settings)
     this.#server = net.createServer({ pauseOnConnect: true }, socket => this.#meet(socket))
     this.#server.on('error', () => {}) // it serves on, and no primary finds it
     const family = familyOf(Number(process.geteuid?.()), fleet)
     this.#server.listen({ path: socketName(family, process.pid), exclusive: true }).unref()
     this.#timer = setTimeout(() => this.#end('timeout'), timeoutMs)
     this.#say(since, 'worker.orphaned', { timeoutMs }, `supervisor ${this.#primary} has died: this worker serves on for ${timeoutMs / 1000} s, or until another supervisor adopts it`)
+    if (revive === null) return
+    const say = this.#say.bind(this, since)
+    this.#revival = new Revival(revive, lockName(family), say)
+    this.#revival.begin()
   }
 
   /** @param {net.Socket} socket which is not read as a stream: descriptors come along */
@@ -164,6 +172,8 @@ class Orphan {
     clearTimeout(this.#timer)
     this.#server?.close()
     this.#server = null
+    this.#revival?.end()
+    this.#revival = null
   }
 
   /** @param {number} ms @param {() => void} then */

@@ -47,6 +47,7 @@ const ROWS = {
   leaveChildren: ['--leave-children', 'leaveChildren', 'RECYCLE_LEAVE_CHILDREN', false, '1', true, ['yes']],
   stopLinger: ['--stop-linger <time>', 'stopLingerMs', 'RECYCLE_STOP_LINGER', 5000, '0', 0, ['a while']],
   stopDelay: ['--stop-delay <time>', 'stopDelayMs', 'RECYCLE_STOP_DELAY', 0, '5s', 5000, ['-1s', 'a while']],
+  revive: ['--revive', 'revive', 'RECYCLE_REVIVE', false, '1', true, ['yes']],
   orphanTimeout: ['--orphan-timeout <time>', 'orphanTimeoutMs', 'RECYCLE_ORPHAN_TIMEOUT', 60_000, '0', 0, ['a while']],
   stopTimeout: ['--stop-timeout <time>', 'stopTimeoutMs', 'RECYCLE_STOP_TIMEOUT', null, '30s', 30_000, ['2999ms', 'soon']],
   keepAliveTimeout: ['--keep-alive-timeout <time>', 'keepAliveTimeoutMs', 'RECYCLE_KEEP_ALIVE_TIMEOUT', null, '65s', 65_000, ['0', '999ms']],

@@ -7,7 +7,7 @@
  */
 
 const fs = require('node:fs')
-const { ENVIRONMENT } = require('../../features')
+const { ENVIRONMENT, SUCCESSION } = require('../../features')
 const { START_FOLDER } = require('../workers/app-path')
 const { nodeOnDisk } = require('../workers/node-file')
 
@@ -57,4 +57,14 @@ function nameOfInit () {
   }
 }
 
-module.exports = { programOnDisk, aboutThisProcess }
+/** @returns {string | null} why workers are not to start this program again when it has died; null: they may */
+function whyNoRevival () {
+  const about = aboutThisProcess()
+  const { env, pid } = about
+  const isService = Object.values(AT_START.service).some(value => value !== undefined)
+  if (isService || env.SYSTEMD_EXEC_PID === String(pid)) return 'systemd starts it (Restart=)'
+  if (env.pm_id !== undefined) return 'pm2 starts it'
+  return process.send ? 'its parent starts it, by a channel' : SUCCESSION.whyNot(about)
+}
+
+module.exports = { programOnDisk, aboutThisProcess, whyNoRevival }
