@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * What a reader must know beside the figures, for the terminal and for the page.
+ * Facts that a reader must know beside the figures, for the terminal and for the page.
  *
  * @typedef {object} Format
  * @property {(value: number) => string} grouped
