@@ -23,7 +23,7 @@ const LOOK_MS = 250
 const DISK = '16m'
 const SETTLED_MS = 45_000
 const ENDED_MS = 30_000 // longer than any timeout of the fleet
-const COMMON = ['-w', String(WORKERS), '-i', '100ms', '--jitter', '0', '--drain-timeout', '6s', '--kill-timeout', '1s', '--stop-linger', '300ms', '--ready-timeout', '8s', '--stuck-timeout', '2s']
+const COMMON = ['-w', String(WORKERS), '-i', '100ms', '--jitter', '0', '--drain-timeout', '6s', '--kill-timeout', '1s', '--stop-linger', '300ms', '--orphan-timeout', '0', '--ready-timeout', '8s', '--stuck-timeout', '2s']
 
 /** @type {Record<string, { args?: string[], place?: string }>} */
 const VARIANTS = {

@@ -15,7 +15,7 @@ t.test('recycle logs follows the file that a fleet prints to, and says where els
   const file = path.join(t.testdir({ 'out.log': '' }), 'out.log')
   const start = async (/** @type {string} */ name, /** @type {any} */ stdio) => {
     const env = { ...process.env, ...room.env, PORT: String(await freePort()) }
-    const fleet = spawn(process.execPath, [BIN, '--name', name, '-w', '1', '--stop-linger', '0', path.join(FIXTURES, 'plain.js')], { env, stdio })
+    const fleet = spawn(process.execPath, [BIN, '--name', name, '-w', '1', '--stop-linger', '0', '--orphan-timeout', '0', path.join(FIXTURES, 'plain.js')], { env, stdio })
     t.teardown(() => fleet.kill('SIGKILL'))
     t.ok(await becomesTrue(() => fs.existsSync(path.join(room.folder, `${name}.sock`))))
     return fleet
