@@ -45,22 +45,29 @@ const LENIENT = {
   'a value with a bare CR': [head('POST', '/', 'X-Session: *', 'X: a\rContent-Length: 3', `Content-Length: ${SMUGGLED.length}`) + SMUGGLED]
 }
 
-/** @param {RawClient} client @param {string[]} parts @param {string} session */
-async function sendApart (client, parts, session) {
+/**
+ * Up to a refusal: what is sent to a server that has refused a request and closed is answered with a reset, which
+ * throws away a refusal that is not read yet.
+ *
+ * @param {RawClient} client @param {string[]} parts @param {string} session
+ * @param {number} [patienceMs] behind each part
+ */
+async function sendApart (client, parts, session, patienceMs = 10) {
   for (const part of parts) {
+    if (client.isEnded) return
     client.send(Buffer.from(part.replaceAll('*', session), 'latin1'))
-    await setTimeout(10)
+    await Promise.race([client.ended(), setTimeout(patienceMs)])
   }
 }
 
 /**
- * @param {number} port @param {string[]} parts @param {string} session
+ * @param {number} port @param {string[]} parts @param {string} session @param {number} [patienceMs]
  * @returns {Promise<any[]>} what all responses say
  */
-async function exchange (port, parts, session) {
+async function exchange (port, parts, session, patienceMs) {
   const client = await RawClient.connect(port)
-  await sendApart(client, parts, session)
-  client.socket.end(head('GET', '/last', 'Connection: close')) // is answered behind all others
+  await sendApart(client, parts, session, patienceMs)
+  if (!client.isEnded) client.socket.end(head('GET', '/last', 'Connection: close')) // is answered behind all others
   await client.ended()
   await client.close()
   return client.responses.map(({ status, body }) => status === 200 ? JSON.parse(String(body)) : status)
@@ -76,11 +83,12 @@ for (const [kind, cases, env] of /** @type {const} */ ([['a strict', STRICT, {}]
     await once(plain, 'message')
     const { port, supervisor } = await startFleet(t, 'heads.js', { workers: WORKERS, sticky: 'header:x-session' })
     for (const [name, parts] of Object.entries(cases)) {
-      const expected = await exchange(plainPort, parts, SESSIONS[0])
+      const expected = await exchange(plainPort, parts, SESSIONS[0], 150)
+      const patienceMs = expected.every(answer => typeof answer === 'object') ? undefined : 1000
       const { moved } = supervisor.status().totals
       await Promise.all(SESSIONS.map(async session => {
         const wanted = JSON.stringify(expected).replace(/("X-Session"|"X-SESSION"),"a"/, `$1,"${session}"`)
-        t.same(await exchange(port, parts, session), JSON.parse(wanted), `${name}: ${session}`)
+        t.same(await exchange(port, parts, session, patienceMs), JSON.parse(wanted), `${name}: ${session}`)
       }))
       t.comment(`${name}: ${supervisor.status().totals.moved - moved} moved`)
     }
