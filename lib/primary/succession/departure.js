@@ -47,7 +47,8 @@ class Departure {
     const hasServed = handle.calledAt !== null
     if (slot !== null) this.fleet.slots.get(slot)?.vacate(handle)
     handle.condemnation.dismiss(reason)
-    const order = { ...orderFor(reason, this.options, hasServed ? null : 0), deadlineMs: this.deadlineMs, isSucceeded: true }
+    const { deadlineMs } = this
+    const order = { ...orderFor(reason, this.options, hasServed ? null : 0), deadlineMs, isSucceeded: true }
     const { account, drainMs } = await retire(handle, order, this.record)
     if (!isOurs || !hasServed) return
     this.record('recycled', {
