@@ -18,7 +18,7 @@
  * | `setupConnectionsTracking()`           | app warm-up: on `listening`: makes the list of the next row   |
  * | `socket._handle`, `handle.readStop()`  | hand-off: stops reading, takes the handle out of the socket           |
  * | `handle.close()`, `handle.reset()`     | tracker: net closes every socket by one of them                       |
- * | `kOnMessageBegin`, `kOnMessageComplete`  | failover: whether a parser is between two messages                    |
+ * | `kOnMessageComplete`                   | failover: the rest of a request's body has come                       |
  * | `parser.incoming.complete`             | failover: the body of a request has come to its end                   |
  * | `response._last`                       | failover: the connection closes behind it                             |
  * | `socket._writeGeneric()`, `_httpMessage` | failover: the last write of a response                              |
@@ -33,7 +33,8 @@
  * | `server[http.server.connections]`      | tracker: tells a half-received head from an idle connection           |
  * | `socket.parser.getCurrentBuffer()`     | tracker: whether a pipelined request follows; sticky: a head's bytes  |
  * | `socket.parser.maxHeaderPairs`         | replay: whether the parser has left out headers                       |
- * | `parser.onIncoming`, `kOnMessageBegin`, `kOnExecute` | sticky: a head has ended, begins, a chunk is read |
+ * | `kOnMessageBegin`, `kOnExecute`        | head-bytes: a head begins, a chunk is read                            |
+ * | `parser.onIncoming`                    | sticky: a head has ended                                              |
  * | `server._connections`, `_emitCloseIfDrained()` | inbox: counts adopted connections                             |
  * | `response.shouldKeepAlive`             | close-notice: makes Node send `Connection: close`                     |
  * | `response._header`                     | connection: whether the app answers with an event stream              |
@@ -101,44 +102,8 @@ function currentChunk (socket) {
   return socket.parser?.getCurrentBuffer?.()
 }
 
-const kIsWatched = Symbol('recycle.watched')
-const kHasBegun = Symbol('recycle.hasBegun')
-const kBegan = Symbol('recycle.began')
-
-/** @this {any} a parser */
-function beginMessage () {
-  this[kHasBegun] = true
-  this[kBegan]?.()
-}
-
-/**
- * Whether isBetweenMessages() is to know that a message has begun of which not all headers have come: that costs a call
- * from the parser for each message. To be called at the start of a request.
- *
- * @param {any} socket @param {boolean} isWatched
- */
-function watchBegins (socket, isWatched) {
-  const { parser } = socket
-  if (!parser || (!isWatched && !socket[kIsWatched])) return
-  const { kOnMessageBegin } = parser.constructor
-  parser[kHasBegun] = false
-  if (socket[kIsWatched] === isWatched) return
-  socket[kIsWatched] = isWatched
-  if (isWatched) parser[kBegan] = parser[kOnMessageBegin]
-  parser[kOnMessageBegin] = isWatched ? beginMessage : parser[kBegan]
-}
-
-/**
- * Whether the parser of this connection is between two messages.
- *
- * @param {any} socket
- * @returns {boolean | undefined} undefined: the last message is over, and whether the next one has begun is not watched
- */
-function isBetweenMessages (socket) {
-  const { parser } = socket
-  if (!parser || isWithinMessage(socket)) return false
-  return socket[kIsWatched] ? !parser[kHasBegun] : undefined
-}
+/** Node's index of a parser's callback. @type {number} */
+let kOnMessageBegin
 
 /** @param {any} socket @returns {boolean} the parser has not come to the end of the latest request */
 function isWithinMessage ({ parser }) {
@@ -171,20 +136,28 @@ function mostFieldsOf (socket) {
 }
 
 /**
- * Node takes these off a parser when its connection is done with it.
+ * Node takes it off a parser when its connection is done with it.
  *
  * @param {any} parser http's, of a connection
- * @param {{ begin: () => void, executed: () => void }} watcher `begin`: a head begins; `executed`: a chunk from the
- *   handle has been parsed
+ * @param {{ executed: () => void }} watcher `executed`: a chunk from the handle has been parsed
  */
 function watchParser (parser, watcher) {
-  const { kOnMessageBegin, kOnExecute } = parser.constructor
+  const { kOnExecute } = parser.constructor
   const onExecute = parser[kOnExecute]
-  parser[kOnMessageBegin] = () => watcher.begin()
   parser[kOnExecute] = (/** @type {unknown} */ result) => {
     watcher.executed()
     return onExecute(result)
   }
+}
+
+/**
+ * Each message costs a call from the parser, as long as it is watched. Node takes it off the parser as well.
+ *
+ * @param {any} parser @param {(() => void) | null} began called as the first byte of a message is parsed
+ */
+function watchBegin (parser, began) {
+  kOnMessageBegin ??= parser.constructor.kOnMessageBegin
+  parser[kOnMessageBegin] = began
 }
 
 /**
@@ -282,12 +255,11 @@ module.exports = {
   acceptEarly,
   trackBeforeListening,
   betweenRequests,
-  isBetweenMessages,
   isWithinMessage,
   onMessageEnd,
-  watchBegins,
   currentChunk,
   mostFieldsOf,
+  watchBegin,
   watchParser,
   detachHandle,
   takeHandle,

@@ -49,14 +49,13 @@ function isReplaySafe ({ method, url, headers }, { isMarked = false, mostFields 
 }
 
 const OF_BODY = /^(?:transfer-encoding|content-length|upgrade)$/i
-const [SHORTEST, LONGEST] = ['upgrade'.length, 'transfer-encoding'.length]
 
 /** @param {Head} head @returns {boolean} no body follows it */
 function isBodyless ({ headers }) {
   for (let i = 0; i < headers.length; i += 2) {
-    const { length } = headers[i]
-    if (length < SHORTEST || length > LONGEST || !OF_BODY.test(headers[i])) continue
-    if (length !== 'content-length'.length || !/^0+$/.test(headers[i + 1])) return false
+    const { length } = headers[i] // of few others is it one of these
+    if ((length !== 7 && length !== 14 && length !== 17) || !OF_BODY.test(headers[i])) continue
+    if (length !== 14 || !/^0+$/.test(headers[i + 1])) return false
   }
   return true
 }

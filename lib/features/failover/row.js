@@ -20,7 +20,7 @@
  * @property {State} latest
  * @property {State} other
  * @property {number} kept how many of the bytes are kept that were read since then, or fewer, if it died as it read;
- *   negative: more were read. In the memory with AT_END, where the last of them end a head
+ *   negative: more were read
  * @property {number} place where they are, in the file; 0: there is none
  *
  * @typedef {{ serial: number, at: number }} Spill `serial`: of the row whose connection was being read, or 0
@@ -60,7 +60,6 @@ const FLAGS = 1
 const STATES = Object.freeze([2, 4])
 const KEPT = 6
 const PLACE = 7
-const AT_END = 0.5
 /** The summands of FLAGS: LATEST where the second state is the latest one, and DEATH for each death. */
 const LATEST = 1
 const SEEN = 2
@@ -90,7 +89,7 @@ function readRow (view, at) {
     hasThrown: has(THREW),
     latest: state(latest),
     other: state(other),
-    kept: Math.trunc(number(KEPT)),
+    kept: Math.trunc(number(KEPT)), // before 0.1 a half was added at the end of a head
     place: number(PLACE)
   }
 }
@@ -215,7 +214,6 @@ module.exports = {
   DEATH,
   STATES,
   KEPT,
-  AT_END,
   PLACE,
   UNKNOWN,
   CLOSES,

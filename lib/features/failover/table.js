@@ -6,7 +6,7 @@
 
 const {
   ROW_BYTES, MOST_ROWS, PLACES, SPILL, MEMORY_BYTES,
-  SERIAL, FLAGS, LATEST, SEEN, THREW, DEATH, STATES, KEPT, AT_END, CLOSES
+  SERIAL, FLAGS, LATEST, SEEN, THREW, DEATH, STATES, KEPT, CLOSES
 } = require('./row')
 /** @import { Addon } from '../../native/addon' */
 
@@ -42,7 +42,7 @@ class Table {
       }
       this.#nextRow++
     }
-    return new Note(this.addon, fd, row, ++this.#lastSerial, this.#rows[Math.floor(row / ROWS_OF_CHUNK)])
+    return new Note(this, fd, row, ++this.#lastSerial, this.#rows[Math.floor(row / ROWS_OF_CHUNK)])
   }
 
   /** @param {number} row that no process will look for any more */
@@ -72,10 +72,10 @@ class Note {
   writtenBefore = 0
   /** At the end of the last response the worker did not know whether the next request had begun to arrive. */
   isUncertain = false
-
-  /** @param {Addon} addon @param {number} fd @param {number} row @param {number} serial @param {Float64Array} view */
-  constructor (addon, fd, row, serial, view) {
+  /** @param {Table} table @param {number} fd @param {number} row @param {number} serial @param {Float64Array} view */
+  constructor ({ addon, isKeeping }, fd, row, serial, view) {
     this.addon = addon
+    this.isKeeping = isKeeping
     this.fd = fd
     this.row = row
     this.serial = serial
@@ -123,9 +123,11 @@ class Note {
     if (read >= 0) this.#view[this.#at + KEPT] = 0
   }
 
-  /** The last bytes read are the end of a head: of no later request a part has been read. */
-  get isAtEndOfHead () {
-    return this.#view[this.#at + KEPT] % 1 === AT_END
+  /** How much has been read, where all of it is kept. @returns {number | null} null: not known here */
+  get read () {
+    const kept = this.#view[this.#at + KEPT]
+    const before = this.#view[this.#at + STATES[this.#latest]]
+    return this.isKeeping && kept > 0 && before >= 0 ? before + Math.trunc(kept) : null
   }
 
   /** The request of the connection is not to be handled by another worker. */

@@ -12,13 +12,13 @@
 const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
 const { setTimeout } = require('node:timers')
-const { isBetweenMessages, isWithinMessage, mostFieldsOf, onMessageEnd, watchBegins } = require('../../core/internals')
+const { isWithinMessage, mostFieldsOf, onMessageEnd } = require('../../core/internals')
 const { isBodyless, toWire } = require('../../core/request-replay')
 const { loadAddon } = require('../../native/addon')
 const { MEMORY, MOST_DESCRIPTORS, MOST_ENDED, TICK_MS, encode } = require('./packet')
 const { ANSWERED, UNKNOWN } = require('./row')
 const { Table } = require('./table')
-const { watchLastWrites } = require('./write-ahead')
+const { lastWrites } = require('./write-ahead')
 /** @import { Connection, Exchange } from '../../worker/connections/connection' */
 /** @import { WorkerKernel, WorkerPart } from '../interface' */
 
@@ -48,6 +48,7 @@ class Duplicates {
     this.table = table
     /** The primary has died: no process takes a descriptor. */
     this.isOver = false
+    this.writes = lastWrites((socket, response, bytes) => this.#ending(socket, response, bytes))
   }
 
   /** @param {Connection} connection one that is back from an offer is noted as before */
@@ -71,8 +72,8 @@ class Duplicates {
   /** The app is about to be given this request. @param {Connection} connection @param {Exchange} exchange */
   begun (connection, exchange) {
     const note = /** @type {Note | null} */ (connection.copy)
-    watchBegins(connection.socket, note === null || isWatchedClosely(note, exchange))
     if (note === null) return
+    this.writes.watch(connection.socket)
     note.see()
     if (note.isUncertain) process.nextTick(() => this.#noteAgain(connection, exchange))
   }
@@ -99,14 +100,14 @@ class Duplicates {
    *
    * @param {any} socket @param {any} response @param {number} bytes of it
    */
-  ending (socket, response, bytes) {
+  #ending (socket, response, bytes) {
     const connection = this.tracker.of(socket)
     const note = /** @type {Note | null | undefined} */ (connection?.copy)
     const { _handle: handle } = socket
     if (!connection || !note || !handle || connection.exchanges.length === 0) return
     const isLast = connection.exchanges.length === 1
     note.announce(
-      isLast ? readOf(note, socket, handle) : UNKNOWN, note.writtenBefore + handle.bytesWritten + bytes,
+      isLast ? readOf(note, connection) : UNKNOWN, note.writtenBefore + handle.bytesWritten + bytes,
       response._last === true
     )
   }
@@ -118,7 +119,7 @@ class Duplicates {
     const { _handle: handle } = /** @type {any} */ (socket)
     if (note === null || !handle) return
     const hasMore = exchanges.length > 0
-    const read = hasMore ? UNKNOWN : readOf(note, socket, handle)
+    const read = hasMore ? UNKNOWN : readOf(note, connection)
     note.rest(read, note.writtenBefore + handle.bytesWritten, response._last === true, hasMore)
     if (read === ANSWERED) this.#awaitEnd(connection, note)
   }
@@ -129,7 +130,7 @@ class Duplicates {
     onMessageEnd(socket, () => process.nextTick(() => { // the chunk is parsed by then
       const { _handle: handle } = /** @type {any} */ (socket)
       if (connection.copy !== note || connection.exchanges.length > 0 || !handle) return
-      note.rest(readOf(note, socket, handle), note.writtenBefore + handle.bytesWritten, false, false)
+      note.rest(readOf(note, connection), note.writtenBefore + handle.bytesWritten, false, false)
     }))
   }
 
@@ -148,7 +149,9 @@ class Duplicates {
 
   /** @param {Connection} connection */
   stays (connection) {
-    if (connection.copy) this.#end(connection)
+    if (!connection.copy) return
+    this.writes.forget(connection.socket)
+    this.#end(connection)
   }
 
   /** @param {Connection} connection */
@@ -243,12 +246,13 @@ class Duplicates {
     const isUnread = stage === 'waiting' || (handle.bytesRead === 0 && !parcel)
     if (exchange) {
       const bytes = bytesOf(connection)
+      this.writes.watch(socket)
       note.isUncertain = bytes === null
       note.begin(bytes ? read - bytes.length : UNKNOWN, note.writtenBefore + exchange.written, {
         bytes: bytes ?? undefined, deaths: connection.deaths, isSeen: true
       })
     } else {
-      const at = isUnread ? read : readOf(note, socket, handle)
+      const at = isUnread ? read : readOf(note, connection)
       note.begin(socket.writableLength === 0 ? at : UNKNOWN, written, { deaths: connection.deaths })
       if (at === ANSWERED) this.#awaitEnd(connection, note)
     }
@@ -270,12 +274,14 @@ class Duplicates {
  * How much had been read of a connection that has answered all its requests.
  *
  * @param {Note} note of which a part is uncertain from here on, if the next head has begun
- * @param {any} socket @param {any} handle @returns {number} or ANSWERED, or UNKNOWN
+ * @param {Connection} connection @returns {number} or ANSWERED, or UNKNOWN
  */
-function readOf (note, socket, handle) {
-  const isBetween = isBetweenMessages(socket) ?? note.isAtEndOfHead
+function readOf (note, { socket, head }) {
+  const isBetween = head?.isBetweenMessages === true
   note.isUncertain = !isBetween
-  if (isBetween && socket.readableLength === 0) return note.readBefore + handle.bytesRead
+  if (isBetween && socket.readableLength === 0) {
+    return note.read ?? note.readBefore + /** @type {any} */ (socket)._handle.bytesRead
+  }
   return isWithinMessage(socket) ? ANSWERED : UNKNOWN
 }
 
@@ -284,20 +290,10 @@ function readOf (note, socket, handle) {
  *
  * @param {Connection} connection @returns {Buffer | null} null: more has come, or a part of it is not known
  */
-function bytesOf ({ socket, exchanges: [exchange, ...more] }) {
-  if (more.length > 0 || socket.readableLength > 0 || isBetweenMessages(socket) !== true) return null
-  const { head } = exchange
+function bytesOf ({ socket, head: bytes, exchanges: [{ head }, ...more] }) {
+  if (more.length > 0 || socket.readableLength > 0 || bytes?.isBetweenMessages !== true) return null
   const mostFields = mostFieldsOf(socket)
   return isBodyless(head) && (mostFields === 0 || head.headers.length < mostFields) ? toWire(head) : null
-}
-
-/**
- * The parser is to tell when the next request begins. Of one without a body the bytes that are kept tell it, for less.
- *
- * @param {Note} note @param {Exchange} exchange whose head has just ended
- */
-function isWatchedClosely (note, { head }) {
-  return note.isUncertain || !note.isAtEndOfHead || !isBodyless(head)
 }
 
 /** Plain HTTP/1 over TCP, which a sibling can go on with. @param {Connection} connection */
@@ -322,9 +318,7 @@ function noteConnections (kernel) {
       try {
         table = new Table(addon)
         addon.send(socket.fd, MEMORY, [table.fd])
-        const own = duplicates = kernel.tracker.witness = new Duplicates(kernel, addon, socket, table)
-        kernel.tracker.on('request', (connection, exchange) => own.begun(connection, exchange))
-        watchLastWrites((socket, response, bytes) => own.ending(socket, response, bytes))
+        duplicates = kernel.tracker.witness = new Duplicates(kernel, addon, socket, table)
       } catch {
         socket.close() // the primary sees that nothing comes
       }

@@ -10,13 +10,17 @@ const net = require('node:net')
 
 const { byteLength } = Buffer
 
-/** @param {(socket: any, response: any, bytes: number) => void} onLast for all servers of this process */
-function watchLastWrites (onLast) {
+/**
+ * Of the sockets alone that are watched: a write of any other in this process costs nothing.
+ *
+ * @param {(socket: any, response: any, bytes: number) => void} onLast
+ * @returns {{ watch: (socket: any) => void, forget: (socket: any) => void }}
+ */
+function lastWrites (onLast) {
   const response = /** @type {any} */ (http.ServerResponse.prototype)
-  const socket = /** @type {any} */ (net.Socket.prototype)
+  const { _writeGeneric: write } = /** @type {any} */ (net.Socket.prototype)
+  if (typeof write !== 'function') return { watch () {}, forget () {} } // that of the next Node.js, perhaps
   const { end } = response
-  const { _writeGeneric: write } = socket
-  if (typeof write !== 'function') return // that of the next Node.js, perhaps
   /** The response whose end() is running: most are written within. @type {any} */
   let ending = null
   response.end = /** @this {any} */ function (
@@ -31,11 +35,15 @@ function watchLastWrites (onLast) {
     }
   }
   /** @this {any} @param {boolean} isMany @param {any} data @param {any} encoding @param {any} callback */
-  socket._writeGeneric = function (isMany, data, encoding, callback) {
+  function writeWatched (isMany, data, encoding, callback) {
     if (ending !== null && this._httpMessage === ending) {
       onLast(this, ending, isMany ? sumOf(data) : lengthOf(data, encoding))
     }
     return write.call(this, isMany, data, encoding, callback)
+  }
+  return {
+    watch (socket) { if (socket._writeGeneric === write) socket._writeGeneric = writeWatched },
+    forget (socket) { if (socket._writeGeneric === writeWatched) socket._writeGeneric = write }
   }
 }
 
@@ -54,4 +62,4 @@ function lengthOf (chunk, encoding) {
   return encoding === 'latin1' && typeof chunk === 'string' ? chunk.length : byteLength(chunk, encoding)
 }
 
-module.exports = { watchLastWrites }
+module.exports = { lastWrites }

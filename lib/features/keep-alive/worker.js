@@ -6,6 +6,7 @@
  */
 
 const http = require('node:http')
+const { performance } = require('node:perf_hooks')
 /** @import { Connection } from '../../worker/connections/connection' */
 
 const NODES = new http.Server() // has Node's defaults
@@ -19,20 +20,31 @@ const MARGIN_MS = 1000
  * @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings
  * @returns {import('../interface').WorkerPart}
  */
-function keepAlive ({ channel, tracker }, { timeoutMs }) {
+function keepAlive ({ channel, tracker, beatMs }, { timeoutMs }) {
   if (timeoutMs !== null) {
     const seen = new WeakSet()
     tracker.on('connection', ({ acceptor: { server } }) => {
       if (!seen.has(server)) extend(server, timeoutMs)
       seen.add(server)
     })
-  } else if (NODES.keepAliveTimeout === SHORT_MS) {
-    tracker.on('request', look)
+  }
+  let isOver = timeoutMs !== null || NODES.keepAliveTimeout !== SHORT_MS
+  let isLooking = false
+
+  /** Requests are looked at while there is a connection that is, or by the next beats will be, idle for so long. */
+  function beat () {
+    if (isOver) return
+    const since = performance.now() - IDLE_MS + 2 * beatMs
+    let isWanted = false
+    for (const { idleSince, exchanges } of tracker.connections) {
+      isWanted = idleSince !== null && idleSince < since && exchanges.length === 0
+      if (isWanted) break
+    }
+    if (isWanted !== isLooking) tracker[isWanted ? 'on' : 'removeListener']('request', look)
+    isLooking = isWanted
   }
 
   /**
-   * Runs for every request.
-   *
    * @param {Connection} connection @param {{ since: number }} exchange @param {http.IncomingMessage} request
    */
   function look ({ idleSince, acceptor }, { since }, request) {
@@ -41,10 +53,11 @@ function keepAlive ({ channel, tracker }, { timeoutMs }) {
     const header = keepAliveTimeout === SHORT_MS &&
       HEADERS.find(name => request.headers[name.toLowerCase()] !== undefined)
     if (!header) return
+    isOver = true
     tracker.removeListener('request', look)
     channel.send('proxy-idle', { header, idleMs: since - idleSince, timeoutMs: keepAliveTimeout })
   }
-  return {}
+  return { beat }
 }
 
 /**

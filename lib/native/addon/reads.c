@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,9 +31,11 @@
 #define PLACE 7
 #define PREFIX 8 // of a place: when the first of it came
 #define NOT_KEPT -1 // there was no place
-#define AT_END 0.5 // added to KEPT: the last of it is the end of a head
 
-extern int uv_run (void *loop, int mode);
+extern int uv_run (void *loop, int mode); // uv.h does not go together with linux/tcp.h
+extern uint64_t uv_now (const void *loop);
+static const void *loop; // of the main thread, which alone reads what is watched
+static double loop_began; // ms since 1970, where its time is 0
 
 struct sizes { size_t bytes, from, count, next, free_count; uint32_t *free; };
 static struct sizes sizes[2];
@@ -92,16 +95,10 @@ static bool prepare (struct watched *entry) {
   if (entry->row[KEPT] == 0) entry->kept = 0; // it has been idle
   if (!grow(entry, entry->wants) && !grow(entry, 0)) return false;
   if (entry->kept == 0) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    double ms = (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
+    double ms = loop_began + (double) uv_now(loop);
     memcpy(bytes_of(entry), &ms, sizeof ms);
   }
   return true;
-}
-
-static bool ends_a_head (const struct watched *entry) {
-  return entry->kept >= 4 && memcmp(bytes_of(entry) + PREFIX + entry->kept - 4, "\r\n\r\n", 4) == 0;
 }
 
 /** Those of `length` bytes that are not in their place yet. A negative count is of the beginning alone: the rest has no room. */
@@ -118,18 +115,11 @@ static void keep (struct watched *entry, const char *data, size_t length, size_t
   if (fits > in_place) memcpy(bytes_of(entry) + PREFIX + entry->kept + in_place, data + in_place, fits - in_place);
   entry->kept += fits;
   if (fits < length) entry->row[KEPT] = -(double) entry->kept;
-  else entry->row[KEPT] = (double) entry->kept + (ends_a_head(entry) ? AT_END : 0);
+  else entry->row[KEPT] = (double) entry->kept;
 }
 
-/** Called by libuv in place of read(). The kernel writes into the place itself: a process that is killed as it reads has kept what it has read. */
-static ssize_t keeping_read (int fd, void *to, size_t size) {
-  struct watched *entry = (size_t) fd < watched_until ? &watched[fd] : NULL;
-  if (!entry || !entry->row || entry->row[KEPT] < 0) return read(fd, to, size);
-  if (!prepare(entry)) {
-    ssize_t length = read(fd, to, size);
-    if (length > 0) entry->row[KEPT] = NOT_KEPT;
-    return length;
-  }
+/** What the place has no room for is read into the spill as well. */
+static ssize_t read_more (int fd, struct watched *entry, void *to, size_t size) {
   char *place = bytes_of(entry) + PREFIX + entry->kept;
   size_t first = least(size, room_of(entry));
   bool is_spilt = entry->size == 0 && first < size;
@@ -139,7 +129,8 @@ static ssize_t keeping_read (int fd, void *to, size_t size) {
     spill->at = (double) (entry->kept + first);
     spill->serial = entry->row[SERIAL];
   }
-  ssize_t length = readv(fd, parts, 2);
+  struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
+  ssize_t length = recvmsg(fd, &message, MSG_DONTWAIT);
   if (length > 0) {
     size_t in_place = least((size_t) length, first);
     memcpy(to, place, in_place);
@@ -151,7 +142,38 @@ static ssize_t keeping_read (int fd, void *to, size_t size) {
   return length;
 }
 
+/**
+ * Called by libuv in place of read(). The kernel writes into the place itself: a process that is killed as it reads has kept what it has read. All that is
+ * watched is a socket, of which recv() goes a shorter way.
+ */
+static ssize_t keeping_read (int fd, void *to, size_t size) {
+  struct watched *entry = (size_t) fd < watched_until ? &watched[fd] : NULL;
+  if (!entry || !entry->row || entry->row[KEPT] < 0) return read(fd, to, size);
+  if (!prepare(entry)) {
+    ssize_t length = recv(fd, to, size, 0);
+    if (length > 0) entry->row[KEPT] = NOT_KEPT;
+    return length;
+  }
+  size_t room = room_of(entry);
+  if (room == 0) return read_more(fd, entry, to, size);
+  const char *place = bytes_of(entry) + PREFIX + entry->kept;
+  ssize_t length = recv(fd, (void *) place, least(size, room), 0);
+  if (length <= 0) return length;
+  memcpy(to, place, (size_t) length);
+  keep(entry, to, (size_t) length, (size_t) length);
+  if ((size_t) length < room || (size_t) length == size) return length;
+  ssize_t more = read_more(fd, entry, (char *) to + length, size - (size_t) length);
+  return more > 0 ? length + more : length; // the end, or an error, comes again
+}
+
 static bool is_hooked;
+
+/** The loop's time is read in memory, that since 1970 by a call of the kernel's on some machines. */
+static void set_clock (void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  loop_began = (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6 - (double) uv_now(loop);
+}
 
 /** Where a table is that the dynamic section names: glibc has put the address there, musl leaves the offset in the program. */
 static const void *table_at (const struct dl_phdr_info *info, ElfW(Addr) at) {
@@ -208,7 +230,10 @@ napi_value WatchReads (napi_env env, napi_callback_info info) {
   struct rlimit limit = { 0, 0 };
   if (!arguments(env, info, 8, values)) return NULL;
   for (int i = 0; i < 8; i++) if (!integer(env, values[i], &given[i])) return NULL;
-  if (!watched && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+  struct uv_loop_s *own;
+  if (!watched && napi_get_uv_event_loop(env, &own) == napi_ok && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    loop = own;
+    set_clock();
     watched_count = limit.rlim_cur < (1 << 20) ? (size_t) limit.rlim_cur : 1 << 20;
     watched = calloc(watched_count, sizeof *watched);
     memory_from = (size_t) given[1];
@@ -260,6 +285,7 @@ napi_value ForgetReads (napi_env env, napi_callback_info info) {
 /** sweepReads(): frees the places of connections that have been idle since the last time. How many bytes of places have been used. */
 napi_value SweepReads (napi_env env, napi_callback_info info) {
   (void) info;
+  if (loop) set_clock(); // it may have been set
   for (size_t fd = 0; fd < watched_until; fd++) {
     struct watched *entry = &watched[fd];
     if (!entry->row || entry->size < 0 || entry->row[KEPT] != 0) continue;

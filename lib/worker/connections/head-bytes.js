@@ -5,18 +5,20 @@
  * not give them again: it leaves out headers behind the first thousand, joins folded lines, and says nothing of a head
  * that has come in part.
  *
- * Only a head that begins where a chunk does, behind a whole request, is known to be complete in these chunks. This
- * runs for every request, so it is kept short.
+ * Only a head that begins where a chunk does, behind a whole request, is known to be complete in these chunks. Such a
+ * chunk is known by what came before it, so the parser tells of a beginning only from a head's end to that of the chunk
+ * in which its request ends. This runs for every request, so it is kept short.
  */
 
 const { EventEmitter } = require('node:events')
-const { currentChunk, watchParser } = require('../../core/internals')
+const { currentChunk, isWithinMessage, watchBegin, watchParser } = require('../../core/internals')
 
 const MOST_BYTES = 1_000_000 // a message to the primary has a limit
 const MOST_CHUNKS = 32 // each takes much more than its bytes
 
 /** @type {readonly Buffer[]} */
 const NONE = Object.freeze([])
+const LINE_ENDS = /^[\r\n]*$/ // which no parser heeds before a head
 
 class HeadBytes {
   /** The chunks before the current one. */
@@ -25,6 +27,9 @@ class HeadBytes {
   /** With the current chunk they begin where the head does. */
   #isExact = true
   #isInHead = false
+  /** The parser tells when a head begins. */
+  #isWatched = false
+  #began = () => { this.#isInHead = true }
   /** The latest whose head has ended. @type {{ complete: boolean } | null} */
   #request = null
   /** The count of bytes that had been read from the handle when this last knew where the client is. */
@@ -34,6 +39,7 @@ class HeadBytes {
   /** @param {any} socket that http has just given a parser */
   constructor (socket) {
     this.socket = socket
+    this.parser = socket.parser
     watchParser(socket.parser, this)
     if (socket.readableLength > 0) this.follow() // what it was adopted with is parsed from the stream
   }
@@ -42,18 +48,13 @@ class HeadBytes {
   follow () {
     if (this.#follows) return
     this.#follows = true
-    const { socket, socket: { parser } } = this
+    const { socket, parser } = this
     const onData = (/** @type {Buffer} */ chunk) => {
       if (socket.parser === parser) this.#endChunk(chunk)
       else socket.removeListener('data', onData)
     }
     // By http's own on() the parser would stop to read the handle.
     EventEmitter.prototype.on.call(socket, 'data', onData)
-  }
-
-  /** A head begins. */
-  begin () {
-    this.#isInHead = true
   }
 
   /** A chunk from the handle has been parsed. */
@@ -63,14 +64,24 @@ class HeadBytes {
 
   /** @param {Buffer} [chunk] of the stream */
   #endChunk (chunk) {
-    if (this.#isInHead) {
-      if (this.#isExact) this.#keep(chunk ?? currentChunk(this.socket))
-      return
-    }
+    if (!this.#isWatched) return this.#endChunkOfHead(chunk ?? currentChunk(this.socket))
+    if (this.#isInHead) return this.#unwatch()
     this.#earlier = NONE
     this.#length = 0
-    this.#isExact = this.#request === null || this.#request.complete
-    if (this.#request === null) this.#readTo = this.socket.bytesRead // a blank line
+    this.#isExact = this.#request?.complete === true
+    if (this.#isExact) this.#unwatch()
+  }
+
+  /** No head has ended in it, and no body. @param {Buffer | undefined} chunk */
+  #endChunkOfHead (chunk) {
+    this.#isInHead ||= !chunk || !LINE_ENDS.test(chunk.toString('latin1'))
+    if (!this.#isInHead && this.#request === null) this.#readTo = this.socket.bytesRead
+    if (this.#isInHead && this.#isExact) this.#keep(chunk)
+  }
+
+  #unwatch () {
+    this.#isWatched = false
+    if (this.socket.parser === this.parser) watchBegin(this.parser, null)
   }
 
   /** @param {Buffer | undefined} chunk */
@@ -80,6 +91,11 @@ class HeadBytes {
     const chunks = [...this.#earlier, ...chunk ? [chunk] : []]
     this.#earlier = !this.#isExact ? NONE : chunks.length < MOST_CHUNKS ? chunks : [Buffer.concat(chunks)]
     this.#readTo = this.socket.bytesRead
+  }
+
+  /** Of no message a part has come that is not whole. As long as a chunk is being parsed, its rest has not. */
+  get isBetweenMessages () {
+    return !this.#isInHead && this.socket.parser === this.parser && !isWithinMessage(this.socket)
   }
 
   /**
@@ -113,6 +129,9 @@ class HeadBytes {
   next (request) {
     this.#isInHead = this.#isExact = false
     this.#request = request
+    if (this.#isWatched || this.socket.parser !== this.parser) return
+    this.#isWatched = true
+    watchBegin(this.parser, this.#began)
   }
 }
 

@@ -20,8 +20,9 @@ class Requests {
    * @returns {Exchange}
    */
   begin (connection, head, response, written) {
-    const flags = { isMarked: false, isSuspect: false }
-    const exchange = { head, response, since: performance.now(), written, ...flags, connection, current: null }
+    const exchange = {
+      head, response, since: performance.now(), written, isMarked: false, isSuspect: false, connection, current: null
+    }
     connection.exchanges.push(exchange)
     connection.requests++
     this.begun++

@@ -25,6 +25,8 @@ const { Requests } = require('./requests')
  * @typedef {object} Witness is told of each step of a connection as it happens, before anything else runs
  * @property {(connection: Connection) => void} added it is accepted, or back from an offer
  * @property {(connection: Connection, handle: any) => void} adopted it has come from a sibling, and is held unread
+ * @property {(connection: Connection, exchange: import('./connection').Exchange) => void} begun the app is about to be
+ *   given a request
  * @property {(connection: Connection, response: any) => void} finished a response is with the kernel
  * @property {(connection: Connection) => void} threw the app's code has thrown for a request of it, and the app's own
  *   listener is about to be called
@@ -286,6 +288,7 @@ class ConnectionTracker extends EventEmitter {
     const exchange = this.requests.begin(connection, head, response, written)
     connection.head?.next(request)
     if (connection.replayed > 0) request.replayed = connection.replayed
+    this.witness?.begun(connection, exchange)
     this.emit('request', connection, exchange, request)
   }
 

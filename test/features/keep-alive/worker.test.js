@@ -58,10 +58,13 @@ t.test('it does not end a connection that is idle between two requests for longe
 
 t.test('a request of a proxy on a connection that was idle for long is told once', { skip: NODES_MS !== 5000 && 'this Node.js has another default' }, async t => {
   const { connect, sent, server, ...worker } = await workerParts(t)
-  keepAlive(/** @type {any} */ (worker), { timeoutMs: null })
+  const { beat } = keepAlive(/** @type {any} */ ({ ...worker, beatMs: 100 }), { timeoutMs: null })
   const { client, connection } = await connect()
   const isHeard = (/** @type {number | null} */ idleMs, /** @type {Record<string, string>} */ headers) =>
     worker.tracker.emit('request', { ...connection, idleSince: idleMs && 0, acceptor: { server } }, { since: idleMs }, { headers })
+  t.notOk(isHeard(4500, { via: '1.1 proxy' }), 'while none is idle for long')
+  connection.idleSince = performance.now() - 4500
+  beat?.()
   t.ok(isHeard(null, { via: '1.1 proxy' }), 'its first')
   isHeard(4499, { 'x-forwarded-for': '10.0.0.1' })
   isHeard(4500, {})
@@ -75,4 +78,18 @@ t.test('a request of a proxy on a connection that was idle for long is told once
   t.notOk(isHeard(4500, { via: '1.1 proxy' }), 'no longer')
   t.match(sent, [{ type: 'proxy-idle', header: 'Via', idleMs: Number, timeoutMs: 5000 }])
   t.ok(sent.length === 1 && sent[0].idleMs >= 4500)
+})
+
+t.test('requests are looked at only while a connection is idle for nearly that long', { skip: NODES_MS !== 5000 && 'this Node.js has another default' }, async t => {
+  const { connect, tracker, ...worker } = await workerParts(t)
+  const { beat } = keepAlive(/** @type {any} */ ({ ...worker, tracker, beatMs: 100 }), { timeoutMs: null })
+  const { client, connection } = await connect()
+  const looks = (/** @type {number} */ idleMs) => {
+    connection.idleSince = performance.now() - idleMs
+    beat?.()
+    return tracker.listenerCount('request')
+  }
+  client.write(`${REQUEST}\r\n`)
+  await received(client, '/a')
+  t.same([looks(0), looks(4000), looks(4400), looks(4800), looks(10)], [0, 0, 1, 1, 0])
 })
