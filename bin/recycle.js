@@ -8,4 +8,5 @@ if (refusal !== null) {
   process.exit(2)
 }
 require('../lib/cli/lean-v8').begin()
+require('../lib/native/own-files').findOwnFiles()
 require('../lib/cli/program').main(process.argv)

@@ -19,7 +19,7 @@ const ROOT = path.join(__dirname, '..')
 
 /** Each layer and the layers that it may import from, itself included, from the top down. */
 const MAY_IMPORT = {
-  bin: ['cli'],
+  bin: ['cli', 'native'],
   cli: ['cli', 'features', 'index', 'operate', 'drill', 'report', 'primary', 'control', 'journal', 'native', 'core'],
   index: ['operate', 'drill', 'report', 'primary', 'journal', 'core'],
   operate: ['operate', 'report', 'control', 'journal', 'native', 'core', 'features'],

@@ -10,16 +10,21 @@
 
 const { isMainThread } = require('node:worker_threads')
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
+const { findOwnFiles } = require('../native/own-files')
 const { ownSettings } = require('./settings')
 
 const at = process.execArgv.indexOf(__filename)
 if (at > 0) process.execArgv.splice(at - 1, 2)
 
 if (process.env.RECYCLE_ORIGINAL && isMainThread && cluster.isWorker) {
+  const restore = findOwnFiles()
   require('./original').becomeOriginal(ownSettings('RECYCLE_ORIGINAL'))
+  restore()
 } else if (process.env.RECYCLE_WORKER && isMainThread && cluster.isWorker) {
+  const restore = findOwnFiles()
   /** @type {import('./prepare').Settings} */
   const settings = ownSettings('RECYCLE_WORKER')
   const { enter } = require('./prepare').prepare(settings)
   enter(new (require('./channel').Channel)(), settings)
+  restore() // before the app, which may have a resolver of its own
 }
