@@ -18,7 +18,7 @@ const { loadAddon } = require('../../native/addon')
 const { MEMORY, MOST_DESCRIPTORS, MOST_ENDED, TICK_MS, encode } = require('./packet')
 const { ANSWERED, UNKNOWN } = require('./row')
 const { Table } = require('./table')
-const { lastWrites } = require('./write-ahead')
+const { tellLastWrites, watchWrites, forgetWrites } = require('./write-ahead')
 /** @import { Connection, Exchange } from '../../worker/connections/connection' */
 /** @import { WorkerKernel, WorkerPart } from '../interface' */
 
@@ -48,7 +48,7 @@ class Duplicates {
     this.table = table
     /** The primary has died: no process takes a descriptor. */
     this.isOver = false
-    this.writes = lastWrites((socket, response, bytes) => this.#ending(socket, response, bytes))
+    tellLastWrites((socket, response, bytes) => this.#ending(socket, response, bytes))
   }
 
   /** @param {Connection} connection one that is back from an offer is noted as before */
@@ -73,7 +73,7 @@ class Duplicates {
   begun (connection, exchange) {
     const note = /** @type {Note | null} */ (connection.copy)
     if (note === null) return
-    this.writes.watch(connection.socket)
+    watchWrites(connection.socket)
     note.see()
     if (note.isUncertain) process.nextTick(() => this.#noteAgain(connection, exchange))
   }
@@ -150,7 +150,7 @@ class Duplicates {
   /** @param {Connection} connection */
   stays (connection) {
     if (!connection.copy) return
-    this.writes.forget(connection.socket)
+    forgetWrites(connection.socket)
     this.#end(connection)
   }
 
@@ -246,7 +246,7 @@ class Duplicates {
     const isUnread = stage === 'waiting' || (handle.bytesRead === 0 && !parcel)
     if (exchange) {
       const bytes = bytesOf(connection)
-      this.writes.watch(socket)
+      watchWrites(socket)
       note.isUncertain = bytes === null
       note.begin(bytes ? read - bytes.length : UNKNOWN, note.writtenBefore + exchange.written, {
         bytes: bytes ?? undefined, deaths: connection.deaths, isSeen: true

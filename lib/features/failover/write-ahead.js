@@ -10,41 +10,53 @@ const net = require('node:net')
 
 const { byteLength } = Buffer
 
-/**
- * Of the sockets alone that are watched: a write of any other in this process costs nothing.
- *
- * @param {(socket: any, response: any, bytes: number) => void} onLast
- * @returns {{ watch: (socket: any) => void, forget: (socket: any) => void }}
- */
-function lastWrites (onLast) {
-  const response = /** @type {any} */ (http.ServerResponse.prototype)
-  const { _writeGeneric: write } = /** @type {any} */ (net.Socket.prototype)
-  if (typeof write !== 'function') return { watch () {}, forget () {} } // that of the next Node.js, perhaps
-  const { end } = response
-  /** The response whose end() is running: most are written within. @type {any} */
-  let ending = null
-  response.end = /** @this {any} */ function (
-    /** @type {any} */ chunk, /** @type {any} */ encoding, /** @type {any} */ callback
-  ) {
-    const before = ending
-    ending = this
-    try {
-      return end.call(this, chunk, encoding, callback)
-    } finally {
-      ending = before
-    }
+/** Those that there are when the first is to be told of, which may be the app's own. @type {any} */
+let end
+/** @type {any} */
+let write
+
+/** The response whose end() is running: most are written within. @type {any} */
+let ending = null
+/** @type {((socket: any, response: any, bytes: number) => void) | null} */
+let tell = null
+
+/** @this {any} @param {any} chunk @param {any} encoding @param {any} callback */
+function endTelling (chunk, encoding, callback) {
+  const before = ending
+  ending = this
+  try {
+    return end.call(this, chunk, encoding, callback)
+  } finally {
+    ending = before
   }
-  /** @this {any} @param {boolean} isMany @param {any} data @param {any} encoding @param {any} callback */
-  function writeWatched (isMany, data, encoding, callback) {
-    if (ending !== null && this._httpMessage === ending) {
-      onLast(this, ending, isMany ? sumOf(data) : lengthOf(data, encoding))
-    }
-    return write.call(this, isMany, data, encoding, callback)
+}
+
+/** @this {any} @param {boolean} isMany @param {any} data @param {any} encoding @param {any} callback */
+function writeTelling (isMany, data, encoding, callback) {
+  if (ending !== null && this._httpMessage === ending) {
+    tell?.(this, ending, isMany ? sumOf(data) : lengthOf(data, encoding))
   }
-  return {
-    watch (socket) { if (socket._writeGeneric === write) socket._writeGeneric = writeWatched },
-    forget (socket) { if (socket._writeGeneric === writeWatched) socket._writeGeneric = write }
+  return write.call(this, isMany, data, encoding, callback)
+}
+
+/** @param {(socket: any, response: any, bytes: number) => void} onLast in place of the one before: of a primary's */
+function tellLastWrites (onLast) {
+  if (tell === null) {
+    ({ end } = http.ServerResponse.prototype);
+    ({ _writeGeneric: write } = /** @type {any} */ (net.Socket.prototype))
+    http.ServerResponse.prototype.end = endTelling
   }
+  tell = onLast
+}
+
+/** A write of any other socket in this process costs nothing. @param {any} socket */
+function watchWrites (socket) {
+  if (typeof write === 'function' && socket._writeGeneric === write) socket._writeGeneric = writeTelling
+}
+
+/** @param {any} socket */
+function forgetWrites (socket) {
+  if (socket._writeGeneric === writeTelling) socket._writeGeneric = write
 }
 
 /** @param {any} chunks of writev: buffers, if `allBuffers`, or objects with a chunk and its encoding */
@@ -62,4 +74,4 @@ function lengthOf (chunk, encoding) {
   return encoding === 'latin1' && typeof chunk === 'string' ? chunk.length : byteLength(chunk, encoding)
 }
 
-module.exports = { lastWrites }
+module.exports = { tellLastWrites, watchWrites, forgetWrites }
