@@ -44,7 +44,7 @@ function tellLastWrites (onLast) {
   if (tell === null) {
     ({ end } = http.ServerResponse.prototype);
     ({ _writeGeneric: write } = /** @type {any} */ (net.Socket.prototype))
-    http.ServerResponse.prototype.end = endTelling
+    http.ServerResponse.prototype.end = /** @type {any} */ (endTelling)
   }
   tell = onLast
 }
