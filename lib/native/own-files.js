@@ -12,7 +12,7 @@ const path = require('node:path')
 const LIB = path.dirname(__dirname) + path.sep // a real path: Node.js has resolved links
 
 /**
- * What other files require is found as before.
+ * The requests of other files are resolved as before.
  *
  * @returns {() => void} takes it back, unless another has put itself in its place meanwhile
  */

@@ -10,7 +10,7 @@ const net = require('node:net')
 
 const { byteLength } = Buffer
 
-/** Those that there are when the first is to be told of, which may be the app's own. @type {any} */
+/** The methods as of the first time, which may be the app's own. @type {any} */
 let end
 /** @type {any} */
 let write

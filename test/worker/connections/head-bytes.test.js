@@ -7,7 +7,7 @@ const GET = 'GET / HTTP/1.1\r\nHost: here\r\n\r\n'
 const POST = 'POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 4\r\n\r\n'
 const PART = 'GET / HTTP/1.1\r\nHo'
 
-/** What has come after each chunk: between two messages, and which part of a head is known. */
+/** The state after each chunk: between two messages, and which part of a head is known. */
 const CASES = /** @type {[name: string, chunks: string[], states: [boolean, string | null][]][]} */ ([
   ['whole heads', [GET, GET], [[true, null], [true, null]]],
   ['the first in parts', [PART, 'st: here\r\n', '\r\n'], [[false, PART], [false, `${PART}st: here\r\n`], [true, null]]],
