@@ -2,7 +2,7 @@
 
 /** The commands that change a fleet. Each waits until the fleet is done, shows the steps, and sets the exit code. */
 
-const { FEATURES, VERBS } = require('../features')
+const { FEATURES, RELOAD, VERBS } = require('../features')
 const { streamsCut } = require('../core/account')
 const { count } = require('../core/units')
 const { countRestarted } = require('../core/why-stayed')
@@ -16,7 +16,7 @@ const { complain, print } = require('./print')
 /** @param {Command} program */
 function addVerbs (program) {
   const reload = addFleetName(verb(program, 'reload', 'Replaces every worker, a few at a time, by one that runs the current code.'))
-  for (const [flags, help, preset] of FEATURES.flatMap(({ reload }) => reload?.flags ?? [])) {
+  for (const [flags, help, preset] of RELOAD.flags) {
     reload.addOption(reload.createOption(flags, help).preset(preset))
   }
   reload.action((_name, { wait, name, control, ...how }, command) => act(command, how,

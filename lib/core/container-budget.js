@@ -11,7 +11,7 @@
  * file pages in use, and what a worker takes above its budget until it has left.
  */
 
-const { FEATURES, boundsOf } = require('../features')
+const { boundsOf, processesBeside } = require('../features')
 const { BOOTING } = require('./memory-room')
 const { formatSize } = require('./units')
 /** @import { Options } from './options' */
@@ -71,7 +71,7 @@ function size ({ parallelism, container = null }, options) {
     source: container?.source ?? null,
     primaryBytes: PRIMARY_BYTES,
     marginBytes: container ? Math.round(MARGIN * container.limitBytes) : 0,
-    beside: Math.max(maxSurge, standby) + FEATURES.reduce((sum, { processes }) => sum + (processes?.(options) ?? 0), 0)
+    beside: Math.max(maxSurge, standby) + processesBeside(options)
   }
   const each = typeof maxRssBytes === 'number' ? maxRssBytes : LEAST_BYTES
   const fitting = container && Math.max(0, Math.floor(forWorkers(sizing) / each) - sizing.beside)

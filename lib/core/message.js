@@ -52,7 +52,7 @@
  * @property {boolean} isAside its sender's event loop may be blocked
  */
 
-const { FEATURES } = require('../features')
+const { FEATURES, beatOf } = require('../features')
 const { ACCOUNT } = require('./account')
 const { LONGEST_ERROR, LONGEST_WISH, MOST_REQUESTS } = require('./envelope')
 const { GC } = require('./gc-pauses')
@@ -111,7 +111,7 @@ function beatOfFeatures () {
   const figures = FEATURES.flatMap(({ figures = {} }) => Object.entries(figures))
   const fields = Object.assign(
     Object.fromEntries(figures.flatMap(([name, { beat }]) => beat ? [[name, beat(shapes)]] : [])),
-    ...FEATURES.map(({ beat }) => beat?.(shapes))
+    beatOf(shapes)
   )
   return Object.fromEntries(Object.entries(fields).map(([name, shape]) => [name, optional(shape)]))
 }

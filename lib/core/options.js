@@ -5,7 +5,7 @@
  * of the library's arguments all come from this table.
  */
 
-const { FEATURES } = require('../features')
+const { FEATURES, PRESETS } = require('../features')
 const { types } = require('./option-types')
 /** @import { Kind, OptionKind } from './option-types' */
 
@@ -112,8 +112,8 @@ const OPTIONS = Object.freeze([...OF_KERNEL.map(preset), ...FEATURES.flatMap(({ 
  * @param {Readonly<Option>} option @returns {Readonly<Option>}
  */
 function preset (option) {
-  const presets = FEATURES.flatMap(({ presets = {} }) => presets[option.name] ?? [])
-  return presets.length === 0 ? option : Object.freeze({ ...option, defaultText: [option.defaultText, ...presets].join('; ') })
+  const other = PRESETS[option.name]
+  return other === undefined ? option : Object.freeze({ ...option, defaultText: `${option.defaultText}; ${other}` })
 }
 
 /**

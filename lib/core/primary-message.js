@@ -7,7 +7,7 @@
  * not be. How they travel is in envelope.js.
  */
 
-const { FEATURES } = require('../features')
+const { fromPredecessor } = require('../features')
 const { name, why, id, parcelFields, behind, ahead, shared } = require('./message')
 const shapes = require('./shape')
 /** @import { Kind } from './message' */
@@ -42,7 +42,7 @@ const FROM_PREDECESSOR = Object.freeze({
   behind: kind('what a worker\'s app has sent to a connection that it has given away', behind),
   released: kind('the answer to `stopping`: its copies of the sockets are closed'),
   left: kind('the old workers are gone'),
-  ...Object.assign({}, ...FEATURES.map(({ fromPredecessor }) => fromPredecessor?.({ ...shapes, kind, record })))
+  ...fromPredecessor({ ...shapes, kind, record })
 })
 
 /** successor → predecessor @type {Readonly<Record<string, Kind>>} */

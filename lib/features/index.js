@@ -22,41 +22,24 @@
  * @property {(options: FleetOptions, by: { of: (name: string) => { called: string, text: unknown }, refuse: (name:
  *   string, accepts: string) => never }) => void} [check] refuses options that do not go together; `text`: as given,
  *   undefined where it is not
- * @property {Record<string, string>} [presets] what options of the kernel are with it unless they are given, by name,
- *   for the help
- * @property {(options: Record<string, any>) => number} [processes] how many there are of it beside the workers
  * @property {(options: Record<string, any>) => Partial<FleetOptions>} [resolve] options that follow from those that are
  *   given; `sizing` is among them
  * @property {(options: FleetOptions) => boolean} isOn in this fleet
- * @property {(options: FleetOptions) => Readonly<import('../core/container-budget').Bounds> | null} [bounds] within
- *   which its part in the primary decides how many workers there are to be, unless a command has set it; null: it does
- *   not
  * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [scaleReasons] for which it does:
  *   how a sentence of `fleet.scale` ends
  * @property {Record<string, { answer: string }>} [habits] what users of other supervisors write, and what to write
  *   instead; see lib/core/habits.js
- * @property {(options: FleetOptions) => number} [longestSilenceMs] of a worker, until something is done about it:
- *   heartbeats come oftener
- * @property {(options: FleetOptions) => number} [beforeStopMs] the longest that its part's beforeStop() takes
  * @property {(shapes: Shapes) => Kinds} [fromWorker] messages, worker → primary
  * @property {(shapes: Shapes) => Kinds} [fromPrimary] messages, primary → worker
- * @property {(shapes: Shapes) => Kinds} [fromPredecessor] messages to the primary that takes the fleet over
  * @property {string[]} [api] functions of the worker API, which its part in a worker has
  * @property {Record<string, Event>} [events] of the journal
  * @property {(options: FleetOptions) => Record<string, any>} [settings] of its part in a worker, plain data
  * @property {(options: FleetOptions) => { option: string, given: string, accepts: string } | null} [refuse] why this
  *   system cannot do it; may throw another error
- * @property {(shapes: Shapes) => Record<string, Shape>} [beat] fields that its part in a worker adds to the heartbeat
- * @property {(beat: Record<string, any>) => number} [ownBytes] how much of a worker's memory is this feature's, and not
- *   the app's, by a heartbeat
- * @property {boolean} [isGate] a worker that has booted is ready only when its part in the primary has let it pass, by
- *   `handle.readiness.judge()`
  * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [warnings] sentences of
  *   `fleet.warning`
  * @property {(known: any, options: FleetOptions) => Record<string, any>} [ofWorker] what status() has of each worker;
  *   `known`: what its part in the primary has noted in `handle.known[name]`, plain data
- * @property {{ is: (worker: Record<string, any>, options: FleetOptions) => boolean, say: (count: number) => string }}
- *   [unfit] workers that are not counted as ready, by what status() has of them
  * @property {Request} [request] a reason for which its part in the primary has a worker replaced, whatever its figures
  *   are
  * @property {Limit} [limit] a reason to replace a worker
@@ -65,12 +48,8 @@
  * @property {(kinds: ArgKinds) => Record<string, Args>} [commands] for one worker, by name: methods of the supervisor
  *   and verbs of the control socket, with their arguments beside the worker's slot; with `target: kinds.slots` that
  *   verb is for all workers, too
- * @property {ReloadArgs} [reload]
  * @property {() => (program: import('commander').Command, tools: CommandTools) => void} [command] adds commands to the
  *   command line
- * @property {Record<string, Verb>} [verbs] for the fleet, by name: methods of the supervisor, which its part in the
- *   primary has, verbs of the control socket, and commands of the command line
- * @property {Succession} [succession] it has another primary take the fleet over; one feature does
  * @property {(options: FleetOptions, nodeMajor: number) => { flags: string[], collectsFirst: boolean }} [v8] of the
  *   workers: its flags; whether they collect their garbage before they load the app
  * @property {Record<string, Figure>} [figures] of each worker, by the name that they have in a sample and in status()
@@ -79,14 +58,6 @@
  *   worker
  * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [variant] loads its part of a
  *   worker that its part in the primary has had started in place of an ordinary one; see PrimaryKernel's `recycle`
- * @property {(options: FleetOptions) => (stream: import('node:stream').Readable, to:
- *   import('../primary/output').Output, slot: () => number | string) => Passing} [passOn] the output of a worker, which
- *   is a pipe then
- * @property {Record<string, boolean>} [environment] variables that are for the primary, and taken out; true: for one
- *   that takes the fleet over, too
- * @property {(variables: Record<string, string | undefined>, supervisor: Supervised, by: Operations) => { close: () =>
- *   Promise<unknown>, leave: () => Promise<unknown> } | null} [operate] opened beside the control socket; `leave`:
- *   another primary has its like
  * @property {() => (kernel: OriginalKernel, settings: Record<string, any>) => void} [original] loads what makes a
  *   process one of which workers are copies; see PrimaryKernel's `startOriginal`
  * @property {Metric[]} [metrics]
@@ -95,18 +66,6 @@
  *   import('../core/json-schema')) => import('../core/json-schema').Schema, lines: () => (figures: any, to:
  *   ReportTools) => string[] }} [report] its figures, by `key`, their JSON schema, and their lines in the terminal; of
  *   a list, `<key>Omitted` has how many earlier ones are not in it
- *
- * @typedef {{ readiness: () => import('../operate/admin/fleet-readiness').FleetReadiness, leads: string }} Operations
- *   `leads`: the event of a new primary
- *
- * @typedef {{ ended: Promise<void>, settled: () => Promise<void> }} Passing `settled`: its worker has exited, and what
- *   it wrote has been passed on
- *
- * @typedef {object} ReloadArgs arguments of the control socket's `reload`, and options of `recycle reload` of the same
- *   names
- * @property {(kinds: ArgKinds) => Args} args
- * @property {[flags: string, help: string, preset?: string][]} flags
- * @property {(status: Record<string, any>) => string | null} [say] what it waits for, by status()
  *
  * @typedef {object} Described what is made of its part's description in status()
  * @property {string} key of the description, null where the feature is off
@@ -133,28 +92,6 @@
  * @property {'recycle' | 'scale' | 'stop'} [ends] a drain: its lines have the account
  *
  * @typedef {'quiet' | 'debug' | 'info' | 'warn' | 'error'} Level
- *
- * @typedef {object} Verb by which workers are replaced: it waits for their drains
- * @property {(kinds: typeof KINDS) => Record<string, Arg>} args
- * @property {() => CarryOut} carryOut loads it: resolves with the verb's result, of which `recycled` are the journal's
- *   lines
- * @property {string} [signal] to the primary, which has the same done
- * @property {string} help
- * @property {[flags: string, help: string, read: (text: string) => unknown][]} flags options of the command, named as
- *   `args`
- * @property {(result: Record<string, any>) => string} say what has been done, after the fleet's name
- *
- * @typedef {(supervisor: Supervised, args: Record<string, any>, progress: Progress, during: typeof
- *   import('../operate/control-verbs').during) => Promise<Record<string, any> & { recycled: Record<string, any>[] }>}
- *   CarryOut
- *
- * @typedef {object} Succession the kernel's, of a primary by another one; see lib/primary/succession. The feature says
- *   when there is one, and what it is called
- * @property {LeftFor} reason of what is replaced and scaled for it
- * @property {string} command that begins it, as users write it
- * @property {{ begins: string, failed: string, leads: string }} events of the journal
- * @property {(about: ReturnType<typeof import('../primary/succession/program').aboutThisProcess>) => string | null}
- *   whyNot null: this one can be left
  *
  * @typedef {object} Request
  * @property {Requested} reason
@@ -244,38 +181,49 @@
  * @typedef {'upgrade'} LeftFor the reason of a succession
  */
 
+const sticky = require('./sticky/feature')
+const fork = require('./fork/feature')
+const blocked = require('./blocked/feature')
+const health = require('./health/feature')
+const failover = require('./failover/feature')
+const output = require('./output/feature')
+const stopDelay = require('./stop-delay/feature')
+const upgrade = require('./upgrade/feature')
+const elastic = require('./elastic/feature')
+const canary = require('./canary/feature')
+const systemd = require('./systemd/feature')
+
 /** @type {readonly Readonly<Feature>[]} */
 const FEATURES = Object.freeze([
-  require('./sticky/feature'),
-  require('./fork/feature'),
+  sticky,
+  fork,
   require('./gc/feature'),
   require('./heapdump/feature'),
   require('./max-heap/feature'),
   require('./max-fds/feature'),
   require('./max-lag/feature'),
   require('./max-handles/feature'),
-  require('./blocked/feature'),
-  require('./health/feature'),
+  blocked,
+  health,
   require('./leaks/feature'),
   require('./leak-line/feature'),
   require('./exceptions/feature'),
-  require('./failover/feature'),
+  failover,
   require('./lease/feature'),
-  require('./output/feature'),
+  output,
   require('./app-metrics/feature'),
   require('./migration/feature'),
   require('./keep-alive/feature'),
-  require('./stop-delay/feature'),
-  require('./upgrade/feature'),
-  require('./elastic/feature'),
-  require('./canary/feature'),
-  require('./systemd/feature')
+  stopDelay,
+  upgrade,
+  elastic,
+  canary,
+  systemd
 ])
 /** @import { Option, Options as FleetOptions } from '../core/options' */
 /** @import { Shape } from '../core/shape' */
 /** @import { painter } from '../journal/painter' */
 /** @import { Arg, KINDS } from '../operate/control-args' */
-/** @import { Progress, Supervised } from '../operate/control-verbs' */
 /** @import { WorkerHandle } from '../primary/workers/worker-handle' */
 /** @import { Reload } from './canary/feature' */
 /** @import { OriginalKernel, PrimaryKernel, PrimaryPart, WorkerKernel, WorkerPart } from './interface' */
@@ -284,43 +232,68 @@ const FEATURES = Object.freeze([
 const LIMITS = FEATURES.flatMap(({ limit }) => limit ?? [])
 /** @type {readonly Request[]} */
 const REQUESTS = FEATURES.flatMap(({ request }) => request ?? [])
-/** By name. @type {readonly [string, Verb][]} */
-const VERBS = FEATURES.flatMap(({ verbs = {} }) => Object.entries(verbs))
-/** @type {Succession} */
-const SUCCESSION = Object.assign({}, ...FEATURES.map(({ succession }) => succession))
 
-/** @type {Record<string, boolean>} */
-const ENVIRONMENT = Object.assign({}, ...FEATURES.map(({ environment }) => environment))
+// What one feature alone has is asked of that feature, by its name.
 
-/**
- * @param {FleetOptions} options @returns {number} ms: what is silent for so long is acted upon; Infinity: nothing is
- */
-function longestSilence (options) {
-  return Math.min(...FEATURES.map(({ isOn, longestSilenceMs }) =>
-    longestSilenceMs && isOn(options) ? longestSilenceMs(options) : Infinity))
-}
+/** By name. @type {readonly [string, import('./upgrade/feature').Verb][]} */
+const VERBS = Object.entries(upgrade.verbs)
+const SUCCESSION = upgrade.succession
+/** Of the command `reload`. */
+const RELOAD = canary.reload
+const UNFIT = health.unfit
+const ENVIRONMENT = systemd.environment
+/** Opens what is beside the control socket. */
+const openNotifier = systemd.operate
+/** What options of the kernel are unless they are given, by name, for the help. */
+const PRESETS = fork.presets
+
+/** @param {Record<string, any>} options @returns {number} how many processes there are beside primary and workers */
+const processesBeside = options => fork.processes(options)
+
+/** @param {FleetOptions} options @returns {number} ms: a worker that is silent for so long is replaced */
+const longestSilence = options => blocked.longestSilenceMs(options)
 
 /** @param {FleetOptions} options @returns {number} ms that pass before a stop begins, at the most */
-function longestBeforeStop (options) {
-  return FEATURES.reduce((sum, { isOn, beforeStopMs }) =>
-    sum + (beforeStopMs && isOn(options) ? beforeStopMs(options) : 0), 0)
-}
+const longestBeforeStop = options => stopDelay.beforeStopMs(options)
+
+/** @param {FleetOptions} options @returns {string[]} features that must let a worker that has booted pass */
+const gatesOf = options => health.isOn(options) ? [health.name] : []
+
+/** @param {FleetOptions} options @returns what takes a worker's output; null: the worker has the primary's */
+const outputOf = options => output.isOn(options) ? output.passOn(options) : null
 
 /**
- * The bounds within which a feature decides how many workers there are to be; null: there are as many as the options,
- * or a command, say.
+ * The bounds within which the fleet sizes itself; null: there are as many workers as the options, or a command, say.
  *
  * @param {Partial<FleetOptions>} options
  */
-function boundsOf (options) {
-  for (const { bounds } of FEATURES) {
-    if (bounds?.(/** @type {any} */ (options))) {
-      return bounds(/** @type {any} */ (options))
-    }
-  }
-  return null
-}
+const boundsOf = options => elastic.bounds(options) ?? null
+
+/** Fields of the heartbeat that are no figures. */
+const beatOf = failover.beat
+/** How much of a worker's memory is recycle's, in bytes, by a heartbeat. */
+const ownBytesOf = failover.ownBytes
+/** Messages to the primary that takes the fleet over. */
+const fromPredecessor = sticky.fromPredecessor
 
 module.exports = {
-  FEATURES, LIMITS, REQUESTS, VERBS, SUCCESSION, ENVIRONMENT, longestSilence, longestBeforeStop, boundsOf
+  FEATURES,
+  LIMITS,
+  REQUESTS,
+  VERBS,
+  SUCCESSION,
+  RELOAD,
+  UNFIT,
+  ENVIRONMENT,
+  PRESETS,
+  openNotifier,
+  processesBeside,
+  longestSilence,
+  longestBeforeStop,
+  gatesOf,
+  outputOf,
+  boundsOf,
+  beatOf,
+  ownBytesOf,
+  fromPredecessor
 }

@@ -3,7 +3,7 @@
 /** The arguments of the control socket's verbs: type and form are checked before a verb begins. */
 
 const path = require('node:path')
-const { FEATURES, VERBS } = require('../features')
+const { FEATURES, RELOAD, VERBS } = require('../features')
 const { RecycleError } = require('../core/errors')
 const { flag, integer, shape } = require('../core/shape')
 /** @import { Shape } from '../core/shape' */
@@ -45,7 +45,7 @@ const ARGS = {
   signal: { signal: needed(shape('the name of a signal', isText)) },
   scale: { workers: needed(WORKERS) },
   stop: { now: flag },
-  reload: Object.assign({}, ...FEATURES.map(({ reload }) => reload?.args(KINDS))),
+  reload: RELOAD.args(KINDS),
   ...Object.fromEntries(VERBS.map(([name, { args }]) => [name, args(KINDS)])),
   ...Object.fromEntries(COMMANDS.map(([name, args]) => [name, { target: TARGET, ...args }])),
   follow: { last: shape('a whole number', value => Number.isInteger(value) && value >= 0) }

@@ -27,7 +27,7 @@
  * `note`: what else it waits for.
  */
 
-const { FEATURES, VERBS: OF_FEATURES } = require('../features')
+const { FEATURES, RELOAD, VERBS: OF_FEATURES } = require('../features')
 const { RecycleError } = require('../core/errors')
 const { COMMANDS, readArgs } = require('./control-args')
 
@@ -272,7 +272,7 @@ function sayWaits (supervisor, progress) {
 
 /** The wait of a feature. @param {Record<string, any>} status @returns {string | undefined} */
 function noteOf (status) {
-  return FEATURES.flatMap(({ reload }) => reload?.say?.(status) ?? [])[0]
+  return RELOAD.say?.(status) ?? undefined
 }
 
 module.exports = { VERBS, during, carryOut }

@@ -1,6 +1,6 @@
 'use strict'
 
-const { FEATURES, SUCCESSION } = require('../features')
+const { SUCCESSION, openNotifier } = require('../features')
 
 /**
  * Opens the control socket and the admin server, according to the options, and what features have beside them. They
@@ -15,19 +15,19 @@ const { FEATURES, SUCCESSION } = require('../features')
  */
 async function operate (supervisor, options, variables = {}) {
   const by = { readiness: () => new (require('./admin/fleet-readiness').FleetReadiness)(supervisor), leads: SUCCESSION.events.leads }
-  const ofFeatures = () => FEATURES.map(({ operate }) => operate?.(variables, supervisor, by) ?? null)
+  const notifier = () => openNotifier(variables, supervisor, by)
   const leads = () => supervisor.succession?.takeover.isLeading !== false // else the predecessor has what features have
   // Both are opened before anything is awaited, so that they get the fleet's events from the first.
   const open = () => Promise.allSettled([
     options.control === 'none' ? null : require('./control').openControl(supervisor, options),
     options.admin ? require('./admin').openAdmin(supervisor, { ...options, admin: options.admin }) : null,
-    ...leads() ? ofFeatures() : []
+    leads() ? notifier() : null
   ])
   /**
    * @type {Promise<PromiseSettledResult<{ close: () => Promise<unknown>, leave: () => Promise<unknown> } | null>[]>[]}
    */
   const openings = [open()]
-  supervisor.succession?.once('lead', () => openings.push(Promise.allSettled(ofFeatures())))
+  supervisor.succession?.once('lead', () => openings.push(Promise.allSettled([notifier()])))
   /** @template {PromiseSettledResult<any>[]} Servers @param {Servers} servers */
   const report = servers => {
     for (const server of servers) if (server.status === 'rejected') supervisor.announce('fleet.warning', { warning: 'not-operated', why: server.reason.message })

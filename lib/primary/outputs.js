@@ -8,7 +8,7 @@
 const fs = require('node:fs')
 const { setTimeout } = require('node:timers/promises')
 const { fileId } = require('../core/file-id')
-const { FEATURES } = require('../features')
+const { outputOf } = require('../features')
 const { openDescriptor } = require('./descriptor')
 const { Output } = require('./output')
 const { OutputGone } = require('./output-gone')
@@ -21,7 +21,7 @@ const MOST_MS = 10_000 // nor a slow one for longer
 class Outputs {
   /** @type {Map<string, Output>} by what they are: stdout and stderr may be one */
   #open = new Map()
-  /** @type {Set<import('../features').Passing>} */
+  /** @type {Set<import('../features/output/feature').Passing>} */
   #workers = new Set()
 
   /**
@@ -30,7 +30,7 @@ class Outputs {
    *   to
    */
   constructor (options = null, onLoss = () => {}) {
-    this.passOn = options && FEATURES.find(({ passOn, isOn }) => passOn && isOn(options))?.passOn?.(options)
+    this.passOn = options && outputOf(options)
     /** The streams that a worker is given as its stdout and stderr. @type {'pipe' | 'inherit'} */
     this.stdio = this.passOn ? 'pipe' : 'inherit'
     this.onLoss = onLoss

@@ -20,7 +20,7 @@ const sayNoStack = why => `where an event loop is blocked is not known: ${why}`
 
 /** @typedef {{ blockedMs: number }} OfWorker */
 
-/** @type {Readonly<import('..').Feature>} */
+/** @type {Readonly<import('..').Feature & { longestSilenceMs: (options: Options) => number }>} */
 module.exports = Object.freeze({
   name: 'blocked',
   options: ({ row, types }) => [

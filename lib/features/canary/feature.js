@@ -26,7 +26,15 @@ const { kinds } = require('./kinds')
 const KEY = 'canary'
 const MOST_BUCKETS = 400 // of times to the response; see times.js
 
-/** @type {Readonly<import('..').Feature>} */
+/**
+ * @typedef {object} ReloadArgs arguments of the control socket's `reload`, and options of `recycle reload` of the same
+ *   names
+ * @property {(kinds: import('..').ArgKinds) => import('..').Args} args
+ * @property {[flags: string, help: string, preset?: string][]} flags
+ * @property {(status: Record<string, any>) => string | null} [say] what it waits for, by status()
+ */
+
+/** @type {Readonly<import('..').Feature & { reload: ReloadArgs }>} */
 module.exports = Object.freeze({
   name: 'canary',
   options ({ row, types }) {

@@ -10,7 +10,9 @@
 /** @param {Record<string, any>} line */
 const sayBusy = ({ busy }) => `as much to do as ${busy.toFixed(1)} workers have time for`
 
-/** @type {Readonly<import('..').Feature>} */
+/**
+ * @type {Readonly<import('..').Feature & { bounds: (options: Partial<Options>) => Options['autoscale'] | undefined }>}
+ */
 module.exports = Object.freeze({
   name: 'elastic',
   options: () => [],

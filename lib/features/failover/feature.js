@@ -11,7 +11,15 @@
 /** @param {string} why */
 const sayNone = why => `connections die with their worker: ${why}`
 
-/** @type {Readonly<import('..').Feature>} */
+/**
+ * @typedef {object} Own
+ * @property {(shapes: import('..').Shapes) => Record<string, import('../../core/shape').Shape>} beat fields that its
+ *   part in a worker adds to the heartbeat
+ * @property {(beat: Record<string, any>) => number} ownBytes how much of a worker's memory is this feature's, and not
+ *   the app's, by a heartbeat
+ */
+
+/** @type {Readonly<import('..').Feature & Own>} */
 module.exports = Object.freeze({
   name: 'failover',
   options: ({ row, types }) => [

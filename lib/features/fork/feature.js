@@ -13,7 +13,14 @@
 
 const isForking = (/** @type {Record<string, any>} */ { fork }) => fork === 'mold'
 
-/** @type {Readonly<import('..').Feature>} */
+/**
+ * @typedef {object} Own
+ * @property {Record<string, string>} presets what options of the kernel are with it unless they are given, by name, for
+ *   the help
+ * @property {(options: Record<string, any>) => number} processes how many there are of it beside the workers
+ */
+
+/** @type {Readonly<import('..').Feature & Own>} */
 module.exports = Object.freeze({
   name: 'fork',
   options: ({ row, types }) => [

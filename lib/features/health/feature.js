@@ -22,7 +22,13 @@ const DETAILS = ['healthPeriod', 'healthTimeout', 'healthFailureThreshold', 'hea
 
 /** @typedef {{ healthFailures: number | null }} OfWorker */
 
-/** @type {Readonly<import('..').Feature>} */
+/**
+ * @typedef {object} Own
+ * @property {{ is: (worker: Record<string, any>, options: Pick<Options, 'healthFailureThreshold'>) => boolean, say:
+ *   (count: number) => string }} unfit workers that are not counted as ready, by what status() has of them
+ */
+
+/** @type {Readonly<import('..').Feature & Own>} */
 module.exports = Object.freeze({
   name: 'health',
   options: ({ row, types }) => [
@@ -40,7 +46,6 @@ module.exports = Object.freeze({
     if (health !== null && healthInitialDelayMs >= readyTimeoutMs) refuse('healthInitialDelay', `a time below ${of('readyTimeout').called}, by which a worker must have passed a probe`)
   },
   isOn: options => options.health !== null,
-  isGate: true,
   fromPrimary: ({ kind, count }) => ({
     probe: kind('a call: with --health, serve this connection of the primary\'s, which counts nowhere', { id: count }, 'socket')
   }),

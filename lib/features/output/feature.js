@@ -7,7 +7,14 @@
  * @typedef {{ output: 'inherit' | 'lines', prefix: boolean }} Options
  */
 
-/** @type {Readonly<import('..').Feature>} */
+/**
+ * @typedef {{ ended: Promise<void>, settled: () => Promise<void> }} Passing `settled`: its worker has exited, and what
+ *   it wrote has been passed on
+ * @typedef {(stream: import('node:stream').Readable, to: import('../../primary/output').Output, slot: () => number |
+ *   string) => Passing} PassOn takes the output of a worker, which is a pipe then
+ */
+
+/** @type {Readonly<import('..').Feature & { passOn: (options: Options) => PassOn }>} */
 module.exports = Object.freeze({
   name: 'output',
   options: ({ row, types }) => [

@@ -15,7 +15,7 @@ const SESSION = {
   read: value => parseSessionKey(String(value))
 }
 
-/** @type {Readonly<import('..').Feature>} */
+/** @type {Readonly<import('..').Feature & { fromPredecessor: (shapes: import('..').Shapes) => import('..').Kinds }>} */
 module.exports = Object.freeze({
   name: 'sticky',
   options: ({ row }) => [

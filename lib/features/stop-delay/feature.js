@@ -8,7 +8,7 @@
 
 /** @typedef {{ stopDelayMs: number }} Options */
 
-/** @type {Readonly<import('..').Feature>} */
+/** @type {Readonly<import('..').Feature & { beforeStopMs: (options: Options) => number }>} */
 module.exports = Object.freeze({
   name: 'stop-delay',
   options: ({ row, types }) => [

@@ -5,7 +5,20 @@
  * sd_watchdog_enabled(3).
  */
 
-/** @type {Readonly<import('..').Feature>} */
+/** @import { Supervised } from '../../operate/control-verbs' */
+
+/**
+ * @typedef {{ readiness: () => import('../../operate/admin/fleet-readiness').FleetReadiness, leads: string }}
+ *   Operations `leads`: the event of a new primary
+ *
+ * @typedef {object} Own
+ * @property {Record<string, boolean>} environment variables that are for the primary, and taken out; true: for one that
+ *   takes the fleet over, too
+ * @property {(variables: Record<string, string | undefined>, supervisor: Supervised, by: Operations) => { close: () =>
+ *   Promise<unknown>, leave: () => Promise<unknown> } | null} operate `leave`: another primary has its like
+ */
+
+/** @type {Readonly<import('..').Feature & Own>} */
 module.exports = Object.freeze({
   name: 'systemd',
   options: () => [],

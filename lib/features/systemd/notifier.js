@@ -41,7 +41,7 @@ class ServiceNotifier {
    * @param {import('../../operate/control-verbs').Supervised} supervisor
    * @param {{ notifySocket: string, watchdogMs: number | null }} how `watchdogMs`: it must hear a sign of life that
    *   often; null: it need not
-   * @param {import('..').Operations} by
+   * @param {import('./feature').Operations} by
    */
   constructor (supervisor, { notifySocket, watchdogMs }, { readiness, leads }) {
     this.supervisor = supervisor

@@ -5,6 +5,8 @@
  * two do is the kernel's, in lib/primary/succession; when there is an upgrade, and what is said of it, is here.
  */
 
+/** @import { Progress, Supervised } from '../../operate/control-verbs' */
+
 /**
  * @typedef {{}} Options it has none
  *
@@ -15,7 +17,31 @@
  *   the fleet and the old workers are gone. Throws RECYCLE_NOT_UPGRADED, RECYCLE_UPGRADED, RECYCLE_STOPPED
  */
 
-/** @type {Readonly<import('..').Feature>} */
+/**
+ * @typedef {object} Verb by which workers are replaced: it waits for their drains
+ * @property {(kinds: import('..').ArgKinds) => import('..').Args} args
+ * @property {() => CarryOut} carryOut loads it: resolves with the verb's result, of which `recycled` are the journal's
+ *   lines
+ * @property {string} [signal] to the primary, which has the same done
+ * @property {string} help
+ * @property {[flags: string, help: string, read: (text: string) => unknown][]} flags options of the command, named as
+ *   `args`
+ * @property {(result: Record<string, any>) => string} say what has been done, after the fleet's name
+ *
+ * @typedef {(supervisor: Supervised, args: Record<string, any>, progress: Progress, during: typeof
+ *   import('../../operate/control-verbs').during) => Promise<Record<string, any> & { recycled: Record<string, any>[]
+ *   }>} CarryOut
+ *
+ * @typedef {object} Succession the kernel's, of a primary by another one; see lib/primary/succession. The feature says
+ *   when there is one, and what it is called
+ * @property {import('..').LeftFor} reason of what is replaced and scaled for it
+ * @property {string} command that begins it, as users write it
+ * @property {{ begins: string, failed: string, leads: string }} events of the journal
+ * @property {(about: ReturnType<typeof import('../../primary/succession/program').aboutThisProcess>) => string | null}
+ *   whyNot null: this one can be left
+ */
+
+/** @type {Readonly<import('..').Feature & { verbs: Record<string, Verb>, succession: Succession }>} */
 module.exports = Object.freeze({
   name: 'upgrade',
   options: () => [],

@@ -7,7 +7,7 @@ const INITS = ['tini', 'docker-init', 'podman-init', 'catatonit', 'dumb-init']
  * Why this process cannot leave the fleet to another one: what has started it would take its exit for the fleet's.
  * Pure.
  *
- * @param {Parameters<import('..').Succession['whyNot']>[0]} process @returns {string | null} null: it can
+ * @param {Parameters<import('./feature').Succession['whyNot']>[0]} process @returns {string | null} null: it can
  */
 function whyNoUpgrade ({ pid, startedBy, init, env }) {
   if (pid === 1) return 'recycle is PID 1, and the container ends with it; start a container of the new version instead'

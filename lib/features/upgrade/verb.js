@@ -1,6 +1,6 @@
 'use strict'
 
-/** A new primary boots its workers, and then those of this one leave. @type {import('..').CarryOut} */
+/** A new primary boots its workers, and then those of this one leave. @type {import('./feature').CarryOut} */
 async function upgrade (supervisor, { node }, progress, during) {
   let booted = 0
   let of = 2 * supervisor.size

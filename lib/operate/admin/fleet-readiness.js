@@ -8,9 +8,7 @@
  */
 
 const { sayCrashing } = require('../../core/crashes')
-const { FEATURES } = require('../../features')
-
-const UNFIT = FEATURES.flatMap(({ unfit }) => unfit ?? [])
+const { UNFIT } = require('../../features')
 
 class FleetReadiness {
   #intended
@@ -53,8 +51,8 @@ class FleetReadiness {
   #notServing (all) {
     const workers = all.filter(({ state }) => state === 'ready')
     const { options } = this.supervisor
-    const unfit = new Set(workers.filter(worker => UNFIT.some(({ is }) => is(worker, options))))
-    const said = UNFIT.map(({ is, say }) => ({ say, count: workers.filter(worker => is(worker, options)).length })).filter(({ count }) => count > 0).map(({ say, count }) => `; ${count} ${say(count)}`).join('')
+    const unfit = new Set(workers.filter(worker => UNFIT.is(worker, options)))
+    const said = unfit.size > 0 ? `; ${unfit.size} ${UNFIT.say(unfit.size)}` : ''
     return { unfit: unfit.size, said, paused: workers.filter(worker => worker.paused && !unfit.has(worker)).length }
   }
 }

@@ -9,7 +9,7 @@
  * stuck is measured like any other.
  */
 
-const { FEATURES } = require('../../features')
+const { ownBytesOf } = require('../../features')
 const { aboveFresh, withoutFiles } = require('../../core/budget')
 const { makeSample, figure } = require('../../core/sample')
 const { isOver } = require('../../core/reasons')
@@ -91,7 +91,7 @@ class Sampler {
    */
   async read (handle, { inFull = false, at = now() } = {}) {
     const figures = this.#figures.get(handle)
-    const reading = without(await figures?.probe.read(at, inFull) ?? null, ownBytes(handle.latest))
+    const reading = without(await figures?.probe.read(at, inFull) ?? null, ownBytesOf(handle.latest))
     if (figures && reading && reading.pssBytes !== null) figures.lastFull = reading
     if (figures && figures.isLateSaid !== (figures.probe.isLate === true)) this.#sayLate(handle, figures)
     return reading
@@ -261,11 +261,6 @@ class Sampler {
     this.#isMappingSaid = true
     this.record('fleet.warning', { warning: 'mapped-files', slot, pid, metric: budget.metric, bytes: figure(sample, budget.metric), anonBytes: sample.anonBytes })
   }
-}
-
-/** Memory of recycle's features in a worker is none of its app's. @param {import('../../core/message').Beat} beat */
-function ownBytes (beat) {
-  return FEATURES.reduce((sum, feature) => sum + (feature.ownBytes?.(beat) ?? 0), 0)
 }
 
 /** @param {Reading | null} reading @param {number} bytes @returns {Reading | null} */

@@ -6,7 +6,7 @@
  */
 
 const cluster = /** @type {Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
-const { FEATURES, longestSilence } = require('../../features')
+const { FEATURES, gatesOf, longestSilence } = require('../../features')
 const { drawBudget } = require('../../core/budget')
 const { AppPath } = require('./app-path')
 const { forkGuardable, guardChannel } = require('./channel-guard')
@@ -127,7 +127,7 @@ class Spawner {
       budget,
       required,
       readyOn: this.options.readyOn,
-      gates: orphan ? [] : this.#gates,
+      gates: orphan ? [] : gatesOf(this.options),
       variant,
       isAdopted: orphan !== null,
       awaitsDebugger: this.execArgv.some(flag => AWAITS_DEBUGGER.test(flag))
@@ -156,11 +156,6 @@ class Spawner {
     if (rejected !== undefined && this.appPath.known(generation) !== this.appPath.known(rejected)) {
       this.appPath.forget(rejected)
     }
-  }
-
-  /** The gates that must let a worker that has booted pass. */
-  get #gates () {
-    return FEATURES.filter(({ isGate, isOn }) => isGate && isOn(this.options)).map(({ name }) => name)
   }
 
   /** @param {Variant | null} variant @param {string} id */
