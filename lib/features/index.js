@@ -233,7 +233,7 @@ const LIMITS = FEATURES.flatMap(({ limit }) => limit ?? [])
 /** @type {readonly Request[]} */
 const REQUESTS = FEATURES.flatMap(({ request }) => request ?? [])
 
-// What one feature alone has is asked of that feature, by its name.
+// A thing that one feature alone has is asked of that feature, by its name.
 
 /** By name. @type {readonly [string, import('./upgrade/feature').Verb][]} */
 const VERBS = Object.entries(upgrade.verbs)
@@ -244,7 +244,7 @@ const UNFIT = health.unfit
 const ENVIRONMENT = systemd.environment
 /** Opens what is beside the control socket. */
 const openNotifier = systemd.operate
-/** What options of the kernel are unless they are given, by name, for the help. */
+/** Defaults of the kernel's options with a feature, by name, for the help. */
 const PRESETS = fork.presets
 
 /** @param {Record<string, any>} options @returns {number} how many processes there are beside primary and workers */

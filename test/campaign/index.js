@@ -6,8 +6,9 @@
  * bench/results/campaign.json and a page beside it; --add adds to what is there. The same seed makes the same choices;
  * what the machine does meanwhile it cannot repeat. The exit code is 1 if a fault was not survived, or cost a request
  * that it had not killed itself; the folder gets the journal, the faults and the requests of each fleet to which that
- * happened. `--kills n` and `--moves n` kill workers, and move WebSockets, in place of that; `--deploys n` deploys
- * equal and bad code n times each, with a canary (`--only` one of the kinds, `--seconds` of each comparison).
+ * happened. `--kills n`, `--primaries n` and `--moves n` kill workers, kill primaries, and move WebSockets, in place of
+ * that; `--deploys n` deploys equal and bad code n times each, with a canary (`--only` one of the kinds, `--seconds` of
+ * each comparison).
  */
 
 const fs = require('node:fs')
@@ -19,9 +20,10 @@ const { deploy, KINDS } = require('./deploys/run')
 const { killWorkers } = require('./kills/run')
 const { leakTable, studyLeaks } = require('./leaks/run')
 const { moveWebSockets } = require('./migration/run')
+const { killPrimaries } = require('./primaries/run')
 const { campaign } = require('./run')
 
-const FLAGS = { seconds: '120', seed: '1', kills: '0', moves: '0', leaks: '0', mold: false, deploys: '0', only: { default: '' }, evidence: { default: '' }, add: false, out: { default: path.join(RESULTS, 'campaign.json') } }
+const FLAGS = { seconds: '120', seed: '1', kills: '0', primaries: '0', moves: '0', leaks: '0', mold: false, deploys: '0', only: { default: '' }, evidence: { default: '' }, add: false, out: { default: path.join(RESULTS, 'campaign.json') } }
 
 /** @param {import('./run').Try[]} tries */
 function byFault (tries) {
@@ -84,6 +86,20 @@ async function killMany (how) {
   process.exitCode = violations.length > 0 ? 1 : 0
 }
 
+/** @param {{ kills: number, seed: number, evidence: string }} how */
+async function killAllPrimaries (how) {
+  const outcomes = await killPrimaries({
+    ...how,
+    onFleet: ({ variant, violations }) => { for (const what of violations) console.error(`${variant}: ${what}`) }
+  })
+  console.log(`${'fleet'.padEnd(10)}${['kills', 'requests', 'anew', 'messages', 'median ms', 'longest ms', 'wrong'].map(title => title.padStart(11)).join('')}`)
+  for (const { variant, kills, requests, anew, messages, supervisedMs, violations } of outcomes) {
+    const ms = [...supervisedMs].sort((a, b) => a - b)
+    console.log(`${variant.padEnd(10)}${[kills, requests, anew, messages, ms[ms.length >> 1], ms.at(-1), violations.length].map(figure => String(figure).padStart(11)).join('')}`)
+  }
+  process.exitCode = outcomes.some(({ violations }) => violations.length > 0) ? 1 : 0
+}
+
 /** @param {{ deploys: number, only: string, seconds: number }} how */
 async function deployMany ({ deploys, only, seconds }) {
   const kinds = /** @type {(keyof typeof KINDS)[]} */ (Object.keys(KINDS).filter(kind => kind.includes(only)))
@@ -122,10 +138,11 @@ async function studyMany ({ seconds, isMold, only }) {
 
 async function main () {
   exitOnBadFlag('campaign')
-  const { seconds, seed, kills, moves, deploys, leaks, mold, only, evidence, add, out } = readFlags(
+  const { seconds, seed, kills, primaries, moves, deploys, leaks, mold, only, evidence, add, out } = readFlags(
     FLAGS, {}, process.argv.slice(2)
   )
   if (Number(kills) > 0) return killMany({ kills: Number(kills), seed: Number(seed), evidence })
+  if (Number(primaries) > 0) return killAllPrimaries({ kills: Number(primaries), seed: Number(seed), evidence })
   if (Number(moves) > 0) return moveMany({ moves: Number(moves), seed: Number(seed) })
   if (Number(leaks) > 0) return studyMany({ seconds: Number(leaks), isMold: mold, only })
   if (Number(deploys) > 0) return deployMany({ deploys: Number(deploys), only, seconds: Number(seconds) })

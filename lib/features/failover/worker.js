@@ -297,10 +297,12 @@ function bytesOf ({ socket, head: bytes, exchanges: [{ head }, ...more] }) {
 }
 
 /** Plain HTTP/1 over TCP, which a sibling can go on with. @param {Connection} connection */
-function isSuited ({ acceptor, stage, socket, session, secure, isPinned, isForeign, isEnding }) {
-  const handle = /** @type {any} */ (socket)?._handle
-  return acceptor.isMovable && (stage === 'served' || stage === 'waiting') && session === null && secure === null && !isPinned && !isForeign && !isEnding &&
-    typeof handle?.getpeername === 'function' && handle.fd >= 0
+function isSuited (connection) {
+  const { acceptor, stage, socket, session, secure, isPinned, isForeign } = connection
+  if (stage !== 'served' && stage !== 'waiting') return false // one that is held, say, has no socket
+  const handle = /** @type {any} */ (socket)._handle
+  return acceptor.isMovable && session === null && secure === null && !isPinned && !isForeign &&
+    !connection.isEnding && typeof handle?.getpeername === 'function' && handle.fd >= 0
 }
 
 /** @param {WorkerKernel} kernel @returns {WorkerPart} */

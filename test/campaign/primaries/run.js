@@ -1,0 +1,120 @@
+'use strict'
+
+/** Kills primaries (SIGKILL) under load: at rest, and while their workers are replaced. */
+
+const { spawn } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { setTimeout: sleep } = require('node:timers/promises')
+const { connect } = require('../../../lib/control/client')
+const { BIN, FIXTURES, freePort } = require('../../support/fleet')
+const { Load } = require('../../support/load')
+const { seeded } = require('../../support/random')
+const { MigrationClients } = require('../migration/clients')
+
+const WORKERS = 3
+const KILLS_OF_FLEET = 5
+const AGAIN_MS = 300 // until the service manager, or a shell, starts the next one
+const LONGEST_MS = 60_000
+const VARIANTS = /** @type {Record<string, string[]>} */ ({
+  spawned: [], revived: ['--revive'], forked: ['--fork', 'mold'], sticky: ['--sticky', 'ip']
+})
+
+/**
+ * @typedef {object} Outcome of one fleet
+ * @property {string} variant
+ * @property {number} kills
+ * @property {number} requests
+ * @property {number[]} supervisedMs from each kill until another primary has adopted the workers
+ * @property {number} anew sockets that keep-alive clients opened anew
+ * @property {number} messages of WebSockets
+ * @property {string[]} violations requests that failed, connections that closed, and what else is wrong
+ */
+
+/**
+ * @param {{ kills: number, seed: number, evidence?: string, onFleet?: (outcome: Outcome) => void }} how
+ * @returns {Promise<Outcome[]>}
+ */
+async function killPrimaries ({ kills, seed, evidence = '', onFleet = () => {} }) {
+  const random = seeded(seed)
+  const outcomes = []
+  for (let done = 0; done < kills; done += KILLS_OF_FLEET) {
+    const variants = Object.keys(VARIANTS)
+    const variant = variants[outcomes.length % variants.length]
+    const outcome = await ofFleet(variant, Math.min(KILLS_OF_FLEET, kills - done), random, evidence)
+    onFleet(outcome)
+    outcomes.push(outcome)
+  }
+  return outcomes
+}
+
+/**
+ * @param {string} variant @param {number} kills @param {() => number} random
+ * @param {string} evidence a folder for the journals of fleets in which something is wrong
+ * @returns {Promise<Outcome>}
+ */
+async function ofFleet (variant, kills, random, evidence) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'rp-'))
+  const [socket, journal] = ['control', 'journal.ndjson'].map(name => path.join(folder, name))
+  const port = await freePort()
+  const args = [BIN, '-w', String(WORKERS), '--control', socket, '--journal', journal, '--drain-timeout', '10s', ...VARIANTS[variant], path.join(FIXTURES, 'websockets.js')]
+  const start = () => spawn(process.execPath, args, { env: { ...process.env, PORT: String(port) }, stdio: 'ignore', detached: true })
+  const lines = () => fs.existsSync(journal)
+    ? fs.readFileSync(journal, 'utf8').split('\n').filter(Boolean).map(line => JSON.parse(line))
+    : []
+  const primary = () => lines().filter(({ event }) => event === 'fleet.start').at(-1)?.pid
+  /** @param {(line: Record<string, any>) => boolean} is @param {number} [count] */
+  const until = async (is, count = 1) => {
+    for (const deadline = Date.now() + LONGEST_MS; ; await sleep(50)) {
+      const found = lines().filter(is)
+      if (found.length >= count) return found[count - 1]
+      if (Date.now() > deadline) throw new Error(`within ${LONGEST_MS} ms: ${lines().slice(-10).map(({ event }) => event).join(', ')}`)
+    }
+  }
+  /** @type {Outcome} */
+  const outcome = { variant, kills: 0, requests: 0, supervisedMs: [], anew: 0, messages: 0, violations: [] }
+  start()
+  await until(({ event }) => event === 'fleet.ready')
+  const loads = [
+    new Load({ port, connections: 40, thinkMs: 160 }), new Load({ port, connections: 1, keepAlive: false, thinkMs: 20 })
+  ]
+  const clients = new MigrationClients(port, random, 100)
+  await sleep(1000)
+  for (const began = Date.now(); outcome.kills < kills;) {
+    const pid = primary()
+    if (random() < 0.3) connect(socket).then(control => control.call('reload', {})).catch(() => {}) // its primary is killed
+    await sleep(random() * 1000)
+    process.kill(pid, 'SIGKILL')
+    const killedAt = Date.now()
+    outcome.kills++
+    if (variant !== 'revived') {
+      await sleep(random() * AGAIN_MS)
+      start()
+    }
+    try {
+      const { workers, t } = await until(({ event, t }) => event === 'fleet.adopted' && t >= killedAt)
+      outcome.supervisedMs.push(t - killedAt)
+      await until(({ event, reason, t }) => event === 'recycled' && reason === 'adopted' && t >= killedAt, workers.length)
+    } catch (error) {
+      outcome.violations.push(`after ${killedAt - began} ms: ${/** @type {Error} */ (error).message}`)
+      break
+    }
+  }
+  const [kept, each] = await Promise.all(loads.map(load => load.stop()))
+  await clients.stop()
+  outcome.requests = kept.requests + each.requests
+  outcome.anew = kept.sockets - 40
+  outcome.messages = clients.exchanges.length
+  outcome.violations.push(
+    ...[...kept.failures, ...each.failures].map(({ error, t, afterMs }) => `a request: ${error} after ${afterMs} ms, at ${t}`),
+    ...clients.exchanges.filter(({ outcome }) => !['answered', 'left'].includes(outcome)).map(({ kind, outcome }) => `a WebSocket, ${kind}: ${outcome}`)
+  )
+  process.kill(primary(), 'SIGTERM')
+  await until(({ event }) => event === 'fleet.stop').catch(error => outcome.violations.push(`the stop: ${error.message}`))
+  if (evidence && outcome.violations.length > 0) fs.copyFileSync(journal, path.join(evidence, `primaries-${variant}-${Date.now()}.ndjson`))
+  fs.rmSync(folder, { recursive: true, force: true })
+  return outcome
+}
+
+module.exports = { killPrimaries }
