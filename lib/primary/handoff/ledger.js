@@ -280,7 +280,8 @@ class HandoffLedger {
       this.#lose(entry)
     } else {
       entry.tried.clear() // the next worker to become ready gets it
-      entry.waitFor(isAwaited ? ORPHAN_MS : Math.max(1, entry.leftMs ?? ORPHAN_MS), () => {
+      // Though its idle time ends sooner: its client may have asked by then, as the worker that takes it finds out
+      entry.waitFor(isAwaited ? ORPHAN_MS : Math.max(ORPHAN_MS, entry.leftMs ?? 0), () => {
         if (entry.receiver === null) this.#lose(entry)
       })
     }
