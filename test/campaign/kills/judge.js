@@ -23,7 +23,10 @@ function judge (exchanges, crashes) {
     const meanwhile = crashes.filter(({ time }) => time >= startedAt - SLACK_MS && time <= t + SLACK_MS)
     // Of two connections, where the port has been used again
     const cuts = meanwhile.flatMap(({ cuts = [] }) => cuts).filter(cut => cut.remotePort === port)
-    const isYoung = meanwhile.some(({ time }) => time >= t - ageMs && time < t - ageMs + YOUNG_MS)
+    // Of one without an answer yet it is not known since when a worker has had it
+    const isYoung = ageMs === 0
+      ? outcome !== 'timeout'
+      : meanwhile.some(({ time }) => time >= t - ageMs && time < t - ageMs + YOUNG_MS)
     if (meanwhile.length > 0 && (isYoung || mayFail(exchange, cuts))) costs[`${kind}: ${outcome}`] = (costs[`${kind}: ${outcome}`] ?? 0) + 1
     else violations.push(`${kind}: ${outcome} after ${t - startedAt} ms, on a connection of ${ageMs} ms, port ${port}; ${meanwhile.length} deaths meanwhile (${meanwhile.map(({ time }) => `${t - time} ms`).join(', ')} before), in the journal: ${JSON.stringify(cuts)}`)
   }

@@ -34,6 +34,8 @@ t.test('the judge finds a request that no kill explains', async t => {
   t.equal(of({ outcome: 'closed', ageMs: 100 }), 0, 'its connection was young')
   t.equal(of({ outcome: 'closed', ageMs: 500 }), 0, 'and that at the death')
   t.equal(of({ outcome: 'closed', ageMs: 520 }), 1)
+  t.equal(of({ outcome: 'closed', ageMs: 0 }), 0, 'it had no answer yet')
+  t.equal(of({ outcome: 'timeout', ageMs: 0 }), 1)
   t.equal(of({ outcome: 'closed', kind: 'a connection a request' }), 0)
   t.equal(of({ kind: 'upload' }, [{ ...crash, cuts: [{ remotePort: 5000 }] }]), 0)
   t.equal(of({}, [{ ...crash, cuts: [{ remotePort: 5000 }] }]), 1, 'one worker has')
