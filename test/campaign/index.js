@@ -92,10 +92,10 @@ async function killAllPrimaries (how) {
     ...how,
     onFleet: ({ variant, violations }) => { for (const what of violations) console.error(`${variant}: ${what}`) }
   })
-  console.log(`${'fleet'.padEnd(10)}${['kills', 'requests', 'anew', 'messages', 'median ms', 'longest ms', 'wrong'].map(title => title.padStart(11)).join('')}`)
-  for (const { variant, kills, requests, anew, messages, supervisedMs, violations } of outcomes) {
+  console.log(`${'fleet'.padEnd(10)}${['kills', 'requests', 'anew', 'messages', 'closed', 'median ms', 'longest ms', 'wrong'].map(title => title.padStart(11)).join('')}`)
+  for (const { variant, kills, requests, anew, messages, closed, supervisedMs, violations } of outcomes) {
     const ms = [...supervisedMs].sort((a, b) => a - b)
-    console.log(`${variant.padEnd(10)}${[kills, requests, anew, messages, ms[ms.length >> 1], ms.at(-1), violations.length].map(figure => String(figure).padStart(11)).join('')}`)
+    console.log(`${variant.padEnd(10)}${[kills, requests, anew, messages, closed, ms[ms.length >> 1], ms.at(-1), violations.length].map(figure => String(figure).padStart(11)).join('')}`)
   }
   process.exitCode = outcomes.some(({ violations }) => violations.length > 0) ? 1 : 0
 }

@@ -17,6 +17,7 @@ const WORKERS = 3
 const KILLS_OF_FLEET = 5
 const AGAIN_MS = 300 // until the service manager, or a shell, starts the next one
 const LONGEST_MS = 60_000
+const LEAVES_MS = 3000 // a worker that drains as its primary dies leaves, with the WebSockets that could not move yet
 const VARIANTS = /** @type {Record<string, string[]>} */ ({
   spawned: [], revived: ['--revive'], forked: ['--fork', 'mold'], sticky: ['--sticky', 'ip']
 })
@@ -29,20 +30,22 @@ const VARIANTS = /** @type {Record<string, string[]>} */ ({
  * @property {number[]} supervisedMs from each kill until another primary has adopted the workers
  * @property {number} anew sockets that keep-alive clients opened anew
  * @property {number} messages of WebSockets
+ * @property {number} closed WebSockets, with workers that drained as their primary was killed
  * @property {string[]} violations requests that failed, connections that closed, and what else is wrong
  */
 
 /**
- * @param {{ kills: number, seed: number, evidence?: string, onFleet?: (outcome: Outcome) => void }} how
+ * @param {{ kills: number, seed: number, reloads?: number, evidence?: string, onFleet?: (outcome: Outcome) => void }}
+ *   how `reloads`: of the kills, 0 to 1, how many are in a reload
  * @returns {Promise<Outcome[]>}
  */
-async function killPrimaries ({ kills, seed, evidence = '', onFleet = () => {} }) {
+async function killPrimaries ({ kills, seed, reloads = 0.3, evidence = '', onFleet = () => {} }) {
   const random = seeded(seed)
   const outcomes = []
   for (let done = 0; done < kills; done += KILLS_OF_FLEET) {
     const variants = Object.keys(VARIANTS)
     const variant = variants[outcomes.length % variants.length]
-    const outcome = await ofFleet(variant, Math.min(KILLS_OF_FLEET, kills - done), random, evidence)
+    const outcome = await ofFleet(variant, Math.min(KILLS_OF_FLEET, kills - done), { random, reloads, evidence })
     onFleet(outcome)
     outcomes.push(outcome)
   }
@@ -50,11 +53,12 @@ async function killPrimaries ({ kills, seed, evidence = '', onFleet = () => {} }
 }
 
 /**
- * @param {string} variant @param {number} kills @param {() => number} random
- * @param {string} evidence a folder for the journals of fleets in which something is wrong
+ * @param {string} variant @param {number} kills
+ * @param {{ random: () => number, reloads: number, evidence: string }} how `evidence`: a folder for the journals of
+ *   fleets in which something is wrong
  * @returns {Promise<Outcome>}
  */
-async function ofFleet (variant, kills, random, evidence) {
+async function ofFleet (variant, kills, { random, reloads, evidence }) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'rp-'))
   const [socket, journal] = ['control', 'journal.ndjson'].map(name => path.join(folder, name))
   const port = await freePort()
@@ -73,7 +77,9 @@ async function ofFleet (variant, kills, random, evidence) {
     }
   }
   /** @type {Outcome} */
-  const outcome = { variant, kills: 0, requests: 0, supervisedMs: [], anew: 0, messages: 0, violations: [] }
+  const outcome = { variant, kills: 0, requests: 0, supervisedMs: [], anew: 0, messages: 0, closed: 0, violations: [] }
+  /** @type {number[]} */
+  const inReload = []
   start()
   await until(({ event }) => event === 'fleet.ready')
   const loads = [
@@ -83,10 +89,12 @@ async function ofFleet (variant, kills, random, evidence) {
   await sleep(1000)
   for (const began = Date.now(); outcome.kills < kills;) {
     const pid = primary()
-    if (random() < 0.3) connect(socket).then(control => control.call('reload', {})).catch(() => {}) // its primary is killed
+    const isInReload = random() < reloads
+    if (isInReload) connect(socket).then(control => control.call('reload', {})).catch(() => {}) // its primary is killed
     await sleep(random() * 1000)
     process.kill(pid, 'SIGKILL')
     const killedAt = Date.now()
+    if (isInReload) inReload.push(killedAt)
     outcome.kills++
     if (variant !== 'revived') {
       await sleep(random() * AGAIN_MS)
@@ -106,9 +114,12 @@ async function ofFleet (variant, kills, random, evidence) {
   outcome.requests = kept.requests + each.requests
   outcome.anew = kept.sockets - 40
   outcome.messages = clients.exchanges.length
+  const isExcused = (/** @type {import('../migration/clients').Exchange} */ { outcome, t }) =>
+    outcome === 'closed' && inReload.some(at => t >= at && t <= at + LEAVES_MS)
+  outcome.closed = clients.exchanges.filter(isExcused).length
   outcome.violations.push(
     ...[...kept.failures, ...each.failures].map(({ error, t, afterMs }) => `a request: ${error} after ${afterMs} ms, at ${t}`),
-    ...clients.exchanges.filter(({ outcome }) => !['answered', 'left'].includes(outcome)).map(({ kind, outcome }) => `a WebSocket, ${kind}: ${outcome}`)
+    ...clients.exchanges.filter(exchange => !['answered', 'left'].includes(exchange.outcome) && !isExcused(exchange)).map(({ kind, outcome }) => `a WebSocket, ${kind}: ${outcome}`)
   )
   process.kill(primary(), 'SIGTERM')
   await until(({ event }) => event === 'fleet.stop').catch(error => outcome.violations.push(`the stop: ${error.message}`))
