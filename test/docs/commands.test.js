@@ -28,7 +28,7 @@ const FOREIGN = [
   '--refork-after', '--minUptime', '--spinSleepTime', '--pack', // pitchfork, forever, arethetypeswrong
   '--init', '--read-only', '--tmpfs', '--add-architecture', // docker
   // test/matrix.js, the benches, an app, the campaign
-  '--node', '--arch', '--quick', '--million', '--its', '--own', '--seconds', '--calm', '--seed', '--add', '--kills', '--moves', '--leaks', '--deploys', '--mold', '--rounds',
+  '--node', '--arch', '--quick', '--million', '--its', '--own', '--seconds', '--calm', '--seed', '--add', '--kills', '--primaries', '--moves', '--leaks', '--deploys', '--mold', '--rounds',
   // examples/sprites, examples/capacity
   '--grace', '--only', '--heap', '--descriptors', '--pings', '--storm', '--buffer'
 ]
