@@ -104,7 +104,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const stopped = new Promise(resolve => supervisor.once('stopped', resolve))
   const operations = await operate(supervisor, options, service.variables)
   const { adoption } = supervisor.parts
-  if (options.control !== 'none') adoption.fleet = fleetKey({ name: supervisor.name, control: options.control }, process.env)
+  if (options.control !== 'none') adoption.key = fleetKey({ name: supervisor.name, control: options.control }, process.env)
   if (!takeover) await adoption.find()
   supervisor.parts.failures.watchProcess()
   obeySignals(supervisor, terminal, parents) // before the forks, which take time

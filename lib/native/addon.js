@@ -20,7 +20,6 @@ const FOLDER = path.join(__dirname, 'addon')
  *   message; descriptors for which this process has no room are missing, the last first
  * @property {() => [number, number]} socketpair
  * @property {(fd: number) => number} peer the uid of the process at the other end of a unix socket
- * @property {(fd: number) => number} duplicate another descriptor of the same file or socket
  * @property {(code: number) => never} exit at once, with no handler run
  * @property {() => boolean} guardExits copies end by _exit from now on; false: this Node has no hook for it
  * @property {() => boolean} drainAlone copies do not wait for threads of V8's that they lack, from now on; after

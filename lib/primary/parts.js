@@ -205,13 +205,13 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const adoption = new Adoption({ ...deps, recycler })
   spawner.takeOrphan = slot => adoption.take(slot)
   spawner.orphanSettings = () => {
-    const { fleet } = adoption
+    const { key } = adoption
     const { orphanTimeoutMs: timeoutMs, journal } = options
-    if (fleet === null || timeoutMs === 0) return null
+    if (key === null || timeoutMs === 0) return null
     const { node, args, cwd } = programOnDisk()
     const revive = options.revive && whyNoRevival() === null ? { node, args, cwd } : null
     const writes = { journal: journal && path.resolve(journal), log: formatOf(options) }
-    return { fleet, timeoutMs, ...writes, primary: process.pid, revive }
+    return { fleet: key, timeoutMs, ...writes, primary: process.pid, revive }
   }
   takeover?.on('sole', () => adoption.begin())
   if (takeover) {

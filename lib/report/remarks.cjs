@@ -1,5 +1,7 @@
 'use strict'
 
+const LAST = 8.64e15 // ms: the latest time of a Date
+
 /**
  * Facts that a reader must know beside the figures, for the terminal and for the page.
  *
@@ -7,12 +9,11 @@
  * @property {(value: number) => string} grouped
  * @property {(value: number, one: string) => string} count
  * @property {(ms: number) => string} time
- * @property {(gap: import('./gaps').Gap) => string} span
  * @property {(text: string) => string} clean without control characters
  *
  * @param {import('./index').Report} report @param {Format} format @returns {string[]}
  */
-function remarksOf (report, { grouped, count, time, span, clean }) {
+function remarksOf (report, { grouped, count, time, clean }) {
   const { gaps, unacked, streamsCut, restarted, oomKills, client, skippedLines, recycleEvents } = report
   const { clockSetBackMs, clockSetForwardMs } = report
   const said = gaps.slice(1).map(gap => `nothing is known ${span(gap)}: ${gap.why}`)
@@ -37,4 +38,12 @@ function remarksOf (report, { grouped, count, time, span, clean }) {
   return said
 }
 
-module.exports = { remarksOf }
+/** @param {import('./gaps').Gap} gap @returns {string} */
+function span ({ from, to }) {
+  // Any number may stand in a journal
+  const at = (/** @type {number} */ t) => new Date(Math.max(-LAST, Math.min(t, LAST))).toISOString()
+  if (from !== null && to === from) return `at ${at(from)}`
+  return `${from === null ? '' : `from ${at(from)} `}${to === null ? 'on' : `to ${at(to)}`}`
+}
+
+module.exports = { remarksOf, span }

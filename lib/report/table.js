@@ -10,7 +10,6 @@ const { WIDTH, clip, clockOf, milliseconds, percent, orDash, time, wrap } = requ
 const { dropGroups, hintOf } = require('./drop-groups.cjs')
 const { layOut, mib, short } = require('./grid')
 const { remarksOf } = require('./remarks.cjs')
-const { span } = require('./verdict')
 /** @import { Report } from '.' */
 
 /** @typedef {ReturnType<typeof painter>} Paint */
@@ -179,7 +178,7 @@ function ofFeatures (report, paint) {
 
 /** @param {Report} report @param {Paint} paint */
 function remarks (report, paint) {
-  const said = remarksOf(report, { grouped, count, time: formatTime, span, clean: escapeControls })
+  const said = remarksOf(report, { grouped, count, time: formatTime, clean: escapeControls })
   return said.flatMap(remark => wrap(remark)).map(remark => paint('dim', remark))
 }
 

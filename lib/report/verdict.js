@@ -1,6 +1,7 @@
 'use strict'
 
 const { count, grouped } = require('../core/units')
+const { span } = require('./remarks.cjs')
 /** @import { Gap } from './gaps' */
 
 /**
@@ -54,8 +55,6 @@ function verdictOf ({
   return judged(dropped === 0 && cut === 0 && isCertain, text, gaps)
 }
 
-const LAST = 8.64e15 // ms: the latest time of a Date
-
 /**
  * @param {boolean} isClean as far as is recorded @param {string} text @param {readonly Gap[]} gaps
  * @returns {Verdict}
@@ -68,12 +67,4 @@ function judged (isClean, text, gaps) {
   return isClean ? { ok: false, exitCode: 2, text: `${unknown}; recorded: ${text}` } : { ok: false, exitCode: 1, text: `${text}; ${unknown}` }
 }
 
-/** @param {Gap} gap */
-function span ({ from, to }) {
-  // Any number may stand in a journal
-  const at = (/** @type {number} */ t) => new Date(Math.max(-LAST, Math.min(t, LAST))).toISOString()
-  if (from !== null && to === from) return `at ${at(from)}`
-  return `${from === null ? '' : `from ${at(from)} `}${to === null ? 'on' : `to ${at(to)}`}`
-}
-
-module.exports = { verdictOf, span }
+module.exports = { verdictOf }

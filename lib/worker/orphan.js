@@ -126,7 +126,7 @@ class Orphan {
       socket.destroy()
       if (message === null) return
       const { adopt, leave } = orNull(() => JSON.parse(message.text)) ?? {}
-      if (adopt !== undefined && message.descriptors.length === 1) this.#begone(adopt, message.descriptors[0])
+      if (adopt !== undefined && message.descriptors.length === 1) this.#goOn(adopt, message.descriptors[0])
       else if (leave) this.#end('replaced')
     }
     receive()
@@ -149,7 +149,7 @@ class Orphan {
   }
 
   /** @param {number} primary its pid @param {number} fd */
-  #begone (primary, fd) {
+  #goOn (primary, fd) {
     this.#stop()
     this.#primary = primary
     this.adopted(fd)

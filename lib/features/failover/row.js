@@ -89,7 +89,7 @@ function readRow (view, at) {
     hasThrown: has(THREW),
     latest: state(latest),
     other: state(other),
-    kept: Math.trunc(number(KEPT)), // before 0.1 a half was added at the end of a head
+    kept: number(KEPT),
     place: number(PLACE)
   }
 }

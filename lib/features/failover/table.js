@@ -72,6 +72,7 @@ class Note {
   writtenBefore = 0
   /** At the end of the last response the worker did not know whether the next request had begun to arrive. */
   isUncertain = false
+
   /** @param {Table} table @param {number} fd @param {number} row @param {number} serial @param {Float64Array} view */
   constructor ({ addon, isKeeping }, fd, row, serial, view) {
     this.addon = addon
@@ -127,7 +128,7 @@ class Note {
   get read () {
     const kept = this.#view[this.#at + KEPT]
     const before = this.#view[this.#at + STATES[this.#latest]]
-    return this.isKeeping && kept > 0 && before >= 0 ? before + Math.trunc(kept) : null
+    return this.isKeeping && kept > 0 && before >= 0 ? before + kept : null
   }
 
   /** The request of the connection is not to be handled by another worker. */

@@ -283,14 +283,6 @@ static napi_value Peer (napi_env env, napi_callback_info info) {
   return number(env, peer.uid);
 }
 
-/** duplicate(fd): another descriptor of the same file or socket. */
-static napi_value Duplicate (napi_env env, napi_callback_info info) {
-  napi_value values[1];
-  int fd, copy;
-  if (!arguments(env, info, 1, values) || !integer(env, values[0], &fd)) return NULL;
-  return (copy = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0 ? fail(env, "fcntl") : number(env, copy);
-}
-
 /** notify(path, text): one datagram, shorter than 32 KiB, to a unix socket; a path that begins with @ is an abstract one. It does not wait: EAGAIN. */
 static napi_value Notify (napi_env env, napi_callback_info info) {
   napi_value values[2];
@@ -454,8 +446,7 @@ static napi_value Collect (napi_env env, napi_callback_info info) {
 
 NAPI_MODULE_INIT () {
   const struct { const char *name; napi_callback call; } functions[] = {
-    { "fork", Fork }, { "wait", Wait }, { "send", Send }, { "receive", Receive }, { "socketpair", Socketpair }, { "peer", Peer }, { "duplicate", Duplicate },
-    { "exit", Exit },
+    { "fork", Fork }, { "wait", Wait }, { "send", Send }, { "receive", Receive }, { "socketpair", Socketpair }, { "peer", Peer }, { "exit", Exit },
     { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "drainAlone", DrainAlone }, { "activeRequests", ActiveRequests }, { "ignore", Ignore },
     { "exited", Exited }, { "collect", Collect }, { "notify", Notify },
     { "memory", Memory }, { "map", Map }, { "bytesOf", BytesOf }, { "unread", Unread }, { "shut", Shut },

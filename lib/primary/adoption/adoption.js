@@ -35,11 +35,11 @@ class Adoption {
   latest = null
 
   /** A key that tells the fleet from the others of this user; null: it has no orphans. @type {string | null} */
-  fleet = null
+  key = null
 
   /** @param {import('../parts').Deps & { recycler: import('../recycling/recycler').Recycler }} deps */
   constructor ({ fleet, listeningSockets, recycler, tasks, record, stopping }) {
-    this.slots = fleet
+    this.fleet = fleet
     this.listeningSockets = listeningSockets
     this.recycler = recycler
     this.tasks = tasks
@@ -50,8 +50,8 @@ class Adoption {
   /** Looks for orphans, before anything is bound. */
   async find () {
     const addon = this.#addon
-    if (this.fleet === null || addon === null) return
-    const family = familyOf(Number(process.geteuid?.()), this.fleet)
+    if (this.key === null || addon === null) return
+    const family = familyOf(Number(process.geteuid?.()), this.key)
     const pids = orphansAmong(namesOfSockets(), family).filter(pid => !this.#known.has(pid))
     await Promise.all(pids.map(async pid => {
       const found = await OrphanProcess.find(addon, family, pid)
@@ -65,7 +65,7 @@ class Adoption {
   /** Adopts those that are found, and that come within a minute: another primary may just have died. */
   begin () {
     this.#adopt()
-    if (this.fleet !== null) this.#lookOn()
+    if (this.key !== null) this.#lookOn()
   }
 
   /** @param {number | null} slot @returns {OrphanProcess | null} the one that is to have this slot */
@@ -100,7 +100,7 @@ class Adoption {
   /** @param {OrphanProcess} orphan @returns {number} its slot, or a free one where another worker has that */
   #place (orphan) {
     const { slot } = orphan.facts
-    const place = this.slots.slots.get(slot)?.incumbent ? this.slots.free(1)[0] : slot
+    const place = this.fleet.slots.get(slot)?.incumbent ? this.fleet.free(1)[0] : slot
     this.#bySlot.set(place, orphan)
     return place
   }

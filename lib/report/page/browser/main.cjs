@@ -49,8 +49,7 @@ function tiles () {
 }
 
 function footer () {
-  const span = ({ from, to }) => [from === null ? '' : `from ${new Date(from).toISOString()}`, to === null ? 'on' : `to ${new Date(to).toISOString()}`].join(' ')
-  const remarks = remarksOf(report, { grouped: whole, count: plural, time, span, clean: text => text })
+  const remarks = remarksOf(report, { grouped: whole, count: plural, time, clean: text => text })
     .map(remark => `${remark[0].toUpperCase()}${remark.slice(1)}.`)
   const meaning = 'A drop is a request that the client sent and that got no complete response with an expected status. “Joined by port” is certain; “joined by time” may be a coincidence.'
   return h('footer', {}, [...remarks, meaning, `Made by recycle ${version}.`].map(text => h('p', {}, [text])))
