@@ -10,7 +10,7 @@
 const fs = require('node:fs')
 const { answerHelp } = require('./support/help')
 const { drawStrips } = require('./support/strips')
-const { readReport } = require('../lib/report')
+const { readReport } = require('../lib/tools/report')
 
 answerHelp()
 const files = process.argv.slice(2)

@@ -16,7 +16,7 @@ const path = require('node:path')
 const { temporaryFolder } = require('./support/folder')
 const { answerHelp } = require('./support/help')
 const { parseSize, formatSize } = require('../lib/core/units')
-const { readReport } = require('../lib/report')
+const { readReport } = require('../lib/tools/report')
 
 const SLOTS = 5
 const RECYCLE_EVERY = 600 // samples

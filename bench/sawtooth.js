@@ -8,7 +8,7 @@
 
 const { answerHelp } = require('./support/help')
 const { drawStrips } = require('./support/strips')
-const { readReport } = require('../lib/report')
+const { readReport } = require('../lib/tools/report')
 
 answerHelp()
 readReport(process.argv.slice(2)).then(({ report, series }) => {

@@ -22,7 +22,7 @@ const { PEERS, install } = require('./peers')
 const { Hub } = require('./support/hub')
 const { openBench } = require('./support/rounds')
 const { Roster } = require('./support/roster')
-const { freePort } = require('../lib/drill/target')
+const { freePort } = require('../lib/tools/drill/target')
 
 const APP = path.join(__dirname, 'apps', 'websocket.js')
 const RELOADING = /** @type {Record<string, string>} */ ({ recycle: 'recycle-once', pm2: 'pm2-once' })

@@ -32,8 +32,8 @@ function supervise ({ app, args = [], ...given }) {
 
 // Loaded on demand, to keep the process of a supervisor small.
 
-/** @type {typeof import('./drill').drill} */
-const drill = async options => require('./drill').drill(options)
+/** @type {typeof import('./tools/drill').drill} */
+const drill = async options => require('./tools/drill').drill(options)
 
 /** @type {typeof import('./journal/reader').readJournal} */
 const readJournal = file => require('./journal/reader').readJournal(file)

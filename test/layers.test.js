@@ -20,18 +20,17 @@ const ROOT = path.join(__dirname, '..')
 /** Each layer and the layers that it may import from, itself included, from the top down. */
 const MAY_IMPORT = {
   bin: ['cli', 'native'],
-  cli: ['cli', 'features', 'index', 'operate', 'drill', 'report', 'primary', 'control', 'journal', 'native', 'core'],
-  index: ['operate', 'drill', 'report', 'primary', 'journal', 'core'],
-  operate: ['operate', 'report', 'control', 'journal', 'native', 'core', 'features'],
-  drill: ['drill', 'report', 'primary', 'control', 'journal', 'native', 'core'],
-  report: ['report', 'journal', 'core', 'features'],
+  cli: ['cli', 'features', 'index', 'tools', 'operate', 'primary', 'control', 'journal', 'native', 'core'],
+  index: ['operate', 'primary', 'journal', 'core', 'tools'],
+  tools: ['tools', 'operate', 'primary', 'control', 'journal', 'native', 'core', 'features'],
+  operate: ['operate', 'control', 'journal', 'native', 'core', 'features', 'tools'],
   primary: ['primary', 'native', 'journal', 'core', 'features'],
   control: ['control', 'core'],
   journal: ['journal', 'core', 'features'],
   worker: ['worker', 'native', 'core', 'features'],
   native: ['native', 'core'],
   core: ['core', 'features'],
-  features: ['features', 'core', 'report', 'native']
+  features: ['features', 'core', 'native', 'tools']
 }
 
 /**
@@ -180,6 +179,16 @@ t.test('imports point down', async t => {
   t.same(upward, [])
 })
 
+t.test('no fleet loads lib/tools: a command, the drill of the API, a report, and a page that is opened do', async t => {
+  const mayImport = /^lib\/(cli\/|index\.js$|features\/[\w-]+\/(report|page)\.js$|operate\/admin\/live-page\.js$)/
+  const importers = files.filter(file => layerOf(file) !== 'tools' && edges.get(file)?.some(target => layerOf(target) === 'tools'))
+  t.ok(importers.length > 0)
+  t.same(importers.filter(file => !mayImport.test(file)), [])
+  const eagerly = importers.filter(file => !file.startsWith('lib/features/') && file !== 'lib/operate/admin/live-page.js')
+    .filter(file => /^const .* = require\('\.{1,2}\/tools\//m.test(code(file)))
+  t.same(eagerly, [], 'where it is used, in a function')
+})
+
 t.test('imports make no cycle', async t => {
   t.same(cyclesOf([...edges].map(([file, targets]) => [file, targets.filter(isOurs)])), [])
   t.same(cyclesOf([['a', ['b']], ['b', ['c']], ['c', ['b']]]), ['b → c → b'], 'a cycle is found')
@@ -208,9 +217,9 @@ for (const [layer, { folders, shared }] of Object.entries(INSIDE)) {
 }
 
 t.test('no file outside a feature imports it or names what it adds', async t => {
-  const pauses = /^lib\/(core\/(gc-pauses|message)|operate\/admin\/metrics|primary\/(status|measuring\/sampler|workers\/worker-handle)|report\/\w+|worker\/(enter|vitals\/[\w-]+))\.js$/
+  const pauses = /^lib\/(core\/(gc-pauses|message)|operate\/admin\/metrics|primary\/(status|measuring\/sampler|workers\/worker-handle)|tools\/report\/\w+|worker\/(enter|vitals\/[\w-]+))\.js$/
   /** Words of HTTP, of V8, of cluster and of everyday, too: where they are those. @type {Record<string, RegExp>} */
-  const others = { upgrade: /^lib\/(worker\/|(core\/request-replay|report\/schema)\.js$)/, scaling: /^lib\/report\/schema\.js$/, gc: pauses, heap: pauses, output: /./, fork: /^lib\/(drill\/load|primary\/workers\/(channel-guard|spawner))\.js$/, warm: /^lib\/worker\// }
+  const others = { upgrade: /^lib\/(worker\/|(core\/request-replay|tools\/report\/schema)\.js$)/, scaling: /^lib\/tools\/report\/schema\.js$/, gc: pauses, heap: pauses, output: /./, fork: /^lib\/(tools\/drill\/load|primary\/workers\/(channel-guard|spawner))\.js$/, warm: /^lib\/worker\// }
   for (const {
     name,
     options,

@@ -8,7 +8,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { configSchema } = require('../lib/core/config')
-const { reportSchema } = require('../lib/report/schema')
+const { reportSchema } = require('../lib/tools/report/schema')
 
 const LIB = path.join(__dirname, '..', 'lib')
 
@@ -31,7 +31,7 @@ if (require.main === module) {
   const write = (/** @type {string} */ file, /** @type {object} */ schema) =>
     fs.writeFileSync(path.join(LIB, file), `${JSON.stringify(schema, null, 2)}\n`)
   write('core/config.schema.json', configSchema())
-  write('report/report.schema.json', reportSchema())
+  write('tools/report/report.schema.json', reportSchema())
   fs.writeFileSync(path.join(LIB, 'options.d.ts'), optionTypes())
 }
 

@@ -7,7 +7,7 @@
 
 const path = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
-const { freePort } = require('../../lib/drill/target')
+const { freePort } = require('../../lib/tools/drill/target')
 const { percentiles } = require('../support/statistics')
 const { Child } = require('./child')
 const { kernelMemory, pssOf } = require('./memory')

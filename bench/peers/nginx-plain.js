@@ -3,7 +3,7 @@
 // Plain processes of the app, each on a port of its own and started anew as soon as it has exited, behind nginx that
 // asks the next one where one fails: what can be had without a change to the app. nginx repeats GET, and not POST.
 const { spawn } = require('node:child_process')
-const { freePort } = require('../../lib/drill/target')
+const { freePort } = require('../../lib/tools/drill/target')
 const { startNginx } = require('../support/nginx')
 
 const [, , app, workers] = process.argv

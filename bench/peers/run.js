@@ -6,10 +6,10 @@ const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const path = require('node:path')
 const { setTimeout: passed } = require('node:timers/promises')
-const { Load } = require('../../lib/drill/load')
-const { freePort, targetOf } = require('../../lib/drill/target')
-const { now } = require('../../lib/drill/clock')
-const { quantile } = require('../../lib/drill/tally')
+const { Load } = require('../../lib/tools/drill/load')
+const { freePort, targetOf } = require('../../lib/tools/drill/target')
+const { now } = require('../../lib/tools/drill/clock')
+const { quantile } = require('../../lib/tools/drill/tally')
 const { PEERS } = require('.')
 const { Roster } = require('../support/roster')
 
@@ -52,7 +52,7 @@ async function runPeer (name, { app, keepAlive, workers, budgetBytes, shares, fr
   let loads = []
   /** @type {Proxy | undefined} */
   let proxy
-  /** @type {import('../../lib/drill/tally').Tick[]} */
+  /** @type {import('../../lib/tools/drill/tally').Tick[]} */
   const ticks = []
   /** @type {Record<string, number>} */
   const errors = {}
@@ -169,7 +169,7 @@ function loadOf (port, keepAlive, { path, rate, connections, body }) {
 }
 
 /**
- * @param {import('../../lib/drill/tally').Tick[]} ticks
+ * @param {import('../../lib/tools/drill/tally').Tick[]} ticks
  * @returns {{ answered: number, p50: number | null, p99: number | null, max: number | null }} ms
  */
 function latency (ticks) {

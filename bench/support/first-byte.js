@@ -8,7 +8,7 @@ const { setTimeout } = require('node:timers/promises')
 const { temporaryFolder } = require('./folder')
 const { median } = require('./statistics')
 const { supervise } = require('../../lib')
-const { freePort } = require('../../lib/drill/target')
+const { freePort } = require('../../lib/tools/drill/target')
 
 const CLIENTS = 2
 const PAUSE_MS = 1

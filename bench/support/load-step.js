@@ -7,9 +7,9 @@ const { once } = require('node:events')
 const fs = require('node:fs')
 const path = require('node:path')
 const { setTimeout: passed } = require('node:timers/promises')
-const { Load } = require('../../lib/drill/load')
-const { freePort, targetOf } = require('../../lib/drill/target')
-const { quantile } = require('../../lib/drill/tally')
+const { Load } = require('../../lib/tools/drill/load')
+const { freePort, targetOf } = require('../../lib/tools/drill/target')
+const { quantile } = require('../../lib/tools/drill/tally')
 const { temporaryFolder } = require('./folder')
 
 const APP = path.join(__dirname, '..', 'apps', 'costly.js')
@@ -19,7 +19,7 @@ const TIMEOUT_MS = 30_000 // while one worker has all to do, requests wait for l
 const WINDOW_MS = 5000
 const LAST_MS = 15_000
 
-/** @typedef {import('../../lib/drill/tally').Tick} Tick */
+/** @typedef {import('../../lib/tools/drill/tally').Tick} Tick */
 
 /**
  * @param {import('../peers/elastic').Peer} peer

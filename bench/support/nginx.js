@@ -7,7 +7,7 @@ const { once } = require('node:events')
 const fs = require('node:fs')
 const path = require('node:path')
 const { setTimeout: passed } = require('node:timers/promises')
-const { freePort, probe, targetOf } = require('../../lib/drill/target')
+const { freePort, probe, targetOf } = require('../../lib/tools/drill/target')
 const { temporaryFolder } = require('./folder')
 
 const READY_MS = 5000

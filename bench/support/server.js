@@ -3,7 +3,7 @@
 const { spawn } = require('node:child_process')
 const path = require('node:path')
 const readline = require('node:readline')
-const { freePort } = require('../../lib/drill/target')
+const { freePort } = require('../../lib/tools/drill/target')
 
 /**
  * Starts a subject that serves on process.env.PORT and prints "ready" in a line of its own; see bare-cluster.js,

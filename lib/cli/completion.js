@@ -5,12 +5,12 @@ const { Argument } = require('commander')
 /**
  * The generator for each shell, loaded on demand.
  *
- * @type {Record<string, () => (places: import('./completion/tree').Place[]) => string>}
+ * @type {Record<string, () => (places: import('../tools/completion/tree').Place[]) => string>}
  */
 const SHELLS = {
-  bash: () => require('./completion/bash').bashScript,
-  zsh: () => require('./completion/zsh').zshScript,
-  fish: () => require('./completion/fish').fishScript
+  bash: () => require('../tools/completion/bash').bashScript,
+  zsh: () => require('../tools/completion/zsh').zshScript,
+  fish: () => require('../tools/completion/fish').fishScript
 }
 
 /** `recycle completion <shell>`. @param {import('commander').Command} program */
@@ -23,7 +23,7 @@ bash: recycle completion bash > ~/.local/share/bash-completion/completions/recyc
 zsh:  recycle completion zsh > "\${fpath[1]}/_recycle"
 fish: recycle completion fish > ~/.config/fish/completions/recycle.fish`)
     .action(shell => {
-      const { placesOf } = require('./completion/tree')
+      const { placesOf } = require('../tools/completion/tree')
       process.stdout.write(SHELLS[shell]()(placesOf(program)))
     })
 }

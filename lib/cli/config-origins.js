@@ -13,7 +13,7 @@ const { controlFolders, socketIn } = require('../control/socket-path')
 const { painter } = require('../journal/painter')
 const { formatSize, formatTime, parseTime } = require('../core/units')
 const { nameOfApp } = require('../primary/fleet-name')
-const { layOut } = require('../report/grid')
+const { layOut } = require('../core/grid')
 /** @import { Config } from '../core/config' */
 /** @import { Option, Options } from '../core/options' */
 /** @import { Origin } from '../core/resolved-options' */

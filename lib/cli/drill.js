@@ -5,8 +5,6 @@ const path = require('node:path')
 const { RecycleError } = require('../core/errors')
 const { flagsAfterApp } = require('../core/habits')
 const { OPTIONS } = require('../core/options')
-const { DRILL_OPTIONS, partOptions } = require('../drill/options')
-const { openProgress } = require('../drill/progress')
 const { sentence } = require('../journal/sentence')
 const { checkTypeScript, fileOf } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
@@ -15,8 +13,14 @@ const { flagOf, withoutDefaults } = require('./run')
 const { complain, print } = require('./print')
 /** @import { Config } from '../core/config' */
 
-/** `recycle drill [options] <app> [app args…]` @param {import('commander').Command} program */
-function addDrill (program) {
+const NEEDS_OPTIONS = ['drill', 'help', 'completion'] // words: a fleet's own process does without
+
+/**
+ * `recycle drill [options] <app> [app args…]`
+ *
+ * @param {import('commander').Command} program @param {string[]} argv
+ */
+function addDrill (program, argv) {
   const command = program.command('drill')
     .description('puts the app under load, recycles its workers meanwhile, stops it under load, and reports what was dropped')
     .argument('[app]', 'the file that `node` would run; the config file may name it instead')
@@ -24,6 +28,8 @@ function addDrill (program) {
     .passThroughOptions()
     .usage('[options] <app> [app args...] | --name <name> --url <url> [options]')
     .addHelpText('after', '\nExit code 0: nothing was dropped; 1: something was; 2: wrong usage, or inconclusive.')
+  if (!argv.some(word => NEEDS_OPTIONS.includes(word))) return
+  const { DRILL_OPTIONS } = require('../tools/drill/options')
   for (const option of DRILL_OPTIONS) {
     const flag = flagOf(/** @type {any} */ (option))
     if (option.name === 'header') flag.argParser((/** @type {string} */ value, /** @type {string[]} */ before = []) => [...before, value])
@@ -56,7 +62,9 @@ async function run (app, args, given) {
  * @returns {Promise<number>} the exit code
  */
 async function drillAndReport (app, args, { html, config: named, ...given }) {
-  const { drillResolved, drillRunning } = require('../drill')
+  const { drillResolved, drillRunning } = require('../tools/drill')
+  const { DRILL_OPTIONS, partOptions } = require('../tools/drill/options')
+  const { openProgress } = require('../tools/drill/progress')
   if (given.keepAlive === true) delete given.keepAlive // as in withoutDefaults()
   const nameOf = (/** @type {{ flag: string }} */ { flag }) => flag.split(' ')[0]
   const { own, supervisors } = partOptions(withoutDefaults(given), nameOf)
@@ -70,7 +78,7 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   const progress = openProgress(openPicture(process.stderr), { isBar: process.stderr.isTTY && log === 'silent' })
   const how = {
     signal: interruption(),
-    onProgress: (/** @type {import('../drill/progress').Figures} */ figures) => progress.update(figures)
+    onProgress: (/** @type {import('../tools/drill/progress').Figures} */ figures) => progress.update(figures)
   }
   const drilled = isRunning
     ? drillRunning(own, supervisors, how, nameOf)
@@ -123,12 +131,12 @@ function withoutAddresses ({ values: { name, control, admin, adminAllowRemote, .
 
 /** @param {string} file @param {string | undefined} html */
 async function report (file, html) {
-  const { readReport } = require('../report')
-  const { formatReport } = require('../report/table')
+  const { readReport } = require('../tools/report')
+  const { formatReport } = require('../tools/report/table')
   const { report, series } = await readReport([file])
   process.stdout.write(`${formatReport(report, { colors: process.stdout.isTTY && process.stdout.hasColors() })}\n`)
   if (html === undefined) return
-  const { renderPage } = require('../report/page')
+  const { renderPage } = require('../tools/report/page')
   writePage(html, renderPage(report, series))
   print(`The page is ${html}`)
 }

@@ -58,7 +58,7 @@ function addAll (program, argv) {
   const { addVerbs, verb, act, hasLost, losses } = require('./verbs')
   const { print } = require('./print')
   require('./run').addRun(program, { isStart: argv[2] === 'start' && synonymOf('start') !== null })
-  require('./drill').addDrill(program)
+  require('./drill').addDrill(program, argv)
   for (const command of ['report', 'ls', 'status', 'tail', 'logs', 'top']) ALONE[command]()(program)
   addVerbs(program)
   for (const { command } of FEATURES) command?.()(program, { addFleetName, addFleetOptions, withFleet, verb, act, complain, print, count, hasLost, losses, createNew: name => require('../primary/recycling/private-file').createNew(name) })

@@ -16,13 +16,13 @@ function addReport (program) {
 
 /** @param {string[]} files @param {{ json?: boolean, html?: string }} given */
 async function report (files, { json = false, html }) {
-  const { readReport } = require('../report')
+  const { readReport } = require('../tools/report')
   const { report, series } = await readReport(files)
   if (html !== undefined) {
-    const { renderPage } = require('../report/page')
+    const { renderPage } = require('../tools/report/page')
     writePage(html, renderPage(report, series))
   }
-  const { formatReport } = require('../report/table')
+  const { formatReport } = require('../tools/report/table')
   const { stdout } = process
   stdout.on('error', () => {}) // EPIPE: the reader, such as `head`, has closed the pipe
   if (json) printJson(report)

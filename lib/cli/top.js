@@ -34,8 +34,8 @@ async function top (command) {
 async function topOfPrimary (command) {
   const { stdin, stdout } = process
   return withFleet(command, async (client, name) => {
-    const { FleetView } = require('./top/fleet-view')
-    const { Screen } = require('./top/screen')
+    const { FleetView } = require('../tools/top/fleet-view')
+    const { Screen } = require('../tools/top/screen')
     const fleet = new FleetView()
     fleet.update(await client.call('status'), performance.now())
     const screen = await Screen.open(stdin, stdout)
@@ -50,11 +50,11 @@ async function topOfPrimary (command) {
 }
 
 /**
- * @param {Client} client @param {import('./top/fleet-view').FleetView} fleet
- * @param {import('./top/screen').Screen} screen @returns {Promise<'quit' | 'stopped' | 'left' | 'gone'>}
+ * @param {Client} client @param {import('../tools/top/fleet-view').FleetView} fleet
+ * @param {import('../tools/top/screen').Screen} screen @returns {Promise<'quit' | 'stopped' | 'left' | 'gone'>}
  */
 async function watch (client, fleet, screen) {
-  const { picture } = require('./top/picture')
+  const { picture } = require('../tools/top/picture')
   const colors = process.stdout.hasColors()
   let message = ''
   /** @type {NodeJS.Timeout | undefined} */

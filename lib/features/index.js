@@ -135,12 +135,12 @@
  * @typedef {object} ReportTools
  * @property {ReturnType<typeof painter>} paint
  * @property {number} width
- * @property {typeof import('../report/grid').layOut} layOut
- * @property {typeof import('../report/grid').short} short
- * @property {typeof import('../report/cell').clip} clip
- * @property {typeof import('../report/cell').orDash} orDash
+ * @property {typeof import('../core/grid').layOut} layOut
+ * @property {typeof import('../core/grid').short} short
+ * @property {typeof import('../tools/report/cell').clip} clip
+ * @property {typeof import('../tools/report/cell').orDash} orDash
  * @property {typeof import('../core/escape-controls').escapeControls} escapeControls
- * @property {typeof import('../report/cell').wrap} wrap
+ * @property {typeof import('../tools/report/cell').wrap} wrap
  * @property {typeof import('../core/units').count} count
  * @property {typeof import('../core/units').formatTime} time
  *

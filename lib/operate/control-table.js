@@ -9,7 +9,7 @@ const { sayCrashing } = require('../core/crashes')
 const { escapeControls } = require('../core/escape-controls')
 const { count, formatSize } = require('../core/units')
 const { sayFreshOverBudget } = require('../journal/warnings')
-const { layOut, short } = require('../report/grid')
+const { layOut, short } = require('../core/grid')
 const { COLUMNS, bar, measured, orDash } = require('./worker-columns')
 /** @import { Column, Worker } from './worker-columns' */
 

@@ -4,7 +4,7 @@
 
 const { figure } = require('../core/sample')
 const { formatTime } = require('../core/units')
-const { mib, short } = require('../report/grid')
+const { mib, short } = require('../core/grid')
 const { stateOf } = require('./worker-state.cjs')
 
 const BAR_WIDTH = 10

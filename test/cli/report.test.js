@@ -8,7 +8,7 @@ const t = require('tap')
 const { call } = require('../support/calls')
 const { BIN } = require('../support/fleet')
 const { lacking } = require('../support/program')
-const { fleetStart, recycle, clientStart, clientEnd, drop, tick, cut, line, ndjson } = require('../report/written')
+const { fleetStart, recycle, clientStart, clientEnd, drop, tick, cut, line, ndjson } = require('../tools/report/written')
 
 const STOP = line(2100, 'fleet.stop', { recycles: 1, failure: null })
 const CLEAN = [

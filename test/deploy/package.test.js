@@ -13,7 +13,7 @@ const { promisify } = require('node:util')
 const t = require('tap')
 const ts = require('typescript')
 const { configSchema } = require('../../lib/core/config')
-const { reportSchema } = require('../../lib/report/schema')
+const { reportSchema } = require('../../lib/tools/report/schema')
 const { FIXTURES } = require('../support/fleet')
 
 const run = promisify(execFile)

@@ -9,7 +9,7 @@ const { scripts } = require('../../package.json')
 const { COMMANDS } = require('../../lib/cli/help')
 const { SYNONYMS } = require('../../lib/core/habits')
 const { OPTIONS } = require('../../lib/core/options')
-const { DRILL_OPTIONS } = require('../../lib/drill/options')
+const { DRILL_OPTIONS } = require('../../lib/tools/drill/options')
 const { call } = require('../support/calls')
 const { ROOT, pages, fences, inlineCode } = require('../support/docs')
 

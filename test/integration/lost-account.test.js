@@ -10,7 +10,7 @@ const t = require('tap')
 const { startFleet, sumOfEnds } = require('../support/fleet')
 const { get, clientPerWorker } = require('../support/client')
 const { becomesTrue } = require('../support/processes')
-const { Figures } = require('../../lib/report/figures')
+const { Figures } = require('../../lib/tools/report/figures')
 
 /** @param {Record<string, any>[]} lines */
 function reportOf (lines) {

@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { Figures } = require('../../lib/report/figures')
+const { Figures } = require('../../lib/tools/report/figures')
 const { startAdmin } = require('../support/admin')
 const { get } = require('../support/client')
 const { startFleet } = require('../support/fleet')

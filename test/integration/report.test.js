@@ -3,9 +3,9 @@
 const http = require('node:http')
 const path = require('node:path')
 const t = require('tap')
-const { readReport } = require('../../lib/report')
+const { readReport } = require('../../lib/tools/report')
 const { startFleet } = require('../support/fleet')
-const { ndjson } = require('../report/written')
+const { ndjson } = require('../tools/report/written')
 
 t.test('a request that a real drain cuts is joined to that recycle by its port', async t => {
   const { port, supervisor, events } = await startFleet(t, 'holding.js', { drainTimeout: '300ms', replay: 'off' })

@@ -3,7 +3,7 @@
 const t = require('tap')
 const { Growth } = require('../../lib/operate/admin/growth')
 const { Picture } = require('../../lib/operate/admin/picture')
-const { T0, fleetStart, spawn, sample, recycle, line } = require('../report/written')
+const { T0, fleetStart, spawn, sample, recycle, line } = require('../tools/report/written')
 
 const WINDOW_MS = 60_000
 const STATUS = status([])

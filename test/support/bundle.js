@@ -22,14 +22,14 @@ const BUNDLES = {
   cli: ['cli/'],
   operate: ['cli/operate-', 'operate/'],
   core: ['core/'],
-  drill: ['drill/'],
+  drill: ['tools/drill/'],
   deploy: ['deploy/'],
   primary: ['native/', 'primary/'],
   worker: ['worker/'],
   features: ['features/'],
   fork: ['features/fork/'],
-  parts: ['control/', 'journal/', 'campaign/invariants', 'cli/top/', 'support/'],
-  report: ['report/'],
+  parts: ['control/', 'journal/', 'campaign/invariants', 'tools/top/', 'support/'],
+  report: ['tools/report/'],
   examples: ['examples/'],
   bench: ['bench/'],
   docs: ['docs/', 'cli/completion'],
@@ -69,7 +69,7 @@ const BUNDLES = {
 }
 
 /** Files in a bundle's folder that need a process of their own. */
-const ALONE = ['cli/pid-1', 'deploy/package', 'examples/sprites/page', 'integration/handoff-many', 'report/page/']
+const ALONE = ['cli/pid-1', 'deploy/package', 'examples/sprites/page', 'integration/handoff-many', 'tools/report/page/']
 
 /** @type {[string, string | null][]} */
 const PLACES = [...Object.entries(BUNDLES), ...ALONE.map(start => /** @type {[null, string[]]} */ ([null, [start]]))]

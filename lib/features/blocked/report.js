@@ -2,7 +2,7 @@
 
 /** In the report: event loops that were blocked, by where, the longest first. */
 
-const { asCount } = require('../../report/journal-field')
+const { asCount } = require('../../core/journal-field')
 const { placeOf } = require('./sentence')
 
 const MOST_KEPT = 200

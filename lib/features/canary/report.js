@@ -2,8 +2,8 @@
 
 /** In the report: each reload whose code was compared first, and what came of it. */
 
-const { listOf } = require('../../report/bounded-list')
-const { asNumber, asText } = require('../../report/journal-field')
+const { listOf } = require('../../core/bounded-list')
+const { asNumber, asText } = require('../../core/journal-field')
 const { rowsOf, sayVerdict } = require('./sentence')
 const { TITLES } = require('./verdict-sentence')
 /** @import { Figure } from './verdict' */

@@ -2,8 +2,8 @@
 
 /** Workers over time beside the load, of a fleet with `--workers <min>..<max>`. */
 
-const { asCount, asNumber, asText } = require('../../report/journal-field')
-const { Timeline } = require('../../report/timeline')
+const { asCount, asNumber, asText } = require('../../core/journal-field')
+const { Timeline } = require('../../tools/report/timeline')
 const { HIGH } = require('./decide')
 
 const WIDTH_MS = 1000

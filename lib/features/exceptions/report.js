@@ -5,7 +5,7 @@
  * some lines, each with the count.
  */
 
-const { asCount } = require('../../report/journal-field')
+const { asCount } = require('../../core/journal-field')
 const { LONGEST } = require('./bounds')
 const { Kinds } = require('./kinds')
 /** @import { Kind } from './kinds' */

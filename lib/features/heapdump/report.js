@@ -3,8 +3,8 @@
 /** In the report: heap snapshots that were written, by hand or by `--on-condemn`. */
 
 const { formatSize } = require('../../core/units')
-const { listOf } = require('../../report/bounded-list')
-const { asNumber, asText } = require('../../report/journal-field')
+const { listOf } = require('../../core/bounded-list')
+const { asNumber, asText } = require('../../core/journal-field')
 
 /** @typedef {NonNullable<ReturnType<typeof heapdump>>} Heapdump */
 

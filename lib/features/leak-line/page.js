@@ -3,7 +3,7 @@
 /** The result of a study as a page of its own: its sentences, a flame graph of what has grown, and a table. */
 
 const path = require('node:path')
-const { renderDocument } = require('../../report/page/document')
+const { renderDocument } = require('../../tools/report/page/document')
 const { sentencesOf, size } = require('./sentence')
 const { sayFile, sayPlace } = require('./place')
 /** @import { Branch } from './growth' */

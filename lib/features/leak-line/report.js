@@ -2,8 +2,8 @@
 
 /** In the report: the studies of leaks, by hand or by `--leak-report`. */
 
-const { listOf } = require('../../report/bounded-list')
-const { asNumber, asText } = require('../../report/journal-field')
+const { listOf } = require('../../core/bounded-list')
+const { asNumber, asText } = require('../../core/journal-field')
 const { sentencesOf, sentenceOf, statusLines, live } = require('./sentence')
 
 const MOST = 100

@@ -6,7 +6,7 @@ const path = require('node:path')
 const { sayFile, sayPlace } = require('./place')
 const { sentencesOf, size } = require('./sentence')
 const { count, formatTime } = require('../../core/units')
-const { layOut } = require('../../report/grid')
+const { layOut } = require('../../core/grid')
 /** @import { Found } from './outcome' */
 
 const MOST = 10

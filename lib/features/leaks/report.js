@@ -6,7 +6,7 @@
  */
 
 const { formatSize } = require('../../core/units')
-const { asCount, asNumber } = require('../../report/journal-field')
+const { asCount, asNumber } = require('../../core/journal-field')
 const { MOST_ROUTES, LONGEST_ROUTE } = require('./bounds')
 const { RouteMemory } = require('./route-memory')
 

@@ -13,9 +13,7 @@
  */
 
 const net = require('node:net')
-const path = require('node:path')
 const { RecycleError } = require('../../core/errors')
-const { renderDocument } = require('../../report/page/document')
 const { FleetReadiness } = require('./fleet-readiness')
 const { Metrics } = require('./metrics')
 const { Picture } = require('./picture')
@@ -36,13 +34,13 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
   const metrics = new Metrics()
   const picture = new Picture()
   const stream = new Stream()
-  /** @type {ReturnType<typeof renderLivePage> | undefined} */
+  /** @type {ReturnType<typeof import('./live-page').renderLivePage> | undefined} */
   let page
   let lookedAt = performance.now()
 
   const server = createServer({
     '/': response => {
-      page ??= renderLivePage()
+      page ??= require('./live-page').renderLivePage()
       answer(response, 200, page.html, {
         'content-type': 'text/html; charset=utf-8',
         'content-security-policy': `${page.policy}; frame-ancestors 'none'`,
@@ -140,17 +138,6 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
       await (ending ??= end(0))
     }
   }
-}
-
-/** The live page: the report of a running fleet; it reads only /events. */
-function renderLivePage () {
-  return renderDocument({
-    title: 'recycle',
-    main: path.join(__dirname, 'browser', 'live.cjs'),
-    styles: [path.join(__dirname, 'browser', 'live.css')],
-    without: 'This page needs JavaScript, which is disabled; /status has the same figures as JSON.',
-    policy: ["connect-src 'self'"]
-  })
 }
 
 /** Wall-clock time, like that of the journal's lines. */

@@ -35,16 +35,16 @@
  * @property {{ slot: number, points: Point[] }[]} memory
  * @property {Moment[]} traffic
  * @property {ReturnType<typeof shownEvent>[]} recycleEvents
- * @property {import('../../report/audit').CrashEvent[]} crashEvents
+ * @property {import('../../journal/audit').CrashEvent[]} crashEvents
  */
 
 const { FEATURES } = require('../../features')
 const { sayMoves } = require('../../core/moves')
 const { sayCrashing } = require('../../core/crashes')
 const { ENDS } = require('../../journal/events')
-const { Audit } = require('../../report/audit')
-const { shownEvent } = require('../../report/figures')
-const { verdictOf } = require('../../report/verdict')
+const { Audit } = require('../../journal/audit')
+const { shownEvent } = require('../../journal/recycle-event')
+const { verdictOf } = require('../../journal/verdict')
 const { busyWorkers } = require('./busy-workers')
 const { Growth } = require('./growth')
 /** @import { Live } from '../../features' */

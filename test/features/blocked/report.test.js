@@ -3,8 +3,8 @@
 const t = require('tap')
 const { painter } = require('../../../lib/journal/painter')
 const { escapeControls } = require('../../../lib/core/escape-controls')
-const { clip } = require('../../../lib/report/cell')
-const { layOut, short } = require('../../../lib/report/grid')
+const { clip } = require('../../../lib/tools/report/cell')
+const { layOut, short } = require('../../../lib/core/grid')
 const { BlockedLoops, linesOf } = require('../../../lib/features/blocked/report')
 
 const tools = { paint: painter(false), width: 80, layOut, short, clip, escapeControls }

@@ -2,8 +2,8 @@
 
 const t = require('tap')
 const { Exceptions, linesOf } = require('../../../lib/features/exceptions/report')
-const { clip } = require('../../../lib/report/cell')
-const { layOut, short } = require('../../../lib/report/grid')
+const { clip } = require('../../../lib/tools/report/cell')
+const { layOut, short } = require('../../../lib/core/grid')
 const { escapeControls } = require('../../../lib/core/escape-controls')
 
 const tools = (/** @type {number} */ width) => /** @type {any} */ ({

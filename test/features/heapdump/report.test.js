@@ -2,10 +2,10 @@
 
 const Ajv = require('ajv/dist/2020')
 const t = require('tap')
-const schema = require('../../../lib/report/schema').reportSchema()
-const { Figures } = require('../../../lib/report/figures')
-const { formatReport } = require('../../../lib/report/table')
-const { fleetStart, line } = require('../../report/written')
+const schema = require('../../../lib/tools/report/schema').reportSchema()
+const { Figures } = require('../../../lib/tools/report/figures')
+const { formatReport } = require('../../../lib/tools/report/table')
+const { fleetStart, line } = require('../../tools/report/written')
 
 const isValid = new Ajv({ allowUnionTypes: true }).compile(schema)
 const DUMP = { slot: 1, pid: 7, reason: 'rss', file: `/var/${'deep/'.repeat(30)}x.heapsnapshot`, bytes: 2 * 1024 ** 2, moved: 1, pauseMs: 9 }

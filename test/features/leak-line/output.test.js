@@ -6,10 +6,10 @@ const { heapProfile } = require('../../../lib/features/leak-line/heapprofile')
 const { renderPage } = require('../../../lib/features/leak-line/page')
 const { sayPlace } = require('../../../lib/features/leak-line/place')
 const { linesOf } = require('../../../lib/features/leak-line/table')
-const { Figures } = require('../../../lib/report/figures')
-const { formatReport } = require('../../../lib/report/table')
-const schema = require('../../../lib/report/schema').reportSchema()
-const { fleetStart, line } = require('../../report/written')
+const { Figures } = require('../../../lib/tools/report/figures')
+const { formatReport } = require('../../../lib/tools/report/table')
+const schema = require('../../../lib/tools/report/schema').reportSchema()
+const { fleetStart, line } = require('../../tools/report/written')
 
 const place = (/** @type {string} */ name, /** @type {string} */ file, /** @type {number} */ at) => ({
   name, file, line: at

@@ -5,7 +5,7 @@
  * and as a table.
  */
 
-const { h } = require('../../../report/page/browser/element.cjs')
+const { h } = require('../../../tools/report/page/browser/element.cjs')
 
 const ROW = 20
 const LEAST = 0.0008 // of the width

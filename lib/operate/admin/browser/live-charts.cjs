@@ -1,9 +1,9 @@
 'use strict'
 
-const { h } = require('../../../report/page/browser/element.cjs')
-const { MOST_SLOTS_AT_ONCE, legend, throughput, workers, busy, budgetHint, strips, moreSlots } = require('../../../report/page/browser/charts.cjs')
-const { Plots } = require('../../../report/page/browser/plot.cjs')
-const { time, plural } = require('../../../report/page/browser/format.cjs')
+const { h } = require('../../../tools/report/page/browser/element.cjs')
+const { MOST_SLOTS_AT_ONCE, legend, throughput, workers, busy, budgetHint, strips, moreSlots } = require('../../../tools/report/page/browser/charts.cjs')
+const { Plots } = require('../../../tools/report/page/browser/plot.cjs')
+const { time, plural } = require('../../../tools/report/page/browser/format.cjs')
 
 /** The report's charts, updated live. */
 class LiveCharts {

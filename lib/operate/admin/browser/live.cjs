@@ -2,11 +2,11 @@
 
 /* global document, EventSource */
 
-const { h } = require('../../../report/page/browser/element.cjs')
-const { whole, size, plural } = require('../../../report/page/browser/format.cjs')
-const { masthead, tile, crashTile, unaccountedTile } = require('../../../report/page/browser/masthead.cjs')
-const tables = require('../../../report/page/browser/tables.cjs')
-const { comparisons } = require('../../../report/page/browser/comparisons.cjs')
+const { h } = require('../../../tools/report/page/browser/element.cjs')
+const { whole, size, plural } = require('../../../tools/report/page/browser/format.cjs')
+const { masthead, tile, crashTile, unaccountedTile } = require('../../../tools/report/page/browser/masthead.cjs')
+const tables = require('../../../tools/report/page/browser/tables.cjs')
+const { comparisons } = require('../../../tools/report/page/browser/comparisons.cjs')
 const { LiveCharts } = require('./live-charts.cjs')
 const { State } = require('./state.cjs')
 const { Workers } = require('./workers.cjs')

@@ -1,7 +1,7 @@
 'use strict'
 
-const { h } = require('../../../report/page/browser/element.cjs')
-const { NONE, whole, size, time } = require('../../../report/page/browser/format.cjs')
+const { h } = require('../../../tools/report/page/browser/element.cjs')
+const { NONE, whole, size, time } = require('../../../tools/report/page/browser/format.cjs')
 const { stateOf } = require('../../worker-state.cjs')
 
 const percent = share => `${Math.round(share * 100)} %`

@@ -1,0 +1,88 @@
+'use strict'
+
+const { asCount, asNumber } = require('../../core/journal-field')
+
+/**
+ * How often each latency occurred. Values have three significant digits, so the number of different values is bounded.
+ *
+ * @typedef {object} Percentiles latencies in ms
+ * @property {number} requests
+ * @property {number} mean
+ * @property {number} p50
+ * @property {number} p90
+ * @property {number} p99
+ * @property {number} p999
+ * @property {number} max
+ */
+class Histogram {
+  /** @type {Map<number, number>} */
+  #counts = new Map()
+  total = 0
+
+  /** @param {Float64Array} pairs as readPairs() gives them */
+  add (pairs) {
+    for (let i = 0; i < pairs.length; i += 2) this.#count(pairs[i], pairs[i + 1])
+  }
+
+  /** @param {Histogram} other */
+  merge (other) {
+    for (const [ms, count] of other.#counts) this.#count(ms, count)
+  }
+
+  /** @param {number[]} shares 0 to 1, ascending @returns {number[]} ms; NaN if the histogram is empty */
+  percentiles (shares) {
+    const sorted = [...this.#counts].sort((a, b) => a[0] - b[0])
+    let i = 0
+    let below = 0
+    return shares.map(share => {
+      const rank = Math.max(1, Math.ceil(share * this.total))
+      while (i < sorted.length - 1 && below + sorted[i][1] < rank) below += sorted[i++][1]
+      return sorted.length ? sorted[i][0] : NaN
+    })
+  }
+
+  /** @returns {Percentiles | null} null: the histogram is empty */
+  summary () {
+    if (this.total === 0) return null
+    const [p50, p90, p99, p999, max] = this.percentiles([0.5, 0.9, 0.99, 0.999, 1])
+    let sum = 0
+    for (const [ms, count] of this.#counts) sum += ms * count
+    return { requests: this.total, mean: round(sum / this.total), p50, p90, p99, p999, max }
+  }
+
+  /** @param {number} ms @param {number} count */
+  #count (ms, count) {
+    this.#counts.set(ms, (this.#counts.get(ms) ?? 0) + count)
+    this.total += count
+  }
+}
+
+/**
+ * Pairs of a latency and its count, in a flat array, which takes far less memory than nested arrays.
+ *
+ * @param {unknown} value the journal's `[[ms, count], …]`; items of another form are ignored
+ * @returns {Float64Array}
+ */
+function readPairs (value) {
+  if (!Array.isArray(value)) return new Float64Array(0)
+  const pairs = new Float64Array(2 * value.length)
+  let end = 0
+  for (const pair of value) {
+    if (!Array.isArray(pair)) continue
+    const ms = asNumber(pair[0])
+    const count = asCount(pair[1])
+    if (ms === null || ms < 0 || count === 0) continue
+    pairs[end++] = round(ms)
+    pairs[end++] = count
+  }
+  return pairs.subarray(0, end)
+}
+
+/** To three significant digits, or to a microsecond. @param {number} ms */
+function round (ms) {
+  if (ms < 1) return Math.round(ms * 1000) / 1000
+  const step = 10 ** Math.abs(Math.floor(Math.log10(ms)) - 2)
+  return ms < 100 ? Math.round(ms * step) / step : Math.round(ms / step) * step
+}
+
+module.exports = { Histogram, readPairs }

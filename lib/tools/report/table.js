@@ -1,0 +1,185 @@
+'use strict'
+
+/** The report for a terminal, in 80 columns: the verdict, then recycles, crashes, drops, disagreements and latency. */
+
+const { FEATURES } = require('../../features')
+const { painter } = require('../../journal/painter')
+const { escapeControls } = require('../../core/escape-controls')
+const { count, formatTime, grouped } = require('../../core/units')
+const { WIDTH, clip, clockOf, milliseconds, percent, orDash, time, wrap } = require('./cell')
+const { dropGroups, hintOf } = require('./drop-groups.cjs')
+const { layOut, mib, short } = require('../../core/grid')
+const { remarksOf } = require('./remarks.cjs')
+/** @import { Report } from './' */
+
+/** @typedef {ReturnType<typeof painter>} Paint */
+
+/** @param {Report} report @param {{ colors?: boolean }} [how] @returns {string} lines of text, each with its end */
+function formatReport (report, { colors = false } = {}) {
+  const paint = painter(colors)
+  const parts = [
+    [...wrap(report.verdict.text).map(line => paint(['bold', report.verdict.ok ? 'green' : 'red'], line)), ...about(report).map(line => paint('dim', line))],
+    recycles(report, paint),
+    crashes(report, paint),
+    drops(report, paint),
+    disagreements(report, paint),
+    latency(report, paint),
+    pauses(report, paint),
+    ...ofFeatures(report, paint),
+    remarks(report, paint)
+  ]
+  return parts.filter(part => part.length > 0).map(part => `${part.join('\n')}\n`).join('\n')
+}
+
+/** @param {Report} report */
+function about ({ app, node, workers, from, to, byReason }) {
+  const facts = []
+  if (app !== null) facts.push(clip(escapeControls(app), 40, true))
+  if (workers !== null) facts.push(count(workers, 'worker'))
+  if (node !== null) facts.push(`Node ${clip(escapeControls(node), 16)}`)
+  if (from !== null && to !== null) facts.push(formatTime(to - from))
+  const reasons = Object.entries(byReason).map(([reason, count]) => `${count} ${clip(escapeControls(reason), 12)}`)
+  return [facts, reasons.slice(0, 8)].filter(list => list.length > 0).map(list => clip(list.join(', '), WIDTH))
+}
+
+/** @param {Report} report @param {Paint} paint */
+function recycles ({ recycleEvents, recycleEventsOmitted }, paint) {
+  if (recycleEvents.length === 0) return []
+  const rows = recycleEvents.map(event => [
+    `${event.id}`,
+    orDash(event.slot),
+    `${orDash(event.oldPid)} → ${orDash(event.pid)}`,
+    clip(escapeControls(event.reason ?? '–'), 9),
+    event.rssBefore === null ? '–' : `${mib(event.rssBefore)} → ${mib(event.rssAfter)}`,
+    time(event.readyMs),
+    time(event.drainMs),
+    short(event.inFlight),
+    short(event.moved),
+    event.kind === 'unfinished' ? '–' : cutOf(event)
+  ])
+  const [heading, ...lines] = layOut([
+    { title: '#' }, { title: 'slot' }, { title: 'old → new pid', left: true }, { title: 'reason', left: true },
+    { title: 'RSS MiB' }, { title: 'ready' }, { title: 'drain' }, { title: 'flight' }, { title: 'moved' }, { title: 'cut' }
+  ], rows, WIDTH)
+  const painted = lines.map((line, i) => paintOf(recycleEvents[i], paint)(line))
+  const more = recycleEventsOmitted ? [paint('dim', `and ${grouped(recycleEventsOmitted)} earlier ones that cut nothing`)] : []
+  return [paint('dim', heading), ...painted, ...more]
+}
+
+/**
+ * For a worker that gave no account: from the requests known to be in flight to all of its connections.
+ *
+ * @param {Report['recycleEvents'][number]} event
+ */
+function cutOf ({ cut, unaccounted, lost }) {
+  return `${short(cut)}${unaccounted ? `–${short(Number(cut) + unaccounted)}` : lost ? '?' : ''}`
+}
+
+/** @param {Report['recycleEvents'][number]} event @param {Paint} paint @returns {(line: string) => string} */
+function paintOf ({ cut, dropped, unaccounted }, paint) {
+  if (cut || dropped) return line => paint('red', line)
+  return line => unaccounted ? paint('yellow', line) : line
+}
+
+/** @param {Report} report @param {Paint} paint */
+function crashes (report, paint) {
+  const { crashEvents, crashEventsOmitted } = report
+  if (crashEvents.length === 0) return []
+  const clock = clockOf(report)
+  const rows = crashEvents.map(({ t, slot, pid, code, signal, oomKilled, connections, inFlight }) =>
+    [clock(t), orDash(slot), orDash(pid), oomKilled ? 'OOM-killed' : signal === null ? `code ${orDash(code)}` : clip(escapeControls(signal), 12), connections === null ? '–' : grouped(connections), grouped(inFlight)])
+  const [heading, ...lines] = layOut([
+    { title: 'crashed', left: true }, { title: 'slot' }, { title: 'pid' }, { title: 'how', left: true }, { title: 'connections' }, { title: 'in flight' }
+  ], rows, WIDTH)
+  const more = crashEventsOmitted ? [paint('dim', `and ${grouped(crashEventsOmitted)} earlier ones`)] : []
+  return [paint('dim', heading), ...lines.map(line => paint('yellow', line)), ...more]
+}
+
+/** @param {Report} report @param {Paint} paint */
+function drops (report, paint) {
+  const { drops, dropsOmitted, recycleEvents } = report
+  if (drops.length === 0) return []
+  const clock = clockOf(report)
+  const cells = dropGroups(drops).map(drop => ({
+    count: grouped(drop.count),
+    time: clock(drop.t),
+    error: clip(escapeControls(drop.error === 'status' ? `status ${orDash(drop.status)}` : drop.error), 23),
+    request: escapeControls(`${drop.method ?? '–'} ${drop.path ?? '–'}`),
+    recycle: `${recyclesOf(drop)}${drop.joinedBy === 'port' ? '*' : ''}`,
+    phase: drop.phase
+  }))
+  const widest = (/** @type {'count' | 'error' | 'recycle'} */ name) =>
+    Math.max(name.length, ...cells.map(cell => cell[name].length))
+  const left = WIDTH - 14 - widest('count') - widest('error') - widest('recycle') - 5 - 10
+  const [heading, ...lines] = layOut([
+    { title: 'dropped', left: true }, { title: 'count' }, { title: 'error', left: true }, { title: 'request', left: true },
+    { title: 'recycle', left: true }, { title: 'phase', left: true }
+  ], cells.map(({ time, count, error, request, recycle, phase }) =>
+    [time, count, error, clip(request, left), recycle, phase]), WIDTH)
+  const more = dropsOmitted ? [paint('dim', `and ${grouped(dropsOmitted)} earlier ones`)] : []
+  const note = drops.some(drop => drop.joinedBy === 'port') ? [paint('dim', '* joined by port with a request that the supervisor cut; the others by time alone')] : []
+  const hint = hintOf(drops, recycleEvents, time)
+  return [paint('dim', heading), ...lines.map(line => paint('red', line)), ...more, ...note, ...hint === null ? [] : wrap(hint)]
+}
+
+/** @param {ReturnType<typeof dropGroups>[number]} group */
+function recyclesOf ({ recycles, crashed }) {
+  const [first, ...others] = recycles
+  if (first === undefined) return crashed ? 'crash' : '–'
+  return others.length === 0 ? `#${first}` : `#${first} and ${others.length} more`
+}
+
+/** @param {Report} report @param {Paint} paint */
+function disagreements ({ disagreements }, paint) {
+  if (disagreements.length === 0) return []
+  const rows = disagreements.map(({ recycle, client, supervisor }) =>
+    [recycle === null ? 'outside any recycle' : `in recycle #${recycle}`, grouped(client), grouped(supervisor)])
+  const [heading, ...lines] = layOut([
+    { title: 'client and supervisor disagree', left: true }, { title: 'client lost' }, { title: 'supervisor cut' }
+  ], rows, WIDTH)
+  return [paint('yellow', heading), ...lines]
+}
+
+/** @param {Report} report @param {Paint} paint */
+function latency ({ latency: { steady, recycling } }, paint) {
+  const rows = Object.entries({ steady, recycling }).flatMap(([name, figures]) => figures === null
+    ? []
+    : [[
+        name, ...[figures.p50, figures.p90, figures.p99, figures.p999, figures.max].map(milliseconds),
+        grouped(figures.requests)
+      ]])
+  if (rows.length === 0) return []
+  const [heading, ...lines] = layOut([
+    { title: 'latency', left: true }, { title: 'p50' }, { title: 'p90' }, { title: 'p99' }, { title: 'p99.9' }, { title: 'max' }, { title: 'requests' }
+  ], rows, WIDTH)
+  return [paint('dim', heading), ...lines]
+}
+
+/** @param {Report} report @param {Paint} paint */
+function pauses ({ gc }, paint) {
+  if (gc === null) return []
+  const rows = Object.entries({ scavenge: gc.scavenges, 'mark-sweep': gc.markSweeps }).map(([name, { count, totalMs, longestMs, share }]) =>
+    [name, time(totalMs), milliseconds(longestMs), percent(share), grouped(count)])
+  const [heading, ...lines] = layOut([
+    { title: 'GC pauses', left: true }, { title: 'total' }, { title: 'longest' }, { title: 'share of time' }, { title: 'count' }
+  ], rows, WIDTH)
+  return [paint('dim', heading), ...lines, paint('dim', `longest delay of an event loop: ${milliseconds(gc.longestLoopLagMs)}`)]
+}
+
+/** @param {Record<string, any>} report @param {Paint} paint @returns {string[][]} */
+function ofFeatures (report, paint) {
+  const tools = { paint, width: WIDTH, layOut, short, clip, orDash, escapeControls, wrap, count, time: formatTime }
+  return FEATURES.flatMap(({ report: part }) => {
+    if (!part || report[part.key] === null) return []
+    const omitted = report[`${part.key}Omitted`] ?? 0
+    return [[...part.lines()(report[part.key], tools), ...omitted > 0 ? [paint('dim', `and ${grouped(omitted)} earlier ones`)] : []]]
+  })
+}
+
+/** @param {Report} report @param {Paint} paint */
+function remarks (report, paint) {
+  const said = remarksOf(report, { grouped, count, time: formatTime, clean: escapeControls })
+  return said.flatMap(remark => wrap(remark)).map(remark => paint('dim', remark))
+}
+
+module.exports = { formatReport }
