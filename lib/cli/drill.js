@@ -85,11 +85,14 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
     : loadConfig(named).then(config => {
       const picked = pickApp(app, args, config)
       const toRun = fileOf(picked.app, picked.args)
-      return drillResolved(toRun.app, toRun.args, own, journal => {
-        const { options } = resolveAll({ ...supervisors, journal, log }, config && withoutAddresses(config))
+      const found = config && withoutAddresses(config)
+      const resolve = (/** @type {string} */ journal) => {
+        const { options } = resolveAll({ ...supervisors, journal, log }, found)
         checkTypeScript(toRun.app, options.nodeOptions)
         return options
-      }, how)
+      }
+      const given = { ...supervisors, log }
+      return drillResolved(toRun.app, toRun.args, own, { resolve, given, config: found?.values }, how)
     })
   const outcome = await drilled.finally(() => progress.close())
   const isRecorded = fs.statSync(outcome.file).size > 0

@@ -1,6 +1,6 @@
 'use strict'
 
-/** The recycles of a drill, and its kills: one slot after the other, at an interval. */
+/** The recycles of a drill, and its kills, at an interval: of workers one slot after the other. */
 
 const { setTimeout: sleep } = require('node:timers/promises')
 
@@ -50,6 +50,20 @@ async function forceKills (fleet, everyMs, signal, killed) {
 }
 
 /**
+ * Kills the primary at an interval, or as soon as the next one has replaced the workers of the last.
+ *
+ * @param {import('./restarted-fleet').RestartedFleet} fleet @param {number} everyMs @param {AbortSignal} signal
+ * @param {(tookMs: number) => void} adopted
+ */
+async function forcePrimaryKills (fleet, everyMs, signal, adopted) {
+  for (;;) {
+    await sleep(everyMs, undefined, { signal }).catch(() => {})
+    if (signal.aborted) return
+    adopted(await fleet.killPrimary())
+  }
+}
+
+/**
  * @param {Recyclable} fleet @param {number} everyMs @param {AbortSignal} signal
  * @param {(worker: Serving) => unknown} act @param {ReadonlySet<number>} [except] pids
  */
@@ -85,4 +99,4 @@ function nextWorker (workers, last) {
   return serving.find(({ slot }) => slot > (last ?? -1)) ?? serving[0] ?? null
 }
 
-module.exports = { forceRecycles, forceKills, nextWorker }
+module.exports = { forceRecycles, forceKills, forcePrimaryKills, nextWorker }

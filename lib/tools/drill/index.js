@@ -11,6 +11,7 @@ const { machineFacts } = require('../../primary/measuring/container')
 const { assemble } = require('../../primary/start')
 const { partOptions } = require('./options')
 const { RemoteFleet } = require('./remote')
+const { RestartedFleet } = require('./restarted-fleet')
 const { Run } = require('./run')
 const { freePort } = require('./target')
 /** @import { DrillOptions } from './options' */
@@ -24,9 +25,9 @@ const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxA
  * @typedef {{ signal?: AbortSignal, onProgress?: (figures: Figures) => void }} How
  *
  * @typedef {import('./verdict').Verdict & { requests: number, dropped: number, recycles: number, kills: number,
- *   sockets: number, errors: Record<string, number>, statuses: Record<string, number>, url: string | null, file: string
- *   }} Outcome `sockets`: connections that the clients opened; `errors`: drops by their error; `statuses`: those by a
- *   wrong status, by it; `file`: the run file
+ *   primaryKills: number, sockets: number, errors: Record<string, number>, statuses: Record<string, number>,
+ *   url: string | null, file: string }} Outcome `sockets`: connections that the clients opened; `errors`: drops by
+ *   error; `statuses`: those by a wrong status, by it; `file`: the run file
  */
 
 /**
@@ -49,8 +50,11 @@ const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxA
  * - `rate` (1 to 1000000 requests per second; default: as fast as possible). With a rate, latency is measured from the
  *   time at which a request was due.
  * - `expect` (statuses, "2xx", "200-299", or a list; default 200 to 399), `keepAlive` (default true).
- * - `recycleEvery` (from 10 ms; default 2 s, or never if one of `maxRss`, `maxRequests`, `maxAge`, `kill` is given).
+ * - `recycleEvery` (from 10 ms; default 2 s, or never if one of `maxRss`, `maxRequests`, `maxAge`, `kill`,
+ *   `killPrimary` is given).
  * - `kill` (from 10 ms; default never): the interval at which a worker is killed by SIGKILL.
+ * - `killPrimary` (from 100 ms; default never): the interval at which the supervisor, then a process of its own, is
+ *   killed by SIGKILL and started again; the next one adopts the workers.
  * - `out`: the run file; default: a file in the system's temporary folder, which the caller deletes.
  * - `signal` ends the load early; `onProgress` gets the figures so far, 4 times a second.
  *
@@ -69,21 +73,25 @@ async function drill ({ app, args = [], signal, onProgress, ...given }) {
   if (app === undefined) return drillRunning(own, supervisors, { signal, onProgress })
   const resolve = (/** @type {string} */ journal) =>
     resolveOptions({ log: 'silent', ...supervisors, journal }, machineFacts())
-  return drillResolved(app, args, own, resolve, { signal, onProgress })
+  return drillResolved(app, args, own, { resolve, given: supervisors }, { signal, onProgress })
 }
 
 /**
  * @param {string} app @param {string[]} args @param {DrillOptions} own
- * @param {(journal: string) => import('../../core/options').Options} resolve the supervisor's options, this journal
+ * @param {{ resolve: (journal: string) => import('../../core/options').Options, given: Record<string, any>,
+ *   config?: Record<string, any> | null }} supervisors options: with this journal; as they were given, and in a file
  * @param {How} [how] @returns {Promise<Outcome>}
  */
-async function drillResolved (app, args, own, resolve, how) {
+async function drillResolved (app, args, own, { resolve, given, config }, how) {
   const options = resolve(own.out ?? 'a file') // throws for wrong options before the file is created
   const file = openRunFile(own.out)
   const portBefore = process.env.PORT
   process.env.PORT ||= String(own.url?.port || await freePort())
   try {
-    return await drillFleet(() => assemble(app, args, { ...options, journal: file }).start(), own, options, file, how)
+    const open = own.killPrimaryEveryMs === null
+      ? () => assemble(app, args, { ...options, journal: file }).start()
+      : () => new RestartedFleet(app, args, { log: 'silent', ...given }, file, config)
+    return await drillFleet(open, own, options, file, how)
   } finally {
     if (portBefore === undefined) delete process.env.PORT
     else process.env.PORT = portBefore
@@ -104,6 +112,7 @@ async function drillRunning (own, { name, control, ...supervisors }, how, nameOf
   if (foreign) refuse(`${called(foreign)} is for a fleet that the drill starts; a running fleet keeps its options`)
   if (!name && !control) refuse('a drill needs an app, or the name or control socket of a running fleet')
   if (own.url === null) refuse(`the drill of a running fleet needs ${nameOf({ name: 'url', flag: '--url' })}, the target of the load`)
+  if (own.killPrimaryEveryMs !== null) refuse(`${nameOf({ name: 'killPrimary', flag: '--kill-primary' })} is for a fleet that the drill starts, and starts again`)
   const fleet = await RemoteFleet.open({ name, control })
   try {
     if (own.killEveryMs !== null) await fleet.mayKill(nameOf({ name: 'kill', flag: '--kill' }))

@@ -24,6 +24,7 @@ const { OPTIONS } = require('../../core/options')
  * @property {number} timeoutMs
  * @property {number | null} recycleEveryMs
  * @property {number | null} killEveryMs null: never
+ * @property {number | null} killPrimaryEveryMs null: never
  * @property {number} loadWorkers
  * @property {string | null} out
  */
@@ -72,8 +73,9 @@ const DRILL_OPTIONS = Object.freeze([
   row('expect', '--expect <statuses>', types.statuses(), [[200, 399]], '2xx,3xx', 'any other status is a drop'),
   row('keepAlive', '--no-keep-alive', types.boolean(), true, 'on', 'one connection for every request'),
   row('timeout', '--timeout <time>', types.time(10, '10ms'), 10_000, '10s', 'a request without a complete response by then is dropped', 'timeoutMs'),
-  row('recycleEvery', '--recycle-every <time>', types.time(10, '10ms'), null, '2s; never, where a budget or --kill is given', 'interval at which a worker is recycled, slot by slot', 'recycleEveryMs'),
+  row('recycleEvery', '--recycle-every <time>', types.time(10, '10ms'), null, '2s; never, with a budget or kills', 'interval at which a worker is recycled, slot by slot', 'recycleEveryMs'),
   row('kill', '--kill <time>', types.time(10, '10ms'), null, 'never', 'interval at which a worker is killed (SIGKILL), slot by slot', 'killEveryMs'),
+  row('killPrimary', '--kill-primary <time>', types.time(100, '100ms'), null, 'never', 'interval at which the supervisor is killed (SIGKILL), and started again', 'killPrimaryEveryMs'),
   row('loadWorkers', '--load-workers <n>', types.count(1, 256), 1, '1', 'processes that make the load'),
   row('out', '--out <file>', types.path(), null, 'none', 'run file to keep: the journal and the records of the clients, as NDJSON')
 ])
@@ -126,9 +128,9 @@ function partOptions (given, nameOf = option => option.name) {
  * @param {Pick<import('../../core/options').Options, 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>} options its
  * @returns {number | null} ms; null: never
  */
-function recycleEveryMs ({ recycleEveryMs, killEveryMs }, { maxRssBytes, maxRequests, maxAgeMs }) {
+function recycleEveryMs ({ recycleEveryMs, killEveryMs, killPrimaryEveryMs }, { maxRssBytes, maxRequests, maxAgeMs }) {
   const hasBudget = [maxRssBytes, maxRequests, maxAgeMs].some(budget => budget !== null)
-  return recycleEveryMs ?? (hasBudget || killEveryMs !== null ? null : DEFAULT_EVERY_MS)
+  return recycleEveryMs ?? (hasBudget || killEveryMs !== null || killPrimaryEveryMs !== null ? null : DEFAULT_EVERY_MS)
 }
 
 /** @param {string | string[] | Record<string, string>} given */

@@ -10,6 +10,8 @@ const { RecycleError } = require('../../core/errors')
 const { connect, findFleet } = require('../../control/client')
 const { isChild, whyNotKill } = require('./worker-processes')
 
+const MOST_LINES = 1000
+
 /** Emits `event` with every journal line, and `stopped` when the fleet is gone. */
 class RemoteFleet extends EventEmitter {
   #hasLeft = false
@@ -20,8 +22,9 @@ class RemoteFleet extends EventEmitter {
   /**
    * @param {import('../../control/client').Client} client @param {string} path of the control socket
    * @param {Record<string, any>} status
+   * @param {{ isFromStart?: boolean }} [how] also the earlier lines of the journal of this primary
    */
-  constructor (client, path, { pid, workers }) {
+  constructor (client, path, { pid, workers }, { isFromStart = false } = {}) {
     super()
     this.client = client
     this.path = path
@@ -32,7 +35,7 @@ class RemoteFleet extends EventEmitter {
     client.follow(line => {
       if (line.event === 'worker.sample') this.#note(line)
       this.emit('event', line)
-    }).then(gone, gone)
+    }, { last: isFromStart ? MOST_LINES : 0 }).then(gone, gone)
   }
 
   /**

@@ -10,19 +10,20 @@
  * When a drill resolves, its load processes and workers are gone, whatever happened. A running fleet (remote.js) is
  * neither started nor stopped.
  *
- * @typedef {import('../../primary/supervisor').Supervisor | RemoteFleet} Fleet
+ * @typedef {import('../../primary/supervisor').Supervisor | RemoteFleet | RestartedFleet} Fleet
  */
 
 const { RecycleError } = require('../../core/errors')
 const { openJournal } = require('../../journal/writer')
 const { Audit } = require('../../journal/audit')
 const { now } = require('./clock')
-const { forceKills, forceRecycles } = require('./forced-recycles')
+const { forceKills, forcePrimaryKills, forceRecycles } = require('./forced-recycles')
 const { Load, LoadStalled } = require('./load')
 const { recycleEveryMs } = require('./options')
 const { RemoteFleet } = require('./remote')
 const { findTarget, probe, targetOf } = require('./target')
 const { judge } = require('./verdict')
+/** @import { RestartedFleet } from './restarted-fleet' */
 /** @import { Target } from './target' */
 
 const BEATS_TO_BE_SURE = 3
@@ -38,6 +39,8 @@ class Run {
   /** Addresses on which some workers alone listen. @type {readonly { address: string, slots: number[] }[]} */
   #uneven = []
   #kills = 0
+  /** From each kill of the primary until the next one had adopted the workers, ms. @type {number[]} */
+  #adoptedMs = []
   #startedAt = 0
   /** Duration of the load, until the stop. */
   #loadMs = 0
@@ -92,7 +95,7 @@ class Run {
       requests,
       dropped,
       recycles: this.#audit.recycles,
-      kills: this.#kills,
+      kills: this.#kills + this.#adoptedMs.length,
       p99Ms
     }
   }
@@ -109,6 +112,7 @@ class Run {
       dropped,
       recycles,
       kills: this.own.killEveryMs === null ? null : this.#kills,
+      adoptedMs: this.own.killPrimaryEveryMs === null ? null : this.#adoptedMs,
       reopened: this.own.keepAlive ? Math.max(0, sockets - this.own.connections) : null,
       isAlone,
       // Of its own fleet's crashes, the clients saw the loss
@@ -127,6 +131,7 @@ class Run {
       dropped,
       recycles,
       kills: this.#kills,
+      primaryKills: this.#adoptedMs.length,
       sockets,
       errors: byError,
       statuses: byStatus,
@@ -175,7 +180,8 @@ class Run {
   /** @param {Fleet} fleet @param {Target} target @param {AbortSignal} [signal] */
   async #drive (fleet, target, signal) {
     const {
-      connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs, durationMs, loadWorkers, killEveryMs
+      connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs, durationMs, loadWorkers,
+      killEveryMs, killPrimaryEveryMs
     } = this.own
     const load = new Load(
       { target, connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs }, loadWorkers
@@ -193,12 +199,19 @@ class Run {
     const ending = new AbortController()
     const everyMs = recycleEveryMs(this.own, this.options)
     const recycles = everyMs === null ? null : forceRecycles(fleet, everyMs, ending.signal)
-    const kills = killEveryMs === null ? null : forceKills(fleet, killEveryMs, ending.signal, () => { this.#kills++ })
-    await Promise.race([died, gone(fleet), elapsed(durationMs, ending.signal), aborted(signal)])
+    const kills = killEveryMs === null
+      ? null
+      : forceKills(fleet, killEveryMs, ending.signal, () => { this.#kills++ })
+    const onAdopted = (/** @type {number} */ tookMs) => { this.#adoptedMs.push(tookMs) }
+    const restarts = killPrimaryEveryMs === null
+      ? null
+      : forcePrimaryKills(/** @type {RestartedFleet} */ (fleet), killPrimaryEveryMs, ending.signal, onAdopted)
+    const lost = new Promise((resolve, reject) => restarts?.catch(reject))
+    await Promise.race([died, lost, gone(fleet), elapsed(durationMs, ending.signal), aborted(signal)])
       .finally(() => ending.abort())
     this.#loadMs = now() - this.#startedAt
     // The last recycle is recorded, too, and the last worker that was killed is replaced
-    const ended = fleet instanceof RemoteFleet ? Promise.all([recycles, kills]) : kills
+    const ended = fleet instanceof RemoteFleet ? Promise.all([recycles, kills]) : Promise.all([kills, restarts])
     await Promise.race([died, ended, gone(fleet)])
     if (fleet instanceof RemoteFleet) {
       this.#arrived ||= await fleet.hasServed().catch(() => false)

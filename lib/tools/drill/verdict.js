@@ -11,6 +11,8 @@
  * @property {number} dropped
  * @property {number} recycles
  * @property {number | null} kills null: none was asked for
+ * @property {readonly number[] | null} adoptedMs from each kill of the primary until the next one had adopted the
+ *   workers; null: none was asked for
  * @property {number | null} reopened connections that clients have opened in place of others; null: each request has
  *   its own
  * @property {boolean} isAlone the drill has started the fleet
@@ -29,14 +31,21 @@
  */
 
 const { listUneven } = require('../../core/address')
-const { count, grouped } = require('../../core/units')
+const { count, formatTime, grouped } = require('../../core/units')
 
 /** @param {Findings} findings @returns {Verdict} */
 function judge ({
-  requests, dropped, recycles, kills, reopened, isAlone, supervisor, arrived, uneven, url, errors, statuses, broke
+  requests, dropped, recycles, kills, adoptedMs, reopened, isAlone, supervisor, arrived, uneven, url, errors, statuses,
+  broke
 }) {
-  const over = [...recycles > 0 || kills === null ? [count(recycles, 'recycle')] : [], ...kills === null ? [] : [count(kills, 'kill')]].join(' and ')
-  const figures = `${grouped(dropped)} dropped of ${count(requests, 'request')} over ${over}${kills === null || reopened === null ? '' : `, ${count(reopened, 'connection')} reopened`}`
+  const isWithKills = kills !== null || adoptedMs !== null
+  const over = [
+    ...recycles > 0 || !isWithKills ? [count(recycles, 'recycle')] : [],
+    ...kills === null ? [] : [count(kills, 'kill')],
+    ...adoptedMs === null ? [] : [`${count(adoptedMs.length, 'kill')} of the supervisor`]
+  ].join(' and ')
+  const longest = adoptedMs?.length ? `, supervised again within ${formatTime(Math.ceil(Math.max(...adoptedMs) / 100) * 100)}` : ''
+  const figures = `${grouped(dropped)} dropped of ${count(requests, 'request')} over ${over}${longest}${!isWithKills || reopened === null ? '' : `, ${count(reopened, 'connection')} reopened`}`
   const kinds = kindsOf(errors, statuses)
   if (requests === 0) return inconclusive(broke ?? `the load never arrived: no request could be sent to ${url}`)
   const answered = requests - dropped + (errors.get('status') ?? 0)
@@ -46,7 +55,8 @@ function judge ({
   if (uneven.length > 0) return { verdict: 'uneven', exitCode: 1, sentence: `${figures}, but the workers listen on different addresses: ${listUneven(uneven)}` }
   if (broke) return inconclusive(broke)
   if (kills === 0) return inconclusive('no worker was killed: drill for longer, or kill more often')
-  if (recycles === 0 && kills === null) return inconclusive('no recycle took place: drill for longer, recycle more often, or lower the budget')
+  if (adoptedMs?.length === 0) return inconclusive('the supervisor was not killed: drill for longer, or kill it more often')
+  if (recycles === 0 && !isWithKills) return inconclusive('no recycle took place: drill for longer, recycle more often, or lower the budget')
   if (supervisor.cut + supervisor.unknown > 0) {
     const cut = `${grouped(supervisor.cut)} cut`
     const unknown = grouped(supervisor.unknown)

@@ -242,3 +242,13 @@ t.test('wrong options are refused before anything is started', async t => {
   await t.rejects(drill({ app, out: path.join(t.testdir(), 'no', 'such', 'folder') }), { code: 'RECYCLE_JOURNAL' })
   await t.rejects(drill({ app: 'no-such-app.js' }), { code: 'RECYCLE_NO_APP' })
 })
+
+t.test('a drill that kills the supervisor: the next one adopts the workers, and no client notices', async t => {
+  const outcome = await run(t, { app: fixture('plain.js'), workers: 2, recycleEvery: undefined, killPrimary: '300ms' }, ({ kills }) => kills >= 2)
+  const { requests, dropped, primaryKills, sockets, exitCode, sentence, all } = outcome
+  t.match({ dropped, exitCode, sockets }, { dropped: 0, exitCode: 0, sockets: 10 }, sentence)
+  t.ok(primaryKills >= 2)
+  t.match(sentence, /^0 dropped of [\d,]+ requests over .* and \d+ kills of the supervisor, supervised again within [\d.]+m?s, 0 connections reopened$/)
+  t.equal(all('fleet.adopted').length, primaryKills)
+  t.ok(requests > 0)
+})
