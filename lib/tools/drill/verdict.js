@@ -11,7 +11,7 @@
  * @property {number} dropped
  * @property {number} recycles
  * @property {number | null} kills null: none was asked for
- * @property {readonly number[] | null} adoptedMs from each kill of the primary until the next one had adopted the
+ * @property {readonly number[] | null} [adoptedMs] from each kill of the primary until the next one had adopted the
  *   workers; null: none was asked for
  * @property {number | null} reopened connections that clients have opened in place of others; null: each request has
  *   its own
@@ -35,8 +35,8 @@ const { count, formatTime, grouped } = require('../../core/units')
 
 /** @param {Findings} findings @returns {Verdict} */
 function judge ({
-  requests, dropped, recycles, kills, adoptedMs, reopened, isAlone, supervisor, arrived, uneven, url, errors, statuses,
-  broke
+  requests, dropped, recycles, kills, adoptedMs = null, reopened, isAlone, supervisor, arrived, uneven, url, errors,
+  statuses, broke
 }) {
   const isWithKills = kills !== null || adoptedMs !== null
   const over = [

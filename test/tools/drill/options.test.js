@@ -21,6 +21,7 @@ t.test('the defaults', async t => {
     timeoutMs: 10_000,
     recycleEveryMs: null,
     killEveryMs: null,
+    killPrimaryEveryMs: null,
     loadWorkers: 1,
     out: null
   })

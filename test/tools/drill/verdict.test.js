@@ -58,6 +58,8 @@ t.test('kills count as recycles do, and tell how many connections were opened in
   t.same(judge(killing), { verdict: 'clean', exitCode: 0, sentence: '0 dropped of 1,204,331 requests over 20 kills, 0 connections reopened' })
   t.equal(judge({ ...killing, recycles: 1, kills: 1, reopened: 1 }).sentence, '0 dropped of 1,204,331 requests over 1 recycle and 1 kill, 1 connection reopened')
   t.equal(judge({ ...killing, reopened: null }).sentence, '0 dropped of 1,204,331 requests over 20 kills', 'where each request has its own')
+  t.equal(judge({ ...killing, kills: null, adoptedMs: [620, 540] }).sentence, '0 dropped of 1,204,331 requests over 2 kills of the supervisor, supervised again within 700ms, 0 connections reopened')
+  t.match(judge({ ...good, adoptedMs: [] }), { verdict: 'inconclusive', exitCode: 2, sentence: /^the supervisor was not killed/ })
   t.match(judge({ ...good, kills: 0 }), { verdict: 'inconclusive', exitCode: 2, sentence: /^no worker was killed/ })
 })
 
