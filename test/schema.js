@@ -8,7 +8,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { configSchema } = require('../lib/core/config')
-const { reportSchema } = require('../lib/tools/report/schema')
+const { reportSchema } = require('./report-schema')
 
 const LIB = path.join(__dirname, '..', 'lib')
 

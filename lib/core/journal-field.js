@@ -11,7 +11,9 @@ function asNumber (value) {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** @param {unknown} value @returns {number} 0 if the value is not a positive number */
+/** @typedef {number} Count 0 or more @typedef {number} Share 0 to 1 */
+
+/** @param {unknown} value @returns {Count} 0 if the value is not a positive number */
 function asCount (value) {
   return typeof value === 'number' && value > 0 && Number.isFinite(value) ? value : 0
 }

@@ -62,10 +62,9 @@
  *   process one of which workers are copies; see PrimaryKernel's `startOriginal`
  * @property {Metric[]} [metrics]
  * @property {Described} [status]
- * @property {{ key: string, figures: () => new () => Figures, schema: () => (kinds: typeof
- *   import('../core/json-schema')) => import('../core/json-schema').Schema, lines: () => (figures: any, to:
- *   ReportTools) => string[] }} [report] its figures, by `key`, their JSON schema, and their lines in the terminal; of
- *   a list, `<key>Omitted` has how many earlier ones are not in it
+ * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: ReportTools) => string[]
+ *   }} [report] its figures, by `key`, and their lines in the terminal: `linesOf` of its report.js, whose first
+ *   parameter has their type; of a list, `<key>Omitted` has how many earlier ones are not in it
  *
  * @typedef {object} Described what is made of its part's description in status()
  * @property {string} key of the description, null where the feature is off
@@ -79,7 +78,7 @@
  * @property {string} title
  * @property {string} text
  * @property {boolean} isBad
- * @property {{ label: string, old: string, fresh: string, isWorse: boolean }[]} rows
+ * @property {{ label: string, old: string, fresh: string, isWorse: boolean }[]} rows figures as text
  *
  * @typedef {object} Event
  * @property {Level | ((line: Record<string, any>) => Level)} [level] quiet: in the journal alone; debug: in

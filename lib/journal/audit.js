@@ -5,13 +5,13 @@
  *
  * @typedef {object} CrashEvent
  * @property {number} t
- * @property {number | null} slot
- * @property {number | null} pid
- * @property {number | null} code
- * @property {string | null} signal
+ * @property {number | null} slot of the worker
+ * @property {number | null} pid of the worker
+ * @property {number | null} code exit code
+ * @property {string | null} signal that ended it
  * @property {boolean} oomKilled by the kernel, because memory ran out
- * @property {number | null} connections by its last beat; null: an older journal, which does not record it
- * @property {number} inFlight by its last beat
+ * @property {Count | null} connections by its last beat; null: an older journal does not record it
+ * @property {Count} inFlight requests, by its last beat
  *
  * @typedef {object} Incumbent a worker, from the lines so far
  * @property {number | null} softBytes
@@ -29,6 +29,7 @@ const { ENDS } = require('./events')
 const { asCount, asNumber, asText } = require('../core/journal-field')
 const { BoundedList } = require('../core/bounded-list')
 const { ACCOUNT, accountOf, endedEvent, unfinishedEvent } = require('./recycle-event')
+/** @import { Count } from '../core/journal-field' */
 /** @import { RecycleEvent } from './recycle-event' */
 
 const MOST_EVENTS = 10_000
@@ -75,7 +76,8 @@ class Audit {
     this.spans = spans
     this.memory = memory
     this.crashEvents = new BoundedList(mostEvents)
-    this.events = new BoundedList(mostEvents, event => event.cut > 0 || event.lost || event.dropped > 0, beforeThinning)
+    const matters = (/** @type {RecycleEvent} */ { cut, lost, dropped }) => Number(cut) > 0 || lost || dropped > 0
+    this.events = new BoundedList(mostEvents, matters, beforeThinning)
   }
 
   /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */

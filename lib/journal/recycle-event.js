@@ -3,37 +3,59 @@
 /**
  * @typedef {object} RecycleEvent a worker that was drained, with its account. Times in ms since the epoch, durations in
  *   ms, sizes in bytes; null: the journal does not record it
- * @property {number} id 1, 2, 3 … in the order of their ends
- * @property {Kind} kind `unfinished`: the journal ends before the drain
- * @property {number | null} slot
- * @property {number | null} oldPid
- * @property {number | null} pid of the replacement
- * @property {string | null} reason
- * @property {string | null} how surge or drain-first
+ * @property {number} id 1, 2, 3 … as they ended
+ * @property {Kind} kind unfinished: the journal ends before the drain does
+ * @property {number | null} slot of the worker
+ * @property {number | null} oldPid the worker that left
+ * @property {number | null} pid its replacement
+ * @property {string | null} reason as in the journal's recycled; scale, or stop
+ * @property {string | null} how surge, standby, drain-first, or upgrade: by the worker of another primary
  * @property {number} beganAt the replacement was spawned, or the drain began
- * @property {number} drainAt
+ * @property {number} drainAt the drain began
  * @property {number} drainedAt the old worker gave its account
  * @property {number} retiredAt the old worker exited
  * @property {number} t the end of the event
- * @property {number | null} readyMs
+ * @property {number | null} readyMs the replacement's boot
  * @property {number | null} drainMs
- * @property {number | null} tookMs
- * @property {number | null} rssBefore
- * @property {number | null} rssAfter
- * @property {Record<string, number> | null} account of the connections and requests, by the names of core/account.js
- * @property {number} cut requests, but for `account.streamsCut`: WebSockets and raw connections, which only the app can
- *   end
- * @property {number} unaccounted connections of a worker that gave no account
- * @property {'retired' | 'killed' | 'crashed' | null} ended null: the journal does not record it
- * @property {boolean} lost the worker gave no account; `cut` is by its last beat
- * @property {{ method: string | null, path: string | null, ageMs: number | null, remotePort: number | null,
- *   upgraded: boolean }[]} cuts
- * @property {Record<string, number>} restarted WebSockets that the worker has closed with 1012, by the reason for which
- *   they did not move
- * @property {number} dropped requests, by the client's record
+ * @property {number | null} tookMs all of it
+ * @property {number | null} rssBefore the old worker's
+ * @property {number | null} rssAfter the replacement's
+ * @property {Count | null} connections open when the drain began
+ * @property {Count | null} inFlight requests in flight when the drain began
+ * @property {Count | null} finished requests that completed during the drain
+ * @property {Count | null} aborted requests that the client aborted
+ * @property {Count | null} moved connections that a sibling took over
+ * @property {Count | null} refused offers that no sibling took
+ * @property {Count | null} takenBack offers that no sibling took, served here to the end
+ * @property {Count | null} replayed requests that a sibling had to answer instead
+ * @property {Count | null} closedByClient connections
+ * @property {Count | null} closedAfterResponse connections closed by Connection: close
+ * @property {Count | null} closedIdle connections
+ * @property {Count | null} streamsCut WebSockets and raw connections, which only the app can end
+ * @property {Count | null} cut other connections that ended with a request in flight
+ * @property {Count | null} unacked offers that were never acknowledged: their outcome is not known
+ * @property {Count | null} unaccounted connections of a worker that gave no account: their requests are not known
+ * @property {boolean} lost the worker gave no account; cut is by its last beat
+ * @property {'retired' | 'killed' | 'crashed' | null} ended killed: by recycle, at --kill-timeout or for want of an
+ *   account
+ * @property {NamedCut[]} cuts each request that was cut
+ * @property {Record<string, Count>} restarted WebSockets closed for a service restart (1012), whatever their end, by
+ *   the reason for which they did not move
+ * @property {Count} dropped requests that the client lost during it
+ *
+ * @typedef {object} NamedCut
+ * @property {string | null} method null: the request head was incomplete, or the protocol is not HTTP
+ * @property {string | null} path without its query
+ * @property {number | null} ageMs time in flight
+ * @property {number | null} remotePort the client's port
+ * @property {boolean} upgraded such as a WebSocket, which only the app can end
  *
  * @typedef {'recycle' | 'scale' | 'stop' | 'unfinished'} Kind
+ * @typedef {'connections' | 'inFlight' | 'finished' | 'aborted' | 'moved' | 'refused' | 'takenBack' | 'replayed' |
+ *   'closedByClient' | 'closedAfterResponse' | 'closedIdle' | 'cut' | 'streamsCut' | 'unacked' | 'unaccounted'} Counted
  */
+
+/** @import { Count } from '../core/journal-field' */
 
 const { LONGEST_WHY, MOST_WHYS, streamsCut } = require('../core/account')
 const { asCount, asNumber, asObject, asText } = require('../core/journal-field')
@@ -42,15 +64,17 @@ const SLACK_MS = 1000 // a line is written shortly after its event
 
 const ENDED = ['retired', 'killed', 'crashed']
 
+/** The account of the connections and requests. @type {readonly Counted[]} */
 const ACCOUNT = ['connections', 'inFlight', 'finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
   'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'streamsCut', 'unacked', 'unaccounted']
+const NO_ACCOUNT = /** @type {Record<Counted, null>} */ (Object.fromEntries(ACCOUNT.map(name => [name, null])))
 
 /**
  * @param {number} id @param {Kind} kind
  * @param {Record<string, any>} line the journal's `recycled`, `scaled` or `stopped`
  * @param {number} t its time
  * @param {{ drainAt: number | null, retiredAt: number | null } | undefined} worker its earlier lines
- * @param {Record<string, number>} account @param {RecycleEvent['cuts']} cuts @returns {RecycleEvent}
+ * @param {Record<Counted, number>} account @param {NamedCut[]} cuts @returns {RecycleEvent}
  */
 function endedEvent (id, kind, line, t, worker, account, cuts) {
   const drainMs = asNumber(line.drainMs)
@@ -80,9 +104,7 @@ function endedEvent (id, kind, line, t, worker, account, cuts) {
     tookMs,
     rssBefore: asNumber(line.rssBefore),
     rssAfter: asNumber(line.rssAfter),
-    account,
-    cut: account.cut,
-    unaccounted: account.unaccounted,
+    ...account,
     lost: line.lost === true,
     ended: ENDED.includes(line.ended) ? line.ended : null,
     cuts,
@@ -115,9 +137,7 @@ function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
     tookMs: null,
     rssBefore: null,
     rssAfter: null,
-    account: null,
-    cut: 0,
-    unaccounted: 0,
+    ...NO_ACCOUNT,
     lost: false,
     ended: null,
     cuts: [],
@@ -129,10 +149,11 @@ function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
 /**
  * The account of a line, by core/account.js's names; of `cut` the streams are apart.
  *
- * @param {Record<string, any>} line @returns {Record<string, number>}
+ * @param {Record<string, any>} line @returns {Record<Counted, number>}
  */
 function accountOf (line) {
-  const account = Object.fromEntries(ACCOUNT.map(name => [name, asCount(line[name])]))
+  const account = /** @type {Record<Counted, number>} */ (
+    Object.fromEntries(ACCOUNT.map(name => [name, asCount(line[name])])))
   const cuts = Array.isArray(line.cuts) ? line.cuts : []
   account.streamsCut = streamsCut({ cut: account.cut, cuts, unnamedStreams: asCount(line.unnamedStreams) })
   account.cut -= account.streamsCut
@@ -150,13 +171,4 @@ function restartedOf ({ restarted }) {
     .filter(([, number]) => number > 0))
 }
 
-/** @typedef {Exclude<keyof import('../core/account').Account, 'cuts'>} AccountName */
-const NO_ACCOUNT = Object.freeze(Object.fromEntries(ACCOUNT.map(name => [name, null])))
-
-/** As a report and the live page have it. @param {RecycleEvent} event */
-function shownEvent ({ account, ...event }) {
-  const counts = /** @type {Record<AccountName, number | null>} */ (account ?? NO_ACCOUNT)
-  return { ...event, ...counts }
-}
-
-module.exports = { ACCOUNT, accountOf, endedEvent, shownEvent, unfinishedEvent }
+module.exports = { ACCOUNT, accountOf, endedEvent, unfinishedEvent }

@@ -11,8 +11,11 @@ const { span } = require('./gap.cjs')
  *
  * Where something is not recorded, nothing is ok either: it is known to have failed, or it is not known.
  *
- * @typedef {{ ok: boolean, exitCode: 0 | 1 | 2, text: string }} Verdict `ok`: certainly nothing was dropped or cut;
- *   exitCode 2: as far as is recorded
+ * @typedef {object} Verdict
+ * @property {0 | 1 | 2} exitCode 2: nothing was dropped or cut as far as is recorded, and the journal has gaps
+ * @property {boolean} ok nothing was dropped, nothing cut, and no connection ended with a worker that crashed or gave
+ *   no account, unless every connection was the client's
+ * @property {string} text the sentence that the report begins with
  *
  * @param {object} figures
  * @param {{ isAlone: boolean, kills: number } | null} figures.client `isAlone`: the fleet had no other clients;

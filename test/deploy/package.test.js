@@ -13,7 +13,7 @@ const { promisify } = require('node:util')
 const t = require('tap')
 const ts = require('typescript')
 const { configSchema } = require('../../lib/core/config')
-const { reportSchema } = require('../../lib/tools/report/schema')
+const { reportSchema } = require('../report-schema')
 const { FIXTURES } = require('../support/fleet')
 
 const run = promisify(execFile)
@@ -45,7 +45,7 @@ t.test('the package runs, and its types check', async t => {
   const folder = t.testdir({ 'package.json': '{"private":true}', node_modules: {} })
   const source = path.join(folder, 'source') // prepack writes types beside the sources
   await run('git', ['clone', '--quiet', ROOT, source])
-  for (const file of ['lib', 'test/schema.js', 'package.json', 'jsconfig.json', 'jsconfig.build.json']) fs.cpSync(path.join(ROOT, file), path.join(source, file), { recursive: true })
+  for (const file of ['lib', 'test/schema.js', 'test/report-schema.js', 'package.json', 'jsconfig.json', 'jsconfig.build.json']) fs.cpSync(path.join(ROOT, file), path.join(source, file), { recursive: true })
   fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(source, 'node_modules'))
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: source, maxBuffer: 32 * 1024 ** 2 })
   const [{ filename, files, size }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')))

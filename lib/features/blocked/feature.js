@@ -79,7 +79,6 @@ module.exports = Object.freeze({
   report: {
     key: 'blockedLoops',
     figures: () => require('./report').BlockedLoops,
-    schema: () => require('./report').schema,
     lines: () => require('./report').linesOf
   }
 })

@@ -9,7 +9,15 @@ const MOST_KEPT = 200
 const MOST = 20
 const LONGEST = 300
 
-/** @typedef {{ request: string | null, place: string | null, count: number, longestMs: number }} Block */
+/**
+ * @typedef {object} Block those of one request at one place
+ * @property {string | null} request method and path; null: not known
+ * @property {string | null} place the innermost function of the app, its file and line; null: not known
+ * @property {number} count
+ * @property {number} longestMs
+ *
+ * @typedef {{ count: number, places: Block[] }} Blocks in all, and by place, the longest first
+ */
 
 class BlockedLoops {
   /** @type {Map<string, Block>} */
@@ -30,31 +38,22 @@ class BlockedLoops {
     }
   })
 
-  /** @returns {{ count: number, places: Block[] } | null} null: there were none */
+  /** @returns {Blocks | null} null: there were none */
   summary () {
     const places = [...this.#blocks.values()].sort((a, b) => b.longestMs - a.longestMs).slice(0, MOST)
     return this.#count === 0 ? null : { count: this.#count, places }
   }
 }
 
-/** @param {{ places: Block[] }} summary @param {import('..').ReportTools} tools @returns {string[]} */
+/**
+ * @param {Blocks} summary event loops that were blocked for --stuck-timeout, or as their worker was killed; null: there
+ *   were none
+ * @param {import('..').ReportTools} tools @returns {string[]}
+ */
 function linesOf ({ places }, { paint, width, layOut, short, clip, escapeControls }) {
   const rows = places.map(({ request, place, count, longestMs }) => [short(count), `${short(Math.round(longestMs / 100) / 10)} s`, clip(escapeControls(request ?? '–'), 20), escapeControls(place ?? 'not known')])
   const [heading, ...lines] = layOut([{ title: 'count' }, { title: 'longest' }, { title: 'request', left: true }, { title: 'event loop blocked at', left: true }], rows.map(([count, longest, request, place]) => [count, longest, request, clip(place, Math.max(10, width - 40))]), width)
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]
 }
 
-/** @param {typeof import('../../core/json-schema')} kinds */
-function schema ({ closed, count, listOf, orNull, ordinal, text }) {
-  return orNull(closed({
-    count: ordinal('all of them'),
-    places: listOf(closed({
-      request: orNull(text(), 'method and path; null: not known'),
-      place: orNull(text(), 'the innermost function of the app, its file and line; null: not known'),
-      count: ordinal(),
-      longestMs: count()
-    }), 'those of one request at one place are one; the longest first', 20)
-  }), 'event loops that were blocked for --stuck-timeout, or as their worker was killed; null: there were none')
-}
-
-module.exports = { BlockedLoops, schema, linesOf }
+module.exports = { BlockedLoops, linesOf }

@@ -94,7 +94,6 @@ module.exports = Object.freeze({
   report: {
     key: 'canaries',
     figures: () => require('./report').Canaries,
-    schema: () => require('./report').schema,
     lines: () => require('./report').linesOf
   }
 })

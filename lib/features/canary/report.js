@@ -23,7 +23,10 @@ function isFigure (given) {
   return Object.hasOwn(TITLES, given?.name) && typeof given.unit === 'string' && [given.old, given.fresh].every(value => value === null || typeof value === 'number')
 }
 
-/** @param {Comparison[]} comparisons @param {import('..').ReportTools} tools @returns {string[]} */
+/**
+ * @param {Comparison[]} comparisons reloads that compared new code with that before, oldest first
+ * @param {import('..').ReportTools} tools @returns {string[]}
+ */
 function linesOf (comparisons, { paint, width, clip, escapeControls }) {
   if (comparisons.length === 0) return []
   return [paint('dim', 'reloads whose code was compared first'), ...comparisons.map(({ title, text, isBad }) => {
@@ -32,20 +35,4 @@ function linesOf (comparisons, { paint, width, clip, escapeControls }) {
   })]
 }
 
-/** @param {typeof import('../../core/json-schema')} kinds */
-function schema ({ flag, listOf, number, record, text }) {
-  return listOf(record({
-    t: number('ms since the epoch'),
-    title: text(),
-    text: text('what came of it, in a sentence'),
-    isBad: flag('the reload did not go on'),
-    rows: listOf(record({
-      label: text(),
-      old: text('of the code before'),
-      fresh: text('of the new code'),
-      isWorse: flag()
-    }), 'figures as text')
-  }), 'reloads that compared new code with that before, oldest first')
-}
-
-module.exports = { Canaries: listOf('canary.verdict', comparison), schema, linesOf }
+module.exports = { Canaries: listOf('canary.verdict', comparison), linesOf }

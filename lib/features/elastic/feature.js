@@ -53,7 +53,6 @@ module.exports = Object.freeze({
   report: {
     key: 'scaling',
     figures: () => require('./report').Scaling,
-    schema: () => require('./report').schema,
     lines: () => require('./report').linesOf
   }
 })

@@ -11,6 +11,17 @@ const MOST_CELLS = 2000
 const MOST_REASONS = 20
 const LONGEST_LOOK_MS = 3000 // between two lines; after a longer pause nothing is known of it
 
+/**
+ * @typedef {object} Sizes
+ * @property {number | null} min
+ * @property {number | null} max
+ * @property {Count} fewest
+ * @property {Count} most
+ * @property {Count} mean
+ * @property {Record<string, Count>} changes of the intended number of workers, by reason
+ * @property {Count} overTargetMs time in which the workers in service were busy for more than 0.8 of it
+ */
+/** @import { Count } from '../../core/journal-field' */
 /** @typedef {{ looks: number, wanted: number, ready: number, busy: number, requestsPerSecond: number }} Cell sums */
 
 class Scaling {
@@ -53,7 +64,7 @@ class Scaling {
     'fleet.load': line => this.#look(line)
   })
 
-  /** @returns null: the fleet did not size itself */
+  /** @returns {Sizes | null} */
   summary () {
     if (this.#looks === 0) return null
     return {
@@ -104,8 +115,8 @@ class Scaling {
 }
 
 /**
- * @param {NonNullable<ReturnType<Scaling['summary']>>} summary @param {import('..').ReportTools} tools
- * @returns {string[]}
+ * @param {Sizes} summary how many workers there were; null: the fleet ran without --workers <min>..<max>
+ * @param {import('..').ReportTools} tools @returns {string[]}
  */
 function linesOf (
   { min, max, fewest, most, mean, changes, overTargetMs }, { paint, wrap, count, clip, escapeControls, orDash, time }
@@ -114,17 +125,4 @@ function linesOf (
   return wrap(`${fewest} to ${count(most, 'worker')} of ${orDash(min)}..${orDash(max)}, ${mean} on average; changes: ${reasons || 'none'}; busy for more than ${HIGH} of the time: ${time(overTargetMs)}`).map(line => paint('dim', line))
 }
 
-/** @param {typeof import('../../core/json-schema')} kinds */
-function schema ({ closed, count, integer, mapOf, orNull, ordinal, whole }) {
-  return orNull(closed({
-    min: orNull(integer()),
-    max: orNull(integer()),
-    fewest: whole(),
-    most: whole(),
-    mean: count(),
-    changes: mapOf(ordinal(), 'of the intended number of workers, by reason'),
-    overTargetMs: count('time in which the workers in service were busy for more than 0.8 of it')
-  }), 'how many workers there were; null: the fleet ran without --workers <min>..<max>')
-}
-
-module.exports = { Scaling, schema, linesOf }
+module.exports = { Scaling, linesOf }

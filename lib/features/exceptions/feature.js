@@ -59,7 +59,6 @@ module.exports = Object.freeze({
   report: {
     key: 'exceptions',
     figures: () => require('./report').Exceptions,
-    schema: () => require('./report').schema,
     lines: () => require('./report').linesOf
   }
 })

@@ -5,8 +5,8 @@
  * what was never thrown before: those beyond the first 200 kinds are one, `others`.
  *
  * @typedef {{ name: string, message: string, stack: string, request: string | null }} Thrown
- * @typedef {{ name: string, message: string, request: string | null, count: number }} Kind the message and request of
- *   its first
+ * @typedef {{ name: string, message: string, request: string | null, count: number }} Kind those of one name and place;
+ *   message and request (method and path, null: not known) of its first
  */
 
 const MOST_KINDS = 200

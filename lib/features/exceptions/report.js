@@ -30,7 +30,11 @@ class Exceptions {
   }
 }
 
-/** @param {{ count: number, kinds: Kind[] }} summary @param {import('..').ReportTools} tools @returns {string[]} */
+/**
+ * @param {{ count: number, kinds: Kind[] }} summary exceptions that the app has not caught, and that have not ended its
+ *   worker, the most frequent kinds first; null: there were none
+ * @param {import('..').ReportTools} tools @returns {string[]}
+ */
 function linesOf ({ kinds }, { paint, width, layOut, short, clip, escapeControls }) {
   const rows = kinds.map(({ name, message, request, count }) => [short(count), clip(escapeControls(request ?? '–'), 20), escapeControls(`${name}: ${message}`)])
   const left = width - 6 - Math.max('request'.length, ...rows.map(([, request]) => request.length)) - Math.max('count'.length, ...rows.map(([count]) => count.length))
@@ -38,17 +42,4 @@ function linesOf ({ kinds }, { paint, width, layOut, short, clip, escapeControls
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]
 }
 
-/** @param {typeof import('../../core/json-schema')} kinds */
-function schema ({ closed, listOf, orNull, ordinal, text }) {
-  return orNull(closed({
-    count: ordinal('all of them'),
-    kinds: listOf(closed({
-      name: text(),
-      message: text('of the first one'),
-      request: orNull(text(), 'method and path of the request whose code threw the first one; null: it is not known'),
-      count: ordinal()
-    }), 'those of one name and place are one; the most frequent first', 20)
-  }), 'exceptions that the app has not caught, and that have not ended its worker; null: there were none')
-}
-
-module.exports = { Exceptions, schema, linesOf }
+module.exports = { Exceptions, linesOf }

@@ -58,7 +58,6 @@ module.exports = Object.freeze({
   report: {
     key: 'heapdumps',
     figures: () => require('./report').Heapdumps,
-    schema: () => require('./report').schema,
     lines: () => require('./report').linesOf
   }
 })

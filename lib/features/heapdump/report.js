@@ -6,9 +6,12 @@ const { formatSize } = require('../../core/units')
 const { listOf } = require('../../core/bounded-list')
 const { asNumber, asText } = require('../../core/journal-field')
 
-/** @typedef {NonNullable<ReturnType<typeof heapdump>>} Heapdump */
+/**
+ * @typedef {{ t: number, slot: number | null, pid: number | null, reason: string | null, file: string, bytes: number |
+ *   null, pauseMs: number | null }} Heapdump `reason`: requested, or rss with --on-condemn heapdump
+ */
 
-/** @param {Record<string, any>} line */
+/** @param {Record<string, any>} line @returns {Heapdump | null} */
 function heapdump (line) {
   const [t, file] = [asNumber(line.t), asText(line.file)]
   if (t === null || file === null) return null
@@ -16,7 +19,10 @@ function heapdump (line) {
   return { t, slot, pid, reason, file, bytes: asNumber(line.bytes), pauseMs: asNumber(line.pauseMs) }
 }
 
-/** @param {Heapdump[]} heapdumps @param {import('..').ReportTools} tools @returns {string[]} */
+/**
+ * @param {Heapdump[]} heapdumps heap snapshots that were written, oldest first
+ * @param {import('..').ReportTools} tools @returns {string[]}
+ */
 function linesOf (heapdumps, { paint, width, orDash, clip, escapeControls }) {
   if (heapdumps.length === 0) return []
   const lines = heapdumps.map(({ slot, pid, bytes, file }) => {
@@ -26,17 +32,4 @@ function linesOf (heapdumps, { paint, width, orDash, clip, escapeControls }) {
   return [paint('dim', 'heap snapshots'), ...lines]
 }
 
-/** @param {typeof import('../../core/json-schema')} kinds */
-function schema ({ listOf, number, orNull, record, text }) {
-  return listOf(record({
-    t: number('ms since the epoch'),
-    slot: orNull(number()),
-    pid: orNull(number()),
-    reason: orNull(text(), 'requested, or rss with --on-condemn heapdump'),
-    file: text(),
-    bytes: orNull(number()),
-    pauseMs: orNull(number())
-  }), 'heap snapshots that were written, oldest first')
-}
-
-module.exports = { Heapdumps: listOf('heapdump', heapdump), schema, linesOf }
+module.exports = { Heapdumps: listOf('heapdump', heapdump), linesOf }

@@ -63,7 +63,6 @@ const feature = {
   report: {
     key: 'leakStudies',
     figures: () => require('./report').Studies,
-    schema: () => require('./report').schema,
     lines: () => require('./report').linesOf
   }
 }

@@ -9,8 +9,13 @@ const { sentencesOf, sentenceOf, statusLines, live } = require('./sentence')
 const MOST = 100
 
 /**
- * @typedef {{ t: number, slot: number | null, pid: number | null, by: string | null, verdict: string,
- *   sentences: string[] }} StudyFigures
+ * @typedef {object} StudyFigures
+ * @property {number} t
+ * @property {number | null} slot
+ * @property {number | null} pid
+ * @property {string | null} by requested, or budget with --leak-report
+ * @property {string} verdict grows, fills, outside, none, few or unread
+ * @property {string[]} sentences
  */
 
 /** @param {Record<string, any>} line @returns {StudyFigures | null} */
@@ -33,7 +38,10 @@ function say (line) {
   }
 }
 
-/** @param {StudyFigures[]} studies @param {import('..').ReportTools} tools @returns {string[]} */
+/**
+ * @param {StudyFigures[]} studies studies of leaks, oldest first @param {import('..').ReportTools} tools
+ * @returns {string[]}
+ */
 function linesOf (studies, { paint, width, orDash, clip, escapeControls }) {
   if (studies.length === 0) return []
   const lines = studies.flatMap(({ slot, pid, verdict, sentences }) => {
@@ -43,16 +51,4 @@ function linesOf (studies, { paint, width, orDash, clip, escapeControls }) {
   return [paint('dim', 'studies of leaks'), ...lines]
 }
 
-/** @param {typeof import('../../core/json-schema')} kinds */
-function schema ({ listOf, number, orNull, record, text }) {
-  return listOf(record({
-    t: number('ms since the epoch'),
-    slot: orNull(number()),
-    pid: orNull(number()),
-    by: orNull(text(), 'requested, or budget with --leak-report'),
-    verdict: text('grows, fills, outside, none, few or unread'),
-    sentences: listOf(text())
-  }), 'studies of leaks, oldest first')
-}
-
-module.exports = { Studies: listOf('leak.end', study, MOST), schema, linesOf, sentenceOf, statusLines, live }
+module.exports = { Studies: listOf('leak.end', study, MOST), linesOf, sentenceOf, statusLines, live }

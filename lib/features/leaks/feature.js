@@ -48,7 +48,6 @@ module.exports = Object.freeze({
   report: {
     key: 'memoryByRoute',
     figures: () => require('./report').Routes,
-    schema: () => require('./report').schema,
     lines: () => require('./report').linesOf
   }
 })

@@ -37,7 +37,10 @@ class Routes {
   }
 }
 
-/** @param {ReturnType<RouteMemory['estimate']>} estimate @param {import('..').ReportTools} tools @returns {string[]} */
+/**
+ * @param {import('./route-memory').Estimate} estimate which route leaks; null: the fleet ran without --memory-by-route
+ * @param {import('..').ReportTools} tools @returns {string[]}
+ */
 function linesOf ({ text, routes }, { paint, width, layOut, short, clip, escapeControls }) {
   const leaks = routes.filter(({ leaks }) => leaks)
   if (leaks.length === 0) return [paint('dim', text)]
@@ -56,24 +59,4 @@ function linesOf ({ text, routes }, { paint, width, layOut, short, clip, escapeC
   return [paint('dim', heading), ...lines.map(line => paint('red', line)), paint('dim', rest)]
 }
 
-/** @param {typeof import('../../core/json-schema')} kinds */
-function schema ({ flag, listOf, number, oneOf, orNull, record, text }) {
-  return orNull(record({
-    text: text('which route leaks, in a sentence'),
-    lack: orNull(oneOf(['few-samples', 'no-mark-sweep', 'one-route', 'unclear']), 'why no route is named; null: one is'),
-    points: number('samples of live memory after a collection'),
-    markSweeps: number('of all workers'),
-    requests: number('of all routes'),
-    growthBytes: number('of live memory, all workers'),
-    routes: listOf(record({
-      route: text('method and path; other: those without a row of their own'),
-      requests: number('since the last start or reload'),
-      bytesPerRequest: orNull(number(), 'kept by each request, beyond what requests of the other routes keep; null: not known'),
-      low: orNull(number(), 'lower end of an interval that holds for all routes at once in 999 of 1,000 cases; null: not known'),
-      high: orNull(number(), 'its upper end'),
-      leaks: flag()
-    }), 'those that leak first')
-  }), 'which route leaks; null: the fleet ran without --memory-by-route')
-}
-
-module.exports = { Routes, schema, linesOf }
+module.exports = { Routes, linesOf }

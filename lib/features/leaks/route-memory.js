@@ -26,8 +26,8 @@
  * @property {number} requests
  * @property {number | null} bytesPerRequest kept by each request, beyond what requests of the other routes keep; null:
  *   not known
- * @property {number | null} low of the interval that holds for all routes at once, in 999 of 1,000 cases
- * @property {number | null} high
+ * @property {number | null} low lower end of the interval that holds for all routes at once, in 999 of 1,000 cases
+ * @property {number | null} high its upper end
  * @property {boolean} leaks
  *
  * @typedef {'few-samples' | 'no-mark-sweep' | 'one-route' | 'unclear' | null} Lack of evidence
@@ -35,9 +35,9 @@
  * @typedef {object} Estimate
  * @property {string} text which route leaks, in a sentence
  * @property {Lack} lack why no route is named; null: one is
- * @property {number} points
- * @property {number} markSweeps
- * @property {number} requests
+ * @property {number} points samples of live memory after a collection
+ * @property {number} markSweeps of all workers
+ * @property {number} requests of all routes
  * @property {number} growthBytes of live memory, all workers
  * @property {RouteEstimate[]} routes those that leak first, then by requests
  *

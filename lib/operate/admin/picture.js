@@ -34,7 +34,7 @@
  * @property {Live[]} live
  * @property {{ slot: number, points: Point[] }[]} memory
  * @property {Moment[]} traffic
- * @property {ReturnType<typeof shownEvent>[]} recycleEvents
+ * @property {import('../../journal/recycle-event').RecycleEvent[]} recycleEvents
  * @property {import('../../journal/audit').CrashEvent[]} crashEvents
  */
 
@@ -43,7 +43,6 @@ const { sayMoves } = require('../../core/moves')
 const { sayCrashing } = require('../../core/crashes')
 const { ENDS } = require('../../journal/events')
 const { Audit } = require('../../journal/audit')
-const { shownEvent } = require('../../journal/recycle-event')
 const { verdictOf } = require('../../journal/verdict')
 const { busyWorkers } = require('./busy-workers')
 const { Growth } = require('./growth')
@@ -142,7 +141,7 @@ class Picture {
       live: liveOf(more),
       memory: [...memory].sort(([a], [b]) => a - b).map(([slot, points]) => ({ slot, points })),
       traffic,
-      recycleEvents: last(events.items, recycles).filter(({ t }) => t > from && t <= now).map(shownEvent),
+      recycleEvents: last(events.items, recycles).filter(({ t }) => t > from && t <= now),
       crashEvents: last(crashEvents.items, crashes).filter(({ t }) => t > from && t <= now)
     }
   }

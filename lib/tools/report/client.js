@@ -4,16 +4,37 @@
  * The client's record: the requests of the load generator.
  *
  * @typedef {object} Drop a request that the client sent and that got no complete response with an expected status
- * @property {number} t when the client noticed it, ms since the epoch
- * @property {number} startedAt
- * @property {string} error reset, closed-before-response, closed-during-response, timeout, status, refused, or an
+ * @property {number} t when the client saw it
+ * @property {number} startedAt when the request was sent
+ * @property {string} error reset, closed-before-response, closed-during-response, timeout, status, refused, or the
  *   error's code
- * @property {number | null} status
- * @property {string | null} method
- * @property {string | null} path
- * @property {number | null} localPort
+ * @property {number | null} status of the response; null: there was none
+ * @property {string | null} method of the request
+ * @property {string | null} path of the request
+ * @property {number | null} localPort the client's port
  * @property {boolean} reused the connection had carried a request before
  * @property {import('./attribution').Attribution} attribute
+ *
+ * @typedef {Omit<Drop, 'attribute'> & Joined} DropFigures
+ *
+ * @typedef {object} Joined by its attribution
+ * @property {number | null} recycle id of the recycle during which it was dropped; null: none
+ * @property {number | null} slot of that recycle or crash
+ * @property {number | null} oldPid the worker that was leaving, or crashed
+ * @property {number | null} pid its replacement
+ * @property {import('./attribution').Phase} phase surge: the replacement boots and the old worker serves; drain: the
+ *   old worker finishes its requests; kill: it exits; none: no worker was being replaced
+ * @property {'port' | 'time' | null} joinedBy port: the supervisor cut this connection; time: it happened during the
+ *   recycle
+ * @property {boolean} crashed it was dropped at a crash, not during a recycle
+ *
+ * @typedef {object} Load
+ * @property {string | null} url where the load went
+ * @property {Count} connections of the load
+ * @property {Count | null} sockets connections that the load has opened in all; null: not recorded
+ * @property {Count} kills workers that the load has killed
+ * @property {boolean} isAlone the fleet was started for this load: every connection was the load's
+ * @property {boolean} wasCutShort its records end early
  *
  * @typedef {object} Moment the requests of one time span
  * @property {number} ms recorded time in it
@@ -26,6 +47,7 @@ const { Histogram, readPairs } = require('./histogram')
 const { BoundedList } = require('../../core/bounded-list')
 const { NONE } = require('./attribution')
 const { Timeline } = require('./timeline')
+/** @import { Count } from '../../core/journal-field' */
 
 const TICK_MS = 250
 const MOST_MOMENTS = 1200

@@ -4,22 +4,30 @@
  * Pauses of the workers by garbage collection, from their samples. A sample counts since the worker's start, so the
  * increments are added up; for a worker older than the journal, from its first sample.
  *
- * @typedef {object} Total of one kind of collection
- * @property {number} count
- * @property {number} totalMs
- * @property {number} longestMs
+ * @typedef {object} Pauses
+ * @property {Shared} scavenges collections of the new space
+ * @property {Shared} markSweeps collections of the whole heap
+ * @property {Count} workersMs time of all workers that the samples cover, added up
+ * @property {Count} longestLoopLagMs longest delay of a worker's event loop
+ *
+ * @typedef {object} Shared pauses of one kind of collection
+ * @property {Count} count
+ * @property {Count} totalMs
+ * @property {Count} longestMs
+ * @property {Share} share of the workers' time
  *
  * @typedef {{ t: number, ageMs: number | null, counts: Record<Kind, { count: number, totalMs: number }> }} Seen
  * @typedef {'scavenges' | 'markSweeps'} Kind
  */
 
 const { asCount, asNumber } = require('../../core/journal-field')
+/** @import { Count, Share } from '../../core/journal-field' */
 
 const KINDS = /** @type {const} */ (['scavenges', 'markSweeps'])
 const MOST_WORKERS = 5000
 
 class Collections {
-  /** @type {Record<Kind, Total>} */
+  /** @type {Record<Kind, Omit<Shared, 'share'>>} */
   #totals = { scavenges: { count: 0, totalMs: 0, longestMs: 0 }, markSweeps: { count: 0, totalMs: 0, longestMs: 0 } }
   #workersMs = 0
   #longestLagMs = 0
@@ -39,7 +47,7 @@ class Collections {
     'worker.crash': line => { this.#seen.delete(line.pid) }
   })
 
-  /** @returns null: the journal is of an older version, which does not record pauses */
+  /** @returns {Pauses | null} null: the journal is of an older version, which does not record pauses */
   summary () {
     if (this.#isSilent) return null
     const shared = (/** @type {Kind} */ kind) => {

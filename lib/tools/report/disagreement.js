@@ -7,8 +7,8 @@
  *
  * @typedef {object} Disagreement
  * @property {number | null} recycle its id; null: outside any recycle
- * @property {number} client requests that the client lost
- * @property {number} supervisor requests that the supervisor cut
+ * @property {import('../../core/journal-field').Count} client requests that the client lost
+ * @property {import('../../core/journal-field').Count} supervisor requests that the supervisor cut
  */
 
 /**
@@ -24,8 +24,8 @@ function disagreements (drops, events) {
     .map(event => ({
       recycle: /** @type {number | null} */ (event.id),
       client: byEvent.get(event) ?? 0,
-      supervisor: event.cuts.filter(({ upgraded }) => !upgraded).length || event.cut,
-      unaccounted: event.unaccounted
+      supervisor: event.cuts.filter(({ upgraded }) => !upgraded).length || Number(event.cut),
+      unaccounted: Number(event.unaccounted)
     }))
     .filter(({ client, supervisor, unaccounted }) => client < supervisor || client > supervisor + unaccounted)
     .map(({ recycle, client, supervisor }) => ({ recycle, client, supervisor }))

@@ -18,14 +18,13 @@ const { asNumber } = require('../../core/journal-field')
 const { Gaps } = require('./gaps')
 const { Latency } = require('./latency')
 const { Memory } = require('./memory')
-const { shownEvent } = require('../../journal/recycle-event')
 const { TimeSpans } = require('./time-spans')
 const { verdictOf } = require('../../journal/verdict')
 
-const VERSION = 1
+const VERSION = /** @type {const} */ (1)
 const STEP_MS = 10_000 // older journals have samples that were written some time after they were taken
 
-/** @typedef {ReturnType<Figures['summary']>} Summary see schema.js @typedef {ReturnType<Figures['series']>} Series */
+/** @typedef {ReturnType<Figures['series']>} Series */
 
 class Figures {
   #spans = new TimeSpans()
@@ -73,6 +72,7 @@ class Figures {
    * The figures. Call it after the last line.
    *
    * @param {{ runsOn?: boolean }} [how] the fleet runs: its journal goes on
+   * @returns {Omit<import('.').Report, 'skippedLines'>}
    */
   summary ({ runsOn = true } = {}) {
     this.#finish(runsOn)
@@ -122,7 +122,7 @@ class Figures {
       ...this.#summariesOfFeatures(),
       drops: drops.items.map(shownDrop),
       dropsOmitted: drops.omitted,
-      recycleEvents: events.items.map(shownEvent),
+      recycleEvents: [...events.items],
       recycleEventsOmitted: events.omitted,
       crashEvents: [...crashEvents.items],
       crashEventsOmitted: crashEvents.omitted,
@@ -180,7 +180,7 @@ class Figures {
   }
 }
 
-/** @param {import('./client').Drop} drop */
+/** @param {import('./client').Drop} drop @returns {import('./client').DropFigures} */
 function shownDrop ({ attribute: { event, crash, phase, joinedBy }, ...drop }) {
   return {
     ...drop,

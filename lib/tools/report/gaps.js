@@ -8,7 +8,7 @@
  * been cut of which there is no account.
  *
  * @typedef {object} Gap
- * @property {number | null} from ms since the epoch
+ * @property {number | null} from
  * @property {number | null} to null: the journal ends before
  * @property {string} why
  */

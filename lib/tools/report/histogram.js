@@ -1,18 +1,19 @@
 'use strict'
 
 const { asCount, asNumber } = require('../../core/journal-field')
+/** @import { Count } from '../../core/journal-field' */
 
 /**
  * How often each latency occurred. Values have three significant digits, so the number of different values is bounded.
  *
  * @typedef {object} Percentiles latencies in ms
- * @property {number} requests
- * @property {number} mean
- * @property {number} p50
- * @property {number} p90
- * @property {number} p99
- * @property {number} p999
- * @property {number} max
+ * @property {Count} requests how many
+ * @property {Count} mean
+ * @property {Count} p50
+ * @property {Count} p90
+ * @property {Count} p99
+ * @property {Count} p999
+ * @property {Count} max
  */
 class Histogram {
   /** @type {Map<number, number>} */

@@ -11,10 +11,7 @@ const { Histogram } = require('./histogram')
 
 const MOST_WAITING = 2400
 
-/**
- * @typedef {{ from: number, to: number, pairs: Float64Array }} Tick times in ms since the epoch, pairs as readPairs()
- *   gives them
- */
+/** @typedef {{ from: number, to: number, pairs: Float64Array }} Tick times in ms, pairs as readPairs() gives them */
 
 class Latency {
   #steady = new Histogram()

@@ -2,7 +2,7 @@
 
 const Ajv = require('ajv/dist/2020')
 const t = require('tap')
-const schema = require('../../../lib/tools/report/schema').reportSchema()
+const schema = require('../../report-schema').reportSchema()
 const { Figures } = require('../../../lib/tools/report/figures')
 const { formatReport } = require('../../../lib/tools/report/table')
 const { fleetStart, line } = require('../../tools/report/written')

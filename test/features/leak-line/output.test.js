@@ -8,7 +8,7 @@ const { sayPlace } = require('../../../lib/features/leak-line/place')
 const { linesOf } = require('../../../lib/features/leak-line/table')
 const { Figures } = require('../../../lib/tools/report/figures')
 const { formatReport } = require('../../../lib/tools/report/table')
-const schema = require('../../../lib/tools/report/schema').reportSchema()
+const schema = require('../../report-schema').reportSchema()
 const { fleetStart, line } = require('../../tools/report/written')
 
 const place = (/** @type {string} */ name, /** @type {string} */ file, /** @type {number} */ at) => ({

@@ -3,7 +3,7 @@
 const Ajv = require('ajv/dist/2020')
 const fc = require('fast-check')
 const t = require('tap')
-const schema = require('../../../lib/tools/report/schema').reportSchema()
+const schema = require('../../report-schema').reportSchema()
 const { Figures } = require('../../../lib/tools/report/figures')
 const written = require('./written')
 
