@@ -1,7 +1,7 @@
 'use strict'
 
 const { RecycleError } = require('./core/errors')
-const { resolveOptions } = require('./core/resolved-options')
+const { resolveOptions } = require('./tables/resolved-options')
 const { operate } = require('./operate')
 const { machineFacts } = require('./primary/measuring/container')
 const { assemble } = require('./primary/start')

@@ -11,7 +11,7 @@ const path = require('node:path')
 const t = require('tap')
 const { BUNDLES, filesOf, suite, testFiles } = require('./support/bundle')
 const { FEATURES } = require('../lib/features')
-const { row } = require('../lib/core/options')
+const { row } = require('../lib/tables/options')
 const { types } = require('../lib/core/option-types')
 const { KINDS } = require('../lib/operate/control-args')
 
@@ -20,16 +20,17 @@ const ROOT = path.join(__dirname, '..')
 /** Each layer and the layers that it may import from, itself included, from the top down. */
 const MAY_IMPORT = {
   bin: ['cli', 'native'],
-  cli: ['cli', 'features', 'index', 'tools', 'operate', 'primary', 'control', 'journal', 'native', 'core'],
-  index: ['operate', 'primary', 'journal', 'core', 'tools'],
-  tools: ['tools', 'operate', 'primary', 'control', 'journal', 'native', 'core', 'features'],
-  operate: ['operate', 'control', 'journal', 'native', 'core', 'features', 'tools'],
-  primary: ['primary', 'native', 'journal', 'core', 'features'],
+  cli: ['cli', 'features', 'index', 'tools', 'operate', 'primary', 'control', 'journal', 'native', 'tables', 'core'],
+  index: ['operate', 'primary', 'journal', 'tables', 'core', 'tools'],
+  tools: ['tools', 'operate', 'primary', 'control', 'journal', 'native', 'tables', 'core', 'features'],
+  operate: ['operate', 'control', 'journal', 'native', 'tables', 'core', 'features', 'tools'],
+  primary: ['primary', 'native', 'journal', 'tables', 'core', 'features'],
   control: ['control', 'core'],
-  journal: ['journal', 'core', 'features'],
-  worker: ['worker', 'native', 'core', 'features'],
+  journal: ['journal', 'tables', 'core', 'features'],
+  worker: ['worker', 'native', 'tables', 'core', 'features'],
   native: ['native', 'core'],
-  core: ['core', 'features'],
+  tables: ['tables', 'core', 'features'], // of the kernel's rows and of those of the features
+  core: ['core'],
   features: ['features', 'core', 'native', 'tools']
 }
 
@@ -149,8 +150,8 @@ function cyclesOf (graph) {
 
 t.test('imports are found', async t => {
   t.ok(files.length > 30)
-  t.ok(edges.get('lib/core/verdict.js')?.includes('lib/core/reasons.js'))
-  t.ok(edges.get('lib/primary/workers/spawner.js')?.includes('lib/core/budget.js'))
+  t.ok(edges.get('lib/tables/verdict.js')?.includes('lib/tables/reasons.js'))
+  t.ok(edges.get('lib/primary/workers/spawner.js')?.includes('lib/tables/budget.js'))
   t.ok(edges.get('lib/core/units.js')?.includes('bytes'))
 })
 
@@ -217,9 +218,9 @@ for (const [layer, { folders, shared }] of Object.entries(INSIDE)) {
 }
 
 t.test('no file outside a feature imports it or names what it adds', async t => {
-  const pauses = /^lib\/(core\/(gc-pauses|message)|operate\/admin\/metrics|primary\/(status|measuring\/sampler|workers\/worker-handle)|tools\/report\/\w+|worker\/(enter|vitals\/[\w-]+))\.js$/
+  const pauses = /^lib\/((core\/gc-pauses|tables\/message)|operate\/admin\/metrics|primary\/(status|measuring\/sampler|workers\/worker-handle)|tools\/report\/\w+|worker\/(enter|vitals\/[\w-]+))\.js$/
   /** Words of HTTP, of V8, of cluster and of everyday, too: where they are those. @type {Record<string, RegExp>} */
-  const others = { upgrade: /^lib\/(worker\/|(core\/request-replay|tools\/report\/schema)\.js$)/, scaling: /^lib\/tools\/report\/schema\.js$/, gc: pauses, heap: pauses, output: /./, fork: /^lib\/(tools\/drill\/load|primary\/workers\/(channel-guard|spawner))\.js$/, warm: /^lib\/worker\// }
+  const others = { upgrade: /^lib\/(worker\/|(core\/request-replay|tools\/report\/schema)\.js$)/, scaling: /^lib\/tools\/report\/schema\.js$/, gc: pauses, autoscale: /^lib\/(core\/container-budget|tables\/resolved-options)\.js$/, heap: pauses, output: /./, fork: /^lib\/(tools\/drill\/load|primary\/workers\/(channel-guard|spawner))\.js$/, warm: /^lib\/worker\// }
   for (const {
     name,
     options,
@@ -247,8 +248,8 @@ t.test('no file outside a feature imports it or names what it adds', async t => 
   }
   const inside = files.filter(file => !file.startsWith('lib/features/')).flatMap(file => /** @type {string[]} */ (edges.get(file)).filter(target => /^lib\/features\/(?!(?:index|by-name)\.js$)/.test(target)).map(target => `${file} → ${target}`))
   t.same(inside, [])
-  const fromIndex = /** @type {string[]} */ (edges.get('lib/features/index.js'))
-  t.same(fromIndex.sort(), FEATURES.map(({ name }) => `lib/features/${name}/feature.js`).sort())
+  const listed = /** @type {string[]} */ (edges.get('lib/features/list.js'))
+  t.same(listed.sort(), FEATURES.map(({ name }) => `lib/features/${name}/feature.js`).sort())
 })
 
 t.test('prepare and enter use every folder of the worker', async t => {
@@ -272,8 +273,8 @@ t.test('the code injected into the app loads no package', async t => {
   t.same([...loaded].filter(target => !isOurs(target) && !target.startsWith('node:') && target !== 'package.json'), [])
 })
 
-t.test('core is pure: no clock, timer, fs or process', async t => {
-  for (const file of files.filter(file => layerOf(file) === 'core')) {
+t.test('core and tables are pure: no clock, timer, fs or process', async t => {
+  for (const file of files.filter(file => ['core', 'tables'].includes(layerOf(file)))) {
     t.same(/** @type {string[]} */ (edges.get(file)).filter(isBuiltin), [], `${file} imports no module of Node`)
     const impure = code(file).replace(/'[^'\n]*'|"[^"\n]*"/g, "''").match(/\b(?:Date\.now|new Date|performance\.|Math\.random|setTimeout|setInterval|setImmediate|process\.)/g)
     t.same(impure, null, file)

@@ -7,7 +7,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { configSchema } = require('../lib/core/config')
+const { configSchema } = require('../lib/tables/config')
 const { reportSchema } = require('./report-schema')
 
 const LIB = path.join(__dirname, '..', 'lib')

@@ -6,17 +6,16 @@
  */
 
 const path = require('node:path')
-const { boundsOf } = require('../features')
-const { budgetArithmetic, workersArithmetic } = require('../core/container-budget')
-const { OPTIONS } = require('../core/options')
+const { boundsOf, budgetArithmetic, workersArithmetic } = require('../core/container-budget')
+const { OPTIONS } = require('../tables/options')
 const { controlFolders, socketIn } = require('../control/socket-path')
 const { painter } = require('../journal/painter')
 const { formatSize, formatTime, parseTime } = require('../core/units')
 const { nameOfApp } = require('../primary/fleet-name')
 const { layOut } = require('../core/grid')
-/** @import { Config } from '../core/config' */
-/** @import { Option, Options } from '../core/options' */
-/** @import { Origin } from '../core/resolved-options' */
+/** @import { Config } from '../tables/config' */
+/** @import { Option, Options } from '../tables/options' */
+/** @import { Origin } from '../tables/resolved-options' */
 
 /**
  * @typedef {object} Resolved

@@ -5,12 +5,12 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { pathToFileURL } = require('node:url')
-const { readConfig } = require('../core/config')
+const { readConfig } = require('../tables/config')
 const { RecycleError } = require('../core/errors')
-const { OPTIONS } = require('../core/options')
-const { traceOptions } = require('../core/resolved-options')
+const { OPTIONS } = require('../tables/options')
+const { traceOptions } = require('../tables/resolved-options')
 const { machineFacts } = require('../primary/measuring/container')
-/** @import { Config } from '../core/config' */
+/** @import { Config } from '../tables/config' */
 
 const TYPESCRIPT = ['.ts', '.mts', '.cts']
 const ENDINGS = ['.js', '.cjs', '.mjs', ...TYPESCRIPT, '.json']

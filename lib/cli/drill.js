@@ -3,15 +3,15 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
-const { flagsAfterApp } = require('../core/habits')
-const { OPTIONS } = require('../core/options')
+const { flagsAfterApp } = require('../tables/habits')
+const { OPTIONS } = require('../tables/options')
 const { sentence } = require('../journal/sentence')
 const { checkTypeScript, fileOf } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { writePage } = require('./page')
 const { flagOf, withoutDefaults } = require('./run')
 const { complain, print } = require('./print')
-/** @import { Config } from '../core/config' */
+/** @import { Config } from '../tables/config' */
 
 const NEEDS_OPTIONS = ['drill', 'help', 'completion'] // words: a fleet's own process does without
 

@@ -65,7 +65,7 @@ async function find (command) {
   } catch (error) {
     if (!(error instanceof RecycleError) || error.code !== 'RECYCLE_NO_FLEET' || !error.details.running) throw error
     if (which.name === 'all') return findFleet({})
-    const answer = require('../core/habits').answerToFleet(command.name(), which.name ?? '')
+    const answer = require('../tables/habits').answerToFleet(command.name(), which.name ?? '')
     throw answer === null ? error : new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${error.message}; ${answer}` })
   }
 }

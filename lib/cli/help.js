@@ -1,7 +1,7 @@
 'use strict'
 
 const { Help } = require('commander')
-const { row } = require('../core/options')
+const { row } = require('../tables/options')
 const { RecycleError } = require('../core/errors')
 const { formatValue } = require('../core/format-value')
 const { types } = require('../core/option-types')

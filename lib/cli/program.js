@@ -79,14 +79,14 @@ function withoutSynonym ([node, program, word = '', ...rest]) {
 
 /** @param {string} word @returns {string[] | null} what it stands for; null: itself */
 function synonymOf (word) {
-  const { SYNONYMS } = require('../core/habits')
+  const { SYNONYMS } = require('../tables/habits')
   const isFile = ['', '.js', '.cjs', '.mjs', '.json'].some(ending => fs.existsSync(`${word}${ending}`))
   return Object.hasOwn(SYNONYMS, word) && !isFile ? SYNONYMS[word] : null
 }
 
 /** @param {string} text commander's @returns {string} */
 function oneSentence (text) {
-  const answer = require('../core/habits').answerToFlag(/unknown option '(--[\w-]+|-\w)/.exec(text)?.[1] ?? '')
+  const answer = require('../tables/habits').answerToFlag(/unknown option '(--[\w-]+|-\w)/.exec(text)?.[1] ?? '')
   if (answer !== null) return `recycle: ${answer}`
   const said = text.trim().replace(/^error: /, '').replace(/\n\(?/g, '; ').replace(/[).]$/, '')
   return `recycle: ${shorten(said, MAX_CHARS)}; see recycle --help`
@@ -101,7 +101,7 @@ function report (error) {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has printed it
   if (!(error instanceof RecycleError)) throw error
   const { option, given } = error.details
-  const hint = error.code === 'RECYCLE_BAD_OPTION' ? require('../core/habits').hintOn(option, given) : ''
+  const hint = error.code === 'RECYCLE_BAD_OPTION' ? require('../tables/habits').hintOn(option, given) : ''
   complain(`recycle: ${error.message}${hint}`)
   return error.exitCode
 }

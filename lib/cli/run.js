@@ -3,11 +3,12 @@
 const { isatty } = require('node:tty')
 const { Option } = require('commander')
 const { nearest } = require('../core/did-you-mean')
-const { answerToCommand, flagsAfterApp } = require('../core/habits')
+const { answerToCommand, flagsAfterApp } = require('../tables/habits')
 const { RecycleError } = require('../core/errors')
-const { misspeltVariables } = require('../core/misspelt-variables')
-const { OPTIONS } = require('../core/options')
+const { misspeltVariables } = require('../tables/misspelt-variables')
+const { OPTIONS } = require('../tables/options')
 const { takeServiceEnvironment } = require('../core/service-environment')
+const { ENVIRONMENT } = require('../features')
 const { checkTypeScript, fileOf, findStart } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { groupOf } = require('./help')
@@ -36,7 +37,7 @@ function addRun (program, { isStart = false } = {}) {
   })
 }
 
-/** @param {import('../core/options').Option} option */
+/** @param {import('../tables/options').Option} option */
 function flagOf ({ name, short, flag, help, defaultText, kind }) {
   const flags = short ? `${short}, ${flag}` : flag
   const built = new Option(flags, `${help} (default: ${defaultText})`).helpGroup(groupOf(name))
@@ -92,7 +93,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const { Orphans } = require('../primary/orphans')
   const { operate } = require('../operate')
   const { fleetKey } = require('../control/socket-path')
-  const service = takeServiceEnvironment(process.env, process.pid)
+  const service = takeServiceEnvironment(process.env, process.pid, Object.keys(ENVIRONMENT))
   const own = { inherited: new InheritedSockets(service.sockets), orphans: new Orphans(), takeover }
   const picked = found?.start ?? pickApp(app, args, config, found?.why)
   const commands = command.commands.map(subcommand => subcommand.name())

@@ -2,7 +2,7 @@
 
 const { RecycleError } = require('../core/errors')
 const { formatValue } = require('../core/format-value')
-const { OPTIONS } = require('../core/options')
+const { OPTIONS } = require('../tables/options')
 const { findApp } = require('../primary/workers/find-app')
 const { complain, print } = require('./print')
 
@@ -90,7 +90,7 @@ function fromPm2 ({ from, only, user, port = process.env.PORT, write }) {
  */
 function placed ({ name, app, interpreter, folder: own }, folder) {
   const path = require('node:path')
-  const { answerToCommand } = require('../core/habits')
+  const { answerToCommand } = require('../tables/habits')
   const at = path.resolve(folder, own ?? '.')
   const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_BAD_USAGE', { sentence: `no unit for ${name}: ${why}; --only <app> prints that of another app of the file` })
   if (interpreter !== null) throw refuse(`its interpreter is ${formatValue(interpreter)}, and recycle runs Node.js`)
@@ -126,7 +126,7 @@ function appsOf (file) {
 function unit ({ name, options, flags, app, args, folder, env, user, port, write }) {
   const os = require('node:os')
   const path = require('node:path')
-  const { resolveOptions } = require('../core/resolved-options')
+  const { resolveOptions } = require('../tables/resolved-options')
   const { unitsOf } = require('../core/service-unit')
   const timeouts = resolveOptions(flags ?? optionsOf(options), { parallelism: os.availableParallelism(), nameOf: ({ flag }) => flag.split(' ')[0] })
   const bin = path.join(__dirname, '..', '..', 'bin', 'recycle.js')
@@ -158,7 +158,7 @@ function optionsOf (words) {
   return given
 }
 
-/** @param {import('../core/options').Option} option @param {any} value @returns {string[]} */
+/** @param {import('../tables/options').Option} option @param {any} value @returns {string[]} */
 function wordsOf ({ flag }, value) {
   const [name] = flag.split(' ')
   if (value === true || value === false) return [name]

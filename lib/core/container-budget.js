@@ -11,10 +11,9 @@
  * file pages in use, and what a worker takes above its budget until it has left.
  */
 
-const { boundsOf, processesBeside } = require('../features')
 const { BOOTING } = require('./memory-room')
 const { formatSize } = require('./units')
-/** @import { Options } from './options' */
+/** @import { Options } from '../tables/options' */
 
 /**
  * @typedef {'machine' | 'cgroup v1' | 'cgroup v2'} Source of a limit
@@ -56,9 +55,10 @@ const UNKNOWN_BYTES = 512 * MIB
  * @param {{ parallelism: number, container?: Container | null }} machine
  * @param {{ workers: number | 'auto' | { min: number, max: number | 'auto' }, maxRssBytes: number | 'auto' | null,
  *   maxSurge: number, standby: number } & Record<string, any>} options
+ * @param {number} processes that there are beside primary and workers
  * @returns {Readonly<Sizing>}
  */
-function size ({ parallelism, container = null }, options) {
+function size ({ parallelism, container = null }, options, processes) {
   const { workers, maxRssBytes, maxSurge, standby } = options
   // A part of a CPU does not count, as in libuv; the kernel lets a process run on one at least.
   const cpus = Math.max(1, Math.min(parallelism, Math.floor(container?.quotaCpus ?? Infinity)))
@@ -71,7 +71,7 @@ function size ({ parallelism, container = null }, options) {
     source: container?.source ?? null,
     primaryBytes: PRIMARY_BYTES,
     marginBytes: container ? Math.round(MARGIN * container.limitBytes) : 0,
-    beside: Math.max(maxSurge, standby) + processesBeside(options)
+    beside: Math.max(maxSurge, standby) + processes
   }
   const each = typeof maxRssBytes === 'number' ? maxRssBytes : LEAST_BYTES
   const fitting = container && Math.max(0, Math.floor(forWorkers(sizing) / each) - sizing.beside)
@@ -181,8 +181,30 @@ function sizingWarnings ({ limitBytes, source, fitting, desired, beside, isAutoW
   return [{ warning: 'over-committed', workers, beside, softBytes: maxRssBytes, limitBytes, source, fitting }]
 }
 
+/**
+ * The bounds within which the fleet sizes itself; null: there are as many workers as the options, or a command, say.
+ *
+ * @param {Record<string, any>} options @returns {Readonly<Bounds> | null}
+ */
+function boundsOf ({ autoscale = null }) {
+  return autoscale
+}
+
+/**
+ * Never more than 2×CPU+1, as more event loops than that are of no use to the CPUs, nor more than the memory is enough
+ * for, unless `min` asks for them.
+ *
+ * @param {{ min: number, max: number | 'auto' }} range @param {Sizing} sizing @returns {Readonly<Bounds>}
+ */
+function boundsWithin ({ min, max }, { desired, fitting }) {
+  const asked = max === 'auto' ? Math.max(min, desired) : max
+  return Object.freeze({ min, max: Math.max(min, Math.min(asked, desired, fitting ?? Infinity)), asked })
+}
+
 module.exports = {
   LEAST_BYTES,
+  boundsOf,
+  boundsWithin,
   size,
   autoWorkers,
   workersAtFirst,

@@ -5,8 +5,6 @@
  * take.
  */
 
-const { ENVIRONMENT } = require('../features')
-
 const FIRST_FD = 3
 const MOST_SOCKETS = 1024
 
@@ -15,18 +13,19 @@ const MOST_SOCKETS = 1024
  *
  * @param {Record<string, string | undefined>} env
  * @param {number} pid this process's; sockets for another one are not read
+ * @param {readonly string[]} names of variables that features take
  * @returns {{ sockets: { fd: number, name: string | null }[], variables: Record<string, string | undefined> }}
  *   `variables`: of features
  */
-function takeServiceEnvironment (env, pid) {
+function takeServiceEnvironment (env, pid, names) {
   const { LISTEN_PID, LISTEN_FDS = '', LISTEN_FDNAMES = '' } = env
-  const variables = Object.fromEntries(Object.keys(ENVIRONMENT).map(name => [name, env[name]]))
-  for (const name of ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES', ...Object.keys(ENVIRONMENT)]) delete env[name]
+  const variables = Object.fromEntries(names.map(name => [name, env[name]]))
+  for (const name of ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES', ...names]) delete env[name]
   const count = Number(LISTEN_PID) === pid && /^\d+$/.test(LISTEN_FDS) ? Number(LISTEN_FDS) : 0
-  const names = LISTEN_FDNAMES.split(':')
+  const called = LISTEN_FDNAMES.split(':')
   return {
     sockets: Array.from(
-      { length: Math.min(count, MOST_SOCKETS) }, (_, i) => ({ fd: FIRST_FD + i, name: names[i] || null })
+      { length: Math.min(count, MOST_SOCKETS) }, (_, i) => ({ fd: FIRST_FD + i, name: called[i] || null })
     ),
     variables
   }

@@ -11,8 +11,8 @@
  * @property {Record<string, string>} env
  * @property {string | null} envFile where `env` is kept apart from the unit, which other users may read; null: in it
  * @property {string | null} port that the app listens on; null: not known, so there is no socket
- * @property {Pick<import('./options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs' | 'stopTimes'>}
- *   timeouts
+ * @property {Pick<import('../tables/options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs' |
+ *   'stopTimes'>} timeouts
  */
 
 /** @param {Service} service @returns {{ file: string, text: string }[]} the units, and the file of `envFile` */

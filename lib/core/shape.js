@@ -1,6 +1,6 @@
 'use strict'
 
-/** @import { Kind } from './message' */
+/** @import { Kind } from '../tables/message' */
 
 /**
  * The required shape of a value from another process, as data. A shape checks a value: null if it is valid, else which

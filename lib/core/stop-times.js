@@ -13,8 +13,6 @@
  * --stop-timeout they are the stop's.
  */
 
-const { longestBeforeStop } = require('../features')
-
 const SHARE = 1 / 5
 const MOST_MS = 5000
 const LEAST_REST_MS = 1500 // streams are told at the end of the drain, and have a second
@@ -26,14 +24,14 @@ const SLACK_MS = 10_000 // without --stop-timeout
  */
 
 /**
- * @param {import('./options').Options} options
+ * @param {import('../tables/options').Options} options
+ * @param {number} beforeMs that pass before the stop begins, at the most
  * @param {{ isGiven: (name: string) => boolean, called: (name: string) => string, refuse: (name: string,
  *   accepts: string) => never }} by
  * @returns {Readonly<StopTimes>}
  */
-function stopTimes (options, { isGiven, called, refuse }) {
+function stopTimes (options, beforeMs, { isGiven, called, refuse }) {
   const { stopTimeoutMs: totalMs, drainTimeoutMs, killTimeoutMs } = options
-  const beforeMs = longestBeforeStop(options)
   if (totalMs === null) {
     return {
       beforeMs,

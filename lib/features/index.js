@@ -12,12 +12,12 @@
  * @typedef {typeof KINDS} ArgKinds
  * @typedef {Record<string, Arg>} Args
  * @typedef {typeof import('../core/shape')} Shapes
- * @typedef {Record<string, import('../core/message').Kind>} Kinds
+ * @typedef {Record<string, import('../tables/message').Kind>} Kinds
  *
  * @typedef {object} Feature
  * @property {string} name of its folder
- * @property {(make: { row: typeof import('../core/options').row, types: typeof import('../core/option-types').types })
- *   => Readonly<Option>[]} options
+ * @property {(make: { row: typeof import('../tables/options').row, types: typeof
+ *   import('../core/option-types').types }) => Readonly<Option>[]} options
  * @property {string} group the heading of its options in the help
  * @property {(options: FleetOptions, by: { of: (name: string) => { called: string, text: unknown }, refuse: (name:
  *   string, accepts: string) => never }) => void} [check] refuses options that do not go together; `text`: as given,
@@ -28,7 +28,7 @@
  * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [scaleReasons] for which it does:
  *   how a sentence of `fleet.scale` ends
  * @property {Record<string, { answer: string }>} [habits] what users of other supervisors write, and what to write
- *   instead; see lib/core/habits.js
+ *   instead; see lib/tables/habits.js
  * @property {(shapes: Shapes) => Kinds} [fromWorker] messages, worker → primary
  * @property {(shapes: Shapes) => Kinds} [fromPrimary] messages, primary → worker
  * @property {string[]} [api] functions of the worker API, which its part in a worker has
@@ -94,7 +94,7 @@
  *
  * @typedef {object} Request
  * @property {Requested} reason
- * @property {import('../core/recycle-backoff').Rule} backoff
+ * @property {import('../tables/recycle-backoff').Rule} backoff
  * @property {(line: Record<string, any>, format: Format) => string} sentence of worker.condemn
  *
  * @typedef {object} Limit of a figure in a sample; off where the option is not set
@@ -180,46 +180,9 @@
  * @typedef {'upgrade'} LeftFor the reason of a succession
  */
 
-const sticky = require('./sticky/feature')
-const fork = require('./fork/feature')
-const blocked = require('./blocked/feature')
-const health = require('./health/feature')
-const failover = require('./failover/feature')
-const output = require('./output/feature')
-const stopDelay = require('./stop-delay/feature')
-const upgrade = require('./upgrade/feature')
-const elastic = require('./elastic/feature')
-const canary = require('./canary/feature')
-const systemd = require('./systemd/feature')
-
 /** @type {readonly Readonly<Feature>[]} */
-const FEATURES = Object.freeze([
-  sticky,
-  fork,
-  require('./gc/feature'),
-  require('./heapdump/feature'),
-  require('./max-heap/feature'),
-  require('./max-fds/feature'),
-  require('./max-lag/feature'),
-  require('./max-handles/feature'),
-  blocked,
-  health,
-  require('./leaks/feature'),
-  require('./leak-line/feature'),
-  require('./exceptions/feature'),
-  failover,
-  require('./lease/feature'),
-  output,
-  require('./app-metrics/feature'),
-  require('./migration/feature'),
-  require('./keep-alive/feature'),
-  stopDelay,
-  upgrade,
-  elastic,
-  canary,
-  systemd
-])
-/** @import { Option, Options as FleetOptions } from '../core/options' */
+const FEATURES = require('./list')
+/** @import { Option, Options as FleetOptions } from '../tables/options' */
 /** @import { Shape } from '../core/shape' */
 /** @import { painter } from '../journal/painter' */
 /** @import { Arg, KINDS } from '../operate/control-args' */
@@ -232,48 +195,50 @@ const LIMITS = FEATURES.flatMap(({ limit }) => limit ?? [])
 /** @type {readonly Request[]} */
 const REQUESTS = FEATURES.flatMap(({ request }) => request ?? [])
 
+/** @param {string} name @returns {any} null: there is no such feature */
+const named = name => FEATURES.find(feature => feature.name === name) ?? null
+
 // A thing that one feature alone has is asked of that feature, by its name.
 
 /** By name. @type {readonly [string, import('./upgrade/feature').Verb][]} */
-const VERBS = Object.entries(upgrade.verbs)
-const SUCCESSION = upgrade.succession
-/** Of the command `reload`. */
-const RELOAD = canary.reload
-const UNFIT = health.unfit
-const ENVIRONMENT = systemd.environment
-/** Opens what is beside the control socket. */
-const openNotifier = systemd.operate
-/** Defaults of the kernel's options with a feature, by name, for the help. */
-const PRESETS = fork.presets
+const VERBS = Object.entries(named('upgrade')?.verbs ?? {})
+/** @type {import('./upgrade/feature').Succession} */
+const SUCCESSION = named('upgrade')?.succession ?? { reason: null, command: 'a restart', events: {}, whyNot: () => 'it has no upgrade' }
+/** Of the command `reload`. @type {import('./canary/feature').ReloadArgs} */
+const RELOAD = named('canary')?.reload ?? { args: () => ({}), flags: [], say: () => null }
+/** @type {import('./health/feature').Own['unfit'] | null} */
+const UNFIT = named('health')?.unfit ?? null
+/** @type {import('./systemd/feature').Own['environment']} */
+const ENVIRONMENT = named('systemd')?.environment ?? {}
+/** Opens what is beside the control socket. @type {import('./systemd/feature').Own['operate']} */
+const openNotifier = named('systemd')?.operate ?? (() => null)
+/** Defaults of the kernel's options with a feature, by name, for the help. @type {Record<string, string>} */
+const PRESETS = named('fork')?.presets ?? {}
 
 /** @param {Record<string, any>} options @returns {number} how many processes there are beside primary and workers */
-const processesBeside = options => fork.processes(options)
+const processesBeside = options => named('fork')?.processes(options) ?? 0
 
 /** @param {FleetOptions} options @returns {number} ms: a worker that is silent for so long is replaced */
-const longestSilence = options => blocked.longestSilenceMs(options)
+const longestSilence = options => named('blocked')?.longestSilenceMs(options) ?? Infinity
 
 /** @param {FleetOptions} options @returns {number} ms that pass before a stop begins, at the most */
-const longestBeforeStop = options => stopDelay.beforeStopMs(options)
+const longestBeforeStop = options => named('stop-delay')?.beforeStopMs(options) ?? 0
 
 /** @param {FleetOptions} options @returns {string[]} features that must let a worker that has booted pass */
-const gatesOf = options => health.isOn(options) ? [health.name] : []
-
-/** @param {FleetOptions} options @returns what takes a worker's output; null: the worker has the primary's */
-const outputOf = options => output.isOn(options) ? output.passOn(options) : null
+const gatesOf = options => named('health')?.isOn(options) ? ['health'] : []
 
 /**
- * The bounds within which the fleet sizes itself; null: there are as many workers as the options, or a command, say.
- *
- * @param {Partial<FleetOptions>} options
+ * @param {FleetOptions} options
+ * @returns {import('./output/feature').PassOn | null} what takes a worker's output; null: the worker has the primary's
  */
-const boundsOf = options => elastic.bounds(options) ?? null
+const outputOf = options => named('output')?.isOn(options) ? named('output').passOn(options) : null
 
-/** Fields of the heartbeat that are no figures. */
-const beatOf = failover.beat
+/** Fields of the heartbeat that are no figures. @type {import('./failover/feature').Own['beat']} */
+const beatOf = named('failover')?.beat ?? (() => ({}))
 /** How much of a worker's memory is recycle's, in bytes, by a heartbeat. */
-const ownBytesOf = failover.ownBytes
-/** Messages to the primary that takes the fleet over. */
-const fromPredecessor = sticky.fromPredecessor
+const ownBytesOf = named('failover')?.ownBytes ?? (() => 0)
+/** Messages to the primary that takes the fleet over. @type {(shapes: Shapes) => Kinds} */
+const fromPredecessor = named('sticky')?.fromPredecessor ?? (() => ({}))
 
 module.exports = {
   FEATURES,
@@ -291,7 +256,6 @@ module.exports = {
   longestBeforeStop,
   gatesOf,
   outputOf,
-  boundsOf,
   beatOf,
   ownBytesOf,
   fromPredecessor

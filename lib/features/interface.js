@@ -7,7 +7,7 @@
  * The contract between the kernel and a feature's parts, in the primary and in a worker.
  *
  * @typedef {object} PrimaryKernel what the primary gives to a feature
- * @property {import('../core/options').Options} options
+ * @property {import('../tables/options').Options} options
  * @property {import('../journal/events').Recording} record writes a line of the journal
  * @property {() => number} now monotonic, ms
  * @property {() => number} generation of the latest code
@@ -43,7 +43,7 @@
  * @property {(original: { id: string, pid: number | null }) => void} ended such a process has
  * @property {() => boolean} hasSessions requests belong to sessions, each of which is one worker's
  * @property {(asked: Asked) => string | null} sessionOf null: the request belongs to none
- * @property {(dead: WorkerHandle, parcel: import('../core/message').ParcelFields, socket: any, how?: { apart?:
+ * @property {(dead: WorkerHandle, parcel: import('../tables/message').ParcelFields, socket: any, how?: { apart?:
  *   ReadonlySet<WorkerHandle>, lost?: (socket: any) => void }) => void} give has another worker go on with a connection
  *   of one that is gone; those of `apart` if no other one takes it; `lost` gets it if none does
  * @property {() => boolean} isStopping no worker will serve any more, nor of a primary that follows

@@ -8,9 +8,10 @@
  * @typedef {{ v: number, t: number, event: string } & Fields} Recorded a line of the journal
  */
 
-const { FEATURES, SUCCESSION, boundsOf } = require('../features')
+const { boundsOf } = require('../core/container-budget')
+const { FEATURES, SUCCESSION } = require('../features')
 const { streamsCut } = require('../core/account')
-const { REASONS } = require('../core/reasons')
+const { REASONS } = require('../tables/reasons')
 const { count, formatSize, formatTime } = require('../core/units')
 const { countRestarted } = require('../core/why-stayed')
 const { FORMAT, workerOf, sizes } = require('./format')

@@ -7,7 +7,7 @@ const { SUCCESSION, openNotifier } = require('../features')
  * close when the fleet stops, and are left to the other primary when that takes the fleet over.
  *
  * @param {import('./control-verbs').Supervised} supervisor not started yet, or in the same turn of the event loop
- * @param {Pick<import('../core/options').Options, 'control' | 'admin' | 'adminAllowRemote'>} options
+ * @param {Pick<import('../tables/options').Options, 'control' | 'admin' | 'adminAllowRemote'>} options
  * @param {Record<string, string | undefined>} [variables] of the environment that features take
  * @returns {Promise<{ close: () => Promise<void> }>} `close` resolves when every client has its answers; it may be
  *   called again

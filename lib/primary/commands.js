@@ -2,8 +2,7 @@
 
 /** Commands to a fleet. Each command resolves when it has been carried out, and rejects where it cannot be. */
 
-const { boundsOf } = require('../features')
-const { whyNoAutoBudget } = require('../core/container-budget')
+const { boundsOf, whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
 const { fewestWorkers } = require('../core/recycle-order')
 const { readSignal } = require('../core/signal')

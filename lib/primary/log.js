@@ -7,15 +7,15 @@
 
 const { isDeepStrictEqual } = require('node:util')
 const { escapeJson } = require('../core/escape-controls')
-const { OPTIONS } = require('../core/options')
-const { resolveOptions } = require('../core/resolved-options')
+const { OPTIONS } = require('../tables/options')
+const { resolveOptions } = require('../tables/resolved-options')
 const { sentence, prettyLine, levelOf, isQuiet } = require('../journal/sentence')
 
 /**
  * @typedef {Record<string, any>} Line
  * @typedef {'debug' | 'info' | 'warn' | 'error'} Level
  */
-/** @import { Options } from '../core/options' */
+/** @import { Options } from '../tables/options' */
 
 /** Numbers of pino. @type {Record<Level, number>} */
 const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 }

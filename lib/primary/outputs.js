@@ -25,7 +25,7 @@ class Outputs {
   #workers = new Set()
 
   /**
-   * @param {import('../core/options').Options | null} [options] null: without workers
+   * @param {import('../tables/options').Options | null} [options] null: without workers
    * @param {(loss: Loss & { warning: 'output' | 'output-gone' }) => void} [onLoss] it is not read, or cannot be written
    *   to
    */

@@ -45,7 +45,7 @@ const { CrashWatch } = require('./workers/crash-watch')
 const { Fleet } = require('./workers/fleet')
 const { Lifecycle } = require('./workers/lifecycle')
 const { kill } = require('./workers/retirement')
-/** @import { Options } from '../core/options' */
+/** @import { Options } from '../tables/options' */
 /** @import { Spawner } from './workers/spawner' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
 

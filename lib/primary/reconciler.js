@@ -10,10 +10,10 @@
  */
 
 const { EventEmitter } = require('node:events')
-const { boundsOf } = require('../features')
+const { boundsOf } = require('../core/container-budget')
 const { plan } = require('../core/plan')
-const { canWait } = require('../core/recycle-backoff')
-const { isOver } = require('../core/reasons')
+const { canWait } = require('../tables/recycle-backoff')
+const { isOver } = require('../tables/reasons')
 const { now } = require('./clock')
 /** @import { Facts, WorkerFacts } from '../core/fleet-facts' */
 /** @import { WorkerHandle } from './workers/worker-handle' */

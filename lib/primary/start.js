@@ -16,7 +16,7 @@ const { Supervisor } = require('./supervisor')
 /**
  * Puts a supervisor together.
  *
- * @param {string} app @param {string[]} args @param {import('../core/options').Options} options
+ * @param {string} app @param {string[]} args @param {import('../tables/options').Options} options
  * @param {Pick<import('./parts').Given, 'inherited' | 'takeover'> & { orphans?: import('./orphans').Orphans }} [own]
  *   where the process is the fleet's alone
  * @returns {Supervisor} to be started

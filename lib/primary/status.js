@@ -1,7 +1,7 @@
 'use strict'
 
 const { FEATURES } = require('../features')
-/** @import { Options } from '../core/options' */
+/** @import { Options } from '../tables/options' */
 /** @import { OfWorker, Sampled } from '../features' */
 /** @import { Figures } from './measuring/figures' */
 /** @import { WorkerFacts, WorkerHandle } from './workers/worker-handle' */

@@ -9,10 +9,10 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
-const { COMMANDS, FLAGS, flagsAfterApp } = require('../../lib/core/habits')
+const { COMMANDS, FLAGS, flagsAfterApp } = require('../../lib/tables/habits')
 const { refuseLauncher } = require('../../lib/core/launchers')
-const { OPTIONS } = require('../../lib/core/options')
-const { resolveOptions } = require('../../lib/core/resolved-options')
+const { OPTIONS } = require('../../lib/tables/options')
+const { resolveOptions } = require('../../lib/tables/resolved-options')
 const { call } = require('../support/calls')
 
 // The root's testdir() is one and the same for all files of a bundle

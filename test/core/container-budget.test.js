@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { resolveOptions } = require('../../lib/core/resolved-options')
+const { resolveOptions } = require('../../lib/tables/resolved-options')
 const { size, autoBudget, workersAtFirst, workersThatFit, whyNoAutoBudget, budgetArithmetic, budgetFor, workersArithmetic, sizingWarnings, LEAST_BYTES } = require('../../lib/core/container-budget')
 
 const MIB = 1024 ** 2
@@ -21,7 +21,7 @@ t.test('whatever the sizes: the workers at their budgets and the replacement fit
   const limits = fc.integer({ min: 64, max: 1 << 20 })
   fc.assert(fc.property(limits, fc.integer({ min: 1, max: 200 }), fc.integer({ min: 0, max: 4 }),
     fc.integer({ min: 0, max: 4 }), (mib, workers, maxSurge, standby) => {
-      const sizing = size({ parallelism: 2, container: /** @type {any} */ (container(mib)) }, { workers, maxRssBytes: 'auto', maxSurge, standby, fork: 'spawn' })
+      const sizing = size({ parallelism: 2, container: /** @type {any} */ (container(mib)) }, { workers, maxRssBytes: 'auto', maxSurge, standby }, 0)
       const all = (/** @type {number} */ each) =>
         each * (workers + Math.max(maxSurge, standby)) + sizing.primaryBytes + sizing.marginBytes
       const budget = autoBudget(sizing, workers)
@@ -102,7 +102,7 @@ t.test('as many workers as get a budget that a fresh one fits in: the issue\'s c
 t.test('whatever a fresh worker takes: the number that fits gives each a quarter more, and one more worker would not', async t => {
   fc.assert(fc.property(fc.integer({ min: 256, max: 1 << 16 }), fc.integer({ min: 40, max: 2000 }),
     fc.integer({ min: 0, max: 3 }), (mib, freshMib, maxSurge) => {
-      const sizing = size({ parallelism: 2, container: /** @type {any} */ (container(mib)) }, { workers: 'auto', maxRssBytes: 'auto', maxSurge, standby: 0, fork: 'spawn' })
+      const sizing = size({ parallelism: 2, container: /** @type {any} */ (container(mib)) }, { workers: 'auto', maxRssBytes: 'auto', maxSurge, standby: 0 }, 0)
       const workers = workersThatFit(sizing, freshMib * MIB)
       if (workers > 1 && autoBudget(sizing, workers) < 1.25 * freshMib * MIB - MIB) throw new Error(`${workers} are too many`)
       if (autoBudget(sizing, workers + 1) >= 1.25 * freshMib * MIB) throw new Error(`${workers} are too few`)

@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const { isLoopback } = require('../../lib/core/loopback')
-const { resolveOptions } = require('../../lib/core/resolved-options')
+const { resolveOptions } = require('../../lib/tables/resolved-options')
 
 const resolve = (/** @type {Record<string, any>} */ given) => resolveOptions(given, { parallelism: 2 })
 

@@ -8,7 +8,7 @@
 const { EventEmitter } = require('node:events')
 const t = require('tap')
 const fc = require('fast-check')
-const { RecycleBackoff } = require('../../lib/core/recycle-backoff')
+const { RecycleBackoff } = require('../../lib/tables/recycle-backoff')
 const { message } = require('../../lib/core/envelope')
 const { now } = require('../../lib/primary/clock')
 const { WorkerHandle } = require('../../lib/primary/workers/worker-handle')

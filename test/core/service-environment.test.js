@@ -2,6 +2,9 @@
 
 const t = require('tap')
 const { takeServiceEnvironment } = require('../../lib/core/service-environment')
+const { ENVIRONMENT } = require('../../lib/features')
+
+const NAMES = Object.keys(ENVIRONMENT)
 
 const UNSET = { NOTIFY_SOCKET: undefined, WATCHDOG_USEC: undefined, WATCHDOG_PID: undefined }
 const NOTHING = { sockets: [], variables: UNSET }
@@ -19,7 +22,7 @@ const CASES = [
 for (const [title, variables, expected] of CASES) {
   t.test(title, async t => {
     const env = { PATH: '/bin', ...variables }
-    t.same(takeServiceEnvironment(env, 7), expected)
+    t.same(takeServiceEnvironment(env, 7, NAMES), expected)
     t.same(env, { PATH: '/bin' }, 'the variables are gone')
   })
 }

@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { resolveOptions } = require('../../lib/core/resolved-options')
+const { resolveOptions } = require('../../lib/tables/resolved-options')
 
 /** @param {Record<string, string>} given */
 const timesOf = given => resolveOptions(given, { parallelism: 2 }).stopTimes

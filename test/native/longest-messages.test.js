@@ -5,7 +5,7 @@
 const t = require('tap')
 const { MOST_CUTS, openAccount } = require('../../lib/core/account')
 const { message } = require('../../lib/core/envelope')
-const { FROM_WORKER, FROM_PRIMARY, flawOf } = require('../../lib/core/message')
+const { FROM_WORKER, FROM_PRIMARY, flawOf } = require('../../lib/tables/message')
 const { BATCHED, Batches } = require('../../lib/native/batches')
 const { LONGEST } = require('../../lib/primary/workers/channel-guard')
 

@@ -8,7 +8,7 @@ const t = require('tap')
 const ROOT = path.join(__dirname, '..', '..')
 const PROGRAM = `
 const threads = () => require('node:fs').readdirSync('/proc/self/task').length
-const { resolveOptions, assemble } = { ...require('./lib/core/resolved-options'), ...require('./lib/primary/start') }
+const { resolveOptions, assemble } = { ...require('./lib/tables/resolved-options'), ...require('./lib/primary/start') }
 const options = resolveOptions({ log: 'silent', control: 'none' }, require('./lib/primary/measuring/container').machineFacts())
 const before = threads()
 assemble('test/fixtures/plain.js', [], options)

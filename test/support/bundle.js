@@ -21,7 +21,7 @@ const BUNDLES = {
   frameworks: ['apps/forked', 'apps/frameworks', 'apps/grpc', 'apps/realtime', 'apps/sticky', 'apps/telemetry'],
   cli: ['cli/'],
   operate: ['cli/operate-', 'operate/'],
-  core: ['core/'],
+  core: ['core/', 'tables/'],
   drill: ['tools/drill/'],
   deploy: ['deploy/'],
   primary: ['native/', 'primary/'],
@@ -51,7 +51,7 @@ const BUNDLES = {
     'integration/sharing', 'integration/ticket-keys', 'integration/udp', 'integration/unix-sockets'
   ],
   recycling: [
-    'integration/forecast', 'integration/readiness', 'integration/recycle-', 'integration/restart-loop',
+    'integration/forecast', 'integration/kernel-alone', 'integration/readiness', 'integration/recycle-', 'integration/restart-loop',
     'integration/surge', 'integration/verdicts'
   ],
   replay: ['integration/early-answer', 'integration/failover-reading', 'integration/protocol-error', 'integration/replay'],

@@ -6,7 +6,7 @@
 
 const { EventEmitter } = require('node:events')
 const { Handlers } = require('../../lib/core/envelope')
-const { FROM_WORKER, FROM_PRIMARY } = require('../../lib/core/message')
+const { FROM_WORKER, FROM_PRIMARY } = require('../../lib/tables/message')
 
 const KINDS = { ...FROM_PRIMARY, ...FROM_WORKER } // another primary lends connections by some of the primary's
 

@@ -1,9 +1,9 @@
 'use strict'
 
-/** How lib/core/recycle-backoff.js delays the recycles of a fleet, found again from its journal. */
+/** How lib/tables/recycle-backoff.js delays the recycles of a fleet, found again from its journal. */
 
-const { RecycleBackoff } = require('../../lib/core/recycle-backoff')
-const { isOver } = require('../../lib/core/reasons')
+const { RecycleBackoff } = require('../../lib/tables/recycle-backoff')
+const { isOver } = require('../../lib/tables/reasons')
 
 /**
  * @param {Record<string, any>[]} lines

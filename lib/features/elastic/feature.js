@@ -10,16 +10,12 @@
 /** @param {Record<string, any>} line */
 const sayBusy = ({ busy }) => `as much to do as ${busy.toFixed(1)} workers have time for`
 
-/**
- * @type {Readonly<import('..').Feature & { bounds: (options: Partial<Options>) => Options['autoscale'] | undefined }>}
- */
+/** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'elastic',
   options: () => [],
   group: '',
-  resolve: ({ workers, sizing }) => typeof workers === 'object' ? { workers: workers.min, autoscale: boundsOf(workers, sizing) } : { autoscale: null },
   isOn: ({ autoscale }) => autoscale !== null,
-  bounds: ({ autoscale }) => autoscale,
   scaleReasons: {
     busy: line => `: ${sayBusy(line)} at ${line.requestsPerSecond} requests/s`,
     idle: line => `: at most ${sayBusy(line)} of late`,
@@ -56,14 +52,3 @@ module.exports = Object.freeze({
     lines: () => require('./report').linesOf
   }
 })
-
-/**
- * Never more than 2×CPU+1, as more event loops than that are of no use to the CPUs, nor more than the memory is enough
- * for, unless `min` asks for them.
- *
- * @param {{ min: number, max: number | 'auto' }} range @param {import('../../core/container-budget').Sizing} sizing
- */
-function boundsOf ({ min, max }, { desired, fitting }) {
-  const asked = max === 'auto' ? Math.max(min, desired) : max
-  return Object.freeze({ min, max: Math.max(min, Math.min(asked, desired, fitting ?? Infinity)), asked })
-}

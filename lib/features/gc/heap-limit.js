@@ -10,7 +10,7 @@ const MIB = 1024 ** 2
 const LARGEST_SHARE = 0.75
 
 /**
- * @typedef {Pick<import('../../core/options').Options, 'maxRssBytes' | 'hardRssBytes' | 'gc'>
+ * @typedef {Pick<import('../../tables/options').Options, 'maxRssBytes' | 'hardRssBytes' | 'gc'>
  *   & { sizing: { limitBytes: number | null } }} Terms
  */
 

@@ -9,7 +9,7 @@ const { deserialize, serialize } = require('node:v8')
 const { Trails } = require('./trails')
 /** @import { Socket } from 'node:net' */
 
-const LONGEST_KIND = 100 // as lib/core/message.js has it
+const LONGEST_KIND = 100 // as lib/tables/message.js has it
 const MOST_STATE = 1_000_000 // bytes
 const MOST_UNREAD = 1_000_000
 const NOTHING = Buffer.alloc(0)

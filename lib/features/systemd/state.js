@@ -14,7 +14,7 @@ const { REPLAY_MS } = require('../../core/request-replay')
 const SLACK_MS = 10_000 // to give the addresses up, for a worker's account, and for a busy machine
 
 /**
- * @typedef {Pick<import('../../core/options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs'
+ * @typedef {Pick<import('../../tables/options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs'
  *   | 'stopTimes'>} Timeouts
  */
 

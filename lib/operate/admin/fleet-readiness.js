@@ -51,8 +51,8 @@ class FleetReadiness {
   #notServing (all) {
     const workers = all.filter(({ state }) => state === 'ready')
     const { options } = this.supervisor
-    const unfit = new Set(workers.filter(worker => UNFIT.is(worker, options)))
-    const said = unfit.size > 0 ? `; ${unfit.size} ${UNFIT.say(unfit.size)}` : ''
+    const unfit = new Set(workers.filter(worker => UNFIT?.is(worker, options)))
+    const said = UNFIT && unfit.size > 0 ? `; ${unfit.size} ${UNFIT.say(unfit.size)}` : ''
     return { unfit: unfit.size, said, paused: workers.filter(worker => worker.paused && !unfit.has(worker)).length }
   }
 }

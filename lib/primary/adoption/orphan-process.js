@@ -10,7 +10,7 @@ const net = require('node:net')
 const os = require('node:os')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { VERSION, socketName } = require('../../core/orphan')
-const { ORPHAN } = require('../../core/message')
+const { ORPHAN } = require('../../tables/message')
 const { startForeign } = require('../../native/foreign-child')
 const { statFields } = require('../../native/proc')
 /** @import { Addon } from '../../native/addon' */
@@ -31,7 +31,7 @@ const STARTED_AT = 19 // of the fields from its state on
  * @property {string} id in the environment of the processes that it has started
  * @property {number} since ms since the epoch
  * @property {number} oldPid of the primary that has died
- * @property {{ key: string, query: any, data?: import('../../core/message').ServerData }[]} sockets
+ * @property {{ key: string, query: any, data?: import('../../tables/message').ServerData }[]} sockets
  */
 
 class OrphanProcess {

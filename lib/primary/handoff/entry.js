@@ -11,7 +11,7 @@ const { now } = require('../clock')
  * @property {number} id the ledger's
  * @property {WorkerHandle} sender
  * @property {number} offerId the sender's
- * @property {import('../../core/message').ParcelFields} parcel as the sender gave it
+ * @property {import('../../tables/message').ParcelFields} parcel as the sender gave it
  * @property {any} socket our copy
  * @property {import('../../core/moves').Move} reason why it moves
  * @property {Copy | null} [origin] where its sender has noted it

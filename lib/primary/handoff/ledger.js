@@ -314,7 +314,7 @@ class HandoffLedger {
 /**
  * Why a worker offers it: one that serves gives none of a session away, but for a request.
  *
- * @param {WorkerHandle} sender @param {import('../../core/message').ParcelFields} parcel @returns {Move}
+ * @param {WorkerHandle} sender @param {import('../../tables/message').ParcelFields} parcel @returns {Move}
  */
 function reasonOf ({ isServing, state }, { session, byLoad }) {
   if (!isServing) return state === 'out-of-rotation' ? 'rotation' : 'leaving'

@@ -18,7 +18,7 @@ const BATCHED_WINDOW = 256
 /**
  * @typedef {object} Placed what placement looks at, of a connection that is to be moved
  * @property {WorkerHandle} sender
- * @property {import('../../core/message').ParcelFields} parcel
+ * @property {import('../../tables/message').ParcelFields} parcel
  * @property {Set<WorkerHandle>} tried the workers that have been asked for it, and the sender where it has it still
  * @property {boolean} isAnyones its session has no owner that takes it
  * @property {ReadonlySet<WorkerHandle>} [apart] workers that get it only if no other one takes it

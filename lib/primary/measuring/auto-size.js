@@ -6,7 +6,7 @@
  * a fresh worker fits in.
  */
 
-const { drawBudget } = require('../../core/budget')
+const { drawBudget } = require('../../tables/budget')
 const { workersAtFirst, workersThatFit } = require('../../core/container-budget')
 const { fewestWorkers } = require('../../core/recycle-order')
 

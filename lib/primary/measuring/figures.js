@@ -48,7 +48,7 @@ class Figures {
     this.#trend = []
   }
 
-  /** @param {Sample} sample @param {import('../../core/budget').Budget} budget @param {number} at ms, by clock.js */
+  /** @param {Sample} sample @param {import('../../tables/budget').Budget} budget @param {number} at ms, by clock.js */
   observe (sample, { metric, samples }, at) {
     this.sample = sample
     this.freshBytes ??= sample.ussBytes ?? sample.rssBytes

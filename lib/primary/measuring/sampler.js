@@ -10,10 +10,10 @@
  */
 
 const { ownBytesOf } = require('../../features')
-const { aboveFresh, withoutFiles } = require('../../core/budget')
+const { aboveFresh, withoutFiles } = require('../../tables/budget')
 const { makeSample, figure } = require('../../core/sample')
-const { isOver } = require('../../core/reasons')
-const { verdict, crossing } = require('../../core/verdict')
+const { isOver } = require('../../tables/reasons')
+const { verdict, crossing } = require('../../tables/verdict')
 const { now } = require('../clock')
 const { Figures } = require('./figures')
 const { CpuProbe } = require('./meter/cpu')
@@ -203,7 +203,7 @@ class Sampler {
   }
 
   /**
-   * @param {WorkerHandle} handle @param {import('../../core/reasons').Reason} reason @param {Sample} sample
+   * @param {WorkerHandle} handle @param {import('../../tables/reasons').Reason} reason @param {Sample} sample
    * @param {number} at @param {{ crossesInMs?: number, figure?: number, most?: number }} [more]
    */
   #condemn (handle, reason, sample, at, more = {}) {

@@ -21,7 +21,7 @@ const { CloseWithoutReset } = require('./close-without-reset')
 const { InheritedSockets } = require('./inherited-sockets')
 const { TicketKeys } = require('./ticket-keys')
 const { UnixSocketFile } = require('./unix-socket-file')
-/** @import { ServerData } from '../../core/message' */
+/** @import { ServerData } from '../../tables/message' */
 /** @import { Inherited } from './inherited-sockets' */
 
 /**

@@ -1,6 +1,6 @@
 'use strict'
 
-/** @import { ServerData } from '../../core/message' */
+/** @import { ServerData } from '../../tables/message' */
 
 /**
  * The keys for TLS session tickets that servers of one address share, so that a client's session is resumed by any of

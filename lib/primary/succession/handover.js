@@ -9,7 +9,7 @@
 const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
 const { RecycleError } = require('../../core/errors')
-const { VERSION, LONGEST_LEGACY, FROM_SUCCESSOR } = require('../../core/primary-message')
+const { VERSION, LONGEST_LEGACY, FROM_SUCCESSOR } = require('../../tables/primary-message')
 const { PREDECESSOR, next } = require('../../core/succession')
 const { SUCCESSION: { reason, events, whyNot } } = require('../../features')
 const { Peer } = require('./peer')

@@ -3,7 +3,7 @@
 /** The other primary: the messages that pass between the two, and its end. */
 
 const { ourMessage } = require('../../core/envelope')
-const { flawOf } = require('../../core/message')
+const { flawOf } = require('../../tables/message')
 const { Channel } = require('../workers/channel')
 const { howItLeft } = require('../workers/process')
 /** @import { PredecessorProcess, SuccessorProcess } from './primary-process' */
@@ -17,7 +17,8 @@ class Peer extends Channel {
   #failure = null
 
   /**
-   * @param {Process} process @param {Readonly<Record<string, import('../../core/message').Kind>>} kinds of its messages
+   * @param {Process} process
+   * @param {Readonly<Record<string, import('../../tables/message').Kind>>} kinds of its messages
    */
   constructor (process, kinds) {
     super(/** @type {any} */ (process), kinds, EVENTS)

@@ -16,7 +16,7 @@
 
 const { EventEmitter } = require('node:events')
 const { Handlers } = require('../../core/envelope')
-const { FROM_WORKER } = require('../../core/message')
+const { FROM_WORKER } = require('../../tables/message')
 /** @import { Channel } from '../workers/channel' */
 /** @import { Peer } from './peer' */
 

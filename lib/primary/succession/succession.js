@@ -6,7 +6,8 @@
  */
 
 const { EventEmitter } = require('node:events')
-const { SUCCESSION, boundsOf } = require('../../features')
+const { boundsOf } = require('../../core/container-budget')
+const { SUCCESSION } = require('../../features')
 const { RecycleError } = require('../../core/errors')
 
 const PATIENCE = 3 // workers of a slot that die in a row

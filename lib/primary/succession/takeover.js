@@ -7,7 +7,7 @@
 
 const { EventEmitter } = require('node:events')
 const { version } = require('../../../package.json')
-const { VERSION, FROM_PREDECESSOR } = require('../../core/primary-message')
+const { VERSION, FROM_PREDECESSOR } = require('../../tables/primary-message')
 const { SUCCESSOR, next } = require('../../core/succession')
 const { nextEvent } = require('../workers/next-event')
 const { Peer } = require('./peer')

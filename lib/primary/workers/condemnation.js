@@ -5,7 +5,7 @@
 const { now } = require('../clock')
 
 /**
- * @typedef {import('../../core/reasons').Reason | Ended} Reason
+ * @typedef {import('../../tables/reasons').Reason | Ended} Reason
  * @typedef {'scale' | 'stop' | import('../../features').LeftFor} Ended
  */
 

@@ -7,7 +7,7 @@
 
 const { unevenAddresses } = require('../../core/address')
 const { Backoff } = require('../../core/backoff')
-const { RecycleBackoff } = require('../../core/recycle-backoff')
+const { RecycleBackoff } = require('../../tables/recycle-backoff')
 const { Rollout } = require('./rollout')
 /** @import { WorkerHandle } from './worker-handle' */
 

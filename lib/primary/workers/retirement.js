@@ -13,7 +13,7 @@
 const { openAccount, lostAccount, rescuedAccount } = require('../../core/account')
 const { REPLAY_MS } = require('../../core/request-replay')
 const { now } = require('../clock')
-/** @import { Options } from '../../core/options' */
+/** @import { Options } from '../../tables/options' */
 /** @import { WorkerHandle } from './worker-handle' */
 
 const ANSWER_MS = 3000 // beyond its deadline, for a worker to have its streams ended and to say what it cut

@@ -7,7 +7,7 @@
 
 const cluster = /** @type {Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { FEATURES, gatesOf, longestSilence } = require('../../features')
-const { drawBudget } = require('../../core/budget')
+const { drawBudget } = require('../../tables/budget')
 const { AppPath } = require('./app-path')
 const { forkGuardable, guardChannel } = require('./channel-guard')
 const { newMarker } = require('./children')
@@ -54,7 +54,7 @@ class Spawner {
 
   /**
    * @param {string} app as given
-   * @param {string[]} args @param {import('../../core/options').Options} options
+   * @param {string[]} args @param {import('../../tables/options').Options} options
    * @param {{ outputs: import('../outputs').Outputs }} means
    */
   constructor (app, args, options, { outputs }) {

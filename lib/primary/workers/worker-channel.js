@@ -6,7 +6,7 @@
  */
 
 const { message, ourMessage } = require('../../core/envelope')
-const { FROM_WORKER, flawOf } = require('../../core/message')
+const { FROM_WORKER, flawOf } = require('../../tables/message')
 const { loadAddon } = require('../../native/addon')
 const { BATCHED, Batches } = require('../../native/batches')
 const { Descriptor } = require('../../native/descriptor')

@@ -17,7 +17,7 @@ const { WorkerChannel } = require('./worker-channel')
 
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
 
-/** @type {import('../../core/message').Beat} */
+/** @type {import('../../tables/message').Beat} */
 const NO_BEAT = {
   requests: 0,
   inFlight: 0,
@@ -138,7 +138,7 @@ class WorkerHandle extends WorkerChannel {
   /**
    * @param {number | null} slot null: a standby, which has none yet
    * @param {import('./process').WorkerProcess} process
-   * @param {{ id: string, generation: number, budget: import('../../core/budget').Budget, required:
+   * @param {{ id: string, generation: number, budget: import('../../tables/budget').Budget, required:
    *   import('./required-addresses').Required, readyOn: string, gates?: string[], variant?: import('./spawner').Variant
    *   | null, isAdopted?: boolean, awaitsDebugger?: boolean }} terms `gates`: features that must let it pass before it
    *   is ready; `variant`: what it has in place of an ordinary one; `isAdopted`: it has served under a primary that has

@@ -2,7 +2,7 @@
 
 /** Completions by place, from commander's tree of commands and from the tables of options. */
 
-const { OPTIONS } = require('../../core/options')
+const { OPTIONS } = require('../../tables/options')
 const { DRILL_OPTIONS } = require('../drill/options')
 
 /**

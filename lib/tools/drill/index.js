@@ -4,8 +4,8 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { RecycleError } = require('../../core/errors')
-const { OPTIONS } = require('../../core/options')
-const { resolveOptions } = require('../../core/resolved-options')
+const { OPTIONS } = require('../../tables/options')
+const { resolveOptions } = require('../../tables/resolved-options')
 const { writeRegular } = require('../../journal/regular-file')
 const { machineFacts } = require('../../primary/measuring/container')
 const { assemble } = require('../../primary/start')
@@ -78,7 +78,7 @@ async function drill ({ app, args = [], signal, onProgress, ...given }) {
 
 /**
  * @param {string} app @param {string[]} args @param {DrillOptions} own
- * @param {{ resolve: (journal: string) => import('../../core/options').Options, given: Record<string, any>,
+ * @param {{ resolve: (journal: string) => import('../../tables/options').Options, given: Record<string, any>,
  *   config?: Record<string, any> | null }} supervisors options: with this journal; as they were given, and in a file
  * @param {How} [how] @returns {Promise<Outcome>}
  */

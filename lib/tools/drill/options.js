@@ -1,14 +1,14 @@
 'use strict'
 
-/** The drill's own options, as data, in the form of lib/core/options.js. Flags and help come from this table. */
+/** The drill's own options, as data, in the form of lib/tables/options.js. Flags and help come from this table. */
 
 const { RecycleError } = require('../../core/errors')
-const { hintOnKey } = require('../../core/habits')
+const { hintOnKey } = require('../../tables/habits')
 const { textOf, types: optionTypes } = require('../../core/option-types')
-const { OPTIONS } = require('../../core/options')
+const { OPTIONS } = require('../../tables/options')
 
 /**
- * @typedef {Omit<import('../../core/options').Option, 'env' | 'key' | 'kind'> & { kind: Kind }} DrillOption
+ * @typedef {Omit<import('../../tables/options').Option, 'env' | 'key' | 'kind'> & { kind: Kind }} DrillOption
  *
  * @typedef {object} DrillOptions
  * @property {URL | null} url
@@ -125,7 +125,7 @@ function partOptions (given, nameOf = option => option.name) {
  * nothing does.
  *
  * @param {DrillOptions} own
- * @param {Pick<import('../../core/options').Options, 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>} options its
+ * @param {Pick<import('../../tables/options').Options, 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>} options its
  * @returns {number | null} ms; null: never
  */
 function recycleEveryMs ({ recycleEveryMs, killEveryMs, killPrimaryEveryMs }, { maxRssBytes, maxRequests, maxAgeMs }) {

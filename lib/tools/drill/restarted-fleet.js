@@ -13,7 +13,7 @@ const path = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { connect } = require('../../control/client')
 const { RecycleError } = require('../../core/errors')
-const { OPTIONS } = require('../../core/options')
+const { OPTIONS } = require('../../tables/options')
 const { RemoteFleet } = require('./remote')
 
 const RECYCLE = path.join(__dirname, '..', '..', '..', 'bin', 'recycle.js')

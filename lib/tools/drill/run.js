@@ -57,7 +57,7 @@ class Run {
 
   /**
    * @param {import('./options').DrillOptions} own
-   * @param {Pick<import('../../core/options').Options, 'intervalMs' | 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>
+   * @param {Pick<import('../../tables/options').Options, 'intervalMs' | 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>
    *   } options of the fleet
    * @param {string} file
    */

@@ -12,7 +12,7 @@ const OPTIONS = [
   'rejectUnauthorized', 'ALPNProtocols'
 ]
 
-/** @param {any} server @returns {import('../../core/message').ServerData | undefined} undefined: it is none of TLS */
+/** @param {any} server @returns {import('../../tables/message').ServerData | undefined} undefined: it is none of TLS */
 function serverDataOf (server) {
   const data = server._getServerData?.()
   if (data === undefined) return undefined

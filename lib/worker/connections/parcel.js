@@ -2,7 +2,7 @@
 
 /**
  * A connection on its way from one worker to another. It is passed on whole by each process, so that a further property
- * is declared here and in lib/core/message.js alone.
+ * is declared here and in lib/tables/message.js alone.
  *
  * @typedef {object} Parcel
  * @property {any} handle TCP or pipe; as a message, the parcel is sent with it
@@ -30,7 +30,7 @@ const { performance } = require('node:perf_hooks')
 const { detachHandle, takeHandle } = require('../../core/internals')
 const { toWire } = require('../../core/request-replay')
 const { LIGHT } = require('../../core/sharing')
-/** @import { ParcelFields } from '../../core/message' */
+/** @import { ParcelFields } from '../../tables/message' */
 /** @import { Connection, Packed } from './connection' */
 
 const NOTHING = Buffer.alloc(0)

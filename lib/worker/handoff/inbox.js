@@ -141,7 +141,7 @@ class Inbox {
 
   /**
    * @param {Acceptor | undefined} acceptor @param {any} socket a handle, or a Descriptor
-   * @param {import('../../core/message').ParcelFields} parcel
+   * @param {import('../../tables/message').ParcelFields} parcel
    */
   #whyNot (acceptor, socket, { session = '', isOwned, kind, bytes = '' }) {
     if (!socket) return 'no connection came with the message'

@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { resolveOptions } = require('../../../lib/core/resolved-options')
+const { resolveOptions } = require('../../../lib/tables/resolved-options')
 const { Sizing } = require('../../../lib/features/elastic/primary')
 
 const MIB = 1024 ** 2

@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const { oldSpaceLimit } = require('../../../lib/core/old-space')
-const { resolveOptions } = require('../../../lib/core/resolved-options')
+const { resolveOptions } = require('../../../lib/tables/resolved-options')
 const { v8 } = require('../../../lib/features/gc/feature')
 const { oldSpaceFlag, heapWarning } = require('../../../lib/features/gc/heap-limit')
 

@@ -4,7 +4,7 @@ const fc = require('fast-check')
 const t = require('tap')
 const { gcFlags, largestBudget } = require('../../../lib/features/gc/profiles')
 const { v8 } = require('../../../lib/features/gc/feature')
-const { resolveOptions } = require('../../../lib/core/resolved-options')
+const { resolveOptions } = require('../../../lib/tables/resolved-options')
 
 const MIB = 1024 ** 2
 const MAJORS = [20, 22, 24, 26]

@@ -4,7 +4,7 @@ const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
-const { resolveOptions } = require('../../../lib/core/resolved-options')
+const { resolveOptions } = require('../../../lib/tables/resolved-options')
 const { Container } = require('../../../lib/primary/measuring/container')
 const { MemoryWatch } = require('../../../lib/primary/measuring/memory-watch')
 

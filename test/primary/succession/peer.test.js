@@ -2,7 +2,7 @@
 
 const { EventEmitter } = require('node:events')
 const t = require('tap')
-const { FROM_PREDECESSOR, FROM_SUCCESSOR, VERSION } = require('../../../lib/core/primary-message')
+const { FROM_PREDECESSOR, FROM_SUCCESSOR, VERSION } = require('../../../lib/tables/primary-message')
 const { message } = require('../../../lib/core/envelope')
 const { Peer } = require('../../../lib/primary/succession/peer')
 

@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { resolveOptions } = require('../../../lib/core/resolved-options')
+const { resolveOptions } = require('../../../lib/tables/resolved-options')
 const { partOptions, recycleEveryMs } = require('../../../lib/tools/drill/options')
 
 const own = (/** @type {Record<string, any>} */ given) => partOptions(given).own

@@ -4,8 +4,8 @@ const fs = require('node:fs')
 const { RecycleError } = require('../../../core/errors')
 
 /**
- * @typedef {{ name: string, probe: (pid: number, worker: { budget: import('../../../core/budget').Budget }) => Probe }}
- *   Meter
+ * @typedef {{ name: string, probe: (pid: number, worker: { budget: import('../../../tables/budget').Budget }) =>
+ *   Probe }} Meter
  *
  * @typedef {object} Probe reads one worker's memory
  * @property {(now: number, inFull?: boolean | null) => Promise<import('../../../core/sample').Reading | null>} read

@@ -97,7 +97,7 @@ class ProcfsProbe {
 
   /**
    * @param {number} pid @param {'smaps_rollup' | 'smaps'} file
-   * @param {{ budget: import('../../../core/budget').Budget }} worker its budget may change
+   * @param {{ budget: import('../../../tables/budget').Budget }} worker its budget may change
    */
   constructor (pid, file, worker) {
     this.pid = pid

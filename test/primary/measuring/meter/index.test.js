@@ -7,7 +7,7 @@ const t = require('tap')
 const { pickMeter } = require('../../../../lib/primary/measuring/meter')
 
 const isLinux = fs.existsSync('/proc/self/smaps_rollup')
-/** @type {import('../../../../lib/core/budget').Budget} */
+/** @type {import('../../../../lib/tables/budget').Budget} */
 const NONE = { metric: 'rss', softBytes: null, hardBytes: null, samples: 2, maxRequests: null, maxAgeMs: null }
 
 for (const metric of ['pss', 'uss']) {

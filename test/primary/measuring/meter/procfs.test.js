@@ -9,7 +9,7 @@ const { ProcfsProbe, parseSmaps } = require('../../../../lib/primary/measuring/m
 const MIB = 1024 ** 2
 const isLinux = fs.existsSync('/proc/self/smaps_rollup')
 
-/** @type {import('../../../../lib/core/budget').Budget} */
+/** @type {import('../../../../lib/tables/budget').Budget} */
 const NONE = { metric: 'rss', softBytes: null, hardBytes: null, samples: 2, maxRequests: null, maxAgeMs: null }
 
 /** A process that has touched some memory and then does not change. @param {any} t @param {number} [mib] */

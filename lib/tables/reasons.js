@@ -16,15 +16,15 @@
  * @property {(line: Record<string, any>, format: import('../features').Format) => string | null} [sentence] of
  *   worker.condemn; without one, the reason's name
  * @property {(sample: Sample, budget: Budget) => Judged} [of] the figure, and what it must not exceed
- * @property {(window: import('./window').Window, budget: Budget, latest: Sample) => boolean} [isDue] a worker with$
- *   these samples is to be replaced
+ * @property {(window: import('../core/window').Window, budget: Budget, latest: Sample) => boolean} [isDue] a worker
+ *   with these samples is to be replaced
  */
 
 const { LIMITS, REQUESTS } = require('../features')
-const { mostOf } = require('./limit')
-const { figure } = require('./sample')
+const { mostOf } = require('../core/limit')
+const { figure } = require('../core/sample')
 /** @import { Budget } from './budget' */
-/** @import { Sample } from './sample' */
+/** @import { Sample } from '../core/sample' */
 
 const FORECAST = 'forecast'
 

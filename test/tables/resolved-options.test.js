@@ -1,15 +1,15 @@
 'use strict'
 
 const t = require('tap')
-const { OPTIONS } = require('../../lib/core/options')
-const { resolveOptions, traceOptions } = require('../../lib/core/resolved-options')
+const { OPTIONS } = require('../../lib/tables/options')
+const { resolveOptions, traceOptions } = require('../../lib/tables/resolved-options')
 
 const MIB = 1024 ** 2
 
 /** @param {Record<string, any>} given @param {Record<string, string>} [env] */
 const resolve = (given, env = {}) => resolveOptions(given, { env, parallelism: 2 })
 const byName = (/** @type {string} */ name) =>
-  /** @type {import('../../lib/core/options').Option} */ (OPTIONS.find(o => o.name === name))
+  /** @type {import('../../lib/tables/options').Option} */ (OPTIONS.find(o => o.name === name))
 
 t.test('what a probe is like is refused without a path to probe, and a worker must be probed before it is given up', async t => {
   t.throws(() => resolve({ healthPeriod: '5s' }), { message: 'healthPeriod was given "5s"; it takes none, unless health is set' })

@@ -12,7 +12,7 @@
  *             rollout.js
  */
 
-const { Backoff } = require('./backoff')
+const { Backoff } = require('../core/backoff')
 const { REASONS } = require('./reasons')
 
 const SOON_MS = 60_000

@@ -2,11 +2,11 @@
 
 const t = require('tap')
 const { makeSample } = require('../../lib/core/sample')
-const { REASONS, isOver } = require('../../lib/core/reasons')
-const { verdict, crossing } = require('../../lib/core/verdict')
+const { REASONS, isOver } = require('../../lib/tables/reasons')
+const { verdict, crossing } = require('../../lib/tables/verdict')
 const { openWindow, pushSample } = require('../../lib/core/window')
 
-/** @type {import('../../lib/core/budget').Budget} */
+/** @type {import('../../lib/tables/budget').Budget} */
 const NONE = { metric: 'rss', softBytes: null, hardBytes: null, samples: 2, maxRequests: null, maxAgeMs: null }
 const SOFT = { ...NONE, softBytes: 100, hardBytes: 125 }
 
@@ -18,7 +18,7 @@ function sampleOf ({
   return makeSample(reading, { ageMs, requests, silentMs, requested, ...limited })
 }
 
-/** @param {Record<string, any>[]} samples @param {import('../../lib/core/budget').Budget} budget */
+/** @param {Record<string, any>[]} samples @param {import('../../lib/tables/budget').Budget} budget */
 function judge (samples, budget) {
   const window = samples.reduce((w, about) => pushSample(w, sampleOf(about), budget.samples), openWindow())
   return verdict(window, budget)

@@ -2,8 +2,8 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { drawBudget, aboveFresh, withoutFiles } = require('../../lib/core/budget')
-const { resolveOptions } = require('../../lib/core/resolved-options')
+const { drawBudget, aboveFresh, withoutFiles } = require('../../lib/tables/budget')
+const { resolveOptions } = require('../../lib/tables/resolved-options')
 
 const options = (/** @type {Record<string, any>} */ given) => resolveOptions(given, { parallelism: 2 })
 const FULL = { maxRss: '100M', hardRss: '130M', metric: 'pss', samples: 3, maxRequests: 1000, maxAge: '10m' }

@@ -2,7 +2,7 @@
 
 /** Environment variables that look like those of options, and are none: an app's own are silent. */
 
-const { nearest } = require('./did-you-mean')
+const { nearest } = require('../core/did-you-mean')
 const { OPTIONS } = require('./options')
 
 const PREFIX = 'RECYCLE_'

@@ -6,8 +6,8 @@
  */
 
 const { FEATURES, PRESETS } = require('../features')
-const { types } = require('./option-types')
-/** @import { Kind, OptionKind } from './option-types' */
+const { types } = require('../core/option-types')
+/** @import { Kind, OptionKind } from '../core/option-types' */
 
 /**
  * @typedef {object} Option
@@ -27,7 +27,7 @@ const { types } = require('./option-types')
  * @property {number} workers at the start
  * @property {number | null} maxRssBytes
  * @property {number | null} hardRssBytes
- * @property {import('./sample').Metric} metric
+ * @property {import('../core/sample').Metric} metric
  * @property {'auto' | 'smaps_rollup' | 'smaps' | 'pidusage'} meter
  * @property {number} intervalMs
  * @property {number} samples
@@ -44,7 +44,7 @@ const { types } = require('./option-types')
  * @property {number} orphanTimeoutMs
  * @property {boolean} revive
  * @property {number | null} stopTimeoutMs
- * @property {Readonly<import('./stop-times').StopTimes>} stopTimes no option: what follows from it
+ * @property {Readonly<import('../core/stop-times').StopTimes>} stopTimes no option: what follows from it
  * @property {string[]} nodeOptions
  * @property {boolean} handoff
  * @property {'off' | 'safe'} replay
@@ -61,7 +61,7 @@ const { types } = require('./option-types')
  * @property {string | null} control path of the control socket; null: by name; none: no socket
  * @property {{ host: string, port: number } | null} admin
  * @property {boolean} adminAllowRemote
- * @property {Readonly<import('./container-budget').Sizing>} sizing no option: what `auto` was computed from
+ * @property {Readonly<import('../core/container-budget').Sizing>} sizing no option: what `auto` was computed from
  */
 
 /** @type {readonly Readonly<Option>[]} */

@@ -10,11 +10,11 @@
 const { REASONS } = require('./reasons')
 /** @import { Budget } from './budget' */
 /** @import { Reason } from './reasons' */
-/** @import { Sample } from './sample' */
+/** @import { Sample } from '../core/sample' */
 
 const CAUSES = [...REASONS.values()].filter(({ isDue }) => isDue)
 
-/** @param {import('./window').Window} window @param {Budget} budget @returns {Verdict} */
+/** @param {import('../core/window').Window} window @param {Budget} budget @returns {Verdict} */
 function verdict (window, budget) {
   const latest = window.samples.at(-1)
   if (!latest) return null

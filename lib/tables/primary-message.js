@@ -9,7 +9,7 @@
 
 const { fromPredecessor } = require('../features')
 const { name, why, id, parcelFields, behind, ahead, shared } = require('./message')
-const shapes = require('./shape')
+const shapes = require('../core/shape')
 /** @import { Kind } from './message' */
 
 const { count, duration, flag, text, orNull, optional, listOf } = shapes

@@ -2,8 +2,8 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { OPTIONS } = require('../../lib/core/options')
-const { resolveOptions } = require('../../lib/core/resolved-options')
+const { OPTIONS } = require('../../lib/tables/options')
+const { resolveOptions } = require('../../lib/tables/resolved-options')
 
 const MIB = 1024 ** 2
 

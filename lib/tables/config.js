@@ -2,10 +2,10 @@
 
 /** The contents of a config file and their JSON schema, both from the table of options. */
 
-const { RecycleError } = require('./errors')
+const { RecycleError } = require('../core/errors')
 const { hintOnKey } = require('./habits')
 const { OPTIONS } = require('./options')
-const { formatValue } = require('./format-value')
+const { formatValue } = require('../core/format-value')
 
 /**
  * @typedef {object} Config

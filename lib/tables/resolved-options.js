@@ -2,15 +2,15 @@
 
 /** From options as they are given, in a call, the environment or a config file, to the options of a fleet. */
 
-const { size, autoWorkers, autoBudget, whyNoAutoBudget } = require('./container-budget')
-const { FEATURES, boundsOf } = require('../features')
-const { RecycleError } = require('./errors')
+const { size, autoWorkers, autoBudget, boundsOf, boundsWithin, whyNoAutoBudget } = require('../core/container-budget')
+const { FEATURES, longestBeforeStop, processesBeside } = require('../features')
+const { RecycleError } = require('../core/errors')
 const { hintOnKey } = require('./habits')
-const { isOfType, typesOf } = require('./option-types')
-const { isLoopback } = require('./loopback')
+const { isOfType, typesOf } = require('../core/option-types')
+const { isLoopback } = require('../core/loopback')
 const { OPTIONS } = require('./options')
-const { fewestWorkers } = require('./recycle-order')
-const { stopTimes } = require('./stop-times')
+const { fewestWorkers } = require('../core/recycle-order')
+const { stopTimes } = require('../core/stop-times')
 /** @import { Option, Options } from './options' */
 
 /**
@@ -19,8 +19,8 @@ const { stopTimes } = require('./stop-times')
  * @property {{ name: string, values: Record<string, any> } | null} [file] a config file, as messages show it, and its
  *   values; strict about types: no number as text
  * @property {number} parallelism CPUs that this process may run on
- * @property {import('./container-budget').Container | null} [container] null: not known; `auto` is then by the CPUs
- *   alone
+ * @property {import('../core/container-budget').Container | null} [container] null: not known; `auto` is then by the
+ *   CPUs alone
  * @property {(o: Option) => string} [nameOf] the option's name for messages: a flag on the command line, its name in
  *   the library
  *
@@ -58,8 +58,11 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
   /** @type {any} */
   const resolved = {}
   for (const option of OPTIONS) resolved[option.key] = read(option, origin(option.name))
-  const sizing = resolved.sizing = size({ parallelism, container }, resolved)
+  const sizing = resolved.sizing = size({ parallelism, container }, resolved, processesBeside(resolved))
   if (sizing.isAutoWorkers) resolved.workers = autoWorkers(sizing, resolved.maxRssBytes)
+  const { workers } = resolved
+  resolved.autoscale = typeof workers === 'object' ? boundsWithin(workers, sizing) : null
+  if (resolved.autoscale) resolved.workers = resolved.autoscale.min
   for (const { resolve } of FEATURES) Object.assign(resolved, resolve?.(resolved))
   const most = boundsOf(resolved)?.max ?? resolved.workers
   resolved.metric ??= 'rss'
@@ -68,7 +71,7 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
     throw new RecycleError('RECYCLE_BAD_OPTION', { option: origin(name).called, given: origin(name).text, accepts })
   }
-  resolved.stopTimes = stopTimes(resolved, { isGiven: name => origin(name).from !== 'default', called: name => origin(name).called, refuse })
+  resolved.stopTimes = stopTimes(resolved, longestBeforeStop(resolved), { isGiven: name => origin(name).from !== 'default', called: name => origin(name).called, refuse })
   checkTogether(resolved, origin, refuse)
   return { options: Object.freeze(resolved), origins }
 }

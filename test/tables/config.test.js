@@ -5,9 +5,9 @@ const path = require('node:path')
 const t = require('tap')
 const fc = require('fast-check')
 const Ajv = require('ajv')
-const { configSchema, readConfig } = require('../../lib/core/config')
-const { OPTIONS } = require('../../lib/core/options')
-const { resolveOptions } = require('../../lib/core/resolved-options')
+const { configSchema, readConfig } = require('../../lib/tables/config')
+const { OPTIONS } = require('../../lib/tables/options')
+const { resolveOptions } = require('../../lib/tables/resolved-options')
 
 const { optionTypes } = require('../schema')
 

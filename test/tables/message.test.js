@@ -7,7 +7,7 @@ const walk = require('acorn-walk')
 const fc = require('fast-check')
 const t = require('tap')
 const { message, ourMessage, Handlers } = require('../../lib/core/envelope')
-const { FROM_WORKER, FROM_PRIMARY, flawOf } = require('../../lib/core/message')
+const { FROM_WORKER, FROM_PRIMARY, flawOf } = require('../../lib/tables/message')
 
 const SOCKET = { readStop () {}, close () {} }
 

@@ -18,7 +18,7 @@
  * @property {number} elu event-loop utilisation since the last beat, 0 to 1
  * @property {number} cpuUs CPU time of all its threads since its start, µs
  * @property {number} movable of that, by the requests of connections that can move
- * @property {import('./gc-pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
+ * @property {import('../core/gc-pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
  * @property {number} loopLagMs longest delay of the event loop since the last beat
  * @property {boolean} flexible each of its connections can move to a sibling, and it has room for more
  * @property {number | null} inspectorPort an inspector is open there
@@ -47,17 +47,17 @@
  *
  * @typedef {object} Kind of message; `what` says what it is for
  * @property {string} what it says
- * @property {import('./shape').Shape} fields
+ * @property {import('../core/shape').Shape} fields
  * @property {'socket' | 'none'} handle whether a TCP or pipe handle comes with it
  * @property {boolean} isAside its sender's event loop may be blocked
  */
 
 const { FEATURES, beatOf } = require('../features')
-const { ACCOUNT } = require('./account')
-const { LONGEST_ERROR, LONGEST_WISH, MOST_REQUESTS } = require('./envelope')
-const { GC } = require('./gc-pauses')
-const { LONGEST_REQUEST } = require('./request-name')
-const shapes = require('./shape')
+const { ACCOUNT } = require('../core/account')
+const { LONGEST_ERROR, LONGEST_WISH, MOST_REQUESTS } = require('../core/envelope')
+const { GC } = require('../core/gc-pauses')
+const { LONGEST_REQUEST } = require('../core/request-name')
+const shapes = require('../core/shape')
 
 const { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object } = shapes
 
@@ -197,7 +197,7 @@ const FROM_PRIMARY = Object.freeze({
 })
 
 /**
- * @param {Readonly<Record<string, Kind>>} kinds @param {import('./envelope').Message} received
+ * @param {Readonly<Record<string, Kind>>} kinds @param {import('../core/envelope').Message} received
  * @param {any} [handle] what came with it
  * @returns {string | null} what is wrong with it, in a sentence; null: nothing is
  */

@@ -4,8 +4,8 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { canWait, RecycleBackoff } = require('../../lib/core/recycle-backoff')
-const { REASONS } = require('../../lib/core/reasons')
+const { canWait, RecycleBackoff } = require('../../lib/tables/recycle-backoff')
+const { REASONS } = require('../../lib/tables/reasons')
 const { Rollout } = require('../../lib/primary/workers/rollout')
 
 const HOUR_MS = 3600_000

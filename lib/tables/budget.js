@@ -6,7 +6,7 @@
  * value is a maximum.
  *
  * @typedef {object} Budget
- * @property {import('./sample').Metric} metric
+ * @property {import('../core/sample').Metric} metric
  * @property {number | null} softBytes
  * @property {number | null} hardBytes
  * @property {number} samples
@@ -15,14 +15,14 @@
  */
 
 const { FEATURES } = require('../features')
-const { lowered } = require('./limit')
-const { budgetFor } = require('./container-budget')
-const { BOOTING } = require('./memory-room')
-const { figure } = require('./sample')
+const { lowered } = require('../core/limit')
+const { budgetFor } = require('../core/container-budget')
+const { BOOTING } = require('../core/memory-room')
+const { figure } = require('../core/sample')
 
 const LEAST_FILES = 0.25 // of its figure: code of Node.js and of libraries is mapped as it runs for the first time
 
-/** @typedef {Pick<import('./sample').Sample, 'rssBytes' | 'anonBytes' | 'pssBytes' | 'ussBytes'>} Measured */
+/** @typedef {Pick<import('../core/sample').Sample, 'rssBytes' | 'anonBytes' | 'pssBytes' | 'ussBytes'>} Measured */
 
 /**
  * @param {import('./options').Options} options

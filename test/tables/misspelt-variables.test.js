@@ -1,8 +1,8 @@
 'use strict'
 
 const t = require('tap')
-const { misspeltVariables } = require('../../lib/core/misspelt-variables')
-const { OPTIONS } = require('../../lib/core/options')
+const { misspeltVariables } = require('../../lib/tables/misspelt-variables')
+const { OPTIONS } = require('../../lib/tables/options')
 
 t.test('a variable that is nearly the one of an option is told with that', async t => {
   for (const [variable, meant] of [['RECYCLE_WORKRS', 'RECYCLE_WORKERS'], ['RECYCLE_MAXRSS', 'RECYCLE_MAX_RSS'], ['RECYCLE_CONFG', 'RECYCLE_CONFIG'], ['RECYCLE_CONTROLDIR', 'RECYCLE_CONTROL_DIR']]) {

@@ -6,7 +6,7 @@
  */
 
 const { FEATURES, SUCCESSION } = require('../features')
-const { nearest } = require('./did-you-mean')
+const { nearest } = require('../core/did-you-mean')
 const { OPTIONS } = require('./options')
 
 /** First words that are left out, or stand for a command. @type {Readonly<Record<string, string[]>>} */
