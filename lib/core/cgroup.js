@@ -63,9 +63,13 @@ function readLimit (text) {
   return Number.isFinite(bytes) && bytes < UNLIMITED ? bytes : null
 }
 
-/** @param {string | null} text lines of a name and a number @returns {Map<string, number>} */
-function readFlat (text) {
-  return new Map([...(text ?? '').matchAll(/^(\S+):? +(\d+)/gm)].map(([, name, value]) => [name.replace(/:$/, ''), Number(value)]))
+/**
+ * @param {string | null} text lines of a name and a number
+ * @param {string} name @returns {number | null} null: it has none of this name
+ */
+function readFigure (text, name) {
+  const value = new RegExp(`^${name}:? +(\\d+)`, 'm').exec(text ?? '')?.[1]
+  return value === undefined ? null : Number(value)
 }
 
 /**
@@ -92,4 +96,4 @@ function readQuota (quota, period = null) {
   return allowed > 0 && cpus > 0 && cpus < Infinity ? cpus : null
 }
 
-module.exports = { findHierarchy, readLimit, readFlat, readPressure, readQuota }
+module.exports = { findHierarchy, readLimit, readFigure, readPressure, readQuota }

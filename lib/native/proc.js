@@ -1,12 +1,32 @@
 'use strict'
 
-/** The formats of Linux's /proc that several parts read. */
+/** Linux's /proc and /sys: how a file is read, and the formats that several parts read. */
+
+const fs = require('node:fs')
 
 // sl: local address:port remote address:port state tx_queue:rx_queue tr:tm->when retransmits uid timeout inode
 const INET = /^ *\d+: ([\dA-F]+:([\dA-F]+)) (\S+) (..) [\dA-F]+:([\dA-F]+) \S+ \S+ +\d+ +\d+ (\d+)/
 // Num RefCount Protocol Flags Type St Inode Path; a path has spaces where it has them, and not each socket has one
 const UNIX = /^[\da-f]+: (?:[\dA-F]+ ){5} *(\d+)(?: (.+))?$/
+const PAGE = Buffer.allocUnsafeSlow(4096)
 const STATE = Object.freeze({ established: '01', synReceived: '03', listen: '0A' })
+
+/**
+ * The size of such a file is 0 or unknown, so fs.readFileSync() allocates 64 KiB for each, and a reader on the thread
+ * pool is called four times. Not for what makes the kernel walk a process's memory.
+ *
+ * @param {string} file @returns {string} @throws {Error} the system's
+ */
+function readNow (file) {
+  const fd = fs.openSync(file, 'r')
+  try {
+    let text = ''
+    for (let length; (length = fs.readSync(fd, PAGE, 0, PAGE.length, null)) > 0;) text += PAGE.toString('latin1', 0, length)
+    return text
+  } finally {
+    fs.closeSync(fd)
+  }
+}
 
 /**
  * @typedef {object} InetSocket
@@ -49,4 +69,4 @@ function statFields (text) {
   return text.slice(text.lastIndexOf(')') + 2).split(' ')
 }
 
-module.exports = { STATE, inetSocket, inodeOfSocket, statFields, unixSockets }
+module.exports = { STATE, inetSocket, inodeOfSocket, readNow, statFields, unixSockets }

@@ -6,10 +6,10 @@
  * each.
  */
 
-const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { findHierarchy, readLimit, readFlat, readPressure, readQuota } = require('../../core/cgroup')
+const { findHierarchy, readLimit, readFigure, readPressure, readQuota } = require('../../core/cgroup')
+const { readNow } = require('../../native/proc')
 /** @import { Container as Limits, Source } from '../../core/container-budget' */
 
 /**
@@ -39,7 +39,7 @@ const { findHierarchy, readLimit, readFlat, readPressure, readQuota } = require(
 const VERSIONS = {
   1: {
     // The second is of the cgroups above, too, which may not be visible.
-    limits: read => [readLimit(read('memory.limit_in_bytes')), readFlat(read('memory.stat')).get('hierarchical_memory_limit')],
+    limits: read => [readLimit(read('memory.limit_in_bytes')), readFigure(read('memory.stat'), 'hierarchical_memory_limit')],
     used: 'memory.usage_in_bytes',
     droppable: 'total_inactive_file',
     hits: read => Number(read('memory.failcnt')),
@@ -50,7 +50,7 @@ const VERSIONS = {
     limits: read => [readLimit(read('memory.max')), readLimit(read('memory.high'))],
     used: 'memory.current',
     droppable: 'inactive_file',
-    hits: read => readFlat(read('memory.events')).get('max') ?? 0,
+    hits: read => readFigure(read('memory.events'), 'max') ?? 0,
     kills: 'memory.events',
     quota: read => readQuota(read('cpu.max'))
   }
@@ -90,8 +90,8 @@ class Container {
     const common = { source: this.#source, limitBytes, oomKills: this.#oomKills() }
     const pressure = this.#read('/proc/pressure/memory')
     if (this.#memory === null || folder === null) {
-      const free = this.#meminfo().get('MemAvailable')
-      return free === undefined
+      const free = this.#meminfo('MemAvailable')
+      return free === null
         ? null
         : {
             ...common,
@@ -102,7 +102,7 @@ class Container {
     }
     const version = VERSIONS[this.#memory.version]
     const read = this.#in(folder)
-    const usedBytes = Number(read(version.used)) - (readFlat(read('memory.stat')).get(version.droppable) ?? 0)
+    const usedBytes = Number(read(version.used)) - (readFigure(read('memory.stat'), version.droppable) ?? 0)
     return { ...common, usedBytes: Math.max(0, usedBytes), pressure: readPressure(read('memory.pressure') ?? pressure), limitHits: version.hits(read) }
   }
 
@@ -113,13 +113,13 @@ class Container {
 
   /** The kernel counts a kill before the process exits, in the cgroup of that process. @returns {number | null} */
   #oomKills () {
-    const own = this.#memory && readFlat(this.#in(this.#memory.folders[0])(VERSIONS[this.#memory.version].kills)).get('oom_kill')
-    return own ?? readFlat(this.#read('/proc/vmstat')).get('oom_kill') ?? null
+    const own = this.#memory && readFigure(this.#in(this.#memory.folders[0])(VERSIONS[this.#memory.version].kills), 'oom_kill')
+    return own ?? readFigure(this.#read('/proc/vmstat'), 'oom_kill')
   }
 
   #findLimit () {
     /** @type {Lowest} */
-    let lowest = { limitBytes: 1024 * (this.#meminfo().get('MemTotal') ?? os.totalmem() / 1024), folder: null }
+    let lowest = { limitBytes: 1024 * (this.#meminfo('MemTotal') ?? os.totalmem() / 1024), folder: null }
     if (this.#memory === null) return lowest
     for (const folder of this.#memory.folders) {
       for (const limitBytes of VERSIONS[this.#memory.version].limits(this.#in(folder))) {
@@ -129,9 +129,9 @@ class Container {
     return lowest
   }
 
-  /** KiB by name. */
-  #meminfo () {
-    return readFlat(this.#read('/proc/meminfo'))
+  /** @param {string} name @returns {number | null} KiB */
+  #meminfo (name) {
+    return readFigure(this.#read('/proc/meminfo'), name)
   }
 
   /** @param {string} controller */
@@ -147,7 +147,7 @@ class Container {
   /** @param {string} file absolute @returns {string | null} null: it is not there, or cannot be read */
   #read (file) {
     try {
-      return fs.readFileSync(path.join(this.#root, file), 'latin1')
+      return readNow(path.join(this.#root, file))
     } catch {
       return null
     }

@@ -9,8 +9,8 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { setTimeout } = require('node:timers/promises')
-const { statFields } = require('../../native/proc')
+const { setImmediate, setTimeout } = require('node:timers/promises')
+const { readNow, statFields } = require('../../native/proc')
 const { now } = require('../clock')
 
 const VARIABLE = 'RECYCLE_WORKER_ID'
@@ -20,7 +20,9 @@ const AT_ONCE_MS = 20 // workers that exit together share a look
 const LOOK_MS = 100
 const REAP_MS = 1000
 const MOST_NAMED = 20
-const AT_ONCE = 32 // processes that are looked at together: each takes a descriptor
+const AT_ONCE = 32 // processes that are looked at in one turn: each takes a descriptor
+// Mark in the environment of what a worker of this process has started, which is younger than this process
+const MARKED = new RegExp(`(?:^|\\0)${VARIABLE}=(${FLEET}-\\d+)\\0`)
 
 /** @typedef {{ id: string, slot: number | null, pid: number | null }} Parent a worker, or what workers are copies of */
 /** @typedef {{ pid: number, command: string, isAlone: boolean }} Child `isAlone`: in a session of its own */
@@ -104,33 +106,43 @@ class Children {
  * @returns {Promise<Map<string, Child[]>>} by the id of the worker that has started them
  */
 async function childrenById (workers) {
-  const session = (await statOf('self'))?.session
+  const own = statOf('self')
   /** @type {Map<string, Child[]>} */
   const found = new Map()
   const look = async (/** @type {number} */ pid) => {
-    const id = workers.has(pid) ? undefined : new RegExp(`(?:^|\\0)${VARIABLE}=(${FLEET}-\\d+)\0`).exec(await read(pid, 'environ'))?.[1]
-    const stat = id === undefined ? null : await statOf(pid)
-    if (id === undefined || stat === null || stat.state === 'Z') return
+    const stat = workers.has(pid) ? null : statOf(pid)
+    if (stat === null || stat.state === 'Z' || stat.startedAt < Number(own?.startedAt)) return
+    const id = MARKED.exec(await read(pid, 'environ'))?.[1]
+    if (id === undefined) return
     const [program = '', argument = ''] = (await read(pid, 'cmdline')).split('\0')
     const command = `${path.basename(program)} ${argument}`.trim().slice(0, 100)
-    found.set(id, [...found.get(id) ?? [], { pid, command, isAlone: stat.session !== session }])
+    found.set(id, [...found.get(id) ?? [], { pid, command, isAlone: stat.session !== own?.session }])
   }
-  const pids = (await fs.promises.readdir('/proc')).filter(name => /^\d+$/.test(name)).map(Number)
-  for (let at = 0; at < pids.length; at += AT_ONCE) await Promise.all(pids.slice(at, at + AT_ONCE).map(look))
+  const pids = fs.readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(Number)
+  for (let at = 0; at < pids.length; at += AT_ONCE) {
+    await Promise.all(pids.slice(at, at + AT_ONCE).map(look))
+    await setImmediate()
+  }
   for (const children of found.values()) children.sort((a, b) => a.pid - b.pid)
   return found
 }
 
-/** @param {number | 'self'} pid @returns {Promise<{ state: string, session: string } | null>} null: it has exited */
-async function statOf (pid) {
-  const text = await read(pid, 'stat')
-  if (text === '') return null
-  const [state, , , session] = statFields(text)
-  return { state, session }
+/**
+ * @param {number | 'self'} pid
+ * @returns {{ state: string, session: string, startedAt: number } | null} `startedAt`: ticks since the system has
+ *   started; null: it has exited
+ */
+function statOf (pid) {
+  try {
+    const fields = statFields(readNow(`/proc/${pid}/stat`))
+    return { state: fields[0], session: fields[3], startedAt: Number(fields[19]) }
+  } catch (error) {
+    return goneOr(error)
+  }
 }
 
 /**
- * @param {number | 'self'} pid @param {string} file
+ * @param {number} pid @param {string} file read on the thread pool: the kernel may wait for the process's memory
  * @returns {Promise<string>} empty: it has exited, or is another user's
  * @throws {Error} for want of a descriptor
  */
@@ -138,9 +150,14 @@ async function read (pid, file) {
   try {
     return await fs.promises.readFile(`/proc/${pid}/${file}`, 'latin1')
   } catch (error) {
-    if (['EMFILE', 'ENFILE'].includes(/** @type {NodeJS.ErrnoException} */ (error).code ?? '')) throw error
-    return ''
+    return goneOr(error) ?? ''
   }
+}
+
+/** @param {any} error @returns {null} the process has exited @throws {Error} for want of a descriptor */
+function goneOr (error) {
+  if (['EMFILE', 'ENFILE'].includes(error.code)) throw error
+  return null
 }
 
 /** @param {Child[]} children */

@@ -18,9 +18,10 @@ const FEATURES = path.join(ROOT, 'lib', 'features')
 const REQUIRED = /\brequire\('(\.[^']+)'\)/g
 const NOT_WORKERS = /\/(?:primary|command|report|verb)$/ // parts of a feature that its feature.js names
 
+/** By its path in the package; of this process, whatever number of fleets it has. @type {Map<string, Buffer> | null} */
+let kept = null
+
 class WorkerCode {
-  /** By its path in the package. @type {Map<string, Buffer> | null} */
-  #kept = null
   /** @type {string | null} */
   #folder = null
   /** @type {string | null} */
@@ -39,9 +40,9 @@ class WorkerCode {
 
   /** Reads what may be gone later. */
   keep () {
-    if (this.#kept || installed() !== version) return
+    if (kept || installed() !== version) return
     try {
-      this.#kept = closure([PRELOAD, ...featureFiles()])
+      kept = closure([PRELOAD, ...featureFiles()])
     } catch (error) {
       if (this.#isUnkeptSaid || installed() !== version) return // it is being replaced just now
       this.#isUnkeptSaid = true
@@ -56,9 +57,9 @@ class WorkerCode {
       this.#said = found
       if (found !== version) this.onReplaced(found)
     }
-    return found === version || !this.#kept
+    return found === version || !kept
       ? PRELOAD
-      : path.join(this.#restore(this.#kept), path.relative(ROOT, PRELOAD))
+      : path.join(this.#restore(kept), path.relative(ROOT, PRELOAD))
   }
 
   /** @param {Map<string, Buffer>} kept @returns {string} the folder */
