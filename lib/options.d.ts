@@ -139,3 +139,75 @@ export interface FleetOptions {
   /** with --canary: what the reload does where they have had too few requests to tell (default: back) */
   undecided?: 'go' | 'back'
 }
+
+/** Sizes in bytes, times in ms. */
+export interface ResolvedOptions {
+  workers: number
+  maxRssBytes: number | null
+  hardRssBytes: number | null
+  metric: 'rss' | 'anon' | 'pss' | 'uss' | null
+  meter: 'auto' | 'smaps_rollup' | 'smaps' | 'pidusage'
+  intervalMs: number
+  samples: number
+  jitter: number
+  maxRequests: number | null
+  maxAgeMs: number | null
+  maxSurge: number
+  maxUnavailable: number
+  readyOn: 'listening' | 'online' | 'message'
+  readyTimeoutMs: number
+  drainTimeoutMs: number
+  killTimeoutMs: number
+  leaveChildren: boolean
+  stopLingerMs: number
+  orphanTimeoutMs: number
+  revive: boolean
+  stopTimeoutMs: number | null
+  nodeOptions: string[]
+  handoff: boolean
+  replay: 'off' | 'safe'
+  replayAfterMs: number | null
+  schedule: 'even' | 'shared'
+  journal: string | null
+  log: 'pretty' | 'json' | 'silent' | null
+  logLevel: 'debug' | 'info' | 'warn' | 'error' | null
+  standby: number
+  compileCache: boolean
+  name: string | null
+  control: string | null
+  admin: { host: string, port: number } | null
+  adminAllowRemote: boolean
+  sticky: import('./features/sticky/session').SessionKey | null
+  fork: 'spawn' | 'mold'
+  warm: number
+  forkUnsafe: boolean
+  gc: 'default' | 'huge-heap' | 'no-mark-sweep'
+  heap: 'default' | 'auto'
+  onBudget: 'recycle' | 'collect'
+  heapdumpsPerDay: number | null
+  heapdumpDir: string
+  heapdumpLimitBytes: number
+  maxHeap: import('./core/limit').Limit | null
+  maxFds: import('./core/limit').Limit | null
+  maxLagMs: number | null
+  maxHandles: number | null
+  stuckTimeoutMs: number
+  health: string | null
+  healthPeriodMs: number
+  healthTimeoutMs: number
+  healthFailureThreshold: number
+  healthInitialDelayMs: number
+  healthAction: 'replace' | 'rotate'
+  memoryByRoute: boolean
+  leakReport: boolean
+  onException: 'drain' | 'exit'
+  failover: boolean
+  output: 'inherit' | 'lines' | null
+  prefix: boolean
+  appMetrics: boolean
+  keepAliveTimeoutMs: number | null
+  stopDelayMs: number
+  canary: import('./core/limit').Limit | null
+  bakeMs: number
+  undecided: 'go' | 'back'
+}

@@ -8,6 +8,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { configSchema } = require('../lib/tables/config')
+const { OPTIONS } = require('../lib/tables/options')
 const { reportSchema } = require('./report-schema')
 
 const LIB = path.join(__dirname, '..', 'lib')
@@ -20,11 +21,22 @@ function typeOf ({ type, items, anyOf, enum: words }) {
   return type === 'integer' ? 'number' : type
 }
 
-/** The options of supervise(), of drill() and of config files. @returns {string} */
+/** Resolved. @param {Readonly<import('../lib/tables/options').Option>} option @returns {string} in TypeScript */
+function valueOf ({ kind: { value, schema }, fallback }) {
+  const type = value?.replace(/^([\w/-]+)#(\w+)$/, "import('./$1').$2")
+  return `${type ?? typeOf((schema.anyOf ?? [schema])[0])}${fallback === null ? ' | null' : ''}`
+}
+
+/**
+ * The options of supervise(), of drill() and of config files, and what they are resolved to.
+ *
+ * @returns {string}
+ */
 function optionTypes () {
   const { app, args, $schema, ...options } = configSchema().properties
   const rows = Object.entries(options).map(([name, option]) => `  /** ${option.description.replace('*/', '* /')} */\n  ${name}?: ${typeOf(option)}`)
-  return `// Made by npm run schema.\n\n/** The options of a fleet: sizes are numbers of bytes or text, times are text with a unit. */\nexport interface FleetOptions {\n${rows.join('\n')}\n}\n`
+  const resolved = OPTIONS.map(option => `  ${option.key}: ${valueOf(option)}`)
+  return `// Made by npm run schema.\n\n/** The options of a fleet: sizes are numbers of bytes or text, times are text with a unit. */\nexport interface FleetOptions {\n${rows.join('\n')}\n}\n\n/** Sizes in bytes, times in ms. */\nexport interface ResolvedOptions {\n${resolved.join('\n')}\n}\n`
 }
 
 if (require.main === module) {

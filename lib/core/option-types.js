@@ -17,7 +17,8 @@ const { parseSize, parseTime, withUnit } = require('./units')
  * @property {readonly string[]} [words] accepted literally
  * @property {boolean} [isFile] any value but the words is a path
  *
- * @typedef {Kind & { schema: Schema }} OptionKind of an option that a config file may contain
+ * @typedef {Kind & { schema: Schema, value?: string }} OptionKind of an option that a config file may contain; `value`:
+ *   its type in TypeScript, or where in lib/ that is, if it is not the (first) one of the schema
  *
  * @typedef {object} Schema JSON schema of the value in a config file; accepts what `read` accepts of these types
  * @property {readonly Schema[]} [anyOf]
@@ -31,6 +32,7 @@ const { parseSize, parseTime, withUnit } = require('./units')
  */
 
 const LONGEST_MS = 2 ** 31 - 1 // the maximum of Node's timers
+const LIMIT = 'core/limit#Limit'
 const SMALLEST_BUDGET = 1024 ** 2
 const SIZE_UNIT = '([kKmMgGtT]([iI]?[bB])?|[iI]?[bB])'
 
@@ -71,6 +73,7 @@ const types = {
   /** A Limit (limit.js). */
   sizeOrPercent: of => ({
     accepts: `${types.size().accepts}, or a percentage of ${of}, such as 80%`,
+    value: LIMIT,
     schema: {
       anyOf: [
         { type: 'number', minimum: SMALLEST_BUDGET },
@@ -82,6 +85,7 @@ const types = {
   /** A Limit (limit.js). */
   countOrPercent: (min, max, of) => ({
     accepts: `a whole number from ${min} to ${max}, or a percentage of ${of}, such as 80%`,
+    value: LIMIT,
     schema: { anyOf: [types.count(min, max).schema, { type: 'string', pattern: '^\\d+(\\.\\d+)?%$' }] },
     read: value => shareOf(value) ?? most(types.count(min, max).read(value))
   }),
@@ -92,6 +96,7 @@ const types = {
   }),
   time: (min, text) => ({
     accepts: `a time of ${text} to 24 days, such as ${min > 500 ? '' : '500ms, '}30s or 2h`,
+    value: 'number',
     schema: {
       anyOf: [
         ...min === 0 ? [{ enum: [0] }] : [],
@@ -129,6 +134,7 @@ const types = {
   }),
   address: () => ({
     accepts: 'a port, or host:port, such as 9100, 127.0.0.1:9100 or [::1]:9100',
+    value: '{ host: string, port: number }',
     schema: { anyOf: [{ type: 'integer', minimum: 0, maximum: 65535 }, { type: 'string', pattern: '^((\\[[\\da-fA-F:.]+\\]|[^:\\[\\]\\s]+):)\\d+$' }] },
     read: value => {
       const found = /^(?:(?:\[(?<v6>[\da-fA-F:.]+)\]|(?<host>[^:[\]\s]+)):)?(?<port>\d+)$/.exec(textOf(value))?.groups

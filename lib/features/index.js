@@ -151,17 +151,9 @@
  *
  * @typedef {import('./gc/feature').Commands & import('./heapdump/feature').Commands &
  *   import('./leak-line/feature').Commands & import('./upgrade/feature').Commands} Commands
- * @typedef {import('./heapdump/feature').Options & import('./leaks/feature').Options &
- *   import('./leak-line/feature').Options & import('./max-heap/feature').Options & import('./max-fds/feature').Options
- *   & import('./max-lag/feature').Options & import('./max-handles/feature').Options &
- *   import('./health/feature').Options & import('./exceptions/feature').Options & import('./failover/feature').Options
- *   & import('./blocked/feature').Options & import('./keep-alive/feature').Options &
- *   import('./stop-delay/feature').Options & import('./app-metrics/feature').Options &
- *   import('./elastic/feature').Options & import('./canary/feature').Options & import('./sticky/feature').Options &
- *   import('./gc/feature').Options & import('./output/feature').Options & import('./fork/feature').Options} Options
- * @typedef {import('./max-heap/feature').Sampled & import('./max-fds/feature').Sampled &
- *   import('./max-lag/feature').Sampled & import('./max-handles/feature').Sampled & import('./health/feature').Sampled}
- *   Sampled
+ * @typedef {import('./elastic/feature').Options & import('./output/feature').Options} Options that follow from others
+ * @typedef {Partial<Record<'heapUsedBytes' | 'heapLimitBytes' | 'fds' | 'fdLimit' | 'lagP99Ms' | 'handles' |
+ *   'healthFailures', number | null>>} Sampled their figures, in a sample; null: not known yet
  * @typedef {import('./blocked/feature').OfWorker & import('./health/feature').OfWorker &
  *   import('./lease/feature').OfWorker} OfWorker what status() has of each worker
  * @typedef {{ blockedLoops: ReturnType<import('./blocked/primary').BlockedLoops['describe']> | null, canary:

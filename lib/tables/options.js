@@ -21,47 +21,13 @@ const { types } = require('../core/option-types')
  * @property {string} defaultText the default, as shown by help
  * @property {string} help
  *
- * @typedef {KernelOptions & import('../features').Options} Options the resolved options
+ * @typedef {import('../options').ResolvedOptions & Derived & import('../features').Options} Options the resolved
+ *   options
  *
- * @typedef {object} KernelOptions
- * @property {number} workers at the start
- * @property {number | null} maxRssBytes
- * @property {number | null} hardRssBytes
+ * @typedef {object} Derived what follows from them
  * @property {import('../core/sample').Metric} metric
- * @property {'auto' | 'smaps_rollup' | 'smaps' | 'pidusage'} meter
- * @property {number} intervalMs
- * @property {number} samples
- * @property {number} jitter a fraction, 0 to 0.9
- * @property {number | null} maxRequests
- * @property {number | null} maxAgeMs
- * @property {number} maxSurge
- * @property {number} maxUnavailable
- * @property {'listening' | 'online' | 'message'} readyOn
- * @property {number} readyTimeoutMs
- * @property {number} drainTimeoutMs
- * @property {number} killTimeoutMs
- * @property {number} stopLingerMs
- * @property {number} orphanTimeoutMs
- * @property {boolean} revive
- * @property {number | null} stopTimeoutMs
- * @property {Readonly<import('../core/stop-times').StopTimes>} stopTimes no option: what follows from it
- * @property {string[]} nodeOptions
- * @property {boolean} handoff
- * @property {'off' | 'safe'} replay
- * @property {number | null} replayAfterMs null: at the drain timeout
- * @property {'even' | 'shared'} schedule
- * @property {string | null} journal
- * @property {'pretty' | 'json' | 'silent' | null} log null: pretty on a terminal, else json
- * @property {'debug' | 'info' | 'warn' | 'error' | null} logLevel the least that is logged; null: info, or debug where
- *   `log` is json
- * @property {boolean} leaveChildren
- * @property {number} standby
- * @property {boolean} compileCache
- * @property {string | null} name null: from the app's file
- * @property {string | null} control path of the control socket; null: by name; none: no socket
- * @property {{ host: string, port: number } | null} admin
- * @property {boolean} adminAllowRemote
- * @property {Readonly<import('../core/container-budget').Sizing>} sizing no option: what `auto` was computed from
+ * @property {Readonly<import('../core/stop-times').StopTimes>} stopTimes
+ * @property {Readonly<import('../core/container-budget').Sizing>} sizing what `auto` was computed from
  */
 
 /** @type {readonly Readonly<Option>[]} */

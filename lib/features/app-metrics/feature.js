@@ -5,8 +5,6 @@
  * own. A scrape of the app itself gets those of one worker, which begin anew at each recycle.
  */
 
-/** @typedef {{ appMetrics: boolean }} Options */
-
 const LONGEST = 8 * 1024 ** 2 // characters of a worker's metrics
 
 /** @type {Readonly<import('..').Feature>} */

@@ -13,14 +13,14 @@ const LONGEST_FRAME = 500
 const MOST_FRAMES = 20
 const MOST_REQUESTS = 10
 
-/** @typedef {{ stuckTimeoutMs: number }} Options */
-
 /** @param {string} why */
 const sayNoStack = why => `where an event loop is blocked is not known: ${why}`
 
 /** @typedef {{ blockedMs: number }} OfWorker */
 
-/** @type {Readonly<import('..').Feature & { longestSilenceMs: (options: Options) => number }>} */
+/** @import { ResolvedOptions } from '../../options' */
+
+/** @type {Readonly<import('..').Feature & { longestSilenceMs: (options: ResolvedOptions) => number }>} */
 module.exports = Object.freeze({
   name: 'blocked',
   options: ({ row, types }) => [

@@ -6,12 +6,6 @@
  */
 
 /**
- * @typedef {object} Options
- * @property {import('../../core/limit').Limit | null} canary workers of the new code; null: a reload replaces all at
- *   once
- * @property {number} bakeMs
- * @property {'go' | 'back'} undecided
- *
  * @typedef {object} Reload
  * @property {number | string} [canary] workers of the new code that are tried first, or a percentage of the workers; 0:
  *   none. By default as the option

@@ -17,7 +17,7 @@ const KINDS = kinds(types)
  */
 
 /**
- * @param {import('./feature').Reload} how @param {import('./feature').Options} options
+ * @param {import('./feature').Reload} how @param {import('../../options').ResolvedOptions} options
  * @param {number} size how many workers the fleet is to have
  * @returns {Terms | null} null: the reload replaces all at once
  * @throws {RecycleError} RECYCLE_BAD_OPTION

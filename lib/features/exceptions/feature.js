@@ -8,8 +8,6 @@
 
 const { LONGEST } = require('./bounds')
 
-/** @typedef {{ onException: 'drain' | 'exit' }} Options */
-
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'exceptions',

@@ -6,8 +6,6 @@
  * handled twice. A request that may not is answered with 502.
  */
 
-/** @typedef {{ failover: boolean }} Options */
-
 /** @param {string} why */
 const sayNone = why => `connections die with their worker: ${why}`
 

@@ -4,11 +4,6 @@
  * `--fork mold`: workers are copies of a process that has loaded the app. The mold loads the app up to its first
  * `listen()`, warms it up and stands still (original.js, mold.js); the primary asks it for copies (molds.js,
  * forked-process.js).
- *
- * @typedef {object} Options
- * @property {'spawn' | 'mold'} fork
- * @property {number} warm requests
- * @property {boolean} forkUnsafe
  */
 
 const isForking = (/** @type {Record<string, any>} */ { fork }) => fork === 'mold'

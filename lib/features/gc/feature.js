@@ -5,9 +5,6 @@
  * late as V8's flags have it (`--gc`, `--heap`). The collection itself is the kernel's, and so are the pauses that each
  * worker measures.
  *
- * @typedef {{ gc: 'default' | 'huge-heap' | 'no-mark-sweep', heap: 'default' | 'auto', onBudget: 'recycle'
- *   | 'collect' }} Options
- *
  * @typedef {import('../../journal/events').Recorded<{ slot: number | null, pid: number, reason: string, metric: string,
  *   bytes: number | null, softBytes: number | null, isEnough: boolean | null, rssBefore: number, rssAfter: number,
  *   heapUsedBefore: number, heapUsedAfter: number, externalBefore: number, externalAfter: number, moved: number,

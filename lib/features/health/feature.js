@@ -5,27 +5,15 @@
  * them is replaced, or rotated out.
  */
 
-/**
- * @typedef {object} Options
- * @property {string | null} health path of the probes
- * @property {number} healthPeriodMs
- * @property {number} healthTimeoutMs
- * @property {number} healthFailureThreshold
- * @property {number} healthInitialDelayMs
- * @property {'replace' | 'rotate'} healthAction
- *
- * @typedef {object} Sampled
- * @property {number} [healthFailures] failed probes in a row
- */
-
 const DETAILS = ['healthPeriod', 'healthTimeout', 'healthFailureThreshold', 'healthInitialDelay', 'healthAction']
 
 /** @typedef {{ healthFailures: number | null }} OfWorker */
 
 /**
  * @typedef {object} Own
- * @property {{ is: (worker: Record<string, any>, options: Pick<Options, 'healthFailureThreshold'>) => boolean, say:
- *   (count: number) => string }} unfit workers that are not counted as ready, by what status() has of them
+ * @property {{ is: (worker: Record<string, any>, options: Pick<import('../../options').ResolvedOptions,
+ *   'healthFailureThreshold'>) => boolean, say: (count: number) => string }} unfit workers that are not counted as
+ *   ready, by what status() has of them
  */
 
 /** @type {Readonly<import('..').Feature & Own>} */

@@ -6,11 +6,6 @@
  */
 
 /**
- * @typedef {object} Options
- * @property {number | null} heapdumpsPerDay null: none of condemned workers
- * @property {string} heapdumpDir
- * @property {number} heapdumpLimitBytes
- *
  * @typedef {import('../../journal/events').Recorded<{ slot: number | null, pid: number, reason: string, file: string,
  *   bytes: number, moved: number, pauseMs: number }>} Snapshot the journal's line
  *
@@ -68,6 +63,7 @@ module.exports = Object.freeze({
 function perDay (types) {
   return {
     accepts: 'heapdump, or heapdump:n with a number of snapshots a day from 1 to 1000',
+    value: 'number',
     schema: { type: 'string', pattern: '^heapdump(:\\d+)?$' },
     words: ['heapdump'],
     read: value => {

@@ -8,8 +8,6 @@
 
 const { sayShort } = require('./sentence')
 
-/** @typedef {{ keepAliveTimeoutMs: number | null }} Options */
-
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'keep-alive',

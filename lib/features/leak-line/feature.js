@@ -6,8 +6,6 @@
  */
 
 /**
- * @typedef {{ leakReport: boolean }} Options
- *
  * @typedef {object} Commands
  * @property {(slot: number, how?: { forMs?: number, isWhole?: boolean, signal?: AbortSignal }) =>
  *   ReturnType<import('./study').Study['run']>} leak replaces the worker of a slot by one that is profiled for `forMs`

@@ -4,8 +4,6 @@
 
 const { MOST_ROUTES, LONGEST_ROUTE } = require('./bounds')
 
-/** @typedef {{ memoryByRoute: boolean }} Options */
-
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'leaks',

@@ -5,8 +5,6 @@
  * replaced there are two.
  */
 
-/** @typedef {{}} Options it has none */
-
 /** @typedef {{ lease: 'waits' | 'held' | null }} OfWorker */
 
 /** @type {Readonly<import('..').Feature>} */

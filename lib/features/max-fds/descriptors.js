@@ -28,26 +28,23 @@ class DescriptorProbe {
    * @returns {Promise<{ fds: number | null, fdLimit: number | null }>} `fds` null: not counted
    */
   async read (now) {
-    const { fdLimit } = this
-    if (isSizeTold()) return { fds: sizeOf(this.folder) || null, fdLimit }
-    if (now < this.#dueAt) return { fds: null, fdLimit }
+    return { fds: isSizeTold() ? sizeOf(this.folder) || null : await this.#count(now), fdLimit: this.fdLimit }
+  }
+
+  /** @param {number} now */
+  async #count (now) {
+    if (now < this.#dueAt) return null
     this.#dueAt = Infinity
     const began = performance.now()
-    const counted = fs.promises.readdir(this.folder).then(names => names.length, () => null).then(fds => {
+    return this.inTime(fs.promises.readdir(this.folder).then(names => names.length, () => null).finally(() => {
       this.#dueAt = now + Math.max(OFTEN_MS, (performance.now() - began) / SHARE)
-      return fds
-    })
-    return { fds: await this.inTime(counted), fdLimit }
+    }))
   }
 }
 
 /** @type {boolean | undefined} */
 let tells
-
-function isSizeTold () {
-  tells ??= sizeOf('/proc/self/fd') > 0
-  return tells
-}
+const isSizeTold = () => (tells ??= sizeOf('/proc/self/fd') > 0)
 
 /** @param {string} folder @returns {number} 0: it is not told, or the process is gone */
 function sizeOf (folder) {
@@ -59,8 +56,6 @@ function sizeOf (folder) {
 }
 
 /** @returns {boolean} this system has what is read here */
-function hasDescriptors () {
-  return fs.existsSync('/proc/self/fd') && descriptorLimit() < Infinity
-}
+const hasDescriptors = () => fs.existsSync('/proc/self/fd') && descriptorLimit() < Infinity
 
 module.exports = { DescriptorProbe, hasDescriptors }

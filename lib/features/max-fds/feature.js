@@ -2,14 +2,6 @@
 
 /** `--max-fds`: a worker is replaced before it has no file descriptor left. */
 
-/** @typedef {{ maxFds: import('../../core/limit').Limit | null }} Options */
-
-/**
- * @typedef {object} Sampled
- * @property {number | null} [fds] open descriptors; null: not read this time
- * @property {number | null} [fdLimit] descriptors that it may open
- */
-
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'max-fds',

@@ -2,14 +2,6 @@
 
 /** `--max-handles`: a worker that keeps timers, sockets or other handles of libuv open without end is replaced. */
 
-/** @typedef {{ maxHandles: number | null }} Options */
-
-/**
- * @typedef {object} Sampled
- * @property {number | null} [handles] what keeps its event loop alive, connections and timers among it; null: not told
- *   yet
- */
-
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'max-handles',

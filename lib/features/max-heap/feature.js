@@ -2,14 +2,6 @@
 
 /** `--max-heap`: a worker is replaced before V8 ends it for want of heap. */
 
-/** @typedef {{ maxHeap: import('../../core/limit').Limit | null }} Options in bytes */
-
-/**
- * @typedef {object} Sampled
- * @property {number | null} [heapUsedBytes] what its last mark-sweep has left; null: there was none
- * @property {number | null} [heapLimitBytes] at which V8 ends the process
- */
-
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'max-heap',

@@ -2,15 +2,10 @@
 
 /** `--max-lag`: a worker whose event loop is late for a while is replaced. */
 
-const { lagPeriodMs, isLagKnown } = require('./lag-period')
+const SHORTEST_MS = 1000 // a hundred ticks: one of them is not the 99th percentile
 
-/** @typedef {{ maxLagMs: number | null }} Options */
-
-/**
- * @typedef {object} Sampled
- * @property {number | null} [lagP99Ms] delay of its event loop, 99th percentile of the latest period; null: none has
- *   passed since it was ready
- */
+/** Over how long the percentile is taken. @param {{ intervalMs: number, samples: number }} options */
+const periodOf = ({ intervalMs, samples }) => Math.max(SHORTEST_MS, intervalMs * samples)
 
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
@@ -21,7 +16,7 @@ module.exports = Object.freeze({
   ],
   group: 'Memory and other limits:',
   isOn: options => options.maxLagMs !== null,
-  settings: options => ({ periodMs: lagPeriodMs(options) }),
+  settings: options => ({ periodMs: periodOf(options) }),
   figures: {
     lagP99Ms: {
       beat: ({ orNull, duration }) => orNull(duration),
@@ -44,7 +39,7 @@ module.exports = Object.freeze({
 })
 
 /**
- * A figure of before the worker was ready, or of while the machine slept, says nothing.
+ * A figure may be a period old, and says nothing of before the worker was ready, or of while the machine slept.
  *
  * @param {import('../interface').PrimaryKernel} kernel
  */
@@ -54,7 +49,7 @@ function watchLag ({ options, now }) {
     wake: () => { wokeAt = now() },
     probe: (/** @type {import('../interface').Probed} */ { latest, upSince }) => ({
       read: (/** @type {number} */ at) =>
-        ({ lagP99Ms: isLagKnown(Math.min(at - upSince(), at - wokeAt), options) ? latest().lagP99Ms ?? null : null })
+        ({ lagP99Ms: at - Math.max(upSince(), wokeAt) >= 3 * periodOf(options) ? latest().lagP99Ms ?? null : null })
     })
   }
 }

@@ -6,8 +6,6 @@
  * ever.
  */
 
-/** @typedef {{}} Options it has none */
-
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'migration',

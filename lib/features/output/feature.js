@@ -4,7 +4,7 @@
  * `--output lines`, `--prefix`: the workers' output passes through the primary, which keeps its lines whole, with the
  * slot before each.
  *
- * @typedef {{ output: 'inherit' | 'lines', prefix: boolean }} Options
+ * @typedef {{ output: 'inherit' | 'lines' }} Options where it is resolved
  */
 
 /**
@@ -14,7 +14,7 @@
  *   string) => Passing} PassOn takes the output of a worker, which is a pipe then
  */
 
-/** @type {Readonly<import('..').Feature & { passOn: (options: Options) => PassOn }>} */
+/** @type {Readonly<import('..').Feature & { passOn: (options: import('../../options').ResolvedOptions) => PassOn }>} */
 module.exports = Object.freeze({
   name: 'output',
   options: ({ row, types }) => [

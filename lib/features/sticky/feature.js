@@ -4,13 +4,12 @@
 
 const { LONGEST, parseSessionKey } = require('./session')
 
-/** @typedef {{ sticky: import('./session').SessionKey | null }} Options */
-
 const LONGEST_VALUE = 1_400_000 // in base64, of a megabyte
 
 /** @type {import('../../core/option-types').OptionKind} */
 const SESSION = {
   accepts: 'cookie:NAME, query:NAME, header:NAME, path:N (a segment, from 1) or ip',
+  value: 'features/sticky/session#SessionKey',
   schema: { type: 'string', pattern: "^(ip|path:[1-9]\\d?|(cookie|query|header):[\\w!#$%&'*+.^`|~-]{1,100})$" },
   read: value => parseSessionKey(String(value))
 }

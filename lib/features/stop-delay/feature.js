@@ -6,9 +6,9 @@
  * connection.
  */
 
-/** @typedef {{ stopDelayMs: number }} Options */
+/** @import { ResolvedOptions } from '../../options' */
 
-/** @type {Readonly<import('..').Feature & { beforeStopMs: (options: Options) => number }>} */
+/** @type {Readonly<import('..').Feature & { beforeStopMs: (options: ResolvedOptions) => number }>} */
 module.exports = Object.freeze({
   name: 'stop-delay',
   options: ({ row, types }) => [

@@ -8,8 +8,6 @@
 /** @import { Progress, Supervised } from '../../operate/control-verbs' */
 
 /**
- * @typedef {{}} Options it has none
- *
  * @typedef {object} Commands
  * @property {(how?: { node?: string }) => Promise<import('../../journal/events').Recorded<{ pid: number }>>} upgrade
  *   has another primary, of the code and the Node.js that are on disk now, take the fleet over; this one ends with

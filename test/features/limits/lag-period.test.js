@@ -1,15 +1,21 @@
 'use strict'
 
 const t = require('tap')
-const { lagPeriodMs, isLagKnown } = require('../../../lib/features/max-lag/lag-period')
+const { primary, settings } = require('../../../lib/features/max-lag/feature')
+
+const options = /** @type {any} */ ({ intervalMs: 1000, samples: 2 })
 
 t.test('a percentile is over --samples intervals, and at least a second', async t => {
-  t.equal(lagPeriodMs({ intervalMs: 1000, samples: 2 }), 2000)
-  t.equal(lagPeriodMs({ intervalMs: 50, samples: 2 }), 1000)
+  t.same(settings?.(options), { periodMs: 2000 })
+  t.same(settings?.({ ...options, intervalMs: 50 }), { periodMs: 1000 })
 })
 
-t.test('what delayed a worker while it booted is not judged', async t => {
-  const options = { intervalMs: 1000, samples: 2 }
-  t.notOk(isLagKnown(5999, options))
-  t.ok(isLagKnown(6000, options))
+t.test('what delayed a worker while it booted, or while the machine slept, is not judged', async t => {
+  let now = 0
+  const part = primary?.()(/** @type {any} */ ({ options, now: () => now }))
+  const probe = part?.probe?.(/** @type {any} */ ({ latest: () => ({ lagP99Ms: 70 }), upSince: () => 0 }))
+  t.same([probe?.read(5999), probe?.read(6000)], [{ lagP99Ms: null }, { lagP99Ms: 70 }])
+  now = 10_000
+  part?.wake?.()
+  t.same([probe?.read(15_999), probe?.read(16_000)], [{ lagP99Ms: null }, { lagP99Ms: 70 }])
 })
