@@ -54,6 +54,8 @@ export interface FleetOptions {
   replayAfter?: 0 | string
   /** even: a worker that is busier, or has more connections, than the others gives some away, and one with more stops accepting; shared: any worker accepts (default: even) */
   schedule?: 'even' | 'shared'
+  /** the workers are as those of cluster: no addon, and no hooks inside Node.js; a recycle closes connections, and a crash cuts them (default: off) */
+  plain?: boolean
   /** file to append events and samples to, as NDJSON; reopened when it is rotated (default: none) */
   journal?: string
   /** the supervisor's log on stderr: pretty, json or silent (default: pretty on a terminal, else json) */
@@ -168,6 +170,7 @@ export interface ResolvedOptions {
   replay: 'off' | 'safe'
   replayAfterMs: number | null
   schedule: 'even' | 'shared'
+  plain: boolean
   journal: string | null
   log: 'pretty' | 'json' | 'silent' | null
   logLevel: 'debug' | 'info' | 'warn' | 'error' | null

@@ -25,6 +25,7 @@
  * @property {(options: Record<string, any>) => Partial<FleetOptions>} [resolve] options that follow from those that are
  *   given; `sizing` is among them
  * @property {(options: FleetOptions) => boolean} isOn in this fleet
+ * @property {string} [hook] what of Node.js's inside its part in a worker uses or replaces
  * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [scaleReasons] for which it does:
  *   how a sentence of `fleet.scale` ends
  * @property {Record<string, { answer: string }>} [habits] what users of other supervisors write, and what to write

@@ -48,9 +48,18 @@ const ASKED_FOR = ['reload', 'requested', SUCCESSION.reason]
 /** How a sentence of `fleet.scale` ends. @type {Record<string, (line: Line, format: Format) => string>} */
 const SCALE_REASONS = Object.assign({ memory: () => ', which is as many as the memory is enough for' }, ...FEATURES.map(({ scaleReasons }) => scaleReasons))
 
+/** @param {Record<string, any>} options @returns {string} what of Node.js's inside the workers use or replace */
+function sayHooks (options) {
+  const on = [
+    ...options.handoff ? ["sockets' handles"] : [],
+    ...FEATURES.flatMap(({ hook, isOn }) => hook && isOn(/** @type {any} */ (options)) ? [hook] : [])
+  ]
+  return `hooks in workers: ${on.join(', ') || 'none'}${options.plain ? '' : ' (--plain: none)'}`
+}
+
 /** @type {Readonly<Record<string, Event>>} */
 const EVENTS = {
-  'fleet.start': { sentence: l => `recycle ${l.pid} starts ${boundsOf(l.options) ? `${l.options.workers} to ${count(Number(boundsOf(l.options)?.max), 'worker')}` : count(l.options.workers, 'worker')} of ${l.app}` },
+  'fleet.start': { sentence: l => `recycle ${l.pid} starts ${boundsOf(l.options) ? `${l.options.workers} to ${count(Number(boundsOf(l.options)?.max), 'worker')}` : count(l.options.workers, 'worker')} of ${l.app}; ${sayHooks(l.options)}` },
   'fleet.ready': { sentence: l => `${l.listening.length > 0 ? `listening at ${l.listening.join(', ')}` : 'ready'}, ${count(l.workers, 'worker')}${l.maxRssBytes === null ? '' : `, budget ${formatSize(l.maxRssBytes)} each`}` },
   'fleet.reload': { sentence: () => 'rolling reload' },
   'fleet.trial': { sentence: l => `${count(l.slots.length, 'worker')} of the new code ${l.slots.length === 1 ? 'joins' : 'join'}, on trial: slot ${l.slots.join(', ')}` },

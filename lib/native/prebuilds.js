@@ -53,6 +53,7 @@ function libcOf (program = '/proc/self/exe') {
  * @returns {{ addon: any, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a sentence
  */
 function load (files, platform = process.platform) {
+  if (process.env.RECYCLE_ADDON === 'none') return { addon: null, missing: '--plain is given' }
   if (platform !== 'linux') return { addon: null, missing: `the addon is for Linux alone, and this is ${platform}` }
   /** @type {string | undefined} */
   let why

@@ -63,6 +63,7 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
   const { workers } = resolved
   resolved.autoscale = typeof workers === 'object' ? boundsWithin(workers, sizing) : null
   if (resolved.autoscale) resolved.workers = resolved.autoscale.min
+  if (resolved.plain) makePlain(resolved, origin)
   for (const { resolve } of FEATURES) Object.assign(resolved, resolve?.(resolved))
   const most = boundsOf(resolved)?.max ?? resolved.workers
   resolved.metric ??= 'rss'
@@ -74,6 +75,23 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
   resolved.stopTimes = stopTimes(resolved, longestBeforeStop(resolved), { isGiven: name => origin(name).from !== 'default', called: name => origin(name).called, refuse })
   checkTogether(resolved, origin, refuse)
   return { options: Object.freeze(resolved), origins }
+}
+
+/** Options with --plain: all of them work inside Node.js. */
+const PLAIN = Object.freeze({
+  handoff: false, replay: 'off', schedule: 'shared', orphanTimeoutMs: 0, revive: false
+})
+
+/** @param {Record<string, any>} resolved @param {(name: string) => Origin} origin @throws {RecycleError} */
+function makePlain (resolved, origin) {
+  for (const { name, key } of OPTIONS.filter(({ key }) => key in PLAIN)) {
+    const value = Reflect.get(PLAIN, key)
+    const { from, called, text } = origin(name)
+    if (from !== 'default' && resolved[key] !== value) {
+      throw new RecycleError('RECYCLE_BAD_OPTION', { option: called, given: text, accepts: `only ${value || 'off'} beside ${origin('plain').called}` })
+    }
+    resolved[key] = value
+  }
 }
 
 /**

@@ -47,7 +47,7 @@ const BUNDLES = {
     'integration/leak-report'
   ],
   listening: [
-    'integration/addresses', 'integration/keep-alive', 'integration/lines-over-tcp', 'integration/max-connections',
+    'integration/addresses', 'integration/keep-alive', 'integration/lines-over-tcp', 'integration/max-connections', 'integration/plain-workers',
     'integration/sharing', 'integration/ticket-keys', 'integration/udp', 'integration/unix-sockets'
   ],
   recycling: [

@@ -46,6 +46,7 @@ const ROWS = {
   killTimeout: ['--kill-timeout <time>', 'killTimeoutMs', 'RECYCLE_KILL_TIMEOUT', 5000, '100ms', 100, ['soon']],
   leaveChildren: ['--leave-children', 'leaveChildren', 'RECYCLE_LEAVE_CHILDREN', false, '1', true, ['yes']],
   stopLinger: ['--stop-linger <time>', 'stopLingerMs', 'RECYCLE_STOP_LINGER', 5000, '0', 0, ['a while']],
+  plain: ['--plain', 'plain', 'RECYCLE_PLAIN', false, 'true', true, ['perhaps']],
   stopDelay: ['--stop-delay <time>', 'stopDelayMs', 'RECYCLE_STOP_DELAY', 0, '5s', 5000, ['-1s', 'a while']],
   revive: ['--revive', 'revive', 'RECYCLE_REVIVE', false, '1', true, ['yes']],
   orphanTimeout: ['--orphan-timeout <time>', 'orphanTimeoutMs', 'RECYCLE_ORPHAN_TIMEOUT', 60_000, '0', 0, ['a while']],

@@ -16,7 +16,11 @@ module.exports = Object.freeze({
       'drain: an exception that the app does not catch is answered with 500, and its worker is drained and replaced; exit: it ends the worker, as in Node.js')
   ],
   group: 'Replacing workers:',
-  isOn: options => options.onException === 'drain',
+  check ({ plain }, { of, refuse }) {
+    if (plain && of('onException').text === 'drain') refuse('onException', `only exit beside ${of('plain').called}`)
+  },
+  isOn: ({ onException, plain }) => onException === 'drain' && !plain,
+  hook: 'uncaught exceptions',
   fromWorker: ({ kind, text, flag, orNull }) => ({
     uncaught: kind('its app has not caught an exception; `request`: the one whose code threw it, as far as is known, and whether that got 500; `listener`: the app\'s own, which has it; `isEnding`: this worker ends for it', {
       name: text(LONGEST.name),

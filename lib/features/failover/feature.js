@@ -25,6 +25,7 @@ module.exports = Object.freeze({
   ],
   group: 'Replacing workers:',
   isOn: ({ failover, handoff }) => failover && handoff,
+  hook: 'reads and last writes of connections',
   fromPrimary: ({ kind }) => ({
     duplicates: kind('pass a descriptor of each connection that lasts by this socket', {}, 'socket')
   }),

@@ -27,12 +27,13 @@ module.exports = Object.freeze({
   presets: { metric: 'uss with --fork mold, or pss with --max-rss auto too' },
   // Most of a copy's resident memory is shared; only PSS adds up to what the container uses.
   resolve: options => isForking(options) && options.metric === null ? { metric: options.sizing.isAutoBudget ? 'pss' : 'uss' } : {},
-  check ({ fork, warm, forkUnsafe, standby, nodeOptions }, { of, refuse }) {
+  check ({ fork, warm, forkUnsafe, standby, nodeOptions, plain }, { of, refuse }) {
     if (fork !== 'mold') {
       if (warm > 0) refuse('warm', `0, unless ${of('fork').called} is mold`)
       if (forkUnsafe) refuse('forkUnsafe', `false, unless ${of('fork').called} is mold`)
       return
     }
+    if (plain) refuse('fork', `only spawn beside ${of('plain').called}`)
     if (standby > 0) refuse('standby', `0 with ${of('fork').called} mold: a forked replacement is as fast`)
     if (nodeOptions.some(flag => flag.startsWith('--inspect'))) refuse('nodeOption', `no --inspect with ${of('fork').called} mold: a forked process has no thread for the inspector`)
   },

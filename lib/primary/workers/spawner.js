@@ -200,7 +200,7 @@ class Spawner {
       stdio: ['ignore', stdio, stdio, 'ipc', ...control === undefined ? [] : [control]],
       inspectPort
     })
-    const worker = forkGuardable(() => cluster.fork(env))
+    const worker = forkGuardable(() => cluster.fork(this.options.plain ? { ...env, RECYCLE_ADDON: 'none' } : env))
     this.outputs.connect(worker.process, slot)
     setImmediate(() => this.code.keep()) // while the worker boots
     return worker

@@ -1,0 +1,26 @@
+'use strict'
+
+const t = require('tap')
+const failover = require('../../lib/features/failover/feature')
+const exceptions = require('../../lib/features/exceptions/feature')
+const { sentence } = require('../../lib/journal/sentence')
+const { resolveOptions } = require('../../lib/tables/resolved-options')
+
+const resolve = (/** @type {Record<string, any>} */ given) => resolveOptions(given, { parallelism: 2 })
+
+t.test('--plain switches off what works inside Node.js, and refuses what needs it', async t => {
+  const options = resolve({ plain: true })
+  t.match(options, { handoff: false, replay: 'off', schedule: 'shared', orphanTimeoutMs: 0, revive: false })
+  t.notOk(failover.isOn(options) || exceptions.isOn(options))
+  for (const given of [{ sticky: 'ip' }, { fork: 'mold' }, { revive: true }, { onException: 'drain' }, { handoff: true }, { schedule: 'even' }]) {
+    t.throws(() => resolve({ plain: true, ...given }), { code: 'RECYCLE_BAD_OPTION' }, Object.keys(given)[0])
+  }
+  t.match(resolve({ plain: true, schedule: 'shared', revive: false }), { plain: true })
+})
+
+t.test('the first line of the log says which hooks are on', async t => {
+  const say = (/** @type {Record<string, any>} */ given) => sentence(/** @type {any} */ ({ event: 'fleet.start', pid: 7, app: 'app.js', options: resolve({ workers: 2, ...given }) }))
+  t.equal(say({}), "recycle 7 starts 2 workers of app.js; hooks in workers: sockets' handles, uncaught exceptions, reads and last writes of connections (--plain: none)")
+  t.match(say({ failover: false }), /: sockets' handles, uncaught exceptions \(--plain: none\)$/)
+  t.match(say({ plain: true }), /; hooks in workers: none$/)
+})
