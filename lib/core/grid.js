@@ -2,6 +2,8 @@
 
 const { escapeControls } = require('./escape-controls')
 
+const WIDTH = 80 // of a report in a terminal
+
 /**
  * A table of text, as narrow as its content. Columns are two spaces apart, or one if the terminal is narrow.
  *
@@ -37,4 +39,24 @@ function mib (bytes) {
   return bytes === null ? '–' : `${Math.round(bytes / 1024 ** 2)}`
 }
 
-module.exports = { layOut, short, mib }
+/** @param {string} text @param {number} width @param {boolean} [keepsEnd] */
+function clip (text, width, keepsEnd = false) {
+  if (text.length <= width) return text
+  return keepsEnd ? `…${text.slice(1 - width)}` : `${text.slice(0, width - 1)}…`
+}
+
+/** @param {string} text @returns {string[]} */
+function wrap (text) {
+  if (text.length <= WIDTH) return [text]
+  const space = text.lastIndexOf(' ', WIDTH)
+  return space > 0
+    ? [text.slice(0, space), ...wrap(text.slice(space + 1))]
+    : [text.slice(0, WIDTH), ...wrap(text.slice(WIDTH))] // a word that is longer than a line
+}
+
+/** @param {number | null} value */
+function orDash (value) {
+  return value === null ? '–' : clip(`${value}`, 8)
+}
+
+module.exports = { WIDTH, layOut, short, mib, clip, wrap, orDash }

@@ -34,7 +34,8 @@
  * @property {(shapes: Shapes) => Kinds} [fromPrimary] messages, primary → worker
  * @property {string[]} [api] functions of the worker API, which its part in a worker has
  * @property {Record<string, Event>} [events] of the journal
- * @property {(options: FleetOptions) => Record<string, any>} [settings] of its part in a worker, plain data
+ * @property {(options: FleetOptions) => Record<string, any> | null} [settings] of its part in a worker, plain data;
+ *   null: a worker loads it only as a variant, by the primary's part; see lib/primary/workers/spawner.js
  * @property {(options: FleetOptions) => { option: string, given: string, accepts: string } | null} [refuse] why this
  *   system cannot do it; may throw another error
  * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [warnings] sentences of
@@ -54,16 +55,12 @@
  * @property {(options: FleetOptions, nodeMajor: number) => { flags: string[], collectsFirst: boolean }} [v8] of the
  *   workers: its flags; whether they collect their garbage before they load the app
  * @property {Record<string, Figure>} [figures] of each worker, by the name that they have in a sample and in status()
- * @property {() => (kernel: PrimaryKernel) => PrimaryPart} [primary] loads its part of the primary
+ * @property {() => (kernel: Parts) => PrimaryPart} [primary] loads its part of the primary
  * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [worker] loads its part of a
  *   worker
- * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [variant] loads its part of a
- *   worker that its part in the primary has had started in place of an ordinary one; see PrimaryKernel's `recycle`
- * @property {() => (kernel: OriginalKernel, settings: Record<string, any>) => void} [original] loads what makes a
- *   process one of which workers are copies; see PrimaryKernel's `startOriginal`
  * @property {Metric[]} [metrics]
  * @property {Described} [status]
- * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: ReportTools) => string[]
+ * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: Terminal) => string[]
  *   }} [report] its figures, by `key`, and their lines in the terminal: `linesOf` of its report.js, whose first
  *   parameter has their type; of a list, `<key>Omitted` has how many earlier ones are not in it
  *
@@ -132,17 +129,7 @@
  * @property {() => Record<string, any>[]} [series] values over time, by the same key, for charts
  * @property {number} [omitted] earlier ones that a list does not have
  *
- * @typedef {object} ReportTools
- * @property {ReturnType<typeof painter>} paint
- * @property {number} width
- * @property {typeof import('../core/grid').layOut} layOut
- * @property {typeof import('../core/grid').short} short
- * @property {typeof import('../tools/report/cell').clip} clip
- * @property {typeof import('../tools/report/cell').orDash} orDash
- * @property {typeof import('../core/escape-controls').escapeControls} escapeControls
- * @property {typeof import('../tools/report/cell').wrap} wrap
- * @property {typeof import('../core/units').count} count
- * @property {typeof import('../core/units').formatTime} time
+ * @typedef {{ paint: ReturnType<typeof painter>, width: number }} Terminal
  *
  * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetName' | 'addFleetOptions' | 'withFleet'> & Pick<typeof
  *   import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'verb' | 'act' | 'hasLost' |
@@ -181,7 +168,8 @@ const FEATURES = require('./list')
 /** @import { Arg, KINDS } from '../operate/control-args' */
 /** @import { WorkerHandle } from '../primary/workers/worker-handle' */
 /** @import { Reload } from './canary/feature' */
-/** @import { OriginalKernel, PrimaryKernel, PrimaryPart, WorkerKernel, WorkerPart } from './interface' */
+/** @import { Parts } from '../primary/parts' */
+/** @import { PrimaryPart, WorkerKernel, WorkerPart } from './interface' */
 
 /** @type {readonly Limit[]} */
 const LIMITS = FEATURES.flatMap(({ limit }) => limit ?? [])

@@ -83,7 +83,7 @@ class Commands {
    */
   async reload (how = {}) {
     this.stopping.throwIfAborted()
-    return this.features.first('reload', how) ?? this.reloading.all()
+    return this.features.reload(how) ?? this.reloading.all()
   }
 
   /**

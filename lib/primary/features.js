@@ -1,17 +1,15 @@
 'use strict'
 
-/** The primary's parts of the features that are on. */
+/**
+ * The primary's parts of the features that are on. What one feature alone does for the kernel is called by that
+ * feature's name: here, and nowhere else in the primary.
+ */
 
 const { FEATURES } = require('../features')
 const { NoOwners } = require('./handoff/no-owners')
-/** @import { PrimaryKernel, PrimaryPart, Probe } from '../features/interface' */
+/** @import { PrimaryPart } from '../features/interface' */
+/** @import { Parts } from './parts' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
-
-/**
- * @typedef {{ [Name in Called]-?: NonNullable<PrimaryPart[Name]> }} Part
- * @typedef {'begin' | 'connect' | 'sessionOf' | 'collect' | 'reload' | 'crashed' | 'left' | 'causeOf' | 'wake' |
- *   'probe' | 'kept' | 'beforeKill' | 'beforeStop' | 'scrape'} Called
- */
 
 class RunningFeatures {
   /** By name. @type {Map<string, PrimaryPart>} */
@@ -19,23 +17,29 @@ class RunningFeatures {
   /** Figures of samples that are those of the latest heartbeat, unless a part has read them. @type {string[]} */
   #ofBeat
 
-  /** @param {PrimaryKernel} kernel */
+  /** @param {Parts} kernel */
   constructor (kernel) {
     for (const { name, primary, isOn } of FEATURES) {
-      if (primary && isOn(kernel.options)) {
-        this.#parts.set(name, primary()(kernel))
-      }
+      if (primary && isOn(kernel.options)) this.#parts.set(name, primary()(kernel))
     }
     this.#ofBeat = FEATURES.filter(({ isOn }) => isOn(kernel.options)).flatMap(({ figures = {} }) =>
       Object.entries(figures).flatMap(([name, { beat }]) => beat ? [name] : []))
     /** Of sessions. @type {import('./handoff/no-owners').Owners} */
-    this.owners = [...this.#parts.values()].find(({ owners }) => owners)?.owners ?? new NoOwners()
-    /** Of workers. */
-    this.source = [...this.#parts.values()].find(({ source }) => source)?.source ?? null
+    this.owners = this.#named('sticky')?.owners ?? new NoOwners()
+    /** Of workers. @type {import('./workers/spawner').Source | null} */
+    this.source = this.#named('fork')?.source ?? null
     /** @type {NonNullable<PrimaryPart['commands']>} */
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
-    /** @type {NonNullable<PrimaryPart['verbs']>} */
-    this.verbs = Object.assign({}, ...[...this.#parts.values()].map(({ verbs }) => verbs))
+  }
+
+  /** @param {string} name of a feature @returns {any} its part; null: it is off */
+  #named (name) {
+    return this.#parts.get(name) ?? null
+  }
+
+  /** Methods of the supervisor. @type {Record<string, (how?: any) => Promise<Record<string, any>>>} */
+  get verbs () {
+    return this.#named('upgrade') ?? {}
   }
 
   /** Requests belong to sessions. */
@@ -43,41 +47,101 @@ class RunningFeatures {
     return !(this.owners instanceof NoOwners)
   }
 
-  /** @param {WorkerHandle} handle */
+  /**
+   * @param {import('../features/interface').Asked} asked
+   * @returns {string | null} the session that this request belongs to
+   */
+  sessionOf (asked) {
+    return this.#named('sticky')?.sessionOf(asked) ?? null
+  }
+
+  /**
+   * A worker has adopted this connection, and has noted it by `copy`.
+   *
+   * @param {WorkerHandle} handle @param {import('../worker/connections/parcel').Copy} copy
+   * @param {any} socket its descriptor, which is given away @param {string} key
+   */
+  kept (handle, copy, socket, key) {
+    const failover = this.#named('failover')
+    if (failover?.kept) failover.kept(handle, copy, socket, key)
+    else socket.close()
+  }
+
+  /**
+   * @param {WorkerHandle} handle one that is gone
+   * @param {(outcome: import('../core/account').Outcome) => void} settled called with what has become of its
+   *   connections, at once where they are few
+   * @returns {Promise<void> | null} null: it had none
+   */
+  left (handle, settled) {
+    return this.#named('failover')?.left?.(handle, settled) ?? null
+  }
+
+  /** @param {AbortSignal} ended the fleet has stopped, or another primary runs it */
+  begin (ended) {
+    this.#named('elastic')?.begin(ended)
+  }
+
+  /** What is still to be known of a worker that is to be killed; it resolves soon. @param {WorkerHandle} handle */
+  async beforeKill (handle) {
+    await this.#named('blocked')?.beforeKill(handle)
+  }
+
+  /**
+   * What comes before a stop, while the fleet is in service.
+   *
+   * @param {AbortSignal} hurried it resolves soon then @returns {Promise<void> | null} null: nothing does
+   */
+  beforeStop (hurried) {
+    return this.#named('stop-delay')?.beforeStop(hurried) ?? null
+  }
+
+  /**
+   * @param {Record<string, any>} how
+   * @returns {Promise<string | undefined> | null} null: no feature reloads the fleet its own way
+   */
+  reload (how) {
+    return this.#named('canary')?.reload(how) ?? null
+  }
+
+  /** @param {WorkerHandle} handle @param {boolean} isGone else its app has not caught an exception */
+  crashed (handle, isGone) {
+    this.#named('canary')?.crashed(handle, isGone)
+  }
+
+  /** Has a worker collect its garbage, out of rotation. @param {number} slot */
+  async collect (slot) {
+    await this.#named('gc')?.collect(slot)
+  }
+
+  /** @param {WorkerHandle} handle @returns {string | null} what is known of why it has grown, in a few words */
+  causeOf (handle) {
+    return this.#named('leak-line')?.causeOf(handle) ?? null
+  }
+
+  /** More metrics, in Prometheus's text format. @returns {Promise<string>} */
+  async scrape () {
+    return await this.#named('app-metrics')?.scrape() ?? ''
+  }
+
+  /** @param {WorkerHandle} handle one that has been spawned */
   connect (handle) {
-    this.all('connect', handle)
+    for (const part of this.#parts.values()) part.connect?.(handle)
+  }
+
+  /** The machine has slept. */
+  wake () {
+    for (const part of this.#parts.values()) part.wake?.()
   }
 
   /**
-   * Calls this function of each part that has it.
-   *
-   * @template {keyof Part} Name
-   * @param {Name} name @param {Parameters<Part[Name]>} args @returns {ReturnType<Part[Name]>[]}
+   * @param {WorkerHandle} handle
+   * @returns {(at: number) => Promise<Record<string, any>>} reads what they add to its samples
    */
-  all (name, ...args) {
-    return [...this.#parts.values()].flatMap((/** @type {any} */ part) => part[name] ? [part[name](...args)] : [])
-  }
-
-  /**
-   * The first answer that is not null.
-   *
-   * @template {keyof Part} Name
-   * @param {Name} name @param {Parameters<Part[Name]>} args @returns {ReturnType<Part[Name]> | null}
-   */
-  first (name, ...args) {
-    for (const part of this.#parts.values()) {
-      const result = /** @type {any} */ (part)[name]?.(...args) ?? null
-      if (result !== null) return result
-    }
-    return null
-  }
-
-  /** @param {WorkerHandle} handle @returns {Probe} of what they add to its samples */
   probe (handle) {
-    const worker = { handle, pid: handle.pid, latest: () => handle.latest, upSince: () => Number(handle.upSince) }
-    const probes = this.all('probe', worker)
+    const reads = [...this.#parts.values()].flatMap(part => part.probe?.(handle) ?? [])
     const ofBeat = () => Object.fromEntries(this.#ofBeat.map(name => [name, handle.latest[name] ?? null]))
-    return { read: async at => Object.assign(ofBeat(), ...await Promise.all(probes.map(probe => probe.read(at)))) }
+    return async at => Object.assign(ofBeat(), ...await Promise.all(reads.map(read => read(at))))
   }
 
   /** @param {WorkerHandle} handle @returns {import('../core/fleet-facts').WorkerFacts['task']} */

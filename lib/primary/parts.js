@@ -23,13 +23,11 @@ const { formatOf } = require('./log')
 const { AutoSize } = require('./measuring/auto-size')
 const { Container } = require('./measuring/container')
 const { MemoryWatch } = require('./measuring/memory-watch')
-const { inTime } = require('./measuring/meter/in-time')
 const { Sampler } = require('./measuring/sampler')
 const { Reconciler } = require('./reconciler')
 const { CpuProfiles } = require('./recycling/cpu-profiles')
 const { Departure } = require('./succession/departure')
 const { OutOfRotation } = require('./recycling/out-of-rotation')
-const { createPrivateFile } = require('./recycling/private-file')
 const { Rotation } = require('./recycling/rotation')
 const { Recycler } = require('./recycling/recycler')
 const { Reloading } = require('./recycling/reloading')
@@ -126,54 +124,10 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
 
   const outOfRotation = new OutOfRotation({ ...deps, hasSessions: () => features.hasSessions })
   const reloading = new Reloading(deps)
+  /** What features have: it is whole before one of them calls a part. */
+  const parts = /** @type {any} */ ({ ...deps, now, takeover })
   /** @type {RunningFeatures} */
-  const features = new RunningFeatures({
-    options,
-    record,
-    now,
-    collect: slot => { tasks.run('collect', () => Promise.all(features.all('collect', slot))) },
-    changed,
-    outOfRotation,
-    execArgv: spawner.execArgv,
-    keep: handle => sampler.keep(handle),
-    inTime,
-    recycle: (slot, variant) => commands.recycle(slot, variant),
-    read: (handle, how) => sampler.read(handle, how),
-    sampleOf: handle => figuresOf(handle)?.sample ?? null,
-    createFile: (slot, suffix, how) =>
-      createPrivateFile({ slot, pid: fleet.slots.get(slot)?.incumbent?.pid, suffix, ...how }),
-    fleet,
-    resize,
-    memory,
-    leads: () => !isFollower() && !tenure.aborted,
-    generation: () => fleet.rollout.generation,
-    reloading,
-    reload: how => commands.reload(how),
-    succeed: how => handover.begin(how),
-    stopping: tenure,
-    isSole,
-    askLegacy: async () => takeover?.askLegacy(),
-    onSole: fn => { takeover?.on('sole', fn) },
-    wish: (handle, by, why) => rotation.wish(handle, by, why),
-    print: text => spawner.outputs.of(2).pass(Buffer.from(text), spawner),
-    abandon,
-    hasServed: () => lifecycle.hasServed,
-    startOriginal: how => spawner.startOriginal(how),
-    ended: ({ id, pid }) => children.endOf({ id, slot: null, pid }),
-    hasSessions: () => features.hasSessions,
-    sessionOf: asked => features.first('sessionOf', asked),
-    crashed (handle, how, request) {
-      crashWatch.note(how, request === null ? [] : [{ request, count: 1 }])
-      features.all('crashed', handle, false)
-    },
-    give: (handle, parcel, socket, how) => ledger.give(handle, parcel, socket, how),
-    isStopping: () => isEnding() && fleet.serving().length === 0,
-    kill: handle => { tasks.run('kill', () => kill(handle, 'blocked')) },
-    replace (handle, reason) {
-      handle.condemnation.request(reason)
-      look({ requestedAlone: true })
-    }
-  })
+  const features = new RunningFeatures(parts)
   const sampler = new Sampler({ ...deps, features })
   const memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
   const children = new Children(deps)
@@ -183,10 +137,10 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   /** @type {HandoffLedger} */
   const ledger = new HandoffLedger(receivers, sender =>
     fleet.successorOf(sender), owners, sender => fleet.isLeavingGap(sender), isEnding)
-  ledger.onKept = (handle, copy, socket, key) => { if (features.all('kept', handle, copy, socket, key).length === 0) socket.close() }
+  ledger.onKept = (handle, copy, socket, key) => features.kept(handle, copy, socket, key)
   const balancer = new Balancer({ ...deps, ledger })
   const crashWatch = new CrashWatch({ ...deps, features })
-  const lifecycle = new Lifecycle({ ...deps, crashWatch, settle: (handle, settled) => features.first('left', handle, settled) })
+  const lifecycle = new Lifecycle({ ...deps, crashWatch, settle: (handle, settled) => features.left(handle, settled) })
     .on('spawned', connect)
     .on('hopeless', details => abandon(new RecycleError('RECYCLE_APP_DIES', details)))
   const rotation = new Rotation(deps)
@@ -270,7 +224,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
         record('fleet.warning', { warning: 'stayed', slot: handle.slot, pid: handle.pid, why })
       }
     })
-    handle.beforeKill = () => Promise.all(features.all('beforeKill', handle))
+    handle.beforeKill = () => features.beforeKill(handle)
     if (handle.isAdopted) {
       handle.once('ready', () => {
         lifecycle.hasServed = true
@@ -312,18 +266,26 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     handle.on('message', message => onMessage({ slot: handle.slot, pid: handle.pid, message }))
   }
 
-  return {
+  const all = {
+    ...deps,
     adoption,
-    fleet,
     failures,
-    tasks,
+    now,
+    takeover,
+    isSole,
+    isEnding,
+    leads: () => !isFollower() && !tenure.aborted,
     tenure,
-    listeningSockets,
     reconciler,
+    reloading,
+    outOfRotation,
+    rotation,
+    children,
     sampler,
     memoryWatch,
     ledger,
     balancer,
+    lifecycle,
     recycler,
     features,
     crashWatch,
@@ -331,8 +293,18 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     departure,
     handover,
     succession,
-    commands
+    commands,
+    /** Ends a worker that leaves: its event loop is blocked. @param {WorkerHandle} handle */
+    kill (handle) {
+      tasks.run('kill', () => kill(handle, 'blocked'))
+    },
+    /** Has this worker replaced. @param {WorkerHandle} handle @param {import('../features').Requested} reason */
+    replace (handle, reason) {
+      handle.condemnation.request(reason)
+      look({ requestedAlone: true })
+    }
   }
+  return /** @type {typeof all} */ (Object.assign(parts, all))
 }
 
 module.exports = { assembleParts }

@@ -106,7 +106,7 @@ class Supervisor extends EventEmitter {
       reconciler.changed()
     }
     this.#lookLater()
-    features.all('begin', this.#ended.signal)
+    features.begin(this.#ended.signal)
     this.#stopWatching = watchClock(longestSilence(options), ms => this.#wake(ms))
     this.ready().then(() => this.#sayReady(), () => {}) // it stops before it is ready
     return this
@@ -163,7 +163,7 @@ class Supervisor extends EventEmitter {
 
   /** Metrics that features add to `/metrics`. @returns {Promise<string>} in Prometheus's text format */
   async scrape () {
-    return (await Promise.all(this.parts.features.all('scrape'))).join('')
+    return this.parts.features.scrape()
   }
 
   /**
@@ -195,7 +195,7 @@ class Supervisor extends EventEmitter {
   #wake (sleptMs) {
     const { sampler, features } = this.parts
     sampler.wake()
-    features.all('wake')
+    features.wake()
     this.announce('fleet.slept', { sleptMs })
   }
 
@@ -218,8 +218,8 @@ class Supervisor extends EventEmitter {
     this.announce('fleet.stopping', {})
     this.handover.isStopping = true
     for (const handle of this.parts.fleet.all()) handle.send('stopping')
-    const waits = this.#isInService ? this.parts.features.all('beforeStop', this.#hurried.signal) : []
-    if (waits.length > 0) await Promise.all(waits)
+    const wait = this.#isInService ? this.parts.features.beforeStop(this.#hurried.signal) : null
+    if (wait !== null) await wait
     this.parts.tenure.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     await this.#stopWorkers().catch(error => this.parts.failures.note('stop', error))
     await this.#end()

@@ -31,7 +31,7 @@ const { Handoff } = require('./handoff/handoff')
 const { Inbox } = require('./handoff/inbox')
 const { offerRebalance } = require('./handoff/rebalance')
 const { Sender } = require('./handoff/sender')
-const { GcPauses, oldBytes, liveBytes } = require('./vitals/gc-pauses')
+const { GcPauses, liveBytes } = require('./vitals/gc-pauses')
 const { inspectorPort, startHeartbeat } = require('./vitals/heartbeat')
 const { offerProfile } = require('./vitals/profile')
 const { tellRequestsInFlight } = require('./vitals/requests-in-flight')
@@ -40,7 +40,6 @@ const { Drain } = require('./leaving/drain')
 const { holdDisconnect } = require('./leaving/hold-disconnect')
 const { Emptying } = require('./leaving/emptying')
 const { offerOutOfRotation } = require('./leaving/out-of-rotation')
-const { printError } = require('./leaving/standard-streams')
 const { Orphan } = require('./orphan')
 const { WorkerState } = require('./state')
 /** @import { Channel } from './channel' */
@@ -80,10 +79,25 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   offerProfile(channel)
   tellRequestsInFlight({ channel, tracker })
   const pauses = new GcPauses()
-  const kernel = { channel, tracker, state, acceptors, inbox, handoff, sender, emptying, beatMs: settings.beatMs, onCollected: pauses.onCollected.bind(pauses), oldBytes, liveBytes, onDrain: api.onDrain, announceClose: () => emptying.closeNotice.beginForGood(), callApp, printError, currentExchange: () => null, collect: () => require('./vitals/memory').collect() }
+  const kernel = {
+    channel,
+    tracker,
+    state,
+    acceptors,
+    inbox,
+    handoff,
+    sender,
+    emptying,
+    beatMs: settings.beatMs,
+    onCollected: pauses.onCollected.bind(pauses),
+    liveBytes,
+    onDrain: api.onDrain,
+    callApp,
+    currentExchange: () => null
+  }
   const features = Object.entries(settings.features).map(([name, own]) => {
-    const { worker, variant } = featureOf(name)
-    return /** @type {NonNullable<typeof worker>} */ (worker ?? variant)()(kernel, own)
+    const { worker } = featureOf(name)
+    return /** @type {NonNullable<typeof worker>} */ (worker)()(kernel, own)
   })
   offerOutOfRotation(
     { channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks))

@@ -18,7 +18,7 @@ if (at > 0) process.execArgv.splice(at - 1, 2)
 
 if (process.env.RECYCLE_ORIGINAL && isMainThread && cluster.isWorker) {
   const restore = findOwnFiles()
-  require('./original').becomeOriginal(ownSettings('RECYCLE_ORIGINAL'))
+  require('../features/fork/original').becomeMold(ownSettings('RECYCLE_ORIGINAL'))
   restore()
 } else if (process.env.RECYCLE_WORKER && isMainThread && cluster.isWorker) {
   const restore = findOwnFiles()

@@ -120,16 +120,14 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       })
     }
     const options = { intervalMs: 100, samples: 2, maxHeap: {}, maxFds: null, maxLagMs: 1, memoryByRoute: false, health: '/', heapdumpsPerDay: null, stuckTimeoutMs: 60_000 }
-    const running = new RunningFeatures(/** @type {any} */ ({ options, now, onSole () {} }))
+    const running = new RunningFeatures(/** @type {any} */ ({ options, now, takeover: null }))
     const features = {
-      first: () => null,
+      causeOf: () => null,
       probe: (/** @type {WorkerHandle} */ handle) => {
-        const probe = running.probe(handle)
-        return {
-          read: async (/** @type {number} */ time) => ({
-            ...await probe.read(time), fds: handles[Number(handle.slot)].looks[at]?.fds ?? null, fdLimit: 100
-          })
-        }
+        const read = running.probe(handle)
+        return async (/** @type {number} */ time) => ({
+          ...await read(time), fds: handles[Number(handle.slot)].looks[at]?.fds ?? null, fdLimit: 100
+        })
       }
     }
     const sampler = new Sampler(/** @type {any} */ ({

@@ -32,10 +32,3 @@ for (const type of ['PrimaryPart', 'WorkerPart']) {
     }
   })
 }
-
-t.test('each name by which the kernel calls its features is declared', async t => {
-  const names = declared('PrimaryPart')
-  const called = [...kernel.matchAll(/\b(?:all|first)\('(\w+)'/g)].map(([, name]) => name)
-  t.ok(called.length > 5)
-  for (const name of called) t.ok(names.includes(name), name)
-})

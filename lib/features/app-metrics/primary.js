@@ -28,7 +28,7 @@ class AppMetrics {
   /** While there are workers. @type {NodeJS.Timeout | undefined} */
   #timer
 
-  /** @param {import('../interface').PrimaryKernel} kernel */
+  /** @param {import('../../primary/parts').Parts} kernel */
   constructor (kernel) {
     this.kernel = kernel
   }
@@ -47,7 +47,7 @@ class AppMetrics {
 
   /** @returns {Promise<string>} for Prometheus */
   async scrape () {
-    await Promise.all([this.#ask(), this.kernel.askLegacy()])
+    await Promise.all([this.#ask(), this.kernel.takeover?.askLegacy()])
     const all = [this.#inherited, ...this.#gone, ...this.#latest]
     if (all.every(metrics => metrics.length === 0)) return ''
     return `${await sumOf(all).metrics()}\n`

@@ -40,7 +40,7 @@ class BlockedLoops {
   #isTold = false
 
   /**
-   * @param {import('../interface').PrimaryKernel} kernel
+   * @param {import('../../primary/parts').Parts} kernel
    * @param {{ look?: typeof stoppedBy, missing?: string | null }} [by] `missing`: why workers cannot tell
    */
   constructor (kernel, { look = stoppedBy, missing = loadInterrupt().missing } = {}) {

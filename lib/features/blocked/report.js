@@ -2,6 +2,8 @@
 
 /** In the report: event loops that were blocked, by where, the longest first. */
 
+const { escapeControls } = require('../../core/escape-controls')
+const { clip, layOut, short } = require('../../core/grid')
 const { asCount } = require('../../core/journal-field')
 const { placeOf } = require('./sentence')
 
@@ -48,9 +50,9 @@ class BlockedLoops {
 /**
  * @param {Blocks} summary event loops that were blocked for --stuck-timeout, or as their worker was killed; null: there
  *   were none
- * @param {import('..').ReportTools} tools @returns {string[]}
+ * @param {import('..').Terminal} tools @returns {string[]}
  */
-function linesOf ({ places }, { paint, width, layOut, short, clip, escapeControls }) {
+function linesOf ({ places }, { paint, width }) {
   const rows = places.map(({ request, place, count, longestMs }) => [short(count), `${short(Math.round(longestMs / 100) / 10)} s`, clip(escapeControls(request ?? '–'), 20), escapeControls(place ?? 'not known')])
   const [heading, ...lines] = layOut([{ title: 'count' }, { title: 'longest' }, { title: 'request', left: true }, { title: 'event loop blocked at', left: true }], rows.map(([count, longest, request, place]) => [count, longest, request, clip(place, Math.max(10, width - 40))]), width)
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]

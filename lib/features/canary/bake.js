@@ -51,7 +51,7 @@ class Bake {
   #awake = new AbortController()
 
   /**
-   * @param {import('../interface').PrimaryKernel} kernel @param {import('./service').Services} services
+   * @param {import('../../primary/parts').Parts} kernel @param {import('./service').Services} services
    * @param {import('./terms').Terms} terms
    */
   constructor (kernel, services, terms) {
@@ -83,7 +83,7 @@ class Bake {
   describe () {
     const { state, generation, before, leftMs, terms, verdict } = this
     const rss = (/** @type {boolean} */ isFresh) =>
-      mean(this.#observed.workers(isFresh).map(handle => this.kernel.sampleOf(handle)?.rssBytes ?? null))
+      mean(this.#observed.workers(isFresh).map(handle => this.kernel.sampler.sampleOf(handle)?.rssBytes ?? null))
     const { requests = { old: 0, fresh: 0 }, figures = [] } = verdict ?? {}
     return {
       state, generation, before, leftMs, ...terms, requests, rssBytes: { old: rss(false), fresh: rss(true) }, figures

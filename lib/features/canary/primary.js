@@ -18,7 +18,7 @@ class Canary {
   #last = null
   #services
 
-  /** @param {import('../interface').PrimaryKernel} kernel */
+  /** @param {import('../../primary/parts').Parts} kernel */
   constructor (kernel) {
     this.kernel = kernel
     this.#services = new Services(kernel.now)
@@ -73,7 +73,7 @@ class Canary {
   /** The code may be newer than what has been compared. @param {Promise<unknown>} running @param {Reload} how */
   async #after (running, how) {
     await running.catch(() => {})
-    return this.kernel.reload(how)
+    return this.kernel.commands.reload(how)
   }
 
   /** Plain data for status(). */

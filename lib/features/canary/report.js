@@ -2,6 +2,8 @@
 
 /** In the report: each reload whose code was compared first, and what came of it. */
 
+const { escapeControls } = require('../../core/escape-controls')
+const { clip } = require('../../core/grid')
 const { listOf } = require('../../core/bounded-list')
 const { asNumber, asText } = require('../../core/journal-field')
 const { rowsOf, sayVerdict } = require('./sentence')
@@ -25,9 +27,9 @@ function isFigure (given) {
 
 /**
  * @param {Comparison[]} comparisons reloads that compared new code with that before, oldest first
- * @param {import('..').ReportTools} tools @returns {string[]}
+ * @param {import('..').Terminal} tools @returns {string[]}
  */
-function linesOf (comparisons, { paint, width, clip, escapeControls }) {
+function linesOf (comparisons, { paint, width }) {
   if (comparisons.length === 0) return []
   return [paint('dim', 'reloads whose code was compared first'), ...comparisons.map(({ title, text, isBad }) => {
     const start = `${title.toLowerCase()}: `

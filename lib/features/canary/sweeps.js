@@ -18,7 +18,7 @@ class Sweeps {
   #isBusy = false
   #isWorthIt = true
 
-  /** @param {import('../interface').PrimaryKernel} kernel @param {() => boolean} isOver the comparison */
+  /** @param {import('../../primary/parts').Parts} kernel @param {() => boolean} isOver the comparison */
   constructor (kernel, isOver) {
     this.kernel = kernel
     this.isOver = isOver
@@ -36,10 +36,10 @@ class Sweeps {
 
   /** Collects in one worker after the other. @param {WorkerHandle[]} workers */
   async #collect (workers) {
-    const { outOfRotation, fleet, hasSessions, now } = this.kernel
+    const { outOfRotation, fleet, features, now } = this.kernel
     this.#isBusy = true
     for (const handle of workers) {
-      if (!this.#isWorthIt || hasSessions() || this.isOver() || fleet.serving().length < LEAST_SERVING) break
+      if (!this.#isWorthIt || features.hasSessions || this.isOver() || fleet.serving().length < LEAST_SERVING) break
       const began = now()
       await outOfRotation.take(handle, TASK)
       this.#isWorthIt = now() - began < LONGEST_MS

@@ -21,7 +21,7 @@ class Sizing {
   /** Of the last look. @type {Load | null} */
   #latest = null
 
-  /** @param {import('../interface').PrimaryKernel} kernel */
+  /** @param {import('../../primary/parts').Parts} kernel */
   constructor (kernel) {
     this.kernel = kernel
     this.fleet = kernel.fleet

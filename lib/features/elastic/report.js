@@ -2,6 +2,9 @@
 
 /** Workers over time beside the load, of a fleet with `--workers <min>..<max>`. */
 
+const { escapeControls } = require('../../core/escape-controls')
+const { clip, orDash, wrap } = require('../../core/grid')
+const { count, formatTime } = require('../../core/units')
 const { asCount, asNumber, asText } = require('../../core/journal-field')
 const { Timeline } = require('../../tools/report/timeline')
 const { HIGH } = require('./decide')
@@ -116,13 +119,11 @@ class Scaling {
 
 /**
  * @param {Sizes} summary how many workers there were; null: the fleet ran without --workers <min>..<max>
- * @param {import('..').ReportTools} tools @returns {string[]}
+ * @param {import('..').Terminal} tools @returns {string[]}
  */
-function linesOf (
-  { min, max, fewest, most, mean, changes, overTargetMs }, { paint, wrap, count, clip, escapeControls, orDash, time }
-) {
+function linesOf ({ min, max, fewest, most, mean, changes, overTargetMs }, { paint }) {
   const reasons = Object.entries(changes).map(([reason, count]) => `${count} ${clip(escapeControls(reason), 12)}`).join(', ')
-  return wrap(`${fewest} to ${count(most, 'worker')} of ${orDash(min)}..${orDash(max)}, ${mean} on average; changes: ${reasons || 'none'}; busy for more than ${HIGH} of the time: ${time(overTargetMs)}`).map(line => paint('dim', line))
+  return wrap(`${fewest} to ${count(most, 'worker')} of ${orDash(min)}..${orDash(max)}, ${mean} on average; changes: ${reasons || 'none'}; busy for more than ${HIGH} of the time: ${formatTime(overTargetMs)}`).map(line => paint('dim', line))
 }
 
 module.exports = { Scaling, linesOf }

@@ -19,7 +19,7 @@ class Exceptions {
   /** When each was printed. @type {Map<string, number>} */
   #printedAt = new Map()
 
-  /** @param {import('../interface').PrimaryKernel} kernel */
+  /** @param {import('../../primary/parts').Parts} kernel */
   constructor (kernel) {
     this.kernel = kernel
   }
@@ -44,10 +44,10 @@ class Exceptions {
       this.kernel.record('worker.exception', { slot: handle.slot, pid: handle.pid, ...what, stack, request, isAnswered, seen, ...listener !== null && { listener, isEnding } })
     }
     if (!isEnding) return // the app's own listener may go on
-    this.kernel.crashed(handle, `${name}: ${message}`, request)
+    this.kernel.crashWatch.threw(handle, `${name}: ${message}`, request)
     if (!handle.isServing) return // it leaves already
     // Sessions stay until it drains
-    if (!this.kernel.hasSessions()) this.kernel.wish(handle, 'exceptions', `its app has not caught ${name}`)
+    if (!this.kernel.features.hasSessions) this.kernel.rotation.wish(handle, 'exceptions', `its app has not caught ${name}`)
     this.kernel.replace(handle, 'exception')
   }
 
@@ -55,7 +55,7 @@ class Exceptions {
   #print (key, trace) {
     const at = this.kernel.now()
     for (const [other, since] of this.#printedAt) if (at - since >= SAME_MS) this.#printedAt.delete(other)
-    if (!this.#printedAt.has(key)) this.kernel.print(trace)
+    if (!this.#printedAt.has(key)) this.kernel.spawner.print(trace)
     this.#printedAt.set(key, this.#printedAt.get(key) ?? at)
   }
 

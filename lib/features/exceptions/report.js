@@ -5,6 +5,8 @@
  * some lines, each with the count.
  */
 
+const { escapeControls } = require('../../core/escape-controls')
+const { clip, layOut, short } = require('../../core/grid')
 const { asCount } = require('../../core/journal-field')
 const { LONGEST } = require('./bounds')
 const { Kinds } = require('./kinds')
@@ -33,9 +35,9 @@ class Exceptions {
 /**
  * @param {{ count: number, kinds: Kind[] }} summary exceptions that the app has not caught, and that have not ended its
  *   worker, the most frequent kinds first; null: there were none
- * @param {import('..').ReportTools} tools @returns {string[]}
+ * @param {import('..').Terminal} tools @returns {string[]}
  */
-function linesOf ({ kinds }, { paint, width, layOut, short, clip, escapeControls }) {
+function linesOf ({ kinds }, { paint, width }) {
   const rows = kinds.map(({ name, message, request, count }) => [short(count), clip(escapeControls(request ?? '–'), 20), escapeControls(`${name}: ${message}`)])
   const left = width - 6 - Math.max('request'.length, ...rows.map(([, request]) => request.length)) - Math.max('count'.length, ...rows.map(([count]) => count.length))
   const [heading, ...lines] = layOut([{ title: 'count' }, { title: 'request', left: true }, { title: 'not caught', left: true }], rows.map(([count, request, what]) => [count, request, clip(what, left)]), width)

@@ -14,6 +14,7 @@ const { AsyncLocalStorage } = require('node:async_hooks')
 const { ServerResponse } = require('node:http')
 const { clearTimeout, setTimeout } = require('node:timers')
 const { requestName } = require('../../core/request-name')
+const { printError } = require('../../worker/leaving/standard-streams')
 const { LONGEST } = require('./bounds')
 const { holdExit } = require('./held-exit')
 const { describe, print } = require('./print')
@@ -31,7 +32,7 @@ const ENDS_MS = 3000 // for a listener that sends a report before it ends the pr
 
 /** @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart} */
 function surviveExceptions (kernel) {
-  const { channel, tracker, state, printError } = kernel
+  const { channel, tracker, state } = kernel
   /** @type {AsyncLocalStorage<Current>} */
   const requests = new AsyncLocalStorage()
   const isOfItsOwnMode = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].some(flag => flag.startsWith('--unhandled-rejections'))

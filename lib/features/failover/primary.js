@@ -19,7 +19,8 @@ const { Suspects } = require('./suspects')
 /** @import { Outcome } from '../../core/account' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 /** @import { Copy } from '../../worker/connections/parcel' */
-/** @import { PrimaryKernel, PrimaryPart } from '../interface' */
+/** @import { Parts } from '../../primary/parts' */
+/** @import { PrimaryPart } from '../interface' */
 
 const SHARE = 0.8 // of the descriptors that this process may have: the others are for its own work
 const LEAST_OWN = 128
@@ -33,7 +34,7 @@ class Failover {
   #isLooking = false
   totals = { moved: 0, replayed: 0, answered: 0, cut: 0 }
 
-  /** @param {PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
+  /** @param {Parts} kernel @param {import('../../native/addon').Addon} addon */
   constructor (kernel, addon) {
     this.kernel = kernel
     this.addon = addon
@@ -161,7 +162,7 @@ class Failover {
   }
 }
 
-/** @param {PrimaryKernel} kernel @returns {PrimaryPart} */
+/** @param {Parts} kernel @returns {PrimaryPart} */
 function failOver (kernel) {
   const { addon, missing } = loadAddon()
   if (addon) return new Failover(kernel, addon)

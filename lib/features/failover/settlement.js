@@ -31,7 +31,7 @@ class Settlement {
   #suspects = []
 
   /**
-   * @param {{ kernel: import('../interface').PrimaryKernel, addon: import('../../native/addon').Addon, suspects:
+   * @param {{ kernel: import('../../primary/parts').Parts, addon: import('../../native/addon').Addon, suspects:
    *   import('./suspects').Suspects }} failover
    * @param {WorkerHandle} worker that is gone @param {Holdings} holdings ours from here on
    */
@@ -80,7 +80,7 @@ class Settlement {
     const { kernel, worker } = this
     const outcome = this.#outcome
     const { end, given, deaths, hasLeft } = decide(row, bytes, request, {
-      isStopping: kernel.isStopping(), isBlocking, isReplaying: kernel.options.replay === 'safe'
+      isStopping: kernel.isEnding() && kernel.fleet.serving().length === 0, isBlocking, isReplaying: kernel.options.replay === 'safe'
     })
     const isOver = end.startsWith('closed') || (end === 'answered' && hasLeft)
     const counted = isOver ? 'ended' : end === 'reset' ? 'cut' : /** @type {'moved' | 'replayed' | 'answered'} */ (end)
@@ -92,12 +92,12 @@ class Settlement {
     if (end === 'moved' || end === 'replayed') {
       if (!given || !request) {
         const leftMs = idleMs === undefined ? IDLE_MS : idleMs
-        return kernel.give(worker, { key, leftMs, ...deaths > 0 && { deaths } }, socket)
+        return kernel.ledger.give(worker, { key, leftMs, ...deaths > 0 && { deaths } }, socket)
       }
       const parcel = { key, deaths, ...this.#withBytes(given, request, end === 'replayed', socket) }
       const lost = (/** @type {Socket} */ socket) => this.#answer(socket, row)
       this.#suspects.push({
-        socket, key, ageMs: request.ageMs, give: apart => kernel.give(worker, parcel, socket, { apart, lost })
+        socket, key, ageMs: request.ageMs, give: apart => kernel.ledger.give(worker, parcel, socket, { apart, lost })
       })
       return
     }
@@ -128,7 +128,7 @@ class Settlement {
     const { url, headers } = head
     const byName = Object.fromEntries(headers.flatMap((name, i) =>
       i % 2 === 0 ? [[name.toLowerCase(), headers[i + 1]]] : []))
-    return this.kernel.sessionOf({
+    return this.kernel.features.sessionOf({
       url, headers: byName, socket: { get remoteAddress () { return peerOf(socket).address } }
     })
   }

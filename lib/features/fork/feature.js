@@ -50,6 +50,5 @@ module.exports = Object.freeze({
     'mold.exit': { sentence: ({ pid, why }) => `mold ended (${pid}): ${why}` }
   },
   warnings: { 'fork-failed': ({ why }) => `${why}: workers are spawned from here on, until a reload` },
-  primary: () => require('./primary').forkWorkers,
-  original: () => require('./original').becomeMold
+  primary: () => require('./primary').forkWorkers
 })

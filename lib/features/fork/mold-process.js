@@ -16,10 +16,10 @@ class MoldProcess extends EventEmitter {
   isFrozen = false
 
   /**
-   * @param {number} generation @param {import('../interface').PrimaryKernel} kernel
+   * @param {number} generation @param {import('../../primary/parts').Parts} kernel
    * @param {import('../../native/addon').Addon} addon
    */
-  constructor (generation, { options: { readyTimeoutMs, warm, forkUnsafe }, now, startOriginal }, addon) {
+  constructor (generation, { options: { readyTimeoutMs, warm, forkUnsafe }, now, spawner }, addon) {
     super()
     this.generation = generation
     this.readyTimeoutMs = readyTimeoutMs
@@ -27,7 +27,7 @@ class MoldProcess extends EventEmitter {
     const control = this.control = new MoldControl(addon)
     const spawnedAt = now()
     try {
-      const { id, worker } = startOriginal({ feature: 'fork', label: 'mold', generation, control: control.inherited, settings })
+      const { id, worker } = spawner.startOriginal({ label: 'mold', generation, control: control.inherited, settings })
       this.id = id
       this.worker = worker
     } catch (error) {

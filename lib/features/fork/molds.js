@@ -30,7 +30,7 @@ class Molds {
   #generation = 0
   #isClosed = false
 
-  /** @param {import('../interface').PrimaryKernel} kernel @param {import('../../native/addon').Addon} addon */
+  /** @param {import('../../primary/parts').Parts} kernel @param {import('../../native/addon').Addon} addon */
   constructor (kernel, addon) {
     this.kernel = kernel
     this.addon = addon
@@ -106,7 +106,7 @@ class Molds {
   /** Another mold would not do better. @param {string} why */
   #refused (why) {
     if (this.kernel.fleet.serving().length > 0) return // what was to be forked has failed, and is tried again
-    if (this.kernel.hasServed()) this.#giveUp(`no worker can be forked any more: ${why}`)
+    if (this.kernel.lifecycle.hasServed) this.#giveUp(`no worker can be forked any more: ${why}`)
     else this.kernel.abandon(new RecycleError('RECYCLE_FORK_REFUSED', { why }))
   }
 
@@ -126,7 +126,7 @@ class Molds {
     mold.on('refused', why => this.#refused(why))
     mold.on('exit', ({ code, signal }) => {
       this.#all.delete(mold)
-      this.kernel.ended(mold)
+      this.kernel.children.endOf({ id: mold.id, slot: null, pid: mold.pid })
       this.kernel.record('mold.exit', { pid: mold.pid, generation, code, signal, why: mold.why })
     })
     this.kernel.record('mold.spawn', { pid: mold.pid, generation })

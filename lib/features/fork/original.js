@@ -8,6 +8,12 @@
 
 const { setImmediate, setTimeout } = require('node:timers')
 const { loadAddon } = require('../../native/addon')
+const { warmUpApp } = require('../../worker/app-warmup')
+const { flushCompileCache } = require('../../worker/boot/compile-cache')
+const { Channel } = require('../../worker/channel')
+const { prepare } = require('../../worker/prepare')
+const { ownSettings } = require('../../worker/settings')
+const { exposeGc } = require('../../worker/vitals/memory')
 const { openDescriptors, openedSince } = require('./descriptors')
 const { Mold } = require('./mold')
 const { onFork } = require('./on-fork')
@@ -19,16 +25,18 @@ const MOST_NAMED = 5
 const SURVIVALS = 2 // of young objects, until they are old: a copy's first collections do not touch them
 
 /**
- * @param {import('../interface').OriginalKernel} kernel
- * @param {Record<string, any>} settings `warm`: requests; `isUnsafe`: whatever the app has opened
+ * What it does before the copies are made is what a worker does before it loads the app; in each copy follows the rest.
+ *
+ * @param {{ worker: import('../../worker/prepare').Settings, settings: Record<string, any> }} how `warm`: requests;
+ *   `isUnsafe`: whatever the app has opened
  */
-function becomeMold ({ prepare, warmUpApp, flushCompileCache, exposeGc }, { warm, isUnsafe }) {
+function becomeMold ({ worker, settings: { warm, isUnsafe } }) {
   const addon = /** @type {import('../../native/addon').Addon} */ (loadAddon().addon)
   const mold = new Mold(addon, CONTROL)
   const refuse = (/** @type {string} */ refused) => mold.tell({ refused })
   const lacking = mold.prepare()
   if (lacking !== null) return refuse(`Node.js ${process.version} lacks ${lacking}, without which a forked worker cannot end`)
-  const { tracker, listenHook, api, becomeWorker } = prepare()
+  const { tracker, listenHook, api, enter } = prepare(worker)
   /** @type {(() => unknown)[]} */
   const warmers = []
   api.extend({ onFork, warm: fn => { warmers.push(fn) } })
@@ -60,7 +68,7 @@ function becomeMold ({ prepare, warmUpApp, flushCompileCache, exposeGc }, { warm
     threads.unwatch()
     for (let i = 0; i < SURVIVALS; i++) collect({ type: 'minor' })
     await mold.freeze()
-    becomeWorker()
+    enter(new Channel(), ownSettings('RECYCLE_WORKER'))
   }
 }
 

@@ -11,7 +11,10 @@ function refuse () {
   return null
 }
 
-/** @param {import('../interface').PrimaryKernel} kernel @returns {import('../interface').PrimaryPart} */
+/**
+ * @param {import('../../primary/parts').Parts} kernel
+ * @returns {import('../interface').PrimaryPart & Record<string, any>}
+ */
 function forkWorkers (kernel) {
   return { source: new Molds(kernel, /** @type {import('../../native/addon').Addon} */ (loadAddon().addon)) }
 }

@@ -28,7 +28,7 @@ class GarbageCollection {
   /** The first worker's limit of the heap is that of all. */
   #isHeapChecked = false
 
-  /** @param {import('../interface').PrimaryKernel} kernel */
+  /** @param {import('../../primary/parts').Parts} kernel */
   constructor (kernel) {
     this.kernel = kernel
     this.beforeRecycle = kernel.options.onBudget === 'collect' ? this.#relief : undefined
@@ -44,7 +44,7 @@ class GarbageCollection {
     handle.once('entered', ({ heapLimitBytes }) => {
       if (this.#isHeapChecked) return
       this.#isHeapChecked = true
-      const { options, execArgv, record } = this.kernel
+      const { options, spawner: { execArgv }, record } = this.kernel
       const flags = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...execArgv]
       const oldLimitBytes = oldSpaceLimit(heapLimitBytes, flags, parseInt(process.versions.v8))
       const warning = heapWarning(heapLimitBytes, oldLimitBytes, options)
@@ -59,7 +59,7 @@ class GarbageCollection {
       const tried = this.#tried.get(handle)
       if (tried !== undefined) return tried === 'over' ? null : tried
       const { reason, at } = handle.condemnation
-      const requested = this.kernel.sampleOf(handle)?.requested ?? null
+      const requested = this.kernel.sampler.sampleOf(handle)?.requested ?? null
       return mayCollect({ reason, requested, at, collectedAt: this.#collectedAt.get(handle) ?? null }, this.kernel.options.intervalMs) ? 'due' : null
     },
     run: async handle => {
@@ -70,7 +70,7 @@ class GarbageCollection {
           const { isEnough } = await this.#weigh(
             handle, done, /** @type {string} */ (handle.condemnation.reason), began
           )
-          if (isEnough) this.kernel.keep(handle)
+          if (isEnough) this.kernel.sampler.keep(handle)
         })
       } finally {
         if (handle.condemnation.reason === null) this.#tried.delete(handle)
@@ -96,7 +96,7 @@ class GarbageCollection {
    * @param {number} began @returns {Promise<Collected>}
    */
   async #weigh (handle, { before, after, moved, emptyMs, pauseMs }, reason, began) {
-    const reading = await this.kernel.read(handle, { inFull: true })
+    const reading = await this.kernel.sampler.read(handle, { inFull: true })
     this.#collectedAt.set(handle, this.kernel.now())
     const { slot, pid, budget: { metric, softBytes } } = handle
     const bytes = reading && figure(/** @type {any} */ (reading), metric)

@@ -28,7 +28,7 @@ class HealthChecks {
   /** @type {Set<WorkerHandle>} */
   #workers = new Set()
 
-  /** @param {import('../interface').PrimaryKernel} kernel @param {typeof openPair} [open] */
+  /** @param {import('../../primary/parts').Parts} kernel @param {typeof openPair} [open] */
   constructor (kernel, open = openPair) {
     this.kernel = kernel
     this.open = open
@@ -42,9 +42,9 @@ class HealthChecks {
     handle.once('exit', () => this.#workers.delete(handle))
   }
 
-  /** @param {import('../interface').Probed} worker */
-  probe ({ handle }) {
-    return { read: () => ({ healthFailures: knownOf(handle).failures }) }
+  /** @param {WorkerHandle} handle */
+  probe (handle) {
+    return () => ({ healthFailures: knownOf(handle).failures })
   }
 
   /** This process, and the workers perhaps, did not run for a while. */
@@ -99,7 +99,7 @@ class HealthChecks {
     if (failures === 1 || failures === most || why !== earlier) record('worker.health', { slot: handle.slot, pid: handle.pid, failures, why, tookMs: Math.round(now() - began) })
     if (why === null) known.isPassed = true
     handle.readiness.judge('health', why === null ? null : `it fails its health check: ${why}`)
-    if (healthAction === 'rotate') this.kernel.wish(handle, 'health', failures >= most ? why : null)
+    if (healthAction === 'rotate') this.kernel.rotation.wish(handle, 'health', failures >= most ? why : null)
   }
 
   /** @param {Error} error for which no worker can be probed */

@@ -11,6 +11,7 @@
  */
 
 const fs = require('node:fs')
+const { createPrivateFile } = require('../../primary/recycling/private-file')
 const { RecycleError } = require('../../core/errors')
 const { figure } = require('../../core/sample')
 const { HeapdumpFolder } = require('./folder')
@@ -38,7 +39,7 @@ class Heapdumps {
   /** @type {HeapdumpFolder | null} */
   #folder
 
-  /** @param {import('../interface').PrimaryKernel} kernel */
+  /** @param {import('../../primary/parts').Parts} kernel */
   constructor (kernel) {
     this.kernel = kernel
     const { heapdumpsPerDay, heapdumpDir } = kernel.options
@@ -49,9 +50,9 @@ class Heapdumps {
   /** @type {import('./feature').Commands} */
   commands = {
     heapdump: async (slot, { file: asked, then } = {}) => {
-      const file = this.kernel.createFile(slot, 'heapsnapshot', { asked })
+      const file = this.#createFile(slot, { asked })
       const line = await this.#dump(file, 'requested', task => this.kernel.outOfRotation.request(slot, { ...task, called: 'the heap snapshot' }))
-      return then === 'recycle' ? { ...line, recycled: await this.kernel.recycle(slot) } : line
+      return then === 'recycle' ? { ...line, recycled: await this.kernel.commands.recycle(slot) } : line
     }
   }
 
@@ -80,6 +81,12 @@ class Heapdumps {
   }
 
   /** @returns plain data for status(); null: without the option */
+  /** @param {number} slot @param {{ asked?: string, folder?: string }} how */
+  #createFile (slot, how) {
+    const pid = this.kernel.fleet.slots.get(slot)?.incumbent?.pid
+    return createPrivateFile({ slot, pid, suffix: 'heapsnapshot', ...how })
+  }
+
   describe () {
     if (this.#folder === null) return null
     const { heapdumpsPerDay: perDay, heapdumpLimitBytes: limitBytes } = this.kernel.options
@@ -101,7 +108,7 @@ class Heapdumps {
   async #dumpCondemned (handle, folder) {
     const begunAt = this.kernel.now()
     try {
-      const file = this.kernel.createFile(Number(handle.slot), 'heapsnapshot', { folder: folder.path })
+      const file = this.#createFile(Number(handle.slot), { folder: folder.path })
       const line = await this.#dump(file, /** @type {string} */ (handle.reason), async task => {
         const outcome = await this.kernel.outOfRotation.take(
           handle, { ...task, refusal: () => this.#whyNotNow(handle) }
@@ -137,7 +144,7 @@ class Heapdumps {
   /** A hard budget holds out of rotation, too. @param {WorkerHandle} handle @returns {Promise<string | null>} */
   async #whyNotNow (handle) {
     const { metric, hardBytes } = handle.budget
-    const reading = await this.kernel.read(handle, { inFull: metric === 'pss' || metric === 'uss' })
+    const reading = await this.kernel.sampler.read(handle, { inFull: metric === 'pss' || metric === 'uss' })
     const bytes = reading && figure(/** @type {any} */ (reading), metric)
     return bytes !== null && hardBytes !== null && bytes > hardBytes ? 'it is over its hard budget' : null
   }
@@ -147,7 +154,7 @@ class Heapdumps {
     try {
       const { usedBytes, freeBytes } = folder.open().usage()
       this.#usedBytes = usedBytes
-      const expectedBytes = this.kernel.sampleOf(handle)?.rssBytes ?? 0
+      const expectedBytes = this.kernel.sampler.sampleOf(handle)?.rssBytes ?? 0
       return lackOfRoom({ usedBytes, freeBytes, limitBytes: this.kernel.options.heapdumpLimitBytes }, expectedBytes)
     } catch (error) {
       return /** @type {Error} */ (error).message

@@ -2,6 +2,8 @@
 
 /** In the report: heap snapshots that were written, by hand or by `--on-condemn`. */
 
+const { escapeControls } = require('../../core/escape-controls')
+const { clip, orDash } = require('../../core/grid')
 const { formatSize } = require('../../core/units')
 const { listOf } = require('../../core/bounded-list')
 const { asNumber, asText } = require('../../core/journal-field')
@@ -21,9 +23,9 @@ function heapdump (line) {
 
 /**
  * @param {Heapdump[]} heapdumps heap snapshots that were written, oldest first
- * @param {import('..').ReportTools} tools @returns {string[]}
+ * @param {import('..').Terminal} tools @returns {string[]}
  */
-function linesOf (heapdumps, { paint, width, orDash, clip, escapeControls }) {
+function linesOf (heapdumps, { paint, width }) {
   if (heapdumps.length === 0) return []
   const lines = heapdumps.map(({ slot, pid, bytes, file }) => {
     const start = `slot ${orDash(slot)} (${orDash(pid)}), ${formatSize(bytes ?? 0)}: `

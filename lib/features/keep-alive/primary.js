@@ -1,6 +1,6 @@
 'use strict'
 
-/** @param {import('../interface').PrimaryKernel} kernel @returns {import('../interface').PrimaryPart} */
+/** @param {import('../../primary/parts').Parts} kernel @returns {import('../interface').PrimaryPart} */
 function warnOfShort ({ options, record }) {
   /** The first finding. @type {import('./sentence').Short | null} */
   let short = null

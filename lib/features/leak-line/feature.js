@@ -52,7 +52,8 @@ const feature = {
     }
   },
   primary: () => kernel => new (require('./primary').LeakStudies)(kernel),
-  variant: () => require('./worker').profileAllocations,
+  settings: () => null, // of a worker under study alone
+  worker: () => require('./worker').profileAllocations,
   status: {
     key: 'leakStudies',
     live: about => require('./report').live(about),

@@ -30,7 +30,7 @@ class LeakStudies {
   /** Studies since then that have said nothing. */
   #tries = 0
 
-  /** @param {import('../interface').PrimaryKernel} kernel */
+  /** @param {import('../../primary/parts').Parts} kernel */
   constructor (kernel) {
     this.kernel = kernel
   }
@@ -55,7 +55,7 @@ class LeakStudies {
   connect (handle) {
     if (handle.terms.variant?.feature === NAME) {
       if (this.#study && !this.#study.isOver) this.#study.seat(handle)
-      else handle.once('ready', () => { this.kernel.recycle(Number(handle.slot)).catch(() => {}) })
+      else handle.once('ready', () => { this.kernel.commands.recycle(Number(handle.slot)).catch(() => {}) })
     } else if (this.kernel.options.leakReport) {
       handle.once('leaving', () => this.#onLeaving(handle))
     }

@@ -2,6 +2,8 @@
 
 /** In the report: the studies of leaks, by hand or by `--leak-report`. */
 
+const { escapeControls } = require('../../core/escape-controls')
+const { clip, orDash } = require('../../core/grid')
 const { listOf } = require('../../core/bounded-list')
 const { asNumber, asText } = require('../../core/journal-field')
 const { sentencesOf, sentenceOf, statusLines, live } = require('./sentence')
@@ -39,10 +41,10 @@ function say (line) {
 }
 
 /**
- * @param {StudyFigures[]} studies studies of leaks, oldest first @param {import('..').ReportTools} tools
+ * @param {StudyFigures[]} studies studies of leaks, oldest first @param {import('..').Terminal} tools
  * @returns {string[]}
  */
-function linesOf (studies, { paint, width, orDash, clip, escapeControls }) {
+function linesOf (studies, { paint, width }) {
   if (studies.length === 0) return []
   const lines = studies.flatMap(({ slot, pid, verdict, sentences }) => {
     const start = `slot ${orDash(slot)} (${orDash(pid)}): `

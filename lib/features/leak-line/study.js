@@ -54,7 +54,7 @@ class Study {
   #recycled = []
 
   /**
-   * @param {import('../interface').PrimaryKernel} kernel @param {number} slot
+   * @param {import('../../primary/parts').Parts} kernel @param {number} slot
    * @param {{ forMs: number, isWhole: boolean, by: 'requested' | 'budget' }} how
    */
   constructor (kernel, slot, how) {
@@ -182,7 +182,7 @@ class Study {
 
   /** @param {import('../../primary/workers/spawner').Variant} [variant] */
   async #replace (variant) {
-    this.#recycled.push(await this.kernel.recycle(this.slot, variant))
+    this.#recycled.push(await this.kernel.commands.recycle(this.slot, variant))
   }
 
   /** @param {number} ms after the worker was ready */
@@ -227,7 +227,7 @@ class Study {
   async #whyNotNow (handle) {
     await new Promise(resolve => setTimeout(resolve, SETTLE_MS))
     const { metric, hardBytes } = handle.budget
-    const reading = await this.kernel.read(handle, { inFull: metric === 'pss' || metric === 'uss' })
+    const reading = await this.kernel.sampler.read(handle, { inFull: metric === 'pss' || metric === 'uss' })
     const bytes = reading && figure(/** @type {any} */ (reading), metric)
     return bytes !== null && hardBytes !== null && bytes > hardBytes ? 'it is over its hard budget' : null
   }

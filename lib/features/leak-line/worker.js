@@ -9,6 +9,7 @@
 const inspector = require('node:inspector')
 const path = require('node:path')
 const { performance } = require('node:perf_hooks')
+const { collect } = require('../../worker/vitals/memory')
 const { fileOf, kindOf } = require('./frames')
 const { growthOf } = require('./growth')
 const { Stacks, readProfile, bytesOf } = require('./samples')
@@ -21,7 +22,7 @@ const OWN_FOLDER = path.join(__dirname, '../../..') + path.sep
  * @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings
  * @returns {import('../interface').WorkerPart}
  */
-function profileAllocations ({ channel, tracker, collect }, { intervalBytes, flags }) {
+function profileAllocations ({ channel, tracker }, { intervalBytes, flags }) {
   // The app's child processes are none of this
   process.execArgv = process.execArgv.filter(argument => !flags.includes(argument))
   const session = new inspector.Session()

@@ -22,7 +22,7 @@ class LeakingRoutes {
   /** @type {import('./route-memory').Estimate | null} */
   #latest = null
 
-  /** @param {import('../interface').PrimaryKernel} kernel */
+  /** @param {import('../../primary/parts').Parts} kernel */
   constructor (kernel) {
     this.kernel = kernel
   }
@@ -48,19 +48,19 @@ class LeakingRoutes {
     const requests = Object.fromEntries(names.map((name, i) => [name, counts[i] ?? 0]))
     const { slot, pid } = handle
     this.kernel.record('worker.memory', { slot, pid, upMs, liveBytes, markSweeps, requests })
-    if (this.#generation !== this.kernel.generation()) this.#startAnew()
+    if (this.#generation !== this.kernel.fleet.rollout.generation) this.#startAnew()
     if (handle.generation < this.#generation) return
     this.#memory.add({ pid, upMs, liveBytes, markSweeps, requests })
     if (this.kernel.now() >= this.#nextAt) this.#estimate()
     if (this.#latest?.lack === 'no-mark-sweep' && slot !== null && handle.isServing && this.kernel.now() - this.#askedAt >= AGAIN_MS) {
       this.#askedAt = this.kernel.now()
-      this.kernel.collect(slot)
+      this.kernel.tasks.run('collect', () => this.kernel.features.collect(slot))
     }
   }
 
   /** After a reload the app's code may be another. */
   #startAnew () {
-    this.#generation = this.kernel.generation()
+    this.#generation = this.kernel.fleet.rollout.generation
     this.#memory.reset()
     this.#said.clear()
     this.#latest = null

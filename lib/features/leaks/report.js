@@ -5,6 +5,8 @@
  * figures are those since the last one.
  */
 
+const { escapeControls } = require('../../core/escape-controls')
+const { clip, layOut, short } = require('../../core/grid')
 const { formatSize } = require('../../core/units')
 const { asCount, asNumber } = require('../../core/journal-field')
 const { MOST_ROUTES, LONGEST_ROUTE } = require('./bounds')
@@ -39,9 +41,9 @@ class Routes {
 
 /**
  * @param {import('./route-memory').Estimate} estimate which route leaks; null: the fleet ran without --memory-by-route
- * @param {import('..').ReportTools} tools @returns {string[]}
+ * @param {import('..').Terminal} tools @returns {string[]}
  */
-function linesOf ({ text, routes }, { paint, width, layOut, short, clip, escapeControls }) {
+function linesOf ({ text, routes }, { paint, width }) {
   const leaks = routes.filter(({ leaks }) => leaks)
   if (leaks.length === 0) return [paint('dim', text)]
   const titles = ['per request', '99.9 % interval', 'in all', 'requests']

@@ -16,10 +16,10 @@ class Leases {
   /** Workers whose app waits for a lease, and since when, by kernel.now(). @type {Map<WorkerHandle, number>} */
   #waiting = new Map()
 
-  /** @param {import('../interface').PrimaryKernel} kernel */
+  /** @param {import('../../primary/parts').Parts} kernel */
   constructor (kernel) {
     this.kernel = kernel
-    kernel.onSole(() => this.#look())
+    kernel.takeover?.on('sole', () => this.#look())
   }
 
   /** @param {WorkerHandle} handle */

@@ -8,6 +8,7 @@
 
 const fs = require('node:fs')
 const { descriptorLimit } = require('../../native/descriptor-limit')
+const { inTime } = require('../../primary/measuring/meter/in-time')
 
 const OFTEN_MS = 1000
 const SHARE = 0.01 // of the time, at the most, that entries are being counted
@@ -15,9 +16,9 @@ const SHARE = 0.01 // of the time, at the most, that entries are being counted
 class DescriptorProbe {
   #dueAt = -Infinity
 
-  /** @param {number} pid @param {import('../interface').PrimaryKernel['inTime']} inTime */
-  constructor (pid, inTime) {
-    this.inTime = inTime
+  /** @param {number} pid @param {typeof inTime} [wait] */
+  constructor (pid, wait = inTime) {
+    this.wait = wait
     this.folder = `/proc/${pid}/fd`
     const limit = descriptorLimit(pid)
     this.fdLimit = limit === Infinity ? null : limit
@@ -36,7 +37,7 @@ class DescriptorProbe {
     if (now < this.#dueAt) return null
     this.#dueAt = Infinity
     const began = performance.now()
-    return this.inTime(fs.promises.readdir(this.folder).then(names => names.length, () => null).finally(() => {
+    return this.wait(fs.promises.readdir(this.folder).then(names => names.length, () => null).finally(() => {
       this.#dueAt = now + Math.max(OFTEN_MS, (performance.now() - began) / SHARE)
     }))
   }
@@ -58,4 +59,14 @@ function sizeOf (folder) {
 /** @returns {boolean} this system has what is read here */
 const hasDescriptors = () => fs.existsSync('/proc/self/fd') && descriptorLimit() < Infinity
 
-module.exports = { DescriptorProbe, hasDescriptors }
+/** @returns {import('../interface').PrimaryPart} */
+function countDescriptors () {
+  return {
+    probe ({ pid }) {
+      const probe = new DescriptorProbe(pid)
+      return at => probe.read(at)
+    }
+  }
+}
+
+module.exports = { DescriptorProbe, countDescriptors, hasDescriptors }

@@ -8,9 +8,10 @@
 
 const v8 = require('node:v8')
 const { oldSpaceLimit } = require('../../core/old-space')
+const { oldBytes } = require('../../worker/vitals/gc-pauses')
 
 /** @param {import('../interface').WorkerKernel} kernel */
-function watchHeap ({ onCollected, oldBytes }) {
+function watchHeap ({ onCollected }) {
   const flags = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...process.execArgv]
   const limitBytes = oldSpaceLimit(v8.getHeapStatistics().heap_size_limit, flags, parseInt(process.versions.v8))
   /** @type {{ heapUsedBytes: number | null, heapLimitBytes: number | null }} null: there was no mark-sweep yet */

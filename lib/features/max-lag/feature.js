@@ -41,15 +41,16 @@ module.exports = Object.freeze({
 /**
  * A figure may be a period old, and says nothing of before the worker was ready, or of while the machine slept.
  *
- * @param {import('../interface').PrimaryKernel} kernel
+ * @param {import('../../primary/parts').Parts} kernel
  */
 function watchLag ({ options, now }) {
   let wokeAt = 0
   return {
     wake: () => { wokeAt = now() },
-    probe: (/** @type {import('../interface').Probed} */ { latest, upSince }) => ({
-      read: (/** @type {number} */ at) =>
-        ({ lagP99Ms: at - Math.max(upSince(), wokeAt) >= 3 * periodOf(options) ? latest().lagP99Ms ?? null : null })
-    })
+    probe: (/** @type {import('../../primary/workers/worker-handle').WorkerHandle} */ handle) =>
+      (/** @type {number} */ at) => {
+        const isKnown = at - Math.max(Number(handle.upSince), wokeAt) >= 3 * periodOf(options)
+        return { lagP99Ms: isKnown ? handle.latest.lagP99Ms ?? null : null }
+      }
   }
 }

@@ -24,7 +24,7 @@ class FleetTally {
   /** Nothing is told twice. @type {Set<string>} */
   #told = new Set()
 
-  /** @param {Pick<import('../interface').PrimaryKernel, 'options' | 'fleet' | 'record'>} kernel */
+  /** @param {Pick<import('../../primary/parts').Parts, 'options' | 'fleet' | 'record'>} kernel */
   constructor ({ options, fleet, record }) {
     this.key = options.sticky
     this.fleet = fleet

@@ -40,7 +40,7 @@ class SessionOwners {
   /** The slots that there were to be. @type {readonly number[]} */
   #wanted = []
 
-  /** @param {Pick<import('../interface').PrimaryKernel, 'fleet' | 'record'>} kernel */
+  /** @param {Pick<import('../../primary/parts').Parts, 'fleet' | 'record'>} kernel */
   constructor ({ fleet, record }) {
     this.fleet = fleet
     this.record = record

@@ -7,20 +7,23 @@ const { FleetTally } = require('./fleet-tally')
 const { SessionOwners } = require('./owners')
 const { sessionOf } = require('./session')
 
-/** @param {import('../interface').PrimaryKernel} kernel @returns {import('../interface').PrimaryPart} */
+/**
+ * @param {import('../../primary/parts').Parts} kernel
+ * @returns {import('../interface').PrimaryPart & Record<string, any>}
+ */
 function keepSessions (kernel) {
   const { options, record } = kernel
   const tally = new FleetTally(kernel)
   const key = /** @type {import('./session').SessionKey} */ (options.sticky)
   return {
     owners: new SessionOwners(kernel),
-    sessionOf: asked => sessionOf(key, asked),
+    sessionOf: (/** @type {import('../interface').Asked} */ asked) => sessionOf(key, asked),
     connect (handle) {
       tally.connect(handle)
       handle.on('address', ({ query: { address, port }, data }) => {
         if (data === undefined) return // https servers alone have any
         const error = new RecycleError('RECYCLE_STICKY_TLS', { option: '--sticky', address: port > 0 ? `port ${port}` : address })
-        if (!kernel.hasServed()) return kernel.abandon(error)
+        if (!kernel.lifecycle.hasServed) return kernel.abandon(error)
         record('fleet.warning', { warning: 'sticky-tls', slot: handle.slot, pid: handle.pid, why: error.message })
         if (handle.state === 'spawning') handle.process.kill('SIGKILL') // so that a reload fails
       })

@@ -4,7 +4,10 @@
 
 const { setTimeout } = require('node:timers/promises')
 
-/** @param {import('../interface').PrimaryKernel} kernel @returns {import('../interface').PrimaryPart} */
+/**
+ * @param {import('../../primary/parts').Parts} kernel
+ * @returns {import('../interface').PrimaryPart & Record<string, any>}
+ */
 function delayStop ({ options: { stopDelayMs }, record, now }) {
   /** @type {Set<import('../../primary/workers/worker-handle').WorkerHandle>} */
   const workers = new Set()
@@ -18,6 +21,7 @@ function delayStop ({ options: { stopDelayMs }, record, now }) {
       })
       handle.on('exit', () => workers.delete(handle))
     },
+    /** @param {AbortSignal} hurried */
     async beforeStop (hurried) {
       until = now() + stopDelayMs
       record('fleet.stop-delay', { delayMs: stopDelayMs })

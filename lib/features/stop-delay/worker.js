@@ -1,8 +1,8 @@
 'use strict'
 
 /** @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart} */
-function announceClose ({ channel, announceClose }) {
-  channel.on({ 'announce-close': announceClose })
+function announceClose ({ channel, emptying }) {
+  channel.on({ 'announce-close': () => emptying.closeNotice.beginForGood() })
   return {}
 }
 

@@ -48,7 +48,7 @@ module.exports = Object.freeze({
   primary () {
     // At the start: later the files on disk may be another version's
     for (const part of ['./verb', './refusal']) require(part)
-    return ({ succeed }) => ({ verbs: { upgrade: succeed } })
+    return parts => /** @type {any} */ ({ upgrade: (/** @type {any} */ how) => parts.handover.begin(how) })
   },
   verbs: {
     upgrade: {

@@ -71,6 +71,11 @@ class Sampler {
     return this.#figures.get(handle) ?? null
   }
 
+  /** @param {WorkerHandle} handle @returns {Sample | null} the latest */
+  sampleOf (handle) {
+    return this.figuresOf(handle)?.sample ?? null
+  }
+
   /**
    * A condemned worker stays in service, and begins anew as far as its budget is concerned.
    *
@@ -137,7 +142,7 @@ class Sampler {
       const { window } = figures
       const fresh = figures.sample === null ? await figures.fresh : null
       const reading = await this.read(handle, { at })
-      const limited = await figures.limits.read(at)
+      const limited = await figures.limits(at)
       // A worker that has become ready or was kept meanwhile begins with a reading of its own.
       if (figures.window !== window || !handle.isWatched || this.stopping.aborted) return
       this.#judge(handle, figures, this.#observe(handle, figures, { reading, fresh, at, limited }), at)
@@ -209,7 +214,7 @@ class Sampler {
   #condemn (handle, reason, sample, at, more = {}) {
     handle.condemnation.condemn(reason, at)
     const { metric, softBytes, hardBytes } = handle.budget
-    const cause = this.features.first('causeOf', handle)
+    const cause = this.features.causeOf(handle)
     this.record('worker.condemn', {
       slot: handle.slot,
       pid: handle.pid,

@@ -23,7 +23,7 @@ class CrashWatch {
 
   /**
    * @param {Pick<import('../parts').Deps, 'fleet' | 'record'> & { features: Pick<import('../features').RunningFeatures,
-   *   'all'> }} deps
+   *   'crashed'> }} deps
    */
   constructor ({ fleet, features, record }) {
     this.fleet = fleet
@@ -55,8 +55,18 @@ class CrashWatch {
       this.#alertUntil = at + ALERT_MS
       for (const other of this.fleet.all()) if (other !== handle && other.hasEntered) other.send('tell-requests', { forMs: ALERT_MS })
     }
-    this.features.all('crashed', handle, true)
+    this.features.crashed(handle, true)
     this.note(oomKilled ? 'the kernel, because memory ran out' : signal ?? `exit code ${code}`, handle.requests)
+  }
+
+  /**
+   * An exception that its app has not caught counts as a crash: the worker leaves for it.
+   *
+   * @param {WorkerHandle} handle @param {string} how @param {string | null} request that has caused it
+   */
+  threw (handle, how, request) {
+    this.note(how, request === null ? [] : [{ request, count: 1 }])
+    this.features.crashed(handle, false)
   }
 
   /** @param {string} how @param {import('../../core/crashes').InFlight[]} requests that were in flight */

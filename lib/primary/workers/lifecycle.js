@@ -42,7 +42,7 @@ class Lifecycle extends EventEmitter {
 
   /**
    * @param {import('../parts').Deps & { crashWatch: import('./crash-watch').CrashWatch,
-   *   settle: NonNullable<import('../../features/interface').PrimaryPart['left']> }} deps `settle`: the connections of
+   *   settle: NonNullable<import('../features').RunningFeatures['left']> }} deps `settle`: the connections of
    *   a worker that is gone
    */
   constructor ({

@@ -31,7 +31,7 @@ const STANDBY_PORTS = 4096 // in turn: a standby that serves may live long besid
  * A worker that a feature has asked for in place of an ordinary one. It is no copy.
  *
  * @typedef {object} Variant
- * @property {string} feature its name: `variant` of it is loaded in the worker, too
+ * @property {string} feature its name: its part of a worker is loaded there, though it has no settings elsewhere
  * @property {string[]} execArgv more flags of Node.js and V8
  * @property {Record<string, any>} settings of that part
  *
@@ -87,16 +87,20 @@ class Spawner {
     this.orphanSettings = () => null
   }
 
+  /** To stderr. @param {string} text whole lines */
+  print (text) {
+    this.outputs.of(2).pass(Buffer.from(text), this)
+  }
+
   /**
    * Starts a process of which workers are to be copies.
    *
-   * @param {{ feature: string, label: string, generation: number, control: number, settings: Record<string, any> }} how
-   *   `label`: in place of a slot; `control`: one more descriptor that it is given; `settings`: of the feature's
-   *   `original`
+   * @param {{ label: string, generation: number, control: number, settings: Record<string, any> }} how `label`: in place
+   *   of a slot; `control`: one more descriptor that it is given; `settings`: of lib/features/fork/original.js
    */
-  startOriginal ({ feature, label, generation, control, settings }) {
+  startOriginal ({ label, generation, control, settings }) {
     const { id, env } = newMarker()
-    const own = { RECYCLE_SLOT: label, RECYCLE_ORIGINAL: JSON.stringify({ feature, worker: this.#settings, settings }) }
+    const own = { RECYCLE_SLOT: label, RECYCLE_ORIGINAL: JSON.stringify({ worker: this.#settings, settings }) }
     const worker = this.#fork({ ...env, ...own }, { generation, control, slot: () => label })
     guardChannel(worker.process, () => {}) // what its app sends is of no use here
     return { id, worker }
@@ -170,6 +174,7 @@ class Spawner {
   get #settings () {
     const { options } = this
     const features = FEATURES.filter(({ worker, isOn }) => worker && isOn(options))
+      .map(({ name, settings = () => ({}) }) => [name, settings(options)]).filter(([, settings]) => settings !== null)
     return {
       orphan: null,
       compileCache: this.compileCache,
@@ -178,7 +183,7 @@ class Spawner {
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,
       killTimeoutMs: options.killTimeoutMs,
-      features: Object.fromEntries(features.map(({ name, settings }) => [name, settings?.(options) ?? {}])),
+      features: Object.fromEntries(features),
       api: FEATURES.flatMap(({ api = [] }) => api)
     }
   }

@@ -1,30 +1,8 @@
 'use strict'
 
-/** Texts of the terminal's report: figures as its cells have them, clipped and wrapped. */
+/** Texts of the terminal's report: figures as its cells have them. */
 
 const { formatTime } = require('../../core/units')
-
-const WIDTH = 80
-
-/** @param {string} text @param {number} width @param {boolean} [keepsEnd] */
-function clip (text, width, keepsEnd = false) {
-  if (text.length <= width) return text
-  return keepsEnd ? `…${text.slice(1 - width)}` : `${text.slice(0, width - 1)}…`
-}
-
-/** @param {string} text @returns {string[]} */
-function wrap (text) {
-  if (text.length <= WIDTH) return [text]
-  const space = text.lastIndexOf(' ', WIDTH)
-  return space > 0
-    ? [text.slice(0, space), ...wrap(text.slice(space + 1))]
-    : [text.slice(0, WIDTH), ...wrap(text.slice(WIDTH))] // a word that is longer than a line
-}
-
-/** @param {number | null} value */
-function orDash (value) {
-  return value === null ? '–' : clip(`${value}`, 8)
-}
 
 /** @param {number | null} ms */
 function time (ms) {
@@ -61,4 +39,4 @@ function two (value) {
   return `${value}`.padStart(2, '0')
 }
 
-module.exports = { WIDTH, clip, wrap, orDash, time, milliseconds, percent, clockOf }
+module.exports = { time, milliseconds, percent, clockOf }

@@ -6,9 +6,9 @@ const { FEATURES } = require('../../features')
 const { painter } = require('../../journal/painter')
 const { escapeControls } = require('../../core/escape-controls')
 const { count, formatTime, grouped } = require('../../core/units')
-const { WIDTH, clip, clockOf, milliseconds, percent, orDash, time, wrap } = require('./cell')
+const { clockOf, milliseconds, percent, time } = require('./cell')
 const { dropGroups, hintOf } = require('./drop-groups.cjs')
-const { layOut, mib, short } = require('../../core/grid')
+const { WIDTH, clip, layOut, mib, orDash, short, wrap } = require('../../core/grid')
 const { remarksOf } = require('./remarks.cjs')
 /** @import { Report } from './' */
 
@@ -168,11 +168,10 @@ function pauses ({ gc }, paint) {
 
 /** @param {Record<string, any>} report @param {Paint} paint @returns {string[][]} */
 function ofFeatures (report, paint) {
-  const tools = { paint, width: WIDTH, layOut, short, clip, orDash, escapeControls, wrap, count, time: formatTime }
   return FEATURES.flatMap(({ report: part }) => {
     if (!part || report[part.key] === null) return []
     const omitted = report[`${part.key}Omitted`] ?? 0
-    return [[...part.lines()(report[part.key], tools), ...omitted > 0 ? [paint('dim', `and ${grouped(omitted)} earlier ones`)] : []]]
+    return [[...part.lines()(report[part.key], { paint, width: WIDTH }), ...omitted > 0 ? [paint('dim', `and ${grouped(omitted)} earlier ones`)] : []]]
   })
 }
 

@@ -3,7 +3,7 @@
 const t = require('tap')
 const { painter } = require('../../../lib/journal/painter')
 const { escapeControls } = require('../../../lib/core/escape-controls')
-const { clip } = require('../../../lib/tools/report/cell')
+const { clip } = require('../../../lib/core/grid')
 const { layOut, short } = require('../../../lib/core/grid')
 const { BlockedLoops, linesOf } = require('../../../lib/features/blocked/report')
 

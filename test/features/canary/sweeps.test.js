@@ -9,7 +9,7 @@ function scene ({ serving = 5, takesMs = 300, hasSessions = false } = {}) {
   const taken = /** @type {string[]} */ ([])
   const kernel = /** @type {any} */ ({
     now: () => at,
-    hasSessions: () => hasSessions,
+    features: { hasSessions },
     fleet: { serving: () => Array.from({ length: serving }) },
     outOfRotation: {
       take: async (/** @type {string} */ worker, /** @type {any} */ task) => {

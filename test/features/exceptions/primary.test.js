@@ -12,16 +12,16 @@ function primary (options = {}) {
     at: 0,
     options: { sticky: null, ...options },
     now: () => kernel.at,
-    hasSessions: () => kernel.options.sticky !== null,
+    features: { get hasSessions () { return kernel.options.sticky !== null } },
     /** @type {any[]} */
     lines: [],
     record: (/** @type {string} */ event, /** @type {any} */ fields) => kernel.lines.push({ event, ...fields }),
     /** @type {any[]} */
     calls: [],
-    wish: (/** @type {any} */ { slot }, /** @type {string} */ by, /** @type {string} */ why) => kernel.calls.push(['wish', slot, by, why]),
+    rotation: { wish: (/** @type {any} */ { slot }, /** @type {string} */ by, /** @type {string} */ why) => kernel.calls.push(['wish', slot, by, why]) },
     replace: (/** @type {any} */ { slot }, /** @type {string} */ reason) => kernel.calls.push(['replace', slot, reason]),
-    crashed: (/** @type {{ slot: number }} */ { slot }, /** @type {string} */ how, /** @type {string | null} */ request) => kernel.calls.push(['crashed', slot, how, request]),
-    print: (/** @type {string} */ text) => kernel.calls.push(['print', text])
+    crashWatch: { threw: (/** @type {{ slot: number }} */ { slot }, /** @type {string} */ how, /** @type {string | null} */ request) => kernel.calls.push(['crashed', slot, how, request]) },
+    spawner: { print: (/** @type {string} */ text) => kernel.calls.push(['print', text]) }
   }
   const part = /** @type {any} */ (new Exceptions(/** @type {any} */ (kernel)))
   const handle = /** @type {any} */ (Object.assign(new Heard(), { slot: 2, pid: 22, generation: 1, isServing: true }))

@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const { Exceptions, linesOf } = require('../../../lib/features/exceptions/report')
-const { clip } = require('../../../lib/tools/report/cell')
+const { clip } = require('../../../lib/core/grid')
 const { layOut, short } = require('../../../lib/core/grid')
 const { escapeControls } = require('../../../lib/core/escape-controls')
 

@@ -20,7 +20,7 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
   const samples = new Map()
   const kernel = {
     options: { onBudget, intervalMs: 100, gc: 'default', maxRssBytes: 300 * MIB, hardRssBytes: 375 * MIB, sizing: { limitBytes: null } },
-    execArgv: [],
+    spawner: { execArgv: [] },
     now: () => 1000,
     outOfRotation: {
       take: (/** @type {any} */ handle, /** @type {any} */ task, /** @type {any} */ settle) =>
@@ -39,11 +39,13 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
         )
       }
     },
-    read: async () => ({ rssBytes: after, pssBytes: after, ussBytes: after }),
-    sampleOf: (/** @type {any} */ handle) => samples.get(handle),
-    keep (/** @type {any} */ handle) {
-      journal.push({ event: 'worker.keep', reason: handle.condemnation.reason })
-      handle.condemnation.lift()
+    sampler: {
+      read: async () => ({ rssBytes: after, pssBytes: after, ussBytes: after }),
+      sampleOf: (/** @type {any} */ handle) => samples.get(handle),
+      keep (/** @type {any} */ handle) {
+        journal.push({ event: 'worker.keep', reason: handle.condemnation.reason })
+        handle.condemnation.lift()
+      }
     },
     changed: () => { changes++ },
     record (/** @type {string} */ event, /** @type {any} */ fields) {

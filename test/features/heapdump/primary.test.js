@@ -5,7 +5,6 @@ const path = require('node:path')
 const t = require('tap')
 const { RecycleError } = require('../../../lib/core/errors')
 const { Heapdumps } = require('../../../lib/features/heapdump/primary')
-const { createPrivateFile } = require('../../../lib/primary/recycling/private-file')
 
 const MIB = 1024 ** 2
 const DAY_MS = 24 * 3600 * 1000
@@ -30,12 +29,10 @@ function primary (t, options = {}) {
       return { event, ...fields }
     },
     changed: () => kernel.calls.push('changed'),
-    recycle: async (/** @type {number} */ slot) => ({ event: 'recycled', slot }),
-    read: async () => ({ rssBytes: kernel.rssBytes }),
-    sampleOf: () => ({ rssBytes: kernel.rssBytes }),
+    commands: { recycle: async (/** @type {number} */ slot) => ({ event: 'recycled', slot }) },
+    sampler: { read: async () => ({ rssBytes: kernel.rssBytes }), sampleOf: () => ({ rssBytes: kernel.rssBytes }) },
     // Two of one millisecond have names of their own
-    createFile: (/** @type {number} */ slot, /** @type {string} */ suffix, /** @type {any} */ how) =>
-      createPrivateFile({ slot, pid: ++files, suffix, ...how }),
+    fleet: { slots: { get: () => ({ incumbent: { pid: ++files } }) } },
     outOfRotation: {
       take: async (/** @type {any} */ handle, /** @type {any} */ task) => {
         kernel.calls.push({ task: task.type, file: task.fields.file, refusal: await task.refusal() })

@@ -12,7 +12,7 @@ function primary () {
     isSole: () => kernel.sole,
     /** @type {() => void} */
     becameSole: () => {},
-    onSole: (/** @type {() => void} */ fn) => { kernel.becameSole = fn },
+    takeover: { on: (/** @type {'sole'} */ _, /** @type {() => void} */ fn) => { kernel.becameSole = fn } },
     /** @type {any[]} */
     lines: [],
     record: (/** @type {string} */ event, /** @type {any} */ fields) => kernel.lines.push({ event, ...fields })
