@@ -95,8 +95,8 @@ class Spawner {
   /**
    * Starts a process of which workers are to be copies.
    *
-   * @param {{ label: string, generation: number, control: number, settings: Record<string, any> }} how `label`: in place
-   *   of a slot; `control`: one more descriptor that it is given; `settings`: of lib/features/fork/original.js
+   * @param {{ label: string, generation: number, control: number, settings: Record<string, any> }} how `label`: in
+   *   place of a slot; `control`: one more descriptor that it is given; `settings`: of lib/features/fork/original.js
    */
   startOriginal ({ label, generation, control, settings }) {
     const { id, env } = newMarker()
