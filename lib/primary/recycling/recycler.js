@@ -8,7 +8,7 @@
 const { RecycleError } = require('../../core/errors')
 const { now } = require('../clock')
 const { Requests } = require('./requests')
-const { orderFor, retire } = require('../workers/retirement')
+const { leave } = require('../workers/retirement')
 const { Rollout } = require('../workers/rollout')
 /** @import { Slot, StandbyPool } from '../workers/fleet' */
 /** @import { FinalAccount } from '../workers/retirement' */
@@ -74,7 +74,7 @@ class Recycler {
         slot.recycle = { old, how, isReplaced: how === 'surge' }
         // Clients wait for it to be gone
         const lingerMs = this.fleet.serving().length > 0 ? null : this.options.stopLingerMs
-        const { account, drainMs } = await retire(old, orderFor(reason, this.options, lingerMs), this.record)
+        const { account, drainMs } = await leave(old, { why: reason, times: { lingerMs } }, this)
         if (how === 'drain-first') why = await this.#replace(slot)
         const line = await this.#account(slot, old, { reason, how: isByStandby ? 'standby' : how, ...account, drainMs, tookMs: now() - began })
         if (why === null) this.requests.done(old, line)
@@ -107,7 +107,7 @@ class Recycler {
     old.condemnation.dismiss('scale')
     slot.isNew = true
     slot.vacate(old)
-    const { account, drainMs } = await retire(old, orderFor('scale', this.options), this.record)
+    const { account, drainMs } = await leave(old, { why: 'scale' }, this)
     this.record('scaled', { slot: number, pid: null, oldPid: old.pid, reason: 'scale', ...account, drainMs })
     this.requests.refused(old, new RecycleError('RECYCLE_NOT_DONE', { slot: number, what: 'the recycle', why: 'its slot was scaled away' }))
     this.changed()
@@ -125,7 +125,7 @@ class Recycler {
    * @param {WorkerHandle} handle @param {string} reason
    */
   async retireStandby (handle, reason) {
-    await retire(handle, orderFor(reason, this.options, 0), this.record)
+    await leave(handle, { why: reason, times: { lingerMs: 0 } }, this)
     this.changed()
   }
 

@@ -6,7 +6,7 @@
  */
 
 const { now } = require('../clock')
-const { kill, retire } = require('../workers/retirement')
+const { kill, leave } = require('../workers/retirement')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
 const ANSWER_MS = 1000
@@ -63,8 +63,8 @@ class Shutdown {
     const isOurs = handle.state !== 'draining'
     handle.condemnation.dismiss('stop')
     const { stopLingerMs: lingerMs, stopTimes: { killMs: killTimeoutMs } } = this.options
-    const order = { reason: 'stop', deadlineMs: this.deadlineMs, lingerMs, handoff: false, replayAfterMs: null, killTimeoutMs }
-    const { account, drainMs } = await retire(handle, order, this.record)
+    const times = { deadlineMs: this.deadlineMs, lingerMs, killTimeoutMs }
+    const { account, drainMs } = await leave(handle, { why: 'stop', times, to: 'nobody' }, this)
     if (isOurs) this.record('stopped', { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'stop', ...account, drainMs })
   }
 }

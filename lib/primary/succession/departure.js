@@ -6,7 +6,7 @@
  */
 
 const { SUCCESSION: { reason } } = require('../../features')
-const { orderFor, retire } = require('../workers/retirement')
+const { leave } = require('../workers/retirement')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
 const MOVE_MS = 5 // for each connection: between the two primaries they go one by one
@@ -47,9 +47,8 @@ class Departure {
     const hasServed = handle.calledAt !== null
     if (slot !== null) this.fleet.slots.get(slot)?.vacate(handle)
     handle.condemnation.dismiss(reason)
-    const { deadlineMs } = this
-    const order = { ...orderFor(reason, this.options, hasServed ? null : 0), deadlineMs, isSucceeded: true }
-    const { account, drainMs } = await retire(handle, order, this.record)
+    const times = { deadlineMs: this.deadlineMs, lingerMs: hasServed ? null : 0 }
+    const { account, drainMs } = await leave(handle, { why: reason, times, to: 'successor' }, this)
     if (!isOurs || !hasServed) return
     this.record('recycled', {
       slot,

@@ -12,7 +12,7 @@ const { EventEmitter } = require('node:events')
 const { now } = require('../clock')
 const { boots, howItDied, nextUnlessDebugged } = require('./boot')
 const { inheritedAddresses, requiredAddresses } = require('./required-addresses')
-const { retire } = require('./retirement')
+const { leave } = require('./retirement')
 /** @import { Outcome } from '../../core/account' */
 /** @import { Left } from './process' */
 /** @import { WorkerHandle } from './worker-handle' */
@@ -139,9 +139,8 @@ class Lifecycle extends EventEmitter {
     handle.givenUp = why
     // The next one finds the port taken
     if (why.includes('; it listens on') || why.includes('; its child process')) this.#telling ??= why.replace(/^it /, '')
-    const { killTimeoutMs } = this.options
-    const order = { reason: 'not-ready', deadlineMs: handle.calledAt === null ? 0 : killTimeoutMs, lingerMs: 0, handoff: false, replayAfterMs: null, killTimeoutMs }
-    const { account, drainMs } = await retire(handle, order, this.record)
+    const times = { deadlineMs: handle.calledAt === null ? 0 : this.options.killTimeoutMs, lingerMs: 0 }
+    const { account, drainMs } = await leave(handle, { why: 'not-ready', times, to: 'nobody' }, this)
     this.record('stopped', { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'not-ready', ...account, drainMs })
     // The next one finds it free where no worker is left there.
     for (const key of handle.readiness.evades(handle.readiness.missing)) {

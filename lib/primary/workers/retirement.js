@@ -22,27 +22,25 @@ const BEFORE_KILL_MS = 2000
 const SILENT_MS = 1000 // a heartbeat comes twice a second: at a shorter kill timeout silence says nothing
 
 /**
+ * @typedef {object} Leaving
+ * @property {string} why
+ * @property {{ deadlineMs?: number, lingerMs?: number | null, killTimeoutMs?: number }} [times] by default those of the
+ *   options; `lingerMs`: how long idle connections are held, null: as long as the drain lasts
+ * @property {'siblings' | 'successor' | 'nobody'} [to] who gets its connections, and at last its requests
+ *
  * @typedef {object} Order how a worker is to drain; see lib/worker/leaving/drain.js
  * @property {string} reason
  * @property {number} deadlineMs
- * @property {number | null} lingerMs how long idle connections are held; null: as long as the drain lasts
+ * @property {number | null} lingerMs
  * @property {boolean} handoff
  * @property {number | null} replayAfterMs from when on it gives unanswered requests away; null: never
+ * @property {boolean} [isSucceeded]
  *
  * @typedef {import('../../core/account').Account & { lost: boolean, ended: 'retired' | 'killed' | 'crashed' }}
  *   FinalAccount `lost`: the worker did not answer; `inFlight`, `connections`, `cut` and `unaccounted` are by its last
  *   beat. `killed`: by the primary
  * @typedef {{ account: FinalAccount, drainMs: number }} Retired
  */
-
-/**
- * @param {string} reason @param {Options} options @param {number | null} [lingerMs]
- * @returns {Order & { killTimeoutMs: number }} how a worker leaves for this reason
- */
-function orderFor (reason, options, lingerMs = null) {
-  const { drainTimeoutMs: deadlineMs, killTimeoutMs, handoff } = options
-  return { reason, deadlineMs, lingerMs, handoff, replayAfterMs: replayAfter(options), killTimeoutMs }
-}
 
 /** @param {Options} options @returns {number | null} ms; null: no request is replayed */
 function replayAfter ({ handoff, replay, replayAfterMs, drainTimeoutMs }) {
@@ -56,14 +54,20 @@ const nothingLeft = ended => ({ account: { ...openAccount(0, 0), lost: false, en
 const underWay = new WeakMap()
 
 /**
- * Retires a worker, or hurries its retirement.
+ * Has a worker leave, or hurries one that leaves already.
  *
- * @param {WorkerHandle} handle in any state
- * @param {Order & { killTimeoutMs: number }} order
- * @param {(event: string, fields: Record<string, any>) => unknown} record takes `worker.drain`, at its beginning
+ * @param {WorkerHandle} handle in any state @param {Leaving} how
+ * @param {{ options: Options, record: (event: string, fields: Record<string, any>) => unknown }} deps `record` takes
+ *   `worker.drain`, at its beginning
  * @returns {Promise<Retired>} resolves when the worker is gone
  */
-function retire (handle, { killTimeoutMs, ...order }, record) {
+function leave (handle, { why: reason, times, to = 'siblings' }, { options, record }) {
+  const { drainTimeoutMs: deadlineMs, killTimeoutMs: defaultMs, handoff } = options
+  const { killTimeoutMs = defaultMs, ...given } = times ?? {}
+  const moved = to === 'nobody'
+    ? { handoff: false, replayAfterMs: null }
+    : { handoff, replayAfterMs: replayAfter(options), ...to === 'successor' && { isSucceeded: true } }
+  const order = { reason, deadlineMs, lingerMs: null, ...given, ...moved }
   const before = underWay.get(handle)
   if (before) {
     before.hurry(order)
@@ -170,4 +174,4 @@ async function kill (handle, why) {
   await gone
 }
 
-module.exports = { orderFor, replayAfter, retire, kill }
+module.exports = { leave, replayAfter, kill }
