@@ -12,11 +12,11 @@ const { becomesTrue, livingOfGroup } = require('../support/processes')
 const APP = path.join(FIXTURES, 'plain.js')
 const WORKERS = 2
 
-/** Primaries of one fleet, one after the other. @param {any} t @param {string[]} options */
-function lineage (t, options = []) {
+/** Primaries of one fleet, one after the other. @param {any} t @param {string[]} [options] @param {string[]} [app] */
+function lineage (t, options = [], app = [APP]) {
   const journal = path.join(t.testdir({}), 'journal.ndjson')
   const room = controlRoom(t)
-  const args = ['-w', String(WORKERS), '-i', '50ms', '--stop-linger', '100ms', '--journal', journal, ...options, APP]
+  const args = ['-w', String(WORKERS), '-i', '50ms', '--stop-linger', '100ms', '--journal', journal, ...options, ...app]
   const lines = () => fs.readFileSync(journal, 'utf8').split('\n').filter(Boolean).map(line => JSON.parse(line))
   const start = (env = {}) => startCli(t, args, { env: { ...room.env, ...env } })
   return { start, lines, room }
@@ -52,6 +52,19 @@ t.test('SIGKILL of the primary under load, twice: the workers serve on, and the 
   fleet.child.kill('SIGTERM')
   t.same(await fleet.exited, { code: 0, signal: null })
   t.same(lines().filter(({ event }) => ['worker.crash', 'worker.unadopted', 'journal.gap'].includes(event)), [])
+})
+
+t.test('what an adopted worker has started ends with it', async t => {
+  const folder = t.testdir({})
+  const { start, lines } = lineage(t, ['--kill-timeout', '300ms'], [path.join(FIXTURES, 'starts-children.js'), folder])
+  const { port, child, events } = await start()
+  await events.until('fleet.ready')
+  const daemons = fs.readFileSync(path.join(folder, 'daemons'), 'utf8').trim().split('\n').map(Number)
+  t.teardown(() => daemons.forEach(pid => process.kill(pid, 'SIGKILL')))
+  child.kill('SIGKILL')
+  t.ok(await becomesTrue(() => lines().filter(({ event }) => event === 'worker.orphaned').length === WORKERS))
+  const next = await start({ PORT: String(port) })
+  await next.events.until('worker.children', { count: WORKERS, where: ({ ended }) => ended === 3 })
 })
 
 t.test('workers that no primary adopts in time, or that get SIGTERM, finish what is in flight and leave', async t => {

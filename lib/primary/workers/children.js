@@ -21,8 +21,7 @@ const LOOK_MS = 100
 const REAP_MS = 1000
 const MOST_NAMED = 20
 const AT_ONCE = 32 // processes that are looked at in one turn: each takes a descriptor
-// Mark in the environment of what a worker of this process has started, which is younger than this process
-const MARKED = new RegExp(`(?:^|\\0)${VARIABLE}=(${FLEET}-\\d+)\\0`)
+const MARKED = new RegExp(`(?:^|\\0)${VARIABLE}=([^\\0]+)\\0`)
 
 /** @typedef {{ id: string, slot: number | null, pid: number | null }} Parent a worker, or what workers are copies of */
 /** @typedef {{ pid: number, command: string, isAlone: boolean }} Child `isAlone`: in a session of its own */
@@ -40,6 +39,8 @@ class Children {
   #named = new Set()
   /** @type {Promise<Map<string, Child[]>> | null} */
   #nextLook = null
+  /** Sessions of adopted workers, by id: their children may be older than this process. @type {Map<string, string>} */
+  #adopted = new Map()
 
   /** @param {import('../parts').Deps} deps */
   constructor ({ options, stopping, fleet, tasks, record }) {
@@ -52,6 +53,8 @@ class Children {
 
   /** @param {import('./worker-handle').WorkerHandle} handle */
   connect (handle) {
+    const { id, pid } = handle
+    if (!id.startsWith(FLEET)) this.#adopted.set(id, statOf(Number(pid))?.session ?? '')
     handle.on('exit', () => this.endOf(handle))
   }
 
@@ -95,7 +98,8 @@ class Children {
   #look () {
     this.#nextLook ??= setTimeout(AT_ONCE_MS).then(() => {
       this.#nextLook = null
-      return childrenById(new Set(this.fleet.all().map(({ pid }) => pid))) // a copy has the environment of its original
+      // A copy has the environment of its original
+      return childrenById(new Set(this.fleet.all().map(({ pid }) => pid)), this.#adopted)
     })
     return this.#nextLook
   }
@@ -103,20 +107,22 @@ class Children {
 
 /**
  * @param {ReadonlySet<number>} workers pids that are no children
+ * @param {ReadonlyMap<string, string>} adopted sessions of those that another primary has started, by id
  * @returns {Promise<Map<string, Child[]>>} by the id of the worker that has started them
  */
-async function childrenById (workers) {
+async function childrenById (workers, adopted) {
   const own = statOf('self')
   /** @type {Map<string, Child[]>} */
   const found = new Map()
   const look = async (/** @type {number} */ pid) => {
     const stat = workers.has(pid) ? null : statOf(pid)
-    if (stat === null || stat.state === 'Z' || stat.startedAt < Number(own?.startedAt)) return
+    if (stat === null || stat.state === 'Z' || (adopted.size === 0 && stat.startedAt < Number(own?.startedAt))) return
     const id = MARKED.exec(await read(pid, 'environ'))?.[1]
     if (id === undefined) return
     const [program = '', argument = ''] = (await read(pid, 'cmdline')).split('\0')
     const command = `${path.basename(program)} ${argument}`.trim().slice(0, 100)
-    found.set(id, [...found.get(id) ?? [], { pid, command, isAlone: stat.session !== own?.session }])
+    const isAlone = stat.session !== (adopted.get(id) ?? own?.session)
+    found.set(id, [...found.get(id) ?? [], { pid, command, isAlone }])
   }
   const pids = fs.readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(Number)
   for (let at = 0; at < pids.length; at += AT_ONCE) {
