@@ -7,8 +7,9 @@ const path = require('node:path')
 const { setTimeout: passed } = require('node:timers/promises')
 const t = require('tap')
 const { Roster } = require('../../bench/support/roster')
+const { longAlone } = require('../support/campaign')
 
-t.test('bench:drops --quick counts the drops of each peer; recycle drops nothing and no client reconnects', async t => {
+t.test('bench:drops --quick counts the drops of each peer; recycle drops nothing and no client reconnects', { skip: longAlone('10', 'npm run test:bench') }, async t => {
   const { said, figures } = await quickBench(t, 'drops', ['--rate', '250', '--connections', '30', '--budget', '70'])
   const { requests, recycles, dropped, errors, reopened, perMillion, p50, p99, max, peakWorkerMiB, peakFleetMiB } = figures('keep-alive', 'recycle')
   t.ok(requests > 0 && recycles >= 1, `${requests} requests, ${recycles} recycles`)
@@ -21,7 +22,7 @@ t.test('bench:drops --quick counts the drops of each peer; recycle drops nothing
     .reduce((sum, count) => sum + count, 0)), JSON.stringify(other))
 })
 
-t.test('a run in which no worker was recycled is void', async t => {
+t.test('a run in which no worker was recycled is void', { skip: longAlone('5', 'npm run test:bench') }, async t => {
   const { said, figures } = await quickBench(t, 'drops', ['--peers', 'experiment', '--seconds', '1', '--patience', '0', '--budget', '1000', '--rate', '100'])
   const { void: why, requests, dropped, perRecycle, p99 } = figures('keep-alive', 'experiment')
   t.equal(why, 'void: no worker was recycled')

@@ -9,11 +9,11 @@ const t = require('tap')
 const { load } = require('../../bench/support/load')
 const { parseTrace, reasonsOf } = require('../../bench/support/gc-log')
 const { APPS, PROFILES, optionsOf } = require('../../bench/support/gc-profiles')
-const { extent } = require('../support/campaign')
+const { longAlone } = require('../support/campaign')
 const { freePort } = require('../support/fleet')
 
-t.test('bench:gc --quick loads by autocannon, counts collections, faults and recycles, and claims no count of drops', async t => {
-  const profiles = extent({ short: ['default', 'huge-heap'], long: ['default', 'huge-heap', 'no-mark-sweep'] })
+t.test('bench:gc --quick loads by autocannon, counts collections, faults and recycles, and claims no count of drops', { skip: longAlone('15', 'npm run test:bench') }, async t => {
+  const profiles = ['default', 'huge-heap', 'no-mark-sweep']
   const { said, results, figures } = await quickBench(t, 'gc', ['--profiles', profiles.join(',')])
   const group = 'garbage, 1 worker, 4 connections, saturation'
   t.match(said, `${group}, beside default`)
@@ -33,7 +33,7 @@ t.test('bench:gc --quick loads by autocannon, counts collections, faults and rec
   t.notMatch(said, 'dropped')
 })
 
-t.test('this Node knows the flags of every profile, and each app answers', async t => {
+t.test('this Node knows the flags of every profile, and each app answers', { skip: longAlone('5', 'npm run test:bench') }, async t => {
   for (const profile of PROFILES) {
     const { nodeOption } = optionsOf(profile, 'garbage')
     if (nodeOption.length > 0) await t.resolves(promisify(execFile)(process.execPath, [...nodeOption, '-e', '0']), `${profile}: ${nodeOption.join(' ')}`)

@@ -4,8 +4,9 @@ const { quickBench } = require('../support/bench')
 const fs = require('node:fs')
 const t = require('tap')
 const { Hold } = require('../../bench/support/hold')
+const { longAlone } = require('../support/campaign')
 
-t.test('bench:meter --quick measures every reader, and its cost for the worker', { skip: process.platform !== 'linux' && 'there is no /proc' }, async t => {
+t.test('bench:meter --quick measures every reader, and its cost for the worker', { skip: longAlone('15', 'npm run test:bench') }, async t => {
   const { said, results, figures } = await quickBench(t, 'meter')
   const [fleet, worker] = results.groups
   t.match(fleet.subjects.map((/** @type {any} */ { name }) => name), [/nothing/, /awk/, /smaps, blocking/, /smaps_rollup, blocking/, /smaps_rollup, as/, /statm/, /pidusage/])
@@ -21,7 +22,7 @@ t.test('bench:meter --quick measures every reader, and its cost for the worker',
   t.match(said, /goal (met: {3}|missed:) 2 workers of 50 MB: statm, as the guard: µs per worker/)
 })
 
-t.test('a fleet that does not fit into memory is left out, with a message', async t => {
+t.test('a fleet that does not fit into memory is left out, with a message', { skip: longAlone('3', 'npm run test:bench') }, async t => {
   const { said, results } = await quickBench(t, 'meter', ['--fleets', '1x50,1000000x50', '--workers-of', '50', '--only', 'nothing'])
   t.match(said, 'left out: 1000000 × 50 MB')
   t.same(results.groups.map((/** @type {any} */ { name }) => name), ['1 workers of 50 MB', 'a worker of 50 MB that takes fresh memory, read without a pause'])
