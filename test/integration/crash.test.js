@@ -12,37 +12,41 @@ const { loadAddon } = require('../../lib/native/addon')
 // Until the primary has a descriptor of each connection, on a busy machine too
 const covered = () => new Promise(resolve => setTimeout(resolve, 300))
 
-for (const [what, task, left] of /** @type {const} */ ([
+/** @type {[string, string | null, { code: number | null, signal: NodeJS.Signals | null }][]} */
+const ENDS = [
   ['process.exit() in a request', '/exit', { code: 3, signal: null }],
   ['an exception in a request', '/throw', { code: 1, signal: null }],
   ['SIGKILL', null, { code: null, signal: 'SIGKILL' }],
   ['SIGSEGV', null, { code: null, signal: 'SIGSEGV' }]
-])) {
-  t.test(`${what} costs one worker, which is replaced; the other workers are not affected`, async t => {
-    const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 2, onException: 'exit', replay: 'off' })
+]
+
+t.test('process.exit(), an exception, SIGKILL and SIGSEGV cost one worker each, which is replaced; the other workers are not affected', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'misbehaves.js', { workers: 2, onException: 'exit', replay: 'off' })
+  for (const [i, [what, task, left]] of ENDS.entries()) {
     const clients = await clientPerWorker(t, port, 2)
     const [pid, agent] = [...clients].at(-1) ?? []
     clients.delete(pid)
     await covered()
     const stops = [...clients.values()].map(other => keepAsking(port, '/pid', other))
-    if (task) t.match(await get(port, task, { agent }), loadAddon().addon ? { status: 502 } : { error: 'ECONNRESET' })
-    else process.kill(pid, left.signal)
+    if (task) t.match(await get(port, task, { agent }), loadAddon().addon ? { status: 502 } : { error: 'ECONNRESET' }, what)
+    else process.kill(pid, /** @type {NodeJS.Signals} */ (left.signal))
 
-    const crash = await events.until('worker.crash')
-    t.match(crash, { pid, ...left })
-    const ready = await events.until('worker.ready', { count: 3 })
-    t.equal(ready.slot, crash.slot)
+    const crash = await events.until('worker.crash', { count: i + 1 })
+    t.match(crash, { pid, ...left }, what)
+    const ready = await events.until('worker.ready', { count: 3 + i })
+    t.equal(ready.slot, crash.slot, what)
     await supervisor.ready()
-    t.match(supervisor.status().totals, { workers: 2, ready: 2, recycles: 0 })
-    t.match(await get(port, '/'), { status: 200 })
+    t.match(supervisor.status().totals, { workers: 2, ready: 2, recycles: 0 }, what)
+    t.match(await get(port, '/'), { status: 200 }, what)
     for (const stop of stops) {
       const { requests, failures } = await stop()
-      t.ok(requests > 0)
-      t.same(failures, [])
+      t.ok(requests > 0, what)
+      t.same(failures, [], what)
     }
-    t.equal(events.all('worker.crash').length, 1)
-  })
-}
+    for (const client of clients.values()) client.destroy()
+    t.equal(events.all('worker.crash').length, i + 1, what)
+  }
+})
 
 t.test('a worker that dies soon after it has become ready, again and again, does not end the run while another worker serves', async t => {
   const { port, child, events, exited } = await startCli(t, ['-w', '2', '--stop-linger', '100ms', path.join(FIXTURES, 'doomed.js')], { env: { DOOMED: '0' } })
