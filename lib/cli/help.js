@@ -36,6 +36,9 @@ const COMMANDS = Object.freeze([
   [['unit', 'completion'], 'a systemd service; for your shell']
 ])
 
+/** Names of all commands. */
+const NAMES = Object.freeze([...COMMANDS.flatMap(([names]) => names), 'help'])
+
 const EXAMPLES = Object.freeze([
   ['recycle --max-rss 512MiB app.js', 'a worker over 512 MiB is replaced'],
   ['recycle reload', 'new code, and no request is dropped'],
@@ -126,4 +129,4 @@ function section (title, rows) {
   return [`${title}:`, ...rows.map(([term, text]) => `  ${term.padEnd(width)}  ${text}`), '']
 }
 
-module.exports = { COMMANDS, MOST_USED, addHelp, groupOf }
+module.exports = { COMMANDS, MOST_USED, NAMES, addHelp, groupOf }

@@ -52,12 +52,25 @@ async function main (argv) {
 
 /** @param {Command} program @param {string[]} argv */
 function addAll (program, argv) {
+  require('./run').addRun(program, { isStart: argv[2] === 'start' && synonymOf('start') !== null })
+  if (mayNameCommand(argv.slice(2))) addCommands(program, argv)
+}
+
+/** @param {string[]} words @returns {boolean} false: they run an app, and no command is in what they print */
+function mayNameCommand (words) {
+  const { NAMES } = require('./help')
+  const { SYNONYMS } = require('../tables/habits')
+  return words.every(word => word.startsWith('-')) || words.includes('--help') ||
+    words.some(word => NAMES.includes(word) || SYNONYMS[word]?.length > 0 || /^-\w*h/.test(word))
+}
+
+/** @param {Command} program @param {string[]} argv */
+function addCommands (program, argv) {
   const { FEATURES } = require('../features')
   const { count } = require('../core/units')
   const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
   const { addVerbs, verb, act, hasLost, losses } = require('./verbs')
   const { print } = require('./print')
-  require('./run').addRun(program, { isStart: argv[2] === 'start' && synonymOf('start') !== null })
   require('./drill').addDrill(program, argv)
   for (const command of ['report', 'ls', 'status', 'tail', 'logs', 'top']) ALONE[command]()(program)
   addVerbs(program)

@@ -11,7 +11,7 @@ const { takeServiceEnvironment } = require('../core/service-environment')
 const { ENVIRONMENT } = require('../features')
 const { checkTypeScript, fileOf, findStart } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
-const { groupOf } = require('./help')
+const { NAMES, groupOf } = require('./help')
 const { compileWhenBusy } = require('./lean-v8')
 const { lastWords } = require('./print')
 /** @import { Command } from 'commander' */
@@ -96,8 +96,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const service = takeServiceEnvironment(process.env, process.pid, Object.keys(ENVIRONMENT))
   const own = { inherited: new InheritedSockets(service.sockets), orphans: new Orphans(), takeover }
   const picked = found?.start ?? pickApp(app, args, config, found?.why)
-  const commands = command.commands.map(subcommand => subcommand.name())
-  const supervisor = orNoSuchCommand(picked.app, commands, () => {
+  const supervisor = orNoSuchCommand(picked.app, () => {
     const toRun = fileOf(picked.app, picked.args)
     checkTypeScript(toRun.app, options.nodeOptions)
     return assemble(toRun.app, toRun.args, options, own)
@@ -142,16 +141,16 @@ function unreadInput () {
  * like it.
  *
  * @template T
- * @param {string} app @param {string[]} commands @param {() => T} assemble @returns {T}
+ * @param {string} app @param {() => T} assemble @returns {T}
  */
-function orNoSuchCommand (app, commands, assemble) {
+function orNoSuchCommand (app, assemble) {
   try {
     return assemble()
   } catch (error) {
     if (error instanceof RecycleError && error.code === 'RECYCLE_NO_APP' && /^[\w-]+$/.test(app)) {
       const answer = answerToCommand(app)
       if (answer !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: answer })
-      const meant = nearest(app, commands)
+      const meant = nearest(app, NAMES)
       throw new RecycleError(error.code, { ...error.details, why: `${error.details.why}, and no such command; ${meant ? `did you mean recycle ${meant}?` : 'see recycle --help'}` })
     }
     throw error
