@@ -60,7 +60,7 @@ function addAll (program, argv) {
 function mayNameCommand (words) {
   const { NAMES } = require('./help')
   const { SYNONYMS } = require('../tables/habits')
-  return words.every(word => word.startsWith('-')) || words.includes('--help') ||
+  return words.every(word => word.startsWith('-') || Object.hasOwn(SYNONYMS, word)) || words.includes('--help') ||
     words.some(word => NAMES.includes(word) || SYNONYMS[word]?.length > 0 || /^-\w*h/.test(word))
 }
 

@@ -40,6 +40,7 @@ t.test('the README has the ten options of the help', async t => {
 t.test('recycle without an app prints the help on stderr and exits 2', async t => {
   const { stdout } = await recycle(['--help'])
   t.match(await recycleAlone([]), { code: 2, stdout: '', stderr: stdout })
+  t.match(await recycle(['start']), { code: 2, stdout: '', stderr: stdout }, 'by the word of another supervisor, too')
 })
 
 t.test('help options has every option, help <command> is its --help', async t => {
