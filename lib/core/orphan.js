@@ -11,6 +11,14 @@
 const VERSION = 1
 const LONGEST_NAME = 108 // of sockaddr_un. Node.js 20 fills names up with zeros, later ones do not
 
+/** Events that orphans write: rows of journal/events.js. @type {Record<string, import('../features').Event>} */
+const OF_ORPHANS = {
+  'worker.orphaned': { level: 'warn', sentence: (l, { time, worker }) => `supervisor ${l.oldPid} has died: ${worker(l)} serves on for ${time(l.timeoutMs)}, or until another supervisor adopts it` },
+  'worker.unadopted': { level: 'warn', sentence: (l, { worker }) => `no supervisor has adopted ${worker(l)} (${l.why}): it leaves` },
+  'worker.revived': { level: 'warn', sentence: (l, { worker }) => `${worker(l)} starts supervisor ${l.started} (--revive)` },
+  'worker.unrevived': { level: 'error', sentence: (l, { worker }) => `the supervisor that ${worker(l)} has started ${l.why}${l.isLast ? ', and is not started again' : ''}` }
+}
+
 /**
  * @param {number} uid @param {string} fleet what tells it from the others of this user
  * @returns {string} with which the names of its orphans begin
@@ -48,4 +56,4 @@ function hash (text) {
   return [high, low].map(half => (half >>> 0).toString(16).padStart(8, '0')).join('')
 }
 
-module.exports = { VERSION, familyOf, lockName, socketName, orphansAmong }
+module.exports = { OF_ORPHANS, VERSION, familyOf, lockName, socketName, orphansAmong }

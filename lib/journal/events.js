@@ -12,6 +12,7 @@ const { boundsOf } = require('../core/container-budget')
 const { FEATURES, SUCCESSION } = require('../features')
 const { streamsCut } = require('../core/account')
 const { REASONS } = require('../tables/reasons')
+const { OF_ORPHANS } = require('../core/orphan')
 const { count, formatSize, formatTime } = require('../core/units')
 const { countRestarted } = require('../core/why-stayed')
 const { FORMAT, workerOf, sizes } = require('./format')
@@ -83,10 +84,7 @@ const EVENTS = {
   'fleet.failed': { level: 'error', sentence: l => l.error },
   'fleet.warning': { level: 'warn', sentence: l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l, FORMAT) : null) ?? l.warning },
   'worker.spawn': { level: 'debug', sentence: l => `${l.adopted ? 'adopted' : 'spawned'} ${workerOf(l)}` },
-  'worker.orphaned': { level: 'warn', sentence: l => `supervisor ${l.oldPid} has died: ${workerOf(l)} serves on for ${formatTime(l.timeoutMs)}, or until another supervisor adopts it` },
-  'worker.unadopted': { level: 'warn', sentence: l => `no supervisor has adopted ${workerOf(l)} (${l.why}): it leaves` },
-  'worker.revived': { level: 'warn', sentence: l => `${workerOf(l)} starts supervisor ${l.started} (--revive)` },
-  'worker.unrevived': { level: 'error', sentence: l => `the supervisor that ${workerOf(l)} has started ${l.why}${l.isLast ? ', and is not started again' : ''}` },
+  ...OF_ORPHANS,
   'fleet.adopted': { level: 'warn', sentence: l => `supervisor ${l.oldPid} has died; for ${formatTime(l.gapMs)} ${count(l.workers.length, 'worker')} served on without one, and supervisor ${l.pid} has adopted and replaces ${l.workers.length === 1 ? 'it' : 'them'}` },
   'worker.standby': { sentence: l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}` },
   'worker.ready': {

@@ -19,7 +19,7 @@ const net = require('node:net')
 const { performance } = require('node:perf_hooks')
 const { clearTimeout, setTimeout } = require('node:timers')
 const { version } = require('../../package.json')
-const { VERSION, familyOf, lockName, socketName } = require('../core/orphan')
+const { OF_ORPHANS, VERSION, familyOf, lockName, socketName } = require('../core/orphan')
 const { loadAddon } = require('../native/addon')
 const { statFields } = require('../native/proc')
 const { serverDataOf } = require('./accepting/server-data')
@@ -30,6 +30,8 @@ const DYING_MS = 500 // from the end of its channels to that of a process
 const LOOK_MS = 20
 const ORDER_MS = 5000 // a new primary that is silent for longer has died, too
 const RECEIVE_MS = 5
+/** Without the packages that the primary's are made with. @type {any} */
+const FORMAT = { time: (/** @type {number} */ ms) => `${ms / 1000} s`, worker: (/** @type {any} */ { slot, pid }) => `slot ${slot} (${pid})` }
 const LEAVE_ON = ['SIGTERM', 'SIGINT', 'SIGQUIT']
 
 /**
@@ -101,10 +103,9 @@ class Orphan {
     const family = familyOf(Number(process.geteuid?.()), fleet)
     this.#server.listen({ path: socketName(family, process.pid), exclusive: true }).unref()
     this.#timer = setTimeout(() => this.#end('timeout'), timeoutMs)
-    this.#say(since, 'worker.orphaned', { timeoutMs }, `supervisor ${this.#primary} has died: this worker serves on for ${timeoutMs / 1000} s, or until another supervisor adopts it`)
+    this.#say(since, 'worker.orphaned', { timeoutMs })
     if (revive === null) return
-    const say = this.#say.bind(this, since)
-    this.#revival = new Revival(revive, lockName(family), say)
+    this.#revival = new Revival(revive, lockName(family), (event, fields) => this.#say(since, event, fields))
     this.#revival.begin()
   }
 
@@ -159,9 +160,7 @@ class Orphan {
   #end (why) {
     const since = this.#since
     this.#stop()
-    if (why !== null && since !== null) {
-      this.#say(since, 'worker.unadopted', { why }, `no supervisor has adopted this worker (${why}): it leaves`)
-    }
+    if (why !== null && since !== null) this.#say(since, 'worker.unadopted', { why })
     this.leave('orphaned')
   }
 
@@ -188,13 +187,13 @@ class Orphan {
   /**
    * In the log and the journal, which have no other writer now.
    *
-   * @param {number} since @param {string} event @param {Record<string, any>} fields @param {string} text
+   * @param {number} since @param {string} event @param {Record<string, any>} fields
    */
-  #say (since, event, fields, text) {
+  #say (since, event, fields) {
     const { journal, log } = /** @type {Settings} */ (this.settings)
     const about = { slot: this.slot, pid: process.pid, oldPid: this.#primary, ...fields }
     const t = Date.now() // eslint-disable-line no-restricted-properties -- a time of day, for people and other journals
-    const sentence = `slot ${this.slot} (${process.pid}): ${text}`
+    const sentence = OF_ORPHANS[event].sentence?.(about, FORMAT)
     if (log === 'json') printError(`${JSON.stringify({ level: 40, time: t, name: 'recycle', primary: this.#primary, event, ...about, msg: sentence })}\n`)
     else if (log === 'pretty') printError(`recycle: ${sentence}\n`)
     if (journal !== null) append(journal, JSON.stringify({ v: 1, t, event, ...about, since }))

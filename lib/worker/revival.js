@@ -28,7 +28,7 @@ class Revival {
 
   /**
    * @param {Program} program @param {string} lock the path
-   * @param {(event: string, fields: Record<string, any>, text: string) => void} say
+   * @param {(event: string, fields: Record<string, any>) => void} say
    */
   constructor (program, lock, say) {
     this.program = program
@@ -58,14 +58,13 @@ class Revival {
     const failed = (/** @type {string} */ why) => {
       if (this.#isOver) return
       const isLast = attempt === MOST
-      const end = isLast ? `; that was attempt ${MOST}, and the last one` : ''
-      this.say('worker.unrevived', { attempt, why, isLast }, `the supervisor that it has started ${why}${end}`)
+      this.say('worker.unrevived', { attempt, why, isLast })
       if (!isLast) this.#timer = setTimeout(() => this.#start(attempt + 1), FIRST_MS * 2 ** (attempt - 1)).unref()
     }
     child.once('error', ({ message }) => failed(`could not be started (${message})`))
     child.once('exit', (code, signal) => failed(signal ? `was killed by ${signal}` : `exited with code ${code}`))
     const { pid: started } = child
-    if (started !== undefined) this.say('worker.revived', { attempt, started }, `it starts supervisor ${started} (--revive)`)
+    if (started !== undefined) this.say('worker.revived', { attempt, started })
   }
 
   /** This worker is no orphan any more; others may be for a moment. */

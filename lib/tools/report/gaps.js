@@ -13,13 +13,13 @@
  * @property {string} why
  */
 
+const { OF_ORPHANS } = require('../../core/orphan')
 const { count } = require('../../core/units')
 const { SUCCESSION } = require('../../features')
 const { asCount, asNumber, asText } = require('../../core/journal-field')
 
 const MOST = 100
 const BEFORE_START = ['fleet.admin', 'fleet.control', 'fleet.warning'] // the sockets are opened first
-const OF_ORPHANS = ['worker.orphaned', 'worker.unadopted', 'worker.revived', 'worker.unrevived'] // their own: the primary has died before
 const LOOKS = 3
 const SLACK_MS = 60_000 // a look may take long
 
@@ -51,7 +51,7 @@ class Gaps {
   /** @param {Record<string, any>} line of a supervisor */
   add (line) {
     const t = asNumber(line.t)
-    if (OF_ORPHANS.includes(line.event)) return
+    if (Object.hasOwn(OF_ORPHANS, line.event)) return // their own: the primary has died before
     if (line.event === 'journal.gap') return this.#put(asNumber(line.from), asNumber(line.to), line.why === 'unreadable' ? `${count(asCount(line.lines), 'line')} cannot be read` : `${count(asCount(line.lines), 'line')} could not be written: ${asText(line.why) ?? 'not known'}`)
     if (line.event === 'journal.end') {
       this.#isEnded = true
