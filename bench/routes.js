@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * The cost of counting requests by route in a worker (`--memory-by-route`; lib/features/leaks/route-counter.js), in CPU
+ * The cost of counting requests by route in a worker (`--memory-by-route`; lib/features/leaks/worker.js), in CPU
  * time of each request. Requests are published as Node.js publishes them, without sockets, so that nothing but
  * recycle's own part is measured.
  *

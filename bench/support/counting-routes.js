@@ -6,7 +6,7 @@ const diagnostics = require('node:diagnostics_channel')
 const { EventEmitter } = require('node:events')
 const net = require('node:net')
 const { ConnectionTracker } = require('../../lib/worker/connections/tracker')
-const { RouteCounter } = require('../../lib/features/leaks/route-counter')
+const { RouteCounter } = require('../../lib/features/leaks/worker')
 
 const [, , how, seconds, url, pattern] = process.argv
 const BATCH = 500 // requests in a turn of the event loop

@@ -45,7 +45,7 @@
  */
 
 const net = require('node:net')
-const { Pace } = require('../../lib/tools/drill/pace')
+const { Pace } = require('../../lib/tools/drill/swarm')
 const { inOwnProcess } = require('./own-process')
 const { percentiles } = require('./statistics')
 

@@ -10,7 +10,7 @@
  * connection, of which workers accept unequal parts. New workers are still a little slower at first.
  */
 
-const { AT: SWEEPS_AT } = require('../../lib/features/canary/sweeps')
+const { AT: SWEEPS_AT } = require('../../lib/features/canary/bake')
 const { newCounts, newConnection, countResponse, countCollection, blockBetween } = require('../../lib/features/canary/counts')
 const { addTime, thresholdsOf } = require('../../lib/features/canary/times')
 const { judge } = require('../../lib/features/canary/verdict')

@@ -21,7 +21,7 @@ const ALONE = Object.freeze({
   '-V': () => () => {},
   cpuprofile: () => require('./cpuprofile').addCpuprofile,
   logs: () => require('./logs').addLogs,
-  ls: () => require('./ls').addLs,
+  ls: () => require('./status').addLs,
   report: () => require('./report').addReport,
   status: () => require('./status').addStatus,
   tail: () => require('./tail').addTail,

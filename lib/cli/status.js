@@ -1,7 +1,7 @@
 'use strict'
 
 const { addFleetOptions, withFleet } = require('./fleet')
-const { printJson } = require('./print')
+const { printJson, complain } = require('./print')
 /** @import { Command } from 'commander' */
 
 /** `recycle status [name]`. @param {Command} program */
@@ -25,4 +25,37 @@ async function show (command, { json = false }) {
   stdout.write(formatStatus(status, { width: stdout.columns ?? Infinity, colors: stdout.isTTY && stdout.hasColors() }))
 }
 
-module.exports = { addStatus }
+/** `recycle ls`: the fleets that are running. @param {import('commander').Command} program */
+function addLs (program) {
+  program.command('ls')
+    .description('Lists the running fleets.')
+    .option('--json', 'print a JSON array instead')
+    .addHelpText('after', '\nLists the fleets of this user, for root those of all users, except those with --control <path> or a RECYCLE_CONTROL_DIR of their own.')
+    .action(given => list(given))
+}
+
+/** @param {{ json?: boolean }} given */
+async function list ({ json = false }) {
+  const { connect, listFleets } = require('../control/client')
+  const { distrusted, searchedFolders } = require('../control/socket-path')
+  const ofAll = { ofAll: true }
+  const fleets = await Promise.all((await listFleets(process.env, ofAll)).map(async ({ path, ...fleet }) => {
+    if (fleet.pid === null) return { ...fleet, control: path, totals: null }
+    const client = await connect(path).catch(() => null)
+    const status = await client?.call('status').catch(() => null) ?? null
+    client?.close()
+    return { ...fleet, control: path, totals: status?.totals ?? null, rssBytes: sumOf(status?.workers ?? [], 'rssBytes') }
+  }))
+  for (const why of distrusted(process.env, ofAll)) complain(`ignored: ${why}`)
+  if (json) return printJson(fleets)
+  if (fleets.length === 0) return complain(`no fleet is running, as far as ${searchedFolders(process.env).join(' or ')} tells; a service may have a folder of its own: RECYCLE_CONTROL_DIR`)
+  const { formatFleets } = require('../operate/control-table')
+  process.stdout.write(formatFleets(fleets, { width: process.stdout.columns ?? Infinity }))
+}
+
+/** @param {Record<string, any>[]} workers @param {string} field */
+function sumOf (workers, field) {
+  return workers.reduce((sum, worker) => sum + (worker[field] ?? 0), 0)
+}
+
+module.exports = { addStatus, addLs }

@@ -23,7 +23,7 @@
  *   does, for room; `hasNoRoom`: the memory has none for its replacement
  */
 
-const { spreadCrossings } = require('./crossings')
+const { spreadCrossings } = require('./trend')
 const { fitting, isServing, isUsable, surging } = require('./fleet-facts')
 const { nextRecycles } = require('./recycle-order')
 /** @import { Desired, Facts } from './fleet-facts' */

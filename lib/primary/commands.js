@@ -5,7 +5,6 @@
 const { boundsOf, whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
 const { fewestWorkers } = require('../core/recycle-order')
-const { readSignal } = require('../core/signal')
 /** @import { Recorded } from '../journal/events' */
 /** @import { Slot } from './workers/fleet' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
@@ -182,4 +181,21 @@ class Commands {
   }
 }
 
-module.exports = { Commands }
+/** Signals for the workers' own listeners: those that end no process of a fleet, and mean something to some app. */
+
+const SIGNALS = /** @type {const} */ (['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'])
+
+/**
+ * @param {unknown} given with or without its SIG
+ * @returns {typeof SIGNALS[number]}
+ * @throws {RecycleError} RECYCLE_BAD_OPTION
+ */
+function readSignal (given) {
+  const name = `SIG${String(given).toUpperCase().replace(/^SIG/, '')}`
+  const found = SIGNALS.find(signal => signal === name)
+  if (found) return found
+  const instead = ['SIGTERM', 'SIGINT', 'SIGKILL', 'SIGQUIT'].includes(name) ? '; recycle stop ends the fleet, and recycle recycle <slot> replaces a worker' : ''
+  throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'the signal', given, accepts: `${SIGNALS.join(', ')}${instead}` })
+}
+
+module.exports = { Commands, readSignal }

@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { spreadCrossings } = require('../../lib/core/crossings')
+const { spreadCrossings } = require('../../lib/core/trend')
 
 const at = (/** @type {number[]} */ ...times) => times.map((crossesAt, slot) => ({ slot, crossesAt }))
 

@@ -6,7 +6,7 @@
 
 const t = require('tap')
 const { makeSample } = require('../../lib/core/sample')
-const { verdict } = require('../../lib/tables/verdict')
+const { verdict } = require('../../lib/tables/reasons')
 const { openWindow, pushSample } = require('../../lib/core/window')
 const { extent } = require('../support/campaign')
 const { FleetModel, firstSlots } = require('../support/fleet-model')

@@ -12,8 +12,7 @@
 const path = require('node:path')
 const t = require('tap')
 const { readJournal } = require('../..')
-const { spreadCrossings } = require('../../lib/core/crossings')
-const { pushReading, timeToCrossing } = require('../../lib/core/trend')
+const { pushReading, spreadCrossings, timeToCrossing } = require('../../lib/core/trend')
 const { seeded } = require('../support/random')
 const { unplanned } = require('../support/replay-plan')
 

@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { readSignal } = require('../../lib/core/signal')
+const { readSignal } = require('../../lib/primary/commands')
 
 t.test("a signal for the workers' listeners is named with or without its SIG, in any case", async t => {
   t.same(['SIGHUP', 'usr1', 'SigUsr2', 'WINCH'].map(readSignal), ['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'])

@@ -5,7 +5,7 @@ const { startFleet, sumOfEnds } = require('../support/fleet')
 const { Load } = require('../support/load')
 const { clientOf, pidOf } = require('../support/memory')
 const { RawClient, head } = require('../support/raw-client')
-const { isRelieved } = require('../../lib/features/gc/policy')
+const { isRelieved } = require('../../lib/features/gc/primary')
 
 const OPTIONS = { onBudget: 'collect', maxRss: '128MiB', hardRss: '1GiB', jitter: '0' }
 

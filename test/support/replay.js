@@ -2,7 +2,7 @@
 
 /** Replays the verdict over the samples of a journal. */
 
-const { verdict } = require('../../lib/tables/verdict')
+const { verdict } = require('../../lib/tables/reasons')
 const { openWindow, pushSample } = require('../../lib/core/window')
 
 /** @typedef {{ pid: number, t: number, reason: string }} Decision */

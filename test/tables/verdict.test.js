@@ -2,8 +2,7 @@
 
 const t = require('tap')
 const { makeSample } = require('../../lib/core/sample')
-const { REASONS, isOver } = require('../../lib/tables/reasons')
-const { verdict, crossing } = require('../../lib/tables/verdict')
+const { REASONS, crossing, isOver, verdict } = require('../../lib/tables/reasons')
 const { openWindow, pushSample } = require('../../lib/core/window')
 
 /** @type {import('../../lib/tables/budget').Budget} */

@@ -6,10 +6,9 @@
  * lib/primary/workers/retirement.js.
  */
 
+const fs = require('node:fs')
 const { setTimeout: delay } = require('node:timers/promises')
 const { loadInterrupt } = require('./interrupt')
-const { stoppedBy } = require('./process-state')
-const { Silence } = require('./silence')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 const LOOK_MS = 250
@@ -175,4 +174,60 @@ class BlockedLoops {
   }
 }
 
-module.exports = { BlockedLoops }
+/**
+ * For how long the event loop of a worker has been blocked, by when it was heard last. While it cannot run for another
+ * reason (a signal or a debugger has stopped it), its silence says nothing.
+ */
+
+class Silence {
+  /** A silence is counted from here at the earliest. */
+  #sparedAt = -Infinity
+  /** Since when it has not been able to run. @type {number | null} */
+  #stoppedSince = null
+
+  /**
+   * @param {number} at @param {{ heardAt: number, isStopped: boolean }} seen now
+   * @returns {{ blockedMs: number, stoppedMs: number }}
+   */
+  look (at, { heardAt, isStopped }) {
+    if (isStopped) {
+      this.#sparedAt = at
+      this.#stoppedSince ??= heardAt
+    } else {
+      this.#stoppedSince = null
+    }
+    return {
+      blockedMs: Math.max(0, at - Math.max(heardAt, this.#sparedAt)),
+      stoppedMs: this.#stoppedSince === null ? 0 : at - this.#stoppedSince
+    }
+  }
+
+  /** A silence from before says nothing. @param {number} at now */
+  beginAnew (at) {
+    this.#sparedAt = at
+  }
+}
+
+/**
+ * Whether something else than its own code keeps a process from running.
+ *
+ * @param {number} pid @param {(pid: number) => string} [read]
+ * @returns {'signal' | 'debugger' | null} stopped by a signal, or held by gdb, strace and the like; null also where
+ *   there is no /proc
+ */
+function stoppedBy (pid, read = statusOf) {
+  const status = read(pid)
+  if (/^TracerPid:\t[1-9]/m.test(status)) return 'debugger'
+  return /^State:\tT/m.test(status) ? 'signal' : null
+}
+
+/** @param {number} pid @returns {string} empty where it is not told */
+function statusOf (pid) {
+  try {
+    return fs.readFileSync(`/proc/${pid}/status`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+module.exports = { BlockedLoops, Silence, stoppedBy }

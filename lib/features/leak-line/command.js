@@ -1,7 +1,10 @@
 'use strict'
 
+const { pathToFileURL } = require('node:url')
+
 /** @import { Command } from 'commander' */
 /** @import { CommandTools as Tools } from '..' */
+/** @import { Branch, Growth } from './growth' */
 
 const LEAST_MS = 2000
 const MOST_MS = 60 * 60_000
@@ -50,7 +53,7 @@ async function study (
   })
   const [htmlFile, saveFile] = files
   if (htmlFile !== null) fs.writeFileSync(htmlFile, require('./page').renderPage(result))
-  if (saveFile !== null) fs.writeFileSync(saveFile, require('./heapprofile').heapProfile(result.growth))
+  if (saveFile !== null) fs.writeFileSync(saveFile, heapProfile(result.growth))
   if (json) print(JSON.stringify(result))
   else for (const line of require('./table').linesOf(result, { width: process.stdout.columns ?? Infinity, folder: process.cwd() })) print(line)
   complain(`slot ${result.slot}: an ordinary worker serves again, ${losses(result.recycled)}`)
@@ -66,4 +69,22 @@ function largest ({ workers }) {
     worker.rssBytes > most.rssBytes ? worker : most).slot
 }
 
-module.exports = { addLeak }
+/** The growth in the format of `HeapProfiler.getSamplingProfile`, which Chrome DevTools opens as a .heapprofile. */
+
+/** @param {Growth | null} growth @returns {string} JSON */
+function heapProfile (growth) {
+  let lastId = 0
+  /** @type {{ nodeId: number, size: number, ordinal: number }[]} */
+  const samples = []
+  /** @param {Branch} branch @returns {object} */
+  const nodeOf = ({ name, file, line, column, bytes, children }) => {
+    const id = ++lastId
+    if (bytes > 0) samples.push({ nodeId: id, size: bytes, ordinal: samples.length + 1 })
+    const url = file.startsWith('/') ? pathToFileURL(file).href : file
+    return { callFrame: { functionName: name, scriptId: '0', url, lineNumber: line - 1, columnNumber: column - 1 }, selfSize: bytes, id, children: children.map(nodeOf) }
+  }
+  const head = nodeOf({ name: '(root)', file: '', line: 0, column: 0, kind: 'node', bytes: 0, children: growth?.tree ?? [] })
+  return JSON.stringify({ head, samples })
+}
+
+module.exports = { addLeak, heapProfile }

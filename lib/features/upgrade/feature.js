@@ -47,7 +47,7 @@ module.exports = Object.freeze({
   isOn: () => true, // for the command
   primary () {
     // At the start: later the files on disk may be another version's
-    for (const part of ['./verb', './refusal']) require(part)
+    require('./verb')
     return parts => /** @type {any} */ ({ upgrade: (/** @type {any} */ how) => parts.handover.begin(how) })
   },
   verbs: {
@@ -64,7 +64,7 @@ module.exports = Object.freeze({
     reason: 'upgrade',
     command: 'recycle upgrade',
     events: { begins: 'fleet.upgrade', failed: 'fleet.upgrade-failed', leads: 'fleet.upgraded' },
-    whyNot: about => require('./refusal').whyNoUpgrade(about)
+    whyNot: about => require('./verb').whyNoUpgrade(about)
   },
   events: {
     'fleet.upgrade': { sentence: ({ pid, node }) => `upgrade: a new supervisor starts (${pid}) with ${node}` },

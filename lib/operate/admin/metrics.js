@@ -11,9 +11,8 @@ const { version } = require('../../../package.json')
 const { FEATURES } = require('../../features')
 const { lostWith } = require('../../core/account')
 const { EVENTS, ENDS } = require('../../journal/events')
-const { busyWorkers } = require('./busy-workers')
 const { Growth } = require('./growth')
-const { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, seconds } = require('./worker-metrics')
+const { OF_WORKER, OF_SLOT, GC_KINDS, busyWorkers, inServiceBySlot, isInSlot, seconds } = require('./worker-metrics')
 
 /**
  * @typedef {Record<string, any>} Line

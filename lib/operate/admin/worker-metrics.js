@@ -61,4 +61,12 @@ function seconds (ms) {
   return typeof ms === 'number' ? ms / 1000 : null
 }
 
-module.exports = { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, seconds }
+/**
+ * @param {Record<string, any>[]} workers as in status()
+ * @returns {number} the sum of the event-loop utilisations of those in service
+ */
+function busyWorkers (workers) {
+  return workers.filter(({ state }) => state === 'ready').reduce((sum, { elu }) => sum + (elu ?? 0), 0)
+}
+
+module.exports = { OF_WORKER, OF_SLOT, GC_KINDS, inServiceBySlot, isInSlot, seconds, busyWorkers }

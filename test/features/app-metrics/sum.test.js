@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const { Counter, Gauge, Registry, Summary } = require('prom-client')
-const { parseMetrics, lasting, sumOf } = require('../../../lib/features/app-metrics/sum')
+const { parseMetrics, lasting, sumOf } = require('../../../lib/features/app-metrics/primary')
 
 /** A worker's metrics, as they are sent. */
 async function jsonOf (count) {

@@ -2,7 +2,7 @@
 
 const { spawn } = require('node:child_process')
 const t = require('tap')
-const { stoppedBy } = require('../../../lib/features/blocked/process-state')
+const { stoppedBy } = require('../../../lib/features/blocked/primary')
 const { becomesTrue } = require('../../support/processes')
 
 t.test('a process that runs, sleeps or does not exist is held by nothing', async t => {

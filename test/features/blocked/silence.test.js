@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { Silence } = require('../../../lib/features/blocked/silence')
+const { Silence } = require('../../../lib/features/blocked/primary')
 
 const free = (/** @type {number} */ heardAt) => ({ heardAt, isStopped: false })
 const held = (/** @type {number} */ heardAt) => ({ heardAt, isStopped: true })

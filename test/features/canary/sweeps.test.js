@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { AT, Sweeps } = require('../../../lib/features/canary/sweeps')
+const { AT, Sweeps } = require('../../../lib/features/canary/bake')
 
 /** A fleet of `serving` workers, in which a worker is out of rotation for `takesMs`. */
 function scene ({ serving = 5, takesMs = 300, hasSessions = false } = {}) {

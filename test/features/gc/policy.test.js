@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { mayCollect, isRelieved } = require('../../../lib/features/gc/policy')
+const { mayCollect, isRelieved } = require('../../../lib/features/gc/primary')
 
 const condemned = { reason: 'rss', requested: null, at: 100_000, collectedAt: null }
 

@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { isQuotaLeft, lackOfRoom } = require('../../../lib/features/heapdump/quota')
+const { isQuotaLeft, lackOfRoom } = require('../../../lib/features/heapdump/primary')
 
 t.test('at most n snapshots in any 24 hours', async t => {
   t.equal(isQuotaLeft([], 1, 0), true)

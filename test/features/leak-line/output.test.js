@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const Ajv = require('ajv/dist/2020')
-const { heapProfile } = require('../../../lib/features/leak-line/heapprofile')
+const { heapProfile } = require('../../../lib/features/leak-line/command')
 const { renderPage } = require('../../../lib/features/leak-line/page')
 const { sayPlace } = require('../../../lib/features/leak-line/place')
 const { linesOf } = require('../../../lib/features/leak-line/table')

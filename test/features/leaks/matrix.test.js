@@ -2,7 +2,7 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { cholesky, inverse, solve } = require('../../../lib/features/leaks/matrix')
+const { cholesky, inverse, solve } = require('../../../lib/features/leaks/trend-fit')
 
 const size = 4
 const factor = fc.array(fc.array(fc.double({ min: -10, max: 10, noNaN: true }), { minLength: size, maxLength: size }), {

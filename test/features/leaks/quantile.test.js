@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { normalQuantile, studentQuantile } = require('../../../lib/features/leaks/quantile')
+const { normalQuantile, studentQuantile } = require('../../../lib/features/leaks/route-claims')
 
 t.test('the quantiles are those of the tables', async t => {
   for (const [p, z] of [[0.5, 0], [0.975, 1.95996], [0.995, 2.57583], [0.9995, 3.29053], [0.99995, 3.89059]]) {

@@ -4,7 +4,7 @@ const diagnostics = require('node:diagnostics_channel')
 const { EventEmitter } = require('node:events')
 const t = require('tap')
 const { MOST_ROUTES, LONGEST_ROUTE } = require('../../../lib/features/leaks/bounds')
-const { RouteCounter } = require('../../../lib/features/leaks/route-counter')
+const { RouteCounter } = require('../../../lib/features/leaks/worker')
 
 function scene () {
   const tracker = new EventEmitter()

@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { whyNoUpgrade } = require('../../../lib/features/upgrade/refusal')
+const { whyNoUpgrade } = require('../../../lib/features/upgrade/verb')
 
 t.test('why a process cannot leave its fleet to another one', async t => {
   const why = (/** @type {any} */ about) => whyNoUpgrade({ pid: 4711, startedBy: 4000, init: 'systemd', env: {}, ...about })

@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { Pace } = require('../../../lib/tools/drill/pace')
+const { Pace } = require('../../../lib/tools/drill/swarm')
 
 t.test('requests are due at even intervals from the start', async t => {
   const pace = new Pace(100, 1000)

@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const fc = require('fast-check')
-const { History } = require('../../../lib/tools/top/history')
+const { History } = require('../../../lib/tools/top/fleet-view')
 
 /** @param {(number | null)[]} values */
 function historyOf (values) {
