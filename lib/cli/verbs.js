@@ -2,7 +2,7 @@
 
 /** The commands that change a fleet. Each waits until the fleet is done, shows the steps, and sets the exit code. */
 
-const { FEATURES, RELOAD, VERBS } = require('../features')
+const { RELOAD, SIZE_WORDS, VERBS } = require('../features')
 const { streamsCut } = require('../core/account')
 const { count } = require('../core/units')
 const { countRestarted } = require('../core/why-stayed')
@@ -67,7 +67,7 @@ function numberOf (first, second, command) {
 
 /** @param {Result} result @returns {string} what features say of the number of workers */
 function sayScaled (result) {
-  return FEATURES.map(({ status }) => status?.scaled && result[status.key] ? status.scaled(result[status.key]) : '').join('')
+  return result[SIZE_WORDS.key] ? SIZE_WORDS.scaled(result[SIZE_WORDS.key]) : ''
 }
 
 /** @param {Command} program @param {string} name @param {string} description */

@@ -69,8 +69,6 @@
  * @property {(about: any) => Live | null} [live] what `recycle top` and the live page show of it, null where that is
  *   nothing
  * @property {(about: any, paint: ReturnType<typeof painter>) => string[]} [lines] below the table of `recycle status`
- * @property {(about: any) => string} [beside] what follows the number of workers there
- * @property {(about: any) => string} [scaled] the same after `recycle scale`, whose result has the description, too
  *
  * @typedef {object} Live figures of workers of the code before beside those of new code
  * @property {string} title
@@ -196,6 +194,9 @@ const openNotifier = named('systemd')?.operate ?? (() => null)
 /** Defaults of the kernel's options with a feature, by name, for the help. @type {Record<string, string>} */
 const PRESETS = named('fork')?.presets ?? {}
 
+/** Of a fleet that sizes itself. @type {import('./elastic/feature').SizeWords} */
+const SIZE_WORDS = named('elastic')?.sizeWords ?? { key: '', beside: () => '', scaled: () => '' }
+
 /** @param {Record<string, any>} options @returns {number} how many processes there are beside primary and workers */
 const processesBeside = options => named('fork')?.processes(options) ?? 0
 
@@ -231,6 +232,7 @@ module.exports = {
   UNFIT,
   ENVIRONMENT,
   PRESETS,
+  SIZE_WORDS,
   openNotifier,
   processesBeside,
   longestSilence,

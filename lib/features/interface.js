@@ -29,17 +29,12 @@
  * @property {(worker: WorkerHandle) => Promise<void>} run one that is due
  * @property {boolean} [mayKeep] in place of its recycle, where that has it kept; also over the hard budget
  *
- * @typedef {object} WorkerKernel what a worker gives to a feature
- * @property {import('../worker/channel').Channel} channel
- * @property {import('../worker/connections/tracker').ConnectionTracker} tracker
- * @property {import('../worker/state').WorkerState} state
- * @property {Set<Acceptor>} acceptors
- * @property {import('../worker/handoff/inbox').Inbox} inbox
- * @property {import('../worker/handoff/handoff').Handoff} handoff
- * @property {import('../worker/handoff/sender').Sender} sender
- * @property {import('../worker/leaving/emptying').Emptying} emptying
+ * @typedef {import('../worker/enter').Parts & Beside} WorkerKernel the parts of a worker: a feature calls the one that
+ *   does what it wants
+ *
+ * @typedef {object} Beside what a feature has beside them
  * @property {(listener: (hasMarkSweep: boolean) => void) => void} onCollected after each collection
- * @property {() => number} liveBytes the same, with memory outside the heap that its objects keep
+ * @property {() => number} liveBytes of V8's old generation, with memory outside the heap that its objects keep
  * @property {number} beatMs between two heartbeats
  * @property {(fn: () => unknown) => void} onDrain as in the worker API
  * @property {typeof import('../worker/call-app').callApp} callApp

@@ -2,7 +2,7 @@
 
 /** The tables of `recycle ls` and `recycle status`. */
 
-const { FEATURES } = require('../features')
+const { FEATURES, SIZE_WORDS } = require('../features')
 const { painter } = require('../journal/painter')
 const { listUneven } = require('../core/address')
 const { sayCrashing } = require('../core/crashes')
@@ -95,9 +95,9 @@ function releasesOf (workers) {
   })
 }
 
-/** @param {Record<string, any>} status @returns {string} what features say beside the number of workers */
+/** @param {Record<string, any>} status @returns {string} what follows the number of workers */
 function besideWorkers (status) {
-  return FEATURES.map(({ status: part }) => part?.beside && status[part.key] ? part.beside(status[part.key]) : '').join('')
+  return status[SIZE_WORDS.key] ? SIZE_WORDS.beside(status[SIZE_WORDS.key]) : ''
 }
 
 /** @param {{ maxRssBytes: number, jitter: number }} budgets */

@@ -27,7 +27,7 @@
  * `note`: what else it waits for.
  */
 
-const { FEATURES, RELOAD, VERBS: OF_FEATURES } = require('../features')
+const { RELOAD, SIZE_WORDS, VERBS: OF_FEATURES } = require('../features')
 const { RecycleError } = require('../core/errors')
 const { COMMANDS, readArgs } = require('./control-args')
 
@@ -137,7 +137,7 @@ async function scale (supervisor, { workers }, progress) {
  * @param {Record<string, any>} status @returns {Record<string, any>} what features say of the number of workers, by key
  */
 function aboutWorkers (status) {
-  return Object.fromEntries(FEATURES.flatMap(({ status: part }) => part?.scaled ? [[part.key, status[part.key]]] : []))
+  return SIZE_WORDS.key in status ? { [SIZE_WORDS.key]: status[SIZE_WORDS.key] } : {}
 }
 
 /**

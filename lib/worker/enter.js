@@ -84,6 +84,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     tracker,
     state,
     acceptors,
+    admission,
     inbox,
     handoff,
     sender,

@@ -10,7 +10,14 @@
 /** @param {Record<string, any>} line */
 const sayBusy = ({ busy }) => `as much to do as ${busy.toFixed(1)} workers have time for`
 
-/** @type {Readonly<import('..').Feature>} */
+/**
+ * @typedef {object} SizeWords of what status() has by its key
+ * @property {string} key
+ * @property {(about: any) => string} beside what follows the number of workers in the status
+ * @property {(about: any) => string} scaled the same after `recycle scale`, whose result has the description, too
+ */
+
+/** @type {Readonly<import('..').Feature & { sizeWords: SizeWords }>} */
 module.exports = Object.freeze({
   name: 'elastic',
   options: () => [],
@@ -41,7 +48,8 @@ module.exports = Object.freeze({
       values: ({ autoscale }) => [[{}, Number(autoscale?.isPinned ?? false)]]
     }
   ],
-  status: {
+  status: { key: 'autoscale' },
+  sizeWords: {
     key: 'autoscale',
     beside: ({ min, max, isPinned, busy }) => ` (${isPinned ? 'pinned, else ' : ''}${min} to ${max}${busy === null ? '' : `, ${busy.toFixed(1)} busy`})`,
     scaled: ({ min, max, isPinned }) => isPinned ? '; recycle scale auto: by the load again' : `, and ${min} to ${max} by the load`
