@@ -31,13 +31,13 @@ const NO_ROOM = {
   'drain-first': 'the worker drains first'
 }
 
-/** Why recycle itself has killed a worker. @type {Record<string, string>} */
+/** Why recycle itself has killed a worker. @type {Record<string, { level: 'info' | 'warn', say: string }>} */
 const KILLED_FOR = {
-  'not-ready': 'it did not become ready',
-  'no-account': 'it did not say in time what became of its connections',
-  'kill-timeout': 'its app had not ended within --kill-timeout of SIGTERM',
-  unstarted: 'its app had not been run yet',
-  blocked: 'its event loop was blocked'
+  'not-ready': { level: 'info', say: 'it did not become ready' },
+  'no-account': { level: 'warn', say: 'it did not say in time what became of its connections' },
+  'kill-timeout': { level: 'warn', say: 'its app had not ended within --kill-timeout of SIGTERM' },
+  unstarted: { level: 'info', say: 'its app had not been run yet' },
+  blocked: { level: 'warn', say: 'its event loop was blocked' }
 }
 
 /** Tasks for which a worker is out of rotation. @type {Record<string, string>} */
@@ -109,8 +109,8 @@ const EVENTS = {
   'worker.protocol-error': { level: 'warn', sentence: l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced` },
   'worker.drain': { level: 'debug', sentence: l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight` },
   'worker.retire': {
-    level: l => l.killedFor || l.oomKilled ? 'info' : 'debug',
-    sentence: l => l.killedFor ? `killed ${workerOf(l)}: ${KILLED_FOR[l.killedFor]}` : `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}`
+    level: l => KILLED_FOR[l.killedFor]?.level ?? (l.killedFor || l.oomKilled ? 'info' : 'debug'),
+    sentence: l => l.killedFor ? `killed ${workerOf(l)}: ${KILLED_FOR[l.killedFor]?.say}` : `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}`
   },
   'worker.crash': {
     level: 'warn',

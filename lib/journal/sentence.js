@@ -46,7 +46,7 @@ function levelOf (line) {
   const own = ownLevel(line)
   if (line.cut > streamsCut(line) || line.unaccounted > 0 || own === 'error') return 'error'
   if (line.cut > 0) return 'warn'
-  if (['no-account', 'kill-timeout', 'blocked'].includes(line.killedFor) || line.ended === 'killed' || line.ended === 'crashed') return 'warn'
+  if (line.ended === 'killed' || line.ended === 'crashed') return 'warn'
   return own === 'warn' || own === 'debug' ? own : 'info'
 }
 

@@ -28,16 +28,7 @@ const { span } = require('./gap.cjs')
  * @param {number} figures.connectionsAtCrashes @param {number} figures.inFlightAtCrashes @returns {Verdict}
  */
 function verdictOf ({
-  client,
-  gaps,
-  requests,
-  dropped,
-  recycles,
-  cut,
-  unaccounted,
-  crashes,
-  crashesInDrains,
-  connectionsAtCrashes,
+  client, gaps, requests, dropped, recycles, cut, unaccounted, crashes, crashesInDrains, connectionsAtCrashes,
   inFlightAtCrashes
 }) {
   const kills = client?.kills ?? 0

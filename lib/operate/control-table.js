@@ -21,20 +21,8 @@ const NEAR = 0.8
  */
 function formatStatus (status, { width = Infinity, colors = false } = {}) {
   const {
-    name,
-    pid,
-    app,
-    listening = [],
-    workers,
-    totals,
-    crashing = null,
-    uneven = [],
-    reloadStopped = null,
-    memory,
-    freshOverBudget = null,
-    budgets = null,
-    notReaped = null,
-    ...more
+    name, pid, app, listening = [], workers, totals, crashing = null, uneven = [], reloadStopped = null, memory,
+    freshOverBudget = null, budgets = null, notReaped = null, ...more
   } = status
   const paint = painter(colors)
   const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) =>

@@ -77,18 +77,8 @@ class Figures {
   summary ({ runsOn = true } = {}) {
     this.#finish(runsOn)
     const {
-      recycles,
-      crashes,
-      crashesInDrains,
-      oomKills,
-      connectionsAtCrashes,
-      inFlightAtCrashes,
-      totals,
-      byReason,
-      restarted,
-      fleet,
-      events,
-      crashEvents
+      recycles, crashes, crashesInDrains, oomKills, connectionsAtCrashes, inFlightAtCrashes, totals, byReason,
+      restarted, fleet, events, crashEvents
     } = this.#audit
     const { isSilent, requests, dropped, wasCutShort, url, connections, sockets, kills, isAlone, drops } = this.#client
     const figures = {
