@@ -68,7 +68,7 @@ const { kill } = require('./workers/retirement')
  * @property {Spawner} spawner
  * @property {Given['meter']} meter
  * @property {Tasks} tasks
- * @property {AbortSignal} stopping its reason is what ended the fleet, or RECYCLE_STOPPED
+ * @property {Tenure} stopping its reason is what ended the fleet, or RECYCLE_STOPPED
  * @property {() => void} changed to be called when a fact has changed, or what is desired
  * @property {Resize} resize changes how many workers there are to be
  * @property {(isSo: () => boolean) => Promise<void>} until resolves when it is so
@@ -98,7 +98,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     record, abandon, mustEnd: () => isFollower() || fleet.list().every(({ isNew }) => isNew)
   })
   const tasks = new Tasks((name, error) => failures.note(name, error))
-  const tenure = new Tenure()
+  const stopping = new Tenure()
   const listeningSockets = new ListeningSockets({ inherited, record })
   const memory = () => memoryWatch.latest
   /** @type {Resize} */
@@ -115,7 +115,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
   const figuresOf = (/** @type {WorkerHandle} */ handle) => sampler.figuresOf(handle)
   const wasOomKilled = (/** @type {WorkerHandle} */ handle) => memoryWatch.wasOomKilled(handle)
-  const means = { options, fleet, spawner, meter, tasks, stopping: tenure, listeningSockets, record, memory, autoSize }
+  const means = { options, fleet, spawner, meter, tasks, stopping, listeningSockets, record, memory, autoSize }
   const calls = {
     changed, resize, until, figuresOf, wasOomKilled, isFollower, look, abandon, fresh: autoSize.observe.bind(autoSize)
   }
@@ -132,7 +132,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
   const children = new Children(deps)
   const { owners } = features
-  const isEnding = () => tenure.aborted && handover.receivers.length === 0 // else those of the next primary serve
+  const isEnding = () => stopping.aborted && handover.receivers.length === 0 // else those of the next primary serve
   const receivers = () => fleet.serving().concat(/** @type {any} */ (handover.receivers))
   /** @type {HandoffLedger} */
   const ledger = new HandoffLedger(receivers, sender =>
@@ -149,7 +149,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const shutdown = new Shutdown(deps)
   const departure = new Departure({ ...deps, sampler })
   /** @type {Handover} */
-  const handover = new Handover({ ...deps, features, ledger, owners, departure, tenure, isSole }).on('resumed', changed)
+  const handover = new Handover({ ...deps, features, ledger, owners, departure, isSole }).on('resumed', changed)
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
   /** @type {Commands} */
   const commands = new Commands({ ...deps, recycler, reloading, cpuProfiles, features })
@@ -179,7 +179,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
       options,
       fleet,
       tasks,
-      stopping: tenure,
+      stopping,
       steps: {
         boot: ({ slot }) => recycler.boot(slot),
         recycle: ({ slot, how, hasNoRoom }) => recycler.recycle(slot, how, hasNoRoom),
@@ -274,8 +274,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     takeover,
     isSole,
     isEnding,
-    leads: () => !isFollower() && !tenure.aborted,
-    tenure,
+    leads: () => !isFollower() && !stopping.aborted,
     reconciler,
     reloading,
     outOfRotation,

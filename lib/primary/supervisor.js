@@ -182,11 +182,11 @@ class Supervisor extends EventEmitter {
 
   /** @param {{ requestedAlone?: boolean }} [at] */
   #look (at) {
-    const { tasks, tenure, sampler, memoryWatch, reconciler } = this.parts
+    const { tasks, stopping, sampler, memoryWatch, reconciler } = this.parts
     tasks.run('look', async () => {
-      if (tenure.aborted) return
+      if (stopping.aborted) return
       await sampler.look(at)
-      if (at?.requestedAlone !== true && !tenure.aborted) memoryWatch.look()
+      if (at?.requestedAlone !== true && !stopping.aborted) memoryWatch.look()
       reconciler.changed()
     })
   }
@@ -220,7 +220,7 @@ class Supervisor extends EventEmitter {
     for (const handle of this.parts.fleet.all()) handle.send('stopping')
     const wait = this.#isInService ? this.parts.features.beforeStop(this.#hurried.signal) : null
     if (wait !== null) await wait
-    this.parts.tenure.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
+    this.parts.stopping.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     await this.#stopWorkers().catch(error => this.parts.failures.note('stop', error))
     await this.#end()
   }

@@ -54,9 +54,9 @@ class Handover extends EventEmitter {
   /**
    * @param {import('../parts').Deps & { features: import('../features').RunningFeatures, ledger:
    *   import('../handoff/ledger').HandoffLedger, owners: import('../handoff/no-owners').Owners, departure:
-   *   import('../succession/departure').Departure, tenure: import('../tenure').Tenure, isSole: () => boolean }} deps
+   *   import('../succession/departure').Departure, isSole: () => boolean }} deps
    */
-  constructor ({ listeningSockets, features, ledger, owners, fleet, departure, tenure, isSole, options, record }) {
+  constructor ({ listeningSockets, features, ledger, owners, fleet, departure, stopping, isSole, options, record }) {
     super()
     this.listeningSockets = listeningSockets
     this.features = features
@@ -64,7 +64,7 @@ class Handover extends EventEmitter {
     this.owners = owners
     this.fleet = fleet
     this.departure = departure
-    this.tenure = tenure
+    this.stopping = stopping
     this.isSole = isSole
     this.options = options
     this.record = record
@@ -99,7 +99,7 @@ class Handover extends EventEmitter {
    * @throws {RecycleError} RECYCLE_NOT_UPGRADED: the fleet is as before; RECYCLE_UPGRADED, RECYCLE_STOPPED
    */
   async begin (how = {}) {
-    if (!this.isLeaving) this.tenure.throwIfAborted()
+    if (!this.isLeaving) this.stopping.throwIfAborted()
     if (!this.isLeaving && this.isStopping) throw new RecycleError('RECYCLE_STOPPED')
     if (this.fleet.rollout.trial) throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: 'a reload has new code on trial' })
     if (!this.isSole()) throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: `the ${reason} before has not ended yet` })
@@ -208,7 +208,7 @@ class Handover extends EventEmitter {
     for (const receiver of this.receivers) this.ledger.connect(/** @type {any} */ (receiver))
     this.ledger.look() // for what dead workers had, perhaps
     if (this.#endsWithIt) this.#release(successor) // it was told before it served
-    this.tenure.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
+    this.stopping.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
     this.emit('handed-over')
     const departed = this.departure.run(new Map(workers.map(({ slot, pid }) => [slot, pid])))
     this.owners.handOver()
@@ -231,7 +231,7 @@ class Handover extends EventEmitter {
     this.owners.resume()
     this.#step('gone')
     if (!this.isStopping) {
-      this.tenure.resume()
+      this.stopping.resume()
       this.emit('resumed')
       this.record('fleet.resumed', { pid: process.pid, oldPid: pid })
     }
