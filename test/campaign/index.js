@@ -6,9 +6,9 @@
  * bench/results/campaign.json and a page beside it; --add adds to what is there. The same seed makes the same choices;
  * what the machine does meanwhile it cannot repeat. The exit code is 1 if a fault was not survived, or cost a request
  * that it had not killed itself; the folder gets the journal, the faults and the requests of each fleet to which that
- * happened. `--kills n`, `--primaries n` and `--moves n` kill workers, kill primaries, and move WebSockets, in place of
- * that; `--deploys n` deploys equal and bad code n times each, with a canary (`--only` one of the kinds, `--seconds` of
- * each comparison).
+ * happened. `--kills n`, `--primaries n` (with `--kills` workers, too) and `--moves n` kill workers, kill primaries,
+ * and move WebSockets, in place of that; `--deploys n` deploys equal and bad code n times each, with a canary (`--only`
+ * one of the kinds, `--seconds` of each comparison).
  */
 
 const fs = require('node:fs')
@@ -86,16 +86,17 @@ async function killMany (how) {
   process.exitCode = violations.length > 0 ? 1 : 0
 }
 
-/** @param {{ kills: number, seed: number, evidence: string }} how */
+/** @param {{ kills: number, workers: number, seed: number, evidence: string }} how */
 async function killAllPrimaries (how) {
   const outcomes = await killPrimaries({
     ...how,
     onFleet: ({ variant, violations }) => { for (const what of violations) console.error(`${variant}: ${what}`) }
   })
-  console.log(`${'fleet'.padEnd(10)}${['kills', 'requests', 'anew', 'messages', 'closed', 'median ms', 'longest ms', 'wrong'].map(title => title.padStart(11)).join('')}`)
-  for (const { variant, kills, requests, anew, messages, closed, supervisedMs, violations } of outcomes) {
+  console.log(`${'fleet'.padEnd(10)}${['kills', 'workers', 'requests', 'young', 'anew', 'messages', 'closed', 'median ms', 'longest ms', 'wrong'].map(title => title.padStart(11)).join('')}`)
+  for (const outcome of outcomes) {
+    const { variant, kills, workers, requests, young, anew, messages, closed, supervisedMs, violations } = outcome
     const ms = [...supervisedMs].sort((a, b) => a - b)
-    console.log(`${variant.padEnd(10)}${[kills, requests, anew, messages, closed, ms[ms.length >> 1], ms.at(-1), violations.length].map(figure => String(figure).padStart(11)).join('')}`)
+    console.log(`${variant.padEnd(10)}${[kills, workers, requests, young, anew, messages, closed, ms[ms.length >> 1], ms.at(-1), violations.length].map(figure => String(figure).padStart(11)).join('')}`)
   }
   process.exitCode = outcomes.some(({ violations }) => violations.length > 0) ? 1 : 0
 }
@@ -141,8 +142,11 @@ async function main () {
   const { seconds, seed, kills, primaries, moves, deploys, leaks, mold, only, evidence, add, out } = readFlags(
     FLAGS, {}, process.argv.slice(2)
   )
+  if (Number(primaries) > 0) {
+    const workers = Math.round(Number(kills) / Number(primaries))
+    return killAllPrimaries({ kills: Number(primaries), workers, seed: Number(seed), evidence })
+  }
   if (Number(kills) > 0) return killMany({ kills: Number(kills), seed: Number(seed), evidence })
-  if (Number(primaries) > 0) return killAllPrimaries({ kills: Number(primaries), seed: Number(seed), evidence })
   if (Number(moves) > 0) return moveMany({ moves: Number(moves), seed: Number(seed) })
   if (Number(leaks) > 0) return studyMany({ seconds: Number(leaks), isMold: mold, only })
   if (Number(deploys) > 0) return deployMany({ deploys: Number(deploys), only, seconds: Number(seconds) })

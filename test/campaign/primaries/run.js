@@ -1,6 +1,6 @@
 'use strict'
 
-/** Kills primaries (SIGKILL) under load: at rest, and while their workers are replaced. */
+/** Kills primaries (SIGKILL) under load, at rest and while their workers are replaced, and workers in between. */
 
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
@@ -18,6 +18,8 @@ const KILLS_OF_FLEET = 5
 const AGAIN_MS = 300 // until the service manager, or a shell, starts the next one
 const LONGEST_MS = 60_000
 const LEAVES_MS = 3000 // a worker that drains as its primary dies leaves, with the WebSockets that could not move yet
+const YOUNG_MS = 200 // a connection for a request that is killed with its worker was not known to the primary yet
+const LEAVES = ['worker.drain', 'worker.retire', 'worker.crash']
 const VARIANTS = /** @type {Record<string, string[]>} */ ({
   spawned: [], revived: ['--revive'], forked: ['--fork', 'mold'], sticky: ['--sticky', 'ip']
 })
@@ -25,27 +27,30 @@ const VARIANTS = /** @type {Record<string, string[]>} */ ({
 /**
  * @typedef {object} Outcome of one fleet
  * @property {string} variant
- * @property {number} kills
+ * @property {number} kills of primaries
+ * @property {number} workers killed
  * @property {number} requests
  * @property {number[]} supervisedMs from each kill until another primary has adopted the workers
  * @property {number} anew sockets that keep-alive clients opened anew
  * @property {number} messages of WebSockets
- * @property {number} closed WebSockets, with workers that drained as their primary was killed
+ * @property {number} closed WebSockets, with workers that were killed, or that drained as their primary was killed
+ * @property {number} young requests of connections of their own, with workers that were killed
  * @property {string[]} violations requests that failed, connections that closed, and what else is wrong
  */
 
 /**
- * @param {{ kills: number, seed: number, reloads?: number, evidence?: string, onFleet?: (outcome: Outcome) => void }}
- *   how `reloads`: of the kills, 0 to 1, how many are in a reload
+ * @param {{ kills: number, seed: number, reloads?: number, workers?: number, evidence?: string, onFleet?: (outcome:
+ *   Outcome) => void }} how `reloads`: of the kills, 0 to 1, how many are in a reload; `workers` killed for each
  * @returns {Promise<Outcome[]>}
  */
-async function killPrimaries ({ kills, seed, reloads = 0.3, evidence = '', onFleet = () => {} }) {
+async function killPrimaries ({ kills, seed, reloads = 0.3, workers = 0, evidence = '', onFleet = () => {} }) {
   const random = seeded(seed)
   const outcomes = []
   for (let done = 0; done < kills; done += KILLS_OF_FLEET) {
     const variants = Object.keys(VARIANTS)
     const variant = variants[outcomes.length % variants.length]
-    const outcome = await ofFleet(variant, Math.min(KILLS_OF_FLEET, kills - done), { random, reloads, evidence })
+    const some = Math.min(KILLS_OF_FLEET, kills - done)
+    const outcome = await ofFleet(variant, some, { random, reloads, workers, evidence })
     onFleet(outcome)
     outcomes.push(outcome)
   }
@@ -54,11 +59,11 @@ async function killPrimaries ({ kills, seed, reloads = 0.3, evidence = '', onFle
 
 /**
  * @param {string} variant @param {number} kills
- * @param {{ random: () => number, reloads: number, evidence: string }} how `evidence`: a folder for the journals of
- *   fleets in which something is wrong
+ * @param {{ random: () => number, reloads: number, workers: number, evidence: string }} how `evidence`: a folder for
+ *   the journals of fleets in which something is wrong
  * @returns {Promise<Outcome>}
  */
-async function ofFleet (variant, kills, { random, reloads, evidence }) {
+async function ofFleet (variant, kills, { random, reloads, workers, evidence }) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'rp-'))
   const [socket, journal] = ['control', 'journal.ndjson'].map(name => path.join(folder, name))
   const port = await freePort()
@@ -77,9 +82,34 @@ async function ofFleet (variant, kills, { random, reloads, evidence }) {
     }
   }
   /** @type {Outcome} */
-  const outcome = { variant, kills: 0, requests: 0, supervisedMs: [], anew: 0, messages: 0, closed: 0, violations: [] }
+  const outcome = {
+    variant,
+    kills: 0,
+    workers: 0,
+    requests: 0,
+    supervisedMs: [],
+    anew: 0,
+    messages: 0,
+    closed: 0,
+    young: 0,
+    violations: []
+  }
   /** @type {number[]} */
   const inReload = []
+  /** @type {number[]} */
+  const ofWorkers = []
+  const killWorker = async () => {
+    const all = lines()
+    const gone = new Set(all.filter(({ event }) => LEAVES.includes(event)).map(({ pid }) => pid))
+    const serving = all.filter(({ event, pid }) => event === 'worker.ready' && !gone.has(pid))
+    const { pid, slot } = serving[Math.floor(random() * serving.length)]
+    const killedAt = Date.now()
+    process.kill(pid, 'SIGKILL')
+    ofWorkers.push(killedAt)
+    outcome.workers++
+    await until(({ event, t, ...line }) => event === 'worker.ready' && line.slot === slot && t >= killedAt)
+    await sleep(random() * 1000)
+  }
   start()
   await until(({ event }) => event === 'fleet.ready')
   const loads = [
@@ -88,6 +118,7 @@ async function ofFleet (variant, kills, { random, reloads, evidence }) {
   const clients = new MigrationClients(port, random, 100)
   await sleep(1000)
   for (const began = Date.now(); outcome.kills < kills;) {
+    for (let i = 0; i < workers; i++) await killWorker()
     const pid = primary()
     const isInReload = random() < reloads
     if (isInReload) connect(socket).then(control => control.call('reload', {})).catch(() => {}) // its primary is killed
@@ -115,10 +146,12 @@ async function ofFleet (variant, kills, { random, reloads, evidence }) {
   outcome.anew = kept.sockets - 40
   outcome.messages = clients.exchanges.length
   const isExcused = (/** @type {import('../migration/clients').Exchange} */ { outcome, t }) =>
-    outcome === 'closed' && inReload.some(at => t >= at && t <= at + LEAVES_MS)
+    outcome === 'closed' && [...inReload, ...ofWorkers].some(at => t >= at && t <= at + LEAVES_MS)
+  const isYoung = (/** @type {{ t: number }} */ { t }) => ofWorkers.some(at => t >= at && t <= at + YOUNG_MS)
+  outcome.young = each.failures.filter(isYoung).length
   outcome.closed = clients.exchanges.filter(isExcused).length
   outcome.violations.push(
-    ...[...kept.failures, ...each.failures].map(({ error, t, afterMs }) => `a request: ${error} after ${afterMs} ms, at ${t}`),
+    ...[...kept.failures, ...each.failures.filter(failure => !isYoung(failure))].map(({ error, t, afterMs }) => `a request: ${error} after ${afterMs} ms, at ${t}`),
     ...clients.exchanges.filter(exchange => !['answered', 'left'].includes(exchange.outcome) && !isExcused(exchange)).map(({ kind, outcome }) => `a WebSocket, ${kind}: ${outcome}`)
   )
   process.kill(primary(), 'SIGTERM')
