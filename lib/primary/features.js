@@ -82,13 +82,13 @@ class RunningFeatures {
     this.#named('elastic')?.begin(ended)
   }
 
-  /** What is still to be known of a worker that is to be killed; it resolves soon. @param {WorkerHandle} handle */
+  /** Asks a worker that is to be killed for what is still to be known; soon resolves. @param {WorkerHandle} handle */
   async beforeKill (handle) {
     await this.#named('blocked')?.beforeKill(handle)
   }
 
   /**
-   * What comes before a stop, while the fleet is in service.
+   * Waits for --stop-delay before a stop, while the fleet is in service.
    *
    * @param {AbortSignal} hurried it resolves soon then @returns {Promise<void> | null} null: nothing does
    */

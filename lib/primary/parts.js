@@ -124,7 +124,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
 
   const outOfRotation = new OutOfRotation({ ...deps, hasSessions: () => features.hasSessions })
   const reloading = new Reloading(deps)
-  /** What features have: it is whole before one of them calls a part. */
+  /** Parts as features have them: complete before one of them calls any. */
   const parts = /** @type {any} */ ({ ...deps, now, takeover })
   /** @type {RunningFeatures} */
   const features = new RunningFeatures(parts)

@@ -25,7 +25,7 @@ const MOST_NAMED = 5
 const SURVIVALS = 2 // of young objects, until they are old: a copy's first collections do not touch them
 
 /**
- * What it does before the copies are made is what a worker does before it loads the app; in each copy follows the rest.
+ * Before the copies are made it does what a worker does before it loads the app; the rest follows in each copy.
  *
  * @param {{ worker: import('../../worker/prepare').Settings, settings: Record<string, any> }} how `warm`: requests;
  *   `isUnsafe`: whatever the app has opened

@@ -140,7 +140,7 @@ class Lifecycle extends EventEmitter {
     // The next one finds the port taken
     if (why.includes('; it listens on') || why.includes('; its child process')) this.#telling ??= why.replace(/^it /, '')
     const times = { deadlineMs: handle.calledAt === null ? 0 : this.options.killTimeoutMs, lingerMs: 0 }
-    const { account, drainMs } = await leave(handle, { why: 'not-ready', times, to: 'nobody' }, this)
+    const { account, drainMs } = await leave(handle, { why: 'not-ready', times, to: 'none' }, this)
     this.record('stopped', { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'not-ready', ...account, drainMs })
     // The next one finds it free where no worker is left there.
     for (const key of handle.readiness.evades(handle.readiness.missing)) {

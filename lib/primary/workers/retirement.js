@@ -26,7 +26,7 @@ const SILENT_MS = 1000 // a heartbeat comes twice a second: at a shorter kill ti
  * @property {string} why
  * @property {{ deadlineMs?: number, lingerMs?: number | null, killTimeoutMs?: number }} [times] by default those of the
  *   options; `lingerMs`: how long idle connections are held, null: as long as the drain lasts
- * @property {'siblings' | 'successor' | 'nobody'} [to] who gets its connections, and at last its requests
+ * @property {'siblings' | 'successor' | 'none'} [to] which workers get its connections, and at last its requests
  *
  * @typedef {object} Order how a worker is to drain; see lib/worker/leaving/drain.js
  * @property {string} reason
@@ -64,7 +64,7 @@ const underWay = new WeakMap()
 function leave (handle, { why: reason, times, to = 'siblings' }, { options, record }) {
   const { drainTimeoutMs: deadlineMs, killTimeoutMs: defaultMs, handoff } = options
   const { killTimeoutMs = defaultMs, ...given } = times ?? {}
-  const moved = to === 'nobody'
+  const moved = to === 'none'
     ? { handoff: false, replayAfterMs: null }
     : { handoff, replayAfterMs: replayAfter(options), ...to === 'successor' && { isSucceeded: true } }
   const order = { reason, deadlineMs, lingerMs: null, ...given, ...moved }
