@@ -67,9 +67,9 @@ t.test('the package runs, and its types check', async t => {
   fs.copyFileSync(path.join(FIXTURES, 'types', 'consumer.ts'), path.join(folder, 'consumer.ts'))
   const { checked, wrong } = checkTypes(path.join(folder, 'consumer.ts'), installed)
   t.equal(wrong, '', 'no error, also in the declarations (no skipLibCheck; those of other packages are left out)')
-  for (const name of ['index', 'options', 'worker/index', 'primary/supervisor', 'drill/index']) {
+  for (const name of ['index', 'options', 'worker/index', 'primary/supervisor', 'tools/drill/index']) {
     const declarations = fs.readFileSync(path.join(installed, 'types', 'lib', `${name}.d.ts`), 'utf8')
-    const isOwn = name === 'drill/index' ? /function drill\(.*?Promise/s : /[^]*/
+    const isOwn = name === 'tools/drill/index' ? /function drill\(.*?Promise/s : /[^]*/
     t.notMatch(isOwn.exec(declarations.replace(/\/\*\*[^]*?\*\//g, ''))?.[0], /\bany\b/, `${name}: nothing is any`)
   }
   for (const file of ['consumer.ts', 'types/lib/index.d.ts', 'types/lib/options.d.ts', 'types/lib/worker/index.d.ts']) t.ok(checked.some(name => name.endsWith(file)), `${file} was checked`)
