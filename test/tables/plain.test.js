@@ -15,6 +15,7 @@ t.test('--plain switches off what works inside Node.js, and refuses what needs i
   for (const given of [{ sticky: 'ip' }, { fork: 'mold' }, { revive: true }, { onException: 'drain' }, { handoff: true }, { schedule: 'even' }]) {
     t.throws(() => resolve({ plain: true, ...given }), { code: 'RECYCLE_BAD_OPTION' }, Object.keys(given)[0])
   }
+  t.throws(() => resolve({ plain: true, sticky: 'ip' }), { message: /none with plain: / }, 'by the option that was given')
   t.match(resolve({ plain: true, schedule: 'shared', revive: false }), { plain: true })
 })
 

@@ -21,8 +21,8 @@ module.exports = Object.freeze({
     row('sticky', '--sticky <session>', SESSION, null, 'none', 'cookie:NAME, query:NAME, header:NAME, path:N (a segment) or ip: what names the session of a request; the requests of a session reach the same worker')
   ],
   group: 'Connections and requests:',
-  check ({ sticky, handoff }, { of, refuse }) {
-    if (sticky !== null && !handoff) refuse('sticky', `none with ${of('handoff').called}: a session is kept together by moving connections`)
+  check ({ sticky, handoff, plain }, { of, refuse }) {
+    if (sticky !== null && !handoff) refuse('sticky', `none with ${of(plain ? 'plain' : 'handoff').called}: a session is kept together by moving connections`)
   },
   isOn: ({ sticky }) => sticky !== null,
   fromWorker: ({ kind, count, text, listOf }) => ({
