@@ -54,7 +54,7 @@ export interface FleetOptions {
   replayAfter?: 0 | string
   /** even: a worker that is busier, or has more connections, than the others gives some away, and one with more stops accepting; shared: any worker accepts (default: even) */
   schedule?: 'even' | 'shared'
-  /** the workers are as those of cluster: no addon, and no hooks inside Node.js; a recycle closes connections, and a crash cuts them (default: off) */
+  /** no addon, and nothing inside Node.js is used for what clients keep; a recycle closes connections, and a crash cuts them (default: off) */
   plain?: boolean
   /** file to append events and samples to, as NDJSON; reopened when it is rotated (default: none) */
   journal?: string

@@ -55,7 +55,7 @@ function sayHooks (options) {
     ...options.handoff ? ["sockets' handles"] : [],
     ...FEATURES.flatMap(({ hook, isOn }) => hook && isOn(/** @type {any} */ (options)) ? [hook] : [])
   ]
-  return `hooks in workers: ${on.join(', ') || 'none'}${options.plain ? '' : ' (--plain: none)'}`
+  return `hooks in workers: ${['signals', 'ends of connections', ...on].join(', ')}${options.plain ? '' : ' (--plain: the first two alone)'}`
 }
 
 /** @type {Readonly<Record<string, Event>>} */

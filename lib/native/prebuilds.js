@@ -12,6 +12,9 @@ const path = require('node:path')
 const ARCHS = ['x64', 'arm64']
 const LIBCS = ['glibc', 'musl']
 const INTERPRETER_WITHIN = 4096 // bytes of a program: its loader's path follows the headers
+// In a worker, with --plain; what the app starts may be a fleet of its own
+const isOff = process.env.RECYCLE_ADDON === 'none'
+delete process.env.RECYCLE_ADDON
 const LIBC = process.platform === 'linux' ? libcOf() : 'none'
 
 /** @param {string} folder of the addon's source @param {string} [arch] @param {string} [libc] */
@@ -53,7 +56,7 @@ function libcOf (program = '/proc/self/exe') {
  * @returns {{ addon: any, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a sentence
  */
 function load (files, platform = process.platform) {
-  if (process.env.RECYCLE_ADDON === 'none') return { addon: null, missing: '--plain is given' }
+  if (isOff) return { addon: null, missing: '--plain is given' }
   if (platform !== 'linux') return { addon: null, missing: `the addon is for Linux alone, and this is ${platform}` }
   /** @type {string | undefined} */
   let why

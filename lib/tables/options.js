@@ -58,7 +58,7 @@ const OF_KERNEL = [
   row('replay', '--replay <off|safe>', types.oneOf('off', 'safe'), 'safe', 'safe', 'safe: at the drain timeout a GET, HEAD or OPTIONS request that is not answered moves to another worker, in place of being cut'),
   row('replayAfter', '--replay-after <time>', types.time(0, '0'), null, 'the drain timeout', 'time from which on a leaving worker gives unanswered requests away; 0 for long polls', 'replayAfterMs'),
   row('schedule', '--schedule <even|shared>', types.oneOf('even', 'shared'), 'even', 'even', 'even: a worker that is busier, or has more connections, than the others gives some away, and one with more stops accepting; shared: any worker accepts'),
-  row('plain', '--plain', types.boolean(), false, 'off', 'the workers are as those of cluster: no addon, and no hooks inside Node.js; a recycle closes connections, and a crash cuts them'),
+  row('plain', '--plain', types.boolean(), false, 'off', 'no addon, and nothing inside Node.js is used for what clients keep; a recycle closes connections, and a crash cuts them'),
   row('journal', '--journal <file>', types.path(), null, 'none', 'file to append events and samples to, as NDJSON; reopened when it is rotated'),
   row('log', '--log <format>', types.oneOf('pretty', 'json', 'silent'), null, 'pretty on a terminal, else json', "the supervisor's log on stderr: pretty, json or silent"),
   row('logLevel', '--log-level <level>', types.oneOf('debug', 'info', 'warn', 'error'), null, 'info; debug with --log json', 'least level of what the log has: debug (every event, with all options), info, warn or error'),

@@ -84,6 +84,9 @@ async function drill ({ app, args = [], signal, onProgress, ...given }) {
  */
 async function drillResolved (app, args, own, { resolve, given, config }, how) {
   const options = resolve(own.out ?? 'a file') // throws for wrong options before the file is created
+  if (own.killPrimaryEveryMs !== null && (options.revive || options.orphanTimeoutMs === 0)) {
+    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: 'a drill that kills the supervisor starts it again itself, and needs workers that outlive it: neither --revive, nor --plain or an --orphan-timeout of 0' })
+  }
   const file = openRunFile(own.out)
   const portBefore = process.env.PORT
   process.env.PORT ||= String(own.url?.port || await freePort())

@@ -29,6 +29,8 @@ class RestartedFleet extends EventEmitter {
   /** @type {RemoteFleet | null} as of the last connection to it */
   #remote = null
   #isStopping = false
+  /** A kill of the primary is under way. @type {Promise<unknown> | null} */
+  #kill = null
   /** @type {Record<string, any> | null} */
   #lastStatus = null
 
@@ -64,13 +66,9 @@ class RestartedFleet extends EventEmitter {
   async #connect () {
     const child = /** @type {import('node:child_process').ChildProcess} */ (this.#child)
     const until = performance.now() + ANSWERS_WITHIN_MS
-    for (; child.exitCode === null && performance.now() < until; await sleep(LOOK_MS)) {
+    for (; isRunning(child) && performance.now() < until; await sleep(LOOK_MS)) {
       const client = await connect(this.#socket).catch(() => null)
       if (client === null) continue
-      if (client.hello?.pid !== child.pid) {
-        client.close()
-        continue
-      }
       const status = await client.call('status')
       this.#remote = new RemoteFleet(client, this.#socket, status, { isFromStart: true })
       this.#remote.on('event', line => this.emit('event', line))
@@ -82,7 +80,10 @@ class RestartedFleet extends EventEmitter {
   /** @throws {RecycleError} */
   async ready () {
     await this.#connect()
-    while (!isWhole(await this.status())) await sleep(LOOK_MS)
+    for (; !this.#isStopping; await sleep(LOOK_MS)) {
+      const { totals } = await this.status()
+      if (totals.ready >= totals.workers) return
+    }
   }
 
   /** As `recycle status --json`; after the stop, as of its beginning. */
@@ -104,9 +105,22 @@ class RestartedFleet extends EventEmitter {
    * Kills the primary, and starts the next one at once.
    *
    * @returns {Promise<number>} ms until that has adopted the workers; it has replaced them, too
-   * @throws {RecycleError}
+   * @throws {RecycleError} it has not, and they have been told to leave
    */
   async killPrimary () {
+    const { workers } = await this.status()
+    const kill = this.#killAndStart()
+    this.#kill = kill.catch(() => {
+      for (const { pid } of workers) {
+        try {
+          process.kill(pid, 'SIGTERM')
+        } catch {} // it has ended
+      }
+    })
+    return kill
+  }
+
+  async #killAndStart () {
     const child = /** @type {import('node:child_process').ChildProcess} */ (this.#child)
     this.#child = null
     this.#remote?.stop()
@@ -140,9 +154,10 @@ class RestartedFleet extends EventEmitter {
   async stop () {
     if (this.#isStopping) return
     this.#isStopping = true
+    await this.#kill
     this.#lastStatus = await this.#remote?.status().catch(() => null) ?? null
     const child = this.#child
-    if (child && child.exitCode === null && child.signalCode === null) {
+    if (child && isRunning(child)) {
       child.kill('SIGTERM')
       await once(child, 'exit')
     }
@@ -151,9 +166,9 @@ class RestartedFleet extends EventEmitter {
   }
 }
 
-/** @param {{ totals: Record<string, number> }} status */
-function isWhole ({ totals }) {
-  return totals.ready >= totals.workers
+/** @param {import('node:child_process').ChildProcess} child */
+function isRunning ({ exitCode, signalCode }) {
+  return exitCode === null && signalCode === null
 }
 
 /** @param {Record<string, any>} given by name @returns {string[]} as on the command line */
