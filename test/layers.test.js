@@ -244,10 +244,11 @@ t.test('no file outside a feature imports it or names what it adds', async t => 
     metrics = [],
     status,
     report,
-    api = []
+    api = [],
+    figures = {}
   } of FEATURES) {
     const names = new Set([...options({ row, types }).flatMap(({ name, key, flag }) => [name, key, flag.split(' ')[0].slice(2)]), ...Object.keys(environment), ...Object.keys(events), ...Object.keys(warnings).filter(name => name.includes('-')), ...[...metrics, ...Object.values(events).flatMap(({ counter }) => counter ?? [])].map(({ name }) => name), ...Object.keys(verbs), ...Object.keys(commands?.(KINDS) ?? {}), succession?.reason, succession?.command, status?.key, report?.key].filter(word => word !== undefined))
-    t.ok(names.size + api.length > 0)
+    t.ok(names.size + api.length + Object.keys(figures).length > 0)
     // The short help is a page of words, which test/cli/usage.test.js holds to the commands that there are; the other
     // file is where the primary calls features by their names
     const outside = files.filter(file => !file.startsWith('lib/features/') && file !== 'lib/cli/help.js' && file !== 'lib/primary/features.js')

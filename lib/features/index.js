@@ -107,6 +107,8 @@
  * @property {(shapes: Shapes) => Shape} [beat] field of the heartbeat; without, a part of the primary reads it
  * @property {{ name: string, help: string, value?: (figure: number) => number }} metric gauge of each worker; `value`:
  *   in the metric's unit
+ * @property {{ name: 'errorsPerSecond' | 'p50' | 'p99', by: 'growth' | 'most' }} [moment] what the live page draws of
+ *   it: its growth a second over all workers, or the largest of any worker
  *
  * @typedef {object} Format
  * @property {(bytes: number) => string} size
@@ -139,7 +141,8 @@
  *   import('./leak-line/feature').Commands & import('./upgrade/feature').Commands} Commands
  * @typedef {import('./elastic/feature').Options & import('./output/feature').Options} Options that follow from others
  * @typedef {Partial<Record<'heapUsedBytes' | 'heapLimitBytes' | 'fds' | 'fdLimit' | 'lagP99Ms' | 'handles' |
- *   'healthFailures', number | null>>} Sampled their figures, in a sample; null: not known yet
+ *   'healthFailures' | 'serverErrors' | 'responseP50Ms' | 'responseP99Ms', number | null>>} Sampled their figures, in a
+ *   sample; null: not known yet
  * @typedef {import('./blocked/feature').OfWorker & import('./health/feature').OfWorker &
  *   import('./lease/feature').OfWorker} OfWorker what status() has of each worker
  * @typedef {{ blockedLoops: ReturnType<import('./blocked/primary').BlockedLoops['describe']> | null, canary:

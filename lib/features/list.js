@@ -19,6 +19,7 @@ module.exports = Object.freeze([
   require('./lease/feature'),
   require('./output/feature'),
   require('./app-metrics/feature'),
+  require('./responses/feature'),
   require('./migration/feature'),
   require('./keep-alive/feature'),
   require('./stop-delay/feature'),

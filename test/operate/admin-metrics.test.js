@@ -17,8 +17,12 @@ const REQUESTS = 'recycle_worker_requests_total'
 const total = (/** @type {any[]} */ lines, /** @type {string} */ name) =>
   lines.reduce((sum, line) => sum + line[name], 0)
 
-t.test('the connections of a worker that crashes in its drain are counted once, by its account', async t => {
+t.test('responses with 5xx and times of responses; the connections of a worker that crashes in its drain are counted once, by its account', async t => {
   const { port, adminPort, supervisor, events } = await startAdmin(t, 'plain.js', { workers: 1, replay: 'off' })
+  t.match(await Promise.all(['/500', '/', '/slow?ms=200'].map(path => get(port, path))), [{ status: 500 }, { status: 200 }, {}])
+  const times = await scrapeUntil(adminPort, metrics => metrics.has('recycle_worker_response_p99_seconds{slot="0"}'))
+  t.ok(times.get('recycle_worker_response_p99_seconds{slot="0"}') >= 0.2 && times.get('recycle_worker_response_p50_seconds{slot="0"}') < 0.2)
+  t.equal(times.get('recycle_worker_server_errors{slot="0"}'), 1)
   const stuck = get(port, '/slow?ms=60000').catch(() => {})
   await scrapeUntil(adminPort, metrics => sumOf(metrics, 'recycle_worker_requests_in_flight') === 1)
   const recycled = supervisor.recycle(0)

@@ -75,6 +75,9 @@ t.test('the live page', { skip: lacking }, async t => {
     t.notMatch(await page.textContent('.workers tbody'), String(oldPid))
     t.match(await page.title(), /^[^:]+: 2 of 2 workers in service – recycle$/)
 
+    await page.waitForSelector('.strip[aria-label^="Response time"] .key.p99')
+    t.match(await page.locator('.strip[aria-label="Responses with 5xx"] .key').textContent(), '5xx/s 0')
+
     t.ok((await colours(page)).every(count => count > 10), 'no plot is blank')
     t.same(new Set(seen.requests), new Set([`GET ${fleet.url}/`, `GET ${fleet.url}/events`]), 'it requests nothing of other servers, and only by GET')
     t.equal(seen.requests.length, 2)

@@ -85,6 +85,19 @@ t.test('requests per second count all workers, across a recycle', async t => {
   ])
 })
 
+t.test('responses with 5xx a second over all workers, and the longest times of any', async t => {
+  const picture = pictureOf([fleetStart()])
+  const worker = (/** @type {number} */ pid, /** @type {number} */ serverErrors, /** @type {number | null} */ ms) =>
+    ({ pid, requests: 0, serverErrors, responseP50Ms: ms, responseP99Ms: ms && 2 * ms })
+  picture.look(T0, status([{ pid: 1, requests: 0 }]), 1000)
+  picture.look(T0 + 1000, status([worker(1, 5, 4), worker(2, 1, 9)]), 1000)
+  picture.look(T0 + 3000, status([worker(1, 9, null), worker(3, 0, null)]), 2000)
+  t.match(picture.whole(T0 + 3000, STATUS).traffic, [
+    { errorsPerSecond: null, p50: null, p99: null }, { errorsPerSecond: 6, p50: 9, p99: 18 },
+    { errorsPerSecond: 2, p50: null, p99: null }
+  ])
+})
+
 t.test('workers over time beside the load, the bounds, and the last change', async t => {
   const picture = pictureOf([fleetStart()])
   const first = status([{ pid: 1, requests: 0, state: 'ready', elu: 0.9 }])

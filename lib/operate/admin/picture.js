@@ -20,6 +20,9 @@
  * @property {number} wanted workers that there are to be
  * @property {number} ready
  * @property {number} busy sum of the event-loop utilisations of the workers in service
+ * @property {number | null} errorsPerSecond responses with 5xx
+ * @property {number | null} p50 median time to the end of a response, ms, of the worker with the longest
+ * @property {number | null} p99
  *
  * @typedef {object} Size of the fleet
  * @property {number} wanted
@@ -52,6 +55,10 @@ const WINDOW_MS = 10 * 60_000
 const MOST_POINTS = 6000 // over all slots
 const MOST_EVENTS = 500 // of each kind
 const COUNTING = ['worker.sample', 'worker.retire', 'worker.crash'] // `requests`: all that the worker has begun
+
+/** Figures of features that are drawn. */
+const CHARTED = FEATURES.flatMap(({ figures = {} }) => Object.entries(figures))
+  .flatMap(([figure, { moment }]) => moment ? [([figure, moment])] : [])
 
 class Picture {
   /** By slot. @type {Map<number, Point[]>} */
@@ -92,19 +99,32 @@ class Picture {
     for (const { pid, requests } of workers) this.#requests += this.#growth.of(pid, 'requests', requests)
     this.#trim(now - this.windowMs, now)
     if (elapsedMs > 0) {
-      const lags = workers.map(({ loopLagMs }) => loopLagMs).filter(lag => typeof lag === 'number')
+      /** @type {Moment} */
       const moment = {
         t: now,
         perSecond: this.#requests / elapsedMs * 1000,
-        lagMs: lags.length > 0 ? Math.max(...lags) : null,
+        lagMs: most(workers, 'loopLagMs'),
+        errorsPerSecond: null,
+        p50: null,
+        p99: null,
         wanted: totals.workers,
         ready: totals.ready,
         busy: busyWorkers(workers)
+      }
+      for (const [figure, { name, by }] of CHARTED) {
+        moment[name] = by === 'most' ? most(workers, figure) : this.#perSecond(workers, figure, elapsedMs)
       }
       this.#traffic.push(moment)
       this.#fresh.traffic.push(moment)
     }
     this.#requests = 0
+  }
+
+  /** @param {Status['workers']} workers @param {string} figure @param {number} elapsedMs */
+  #perSecond (workers, figure, elapsedMs) {
+    const known = workers.filter(worker => typeof worker[figure] === 'number')
+    const growth = known.reduce((sum, worker) => sum + this.#growth.of(worker.pid, figure, worker[figure]), 0)
+    return known.length > 0 ? growth / elapsedMs * 1000 : null
   }
 
   /** The whole picture. @param {number} now @param {Status} status @returns {Part} */
@@ -205,6 +225,12 @@ function pointsOf (bySlot, slot) {
 /** @param {Status['totals']} totals */
 function movesOf ({ moves }) {
   return { moved: Object.values(moves).reduce((sum, count) => sum + count, 0), moves: sayMoves(moves) }
+}
+
+/** @param {Status['workers']} workers @param {string} figure @returns {number | null} the largest */
+function most (workers, figure) {
+  const values = workers.map(worker => worker[figure]).filter(value => typeof value === 'number')
+  return values.length > 0 ? Math.max(...values) : null
 }
 
 /** @template Item @param {readonly Item[]} items @param {number} count @returns {Item[]} */

@@ -1,9 +1,9 @@
 'use strict'
 
 const { h } = require('../../../tools/report/page/browser/element.cjs')
-const { MOST_SLOTS_AT_ONCE, legend, throughput, workers, busy, budgetHint, strips, moreSlots } = require('../../../tools/report/page/browser/charts.cjs')
+const { MOST_SLOTS_AT_ONCE, legend, throughput, latency, workers, busy, budgetHint, strips, moreSlots } = require('../../../tools/report/page/browser/charts.cjs')
 const { Plots } = require('../../../tools/report/page/browser/plot.cjs')
-const { time, plural } = require('../../../tools/report/page/browser/format.cjs')
+const { time, whole, plural } = require('../../../tools/report/page/browser/format.cjs')
 
 /** The report's charts, updated live. */
 class LiveCharts {
@@ -61,18 +61,26 @@ function sizing ({ wanted, change }, autoscale, now) {
 }
 
 function trafficOf (report, moments) {
-  const hasLag = moments.some(({ lagMs }) => lagMs !== null)
-  const requests = throughput(report, moments, !hasLag)
-  if (!hasLag) return [requests]
-  return [requests, {
-    title: 'Event-loop delay',
-    height: 92,
-    isLast: true,
-    data: [requests.data[0], moments.map(({ lagMs }) => lagMs)],
-    lines: [{ label: 'longest of any worker', color: 'p99', format: time }],
-    format: time,
-    marks: requests.marks
-  }]
+  const has = name => moments.some(moment => moment[name] !== null)
+  const line = (name, title, line) => has(name) ? [figure(report, moments, name, title, line)] : []
+  const figures = [
+    ...line('errorsPerSecond', 'Responses with 5xx', { label: '5xx/s', color: 'drop', format: rate }),
+    ...has('p99') ? [latency(report, moments, 'Response time', false)] : [],
+    ...line('lagMs', 'Event-loop delay', { label: 'longest of any worker', color: 'p99', format: time })
+  ]
+  const all = [throughput(report, moments), ...figures]
+  return all.map((what, i) => ({ ...what, isLast: i === all.length - 1 }))
+}
+
+function figure (report, moments, name, title, line) {
+  const { data: [times], marks } = throughput(report, moments)
+  const data = [times, moments.map(moment => moment[name])]
+  return { title, height: 92, data, lines: [line], format: line.format, marks }
+}
+
+/** A few errors a minute are to be seen, too. */
+function rate (value) {
+  return value > 0 && value < 10 ? value.toFixed(1) : whole(value)
 }
 
 module.exports = { LiveCharts }

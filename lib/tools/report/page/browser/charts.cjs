@@ -49,15 +49,15 @@ function throughput (report, client, isLast = false) {
   }
 }
 
-function latency (report, client) {
+function latency (report, client, title = 'Latency', isLast = true) {
   const [p50, p99] = ['p50', 'p99'].map(name => client.map(moment => moment[name] > 0 ? moment[name] : null))
   const all = [...p50, ...p99].filter(value => value !== null)
   const isLog = all.reduce((a, b) => Math.max(a, b), 0) >
     LOG_FROM_RATIO * all.reduce((a, b) => Math.min(a, b), Infinity)
   return {
-    title: isLog ? 'Latency (log)' : 'Latency',
+    title: isLog ? `${title} (log)` : title,
     height: 150,
-    isLast: true,
+    isLast,
     isLog,
     data: [client.map(({ t }) => t / 1000), p50, p99],
     lines: [{ label: 'p50', color: 'p50', format: time }, { label: 'p99', color: 'p99', format: time }],
@@ -167,4 +167,6 @@ function spansOf (events) {
   return events.map(({ beganAt, t }) => ({ from: beganAt, to: t }))
 }
 
-module.exports = { MOST_SLOTS_AT_ONCE, charts, legend, throughput, workers, busy, budgetHint, strips, moreSlots }
+module.exports = {
+  MOST_SLOTS_AT_ONCE, charts, legend, throughput, latency, workers, busy, budgetHint, strips, moreSlots
+}

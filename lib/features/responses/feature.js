@@ -1,0 +1,33 @@
+'use strict'
+
+/** With `--admin`: how many responses of the app have a status of 5xx, and how long its responses take. */
+
+/** @type {Readonly<import('..').Feature>} */
+module.exports = Object.freeze({
+  name: 'responses',
+  options: () => [],
+  group: 'Output and control:',
+  isOn: ({ admin }) => admin !== null,
+  figures: {
+    serverErrors: {
+      beat: ({ count }) => count,
+      metric: { name: 'server_errors', help: 'With --admin: responses with 5xx since the worker began.' },
+      moment: { name: 'errorsPerSecond', by: 'growth' }
+    },
+    responseP50Ms: {
+      beat: ({ orNull, duration }) => orNull(duration),
+      metric: {
+        name: 'response_p50_seconds',
+        help: 'With --admin: median time from a request to the end of its response, in the latest second.',
+        value: ms => ms / 1000
+      },
+      moment: { name: 'p50', by: 'most' }
+    },
+    responseP99Ms: {
+      beat: ({ orNull, duration }) => orNull(duration),
+      metric: { name: 'response_p99_seconds', help: 'With --admin: 99th percentile of it.', value: ms => ms / 1000 },
+      moment: { name: 'p99', by: 'most' }
+    }
+  },
+  worker: () => require('./worker').measureResponses
+})
