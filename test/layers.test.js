@@ -51,7 +51,7 @@ const INSIDE = {
       recycling: ['workers'], // it obtains and retires workers
       succession: ['workers'] // a channel to another primary is like one to a worker
     },
-    shared: ['clock', 'inherited-descriptors'] // what a worker may listen on: by net in sockets, by cluster in workers
+    shared: ['clock', 'inherited-descriptors', 'part'] // what a worker may listen on: by net in sockets, by cluster in workers
   },
   worker: {
     folders: {

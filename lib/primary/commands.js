@@ -5,41 +5,25 @@
 const { boundsOf, whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
 const { fewestWorkers } = require('../core/recycle-order')
+const { Part } = require('./part')
 /** @import { Recorded } from '../journal/events' */
 /** @import { Slot } from './workers/fleet' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
 
 const SIGNAL_MS = 5000
 
-class Commands {
-  /**
-   * @param {import('./parts').Deps & { recycler: import('./recycling/recycler').Recycler, reloading:
-   *   import('./recycling/reloading').Reloading, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, features:
-   *   import('./features').RunningFeatures }} deps
-   */
-  constructor ({
-    options, fleet, autoSize, recycler, reloading, cpuProfiles, features, record, resize, until, look, stopping
-  }) {
-    this.options = options
-    this.fleet = fleet
-    this.autoSize = autoSize
-    this.recycler = recycler
-    this.reloading = reloading
-    this.features = features
-    this.cpuProfiles = cpuProfiles
-    const ofWorkers = Object.entries(features.commands)
-      .map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {any} */ how = {}) => {
-        this.#slotOf(slot)
-        return command(slot, how)
-      }])
-    /** Commands of features, for the fleet and for one worker; their types are in lib/features. */
-    this.ofFeatures = Object.assign({}, features.verbs, Object.fromEntries(ofWorkers))
-    this.record = record
-    this.resize = resize
-    this.until = until
-    this.look = look
-    this.stopping = stopping
-  }
+/**
+ * @extends {Part<{ recycler: import('./recycling/recycler').Recycler, reloading:
+ *   import('./recycling/reloading').Reloading, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, features:
+ *   import('./features').RunningFeatures }>}
+ */
+class Commands extends Part {
+  /** Commands of features, for the fleet and for one worker; their types are in lib/features. */
+  ofFeatures = Object.assign({}, this.features.verbs, Object.fromEntries(Object.entries(this.features.commands)
+    .map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {any} */ how = {}) => {
+      this.#slotOf(slot)
+      return command(slot, how)
+    }])))
 
   /**
    * Resolves when every slot has a worker that is ready.

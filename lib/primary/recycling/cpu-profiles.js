@@ -5,17 +5,12 @@
 const fs = require('node:fs')
 const { RecycleError } = require('../../core/errors')
 const { createPrivateFile } = require('./private-file')
+const { Part } = require('../part')
 
 const WRITE_MS = 60_000
 const LONGEST_MS = 10 * 60_000
 
-class CpuProfiles {
-  /** @param {import('../parts').Deps} deps */
-  constructor ({ fleet, record }) {
-    this.fleet = fleet
-    this.record = record
-  }
-
+class CpuProfiles extends Part {
   /**
    * @param {number} slot @param {number} durationMs @param {string} [asked]
    * @returns {ReturnType<import('../commands').Commands['cpuprofile']>}

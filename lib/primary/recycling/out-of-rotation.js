@@ -13,6 +13,7 @@ const { RecycleError } = require('../../core/errors')
 const { now } = require('../clock')
 const { howItLeft } = require('../workers/process')
 const { replayAfter } = require('../workers/retirement')
+const { Part } = require('../part')
 /** @import { Answer as Outcome } from '../workers/channel' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
@@ -29,20 +30,10 @@ const ANSWER_MS = 2000
  *   after all, or null
  */
 
-class OutOfRotation {
+/** @extends {Part<{ hasSessions: () => boolean }>} */
+class OutOfRotation extends Part {
   /** The worker that is out of rotation. @type {WorkerHandle | null} */
   #handle = null
-
-  /** @param {import('../parts').Deps & { hasSessions: () => boolean }} deps */
-  constructor ({ options, fleet, record, changed, until, stopping, hasSessions }) {
-    this.hasSessions = hasSessions
-    this.options = options
-    this.fleet = fleet
-    this.record = record
-    this.changed = changed
-    this.until = until
-    this.stopping = stopping
-  }
 
   /** @param {WorkerHandle} handle @returns {string | null} why it cannot leave rotation now */
   #whyNot (handle) {

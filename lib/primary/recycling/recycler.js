@@ -10,8 +10,11 @@ const { now } = require('../clock')
 const { Requests } = require('./requests')
 const { leave } = require('../workers/retirement')
 const { Rollout } = require('../workers/rollout')
+const { Part } = require('../part')
 /** @import { Slot, StandbyPool } from '../workers/fleet' */
 /** @import { FinalAccount } from '../workers/retirement' */
+/** @import { Lifecycle } from '../workers/lifecycle' */
+/** @import { Sampler } from '../measuring/sampler' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
 /**
@@ -22,24 +25,11 @@ const { Rollout } = require('../workers/rollout')
  *   ms, sizes in bytes; `pid`: of the worker that follows
  */
 
-class Recycler {
+/** @extends {Part<{ lifecycle: Lifecycle, sampler: Sampler }>} */
+class Recycler extends Part {
   /** Recycles so far. */
   count = 0
-
-  /**
-   * @param {import('../parts').Deps & { lifecycle: import('../workers/lifecycle').Lifecycle,
-   *   sampler: import('../measuring/sampler').Sampler }} deps
-   */
-  constructor ({ options, fleet, lifecycle, sampler, record, changed, stopping }) {
-    this.options = options
-    this.fleet = fleet
-    this.lifecycle = lifecycle
-    this.sampler = sampler
-    this.record = record
-    this.changed = changed
-    this.stopping = stopping
-    this.requests = new Requests(stopping)
-  }
+  requests = new Requests(this.stopping)
 
   /** Fills an empty slot. @param {number} number */
   async boot (number) {

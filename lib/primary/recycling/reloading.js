@@ -7,19 +7,10 @@
 
 const { RecycleError } = require('../../core/errors')
 const { Rollout } = require('../workers/rollout')
+const { Part } = require('../part')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
-class Reloading {
-  /** @param {import('../parts').Deps} deps */
-  constructor ({ fleet, spawner, record, changed, until, look }) {
-    this.fleet = fleet
-    this.spawner = spawner
-    this.record = record
-    this.changed = changed
-    this.until = until
-    this.look = look
-  }
-
+class Reloading extends Part {
   /** @returns {Promise<undefined>} @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED */
   async all () {
     const { rollout } = this.fleet

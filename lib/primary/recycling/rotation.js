@@ -9,24 +9,17 @@
 const { rotate } = require('../../core/rotation')
 const { now } = require('../clock')
 const { replayAfter } = require('../workers/retirement')
+const { Part } = require('../part')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
 const FOR_GOOD_MS = 2 ** 31 - 1
 const APP = 'app'
 
-class Rotation {
+class Rotation extends Part {
   /** Why each is to be out, by what wants it. @type {WeakMap<WorkerHandle, Map<string, string>>} */
   #wishes = new WeakMap()
   /** Workers of which it has been said that they stay in. @type {WeakSet<WorkerHandle>} */
   #kept = new WeakSet()
-
-  /** @param {import('../parts').Deps} deps */
-  constructor ({ options, fleet, record, stopping }) {
-    this.options = options
-    this.fleet = fleet
-    this.record = record
-    this.stopping = stopping
-  }
 
   /** @param {WorkerHandle} handle */
   connect (handle) {

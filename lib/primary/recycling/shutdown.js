@@ -7,20 +7,13 @@
 
 const { now } = require('../clock')
 const { kill, leave } = require('../workers/retirement')
+const { Part } = require('../part')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
 const ANSWER_MS = 1000
 
-class Shutdown {
-  /** @param {import('../parts').Deps} deps */
-  constructor ({ options, fleet, listeningSockets, tasks, record }) {
-    this.options = options
-    this.fleet = fleet
-    this.listeningSockets = listeningSockets
-    this.tasks = tasks
-    this.record = record
-    this.deadlineMs = options.stopTimes.drainMs
-  }
+class Shutdown extends Part {
+  deadlineMs = this.options.stopTimes.drainMs
 
   /** Resolves when every worker is gone. */
   async run () {

@@ -12,6 +12,7 @@ const path = require('node:path')
 const { setImmediate, setTimeout } = require('node:timers/promises')
 const { readNow, statFields } = require('../../native/proc')
 const { now } = require('../clock')
+const { Part } = require('../part')
 
 const VARIABLE = 'RECYCLE_WORKER_ID'
 // node:crypto would take up to 2 MB
@@ -34,22 +35,13 @@ function newMarker () {
   return { id, env: { [VARIABLE]: id } }
 }
 
-class Children {
+class Children extends Part {
   /** Children that are left, by command: each is named once. @type {Set<string>} */
   #named = new Set()
   /** @type {Promise<Map<string, Child[]>> | null} */
   #nextLook = null
   /** Sessions of adopted workers, by id: their children may be older than this process. @type {Map<string, string>} */
   #adopted = new Map()
-
-  /** @param {import('../parts').Deps} deps */
-  constructor ({ options, stopping, fleet, tasks, record }) {
-    this.options = options
-    this.stopping = stopping
-    this.fleet = fleet
-    this.tasks = tasks
-    this.record = record
-  }
 
   /** @param {import('./worker-handle').WorkerHandle} handle */
   connect (handle) {

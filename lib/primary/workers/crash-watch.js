@@ -8,28 +8,21 @@
 
 const { Crashes } = require('../../core/crashes')
 const { now } = require('../clock')
+const { Part } = require('../part')
+/** @import { RunningFeatures } from '../features' */
 /** @import { WorkerHandle } from './worker-handle' */
 
 const ALERT_MS = 60_000
 const AGAIN_MS = 10_000 // it is said again
 const SOON_MS = 1000 // or that another request is suspected
 
-class CrashWatch {
+/** @extends {Part<{ features: RunningFeatures }>} */
+class CrashWatch extends Part {
   #crashes = new Crashes()
   #alertUntil = 0
   #saidAt = -Infinity
   /** @type {string | undefined} */
   #saidOf
-
-  /**
-   * @param {Pick<import('../parts').Deps, 'fleet' | 'record'> & { features: Pick<import('../features').RunningFeatures,
-   *   'crashed'> }} deps
-   */
-  constructor ({ fleet, features, record }) {
-    this.fleet = fleet
-    this.features = features
-    this.record = record
-  }
 
   /** @param {WorkerHandle} handle one that has just been spawned */
   connect (handle) {
