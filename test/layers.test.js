@@ -76,7 +76,7 @@ const BY_NAME = [
   'heapdump/primary → primary/recycling/private-file',
   'leak-line/worker → worker/vitals/memory',
   'max-fds/descriptors → primary/measuring/meter/in-time',
-  'max-heap/worker → worker/vitals/gc-pauses',
+  'max-heap/feature → worker/vitals/gc-pauses',
   'worker/preload → fork/original' // the process of which workers are copies
 ].map(edge => edge.replace(/\S+/g, name => name === '→' ? name : `${/^(?:worker|primary)\//.test(name) ? 'lib' : 'lib/features'}/${name}.js`))
 

@@ -13,34 +13,25 @@ const { inTime } = require('../../primary/measuring/meter/in-time')
 const OFTEN_MS = 1000
 const SHARE = 0.01 // of the time, at the most, that entries are being counted
 
-class DescriptorProbe {
-  #dueAt = -Infinity
-
-  /** @param {number} pid @param {typeof inTime} [wait] */
-  constructor (pid, wait = inTime) {
-    this.wait = wait
-    this.folder = `/proc/${pid}/fd`
-    const limit = descriptorLimit(pid)
-    this.fdLimit = limit === Infinity ? null : limit
-  }
-
-  /**
-   * @param {number} now ms, by any clock that only goes forward
-   * @returns {Promise<{ fds: number | null, fdLimit: number | null }>} `fds` null: not counted
-   */
-  async read (now) {
-    return { fds: isSizeTold() ? sizeOf(this.folder) || null : await this.#count(now), fdLimit: this.fdLimit }
-  }
-
-  /** @param {number} now */
-  async #count (now) {
-    if (now < this.#dueAt) return null
-    this.#dueAt = Infinity
+/**
+ * @param {number} pid
+ * @returns {(now: number) => Promise<{ fds: number | null, fdLimit: number | null }>} reads them; `fds` null: not
+ *   counted, `now`: ms, by any clock that only goes forward
+ */
+function descriptorProbe (pid) {
+  const folder = `/proc/${pid}/fd`
+  const limit = descriptorLimit(pid)
+  let dueAt = -Infinity
+  const count = (/** @type {number} */ now) => {
+    if (now < dueAt) return null
+    dueAt = Infinity
     const began = performance.now()
-    return this.wait(fs.promises.readdir(this.folder).then(names => names.length, () => null).finally(() => {
-      this.#dueAt = now + Math.max(OFTEN_MS, (performance.now() - began) / SHARE)
+    return inTime(fs.promises.readdir(folder).then(names => names.length, () => null).finally(() => {
+      dueAt = now + Math.max(OFTEN_MS, (performance.now() - began) / SHARE)
     }))
   }
+  return async now =>
+    ({ fds: isSizeTold() ? sizeOf(folder) || null : await count(now), fdLimit: limit === Infinity ? null : limit })
 }
 
 /** @type {boolean | undefined} */
@@ -59,14 +50,4 @@ function sizeOf (folder) {
 /** @returns {boolean} this system has what is read here */
 const hasDescriptors = () => fs.existsSync('/proc/self/fd') && descriptorLimit() < Infinity
 
-/** @returns {import('../interface').PrimaryPart} */
-function countDescriptors () {
-  return {
-    probe ({ pid }) {
-      const probe = new DescriptorProbe(pid)
-      return at => probe.read(at)
-    }
-  }
-}
-
-module.exports = { DescriptorProbe, countDescriptors, hasDescriptors }
+module.exports = { descriptorProbe, hasDescriptors }

@@ -13,7 +13,7 @@ module.exports = Object.freeze({
   isOn: options => options.maxFds !== null,
   refuse: () => require('./descriptors').hasDescriptors() ? null : { option: 'maxFds', given: 'a limit', accepts: 'none on this system: it has no /proc/<pid>/fd' },
   figures: { fds: { metric: { name: 'open_fds', help: 'With --max-fds: open file descriptors.' } } },
-  primary: () => () => require('./descriptors').countDescriptors(),
+  primary: () => () => ({ probe: ({ pid }) => require('./descriptors').descriptorProbe(Number(pid)) }),
   limit: {
     reason: 'fds',
     budget: 'maxFds',

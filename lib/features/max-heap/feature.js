@@ -1,6 +1,13 @@
 'use strict'
 
-/** `--max-heap`: a worker is replaced before V8 ends it for want of heap. */
+/**
+ * `--max-heap`: a worker is replaced before V8 ends it for want of heap. What counts is what mark-sweeps leave of the
+ * old generation, which V8 compares with its limit; `heap_size_limit` includes the young one, too. Near the limit V8
+ * collects ever more often, so that there is a recent figure.
+ */
+
+/** @param {import('..').Shapes} shapes */
+const bytesOrNull = ({ orNull, count }) => orNull(count)
 
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
@@ -13,15 +20,22 @@ module.exports = Object.freeze({
   isOn: options => options.maxHeap !== null,
   figures: {
     heapUsedBytes: {
-      beat: ({ orNull, count }) => orNull(count),
-      metric: { name: 'heap_live_bytes', help: 'With --max-heap: heap in use after the last mark-sweep.' }
+      beat: bytesOrNull, metric: { name: 'heap_live_bytes', help: 'With --max-heap: heap in use after the last mark-sweep.' }
     },
     heapLimitBytes: {
-      beat: ({ orNull, count }) => orNull(count),
-      metric: { name: 'heap_limit_bytes', help: 'With --max-heap: heap at which V8 ends the worker.' }
+      beat: bytesOrNull, metric: { name: 'heap_limit_bytes', help: 'With --max-heap: heap at which V8 ends the worker.' }
     }
   },
-  worker: () => require('./worker').watchHeap,
+  worker: () => ({ onCollected }) => {
+    const { oldBytes } = require('../../worker/vitals/gc-pauses')
+    const flags = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...process.execArgv]
+    const { heap_size_limit: limit } = require('node:v8').getHeapStatistics()
+    const heapLimitBytes = require('../../core/old-space').oldSpaceLimit(limit, flags, parseInt(process.versions.v8))
+    /** @type {Record<string, number | null>} null: there was no mark-sweep yet */
+    let heap = { heapUsedBytes: null, heapLimitBytes: null }
+    onCollected(hasMarkSweep => { if (hasMarkSweep) heap = { heapUsedBytes: oldBytes(), heapLimitBytes } })
+    return { figures: () => heap }
+  },
   limit: {
     reason: 'heap',
     budget: 'maxHeap',
