@@ -5,7 +5,7 @@
 const { RELOAD, SIZE_WORDS, VERBS } = require('../features')
 const { streamsCut } = require('../core/account')
 const { count } = require('../core/units')
-const { countRestarted } = require('../core/why-stayed')
+const { sayAccounts } = require('../journal/format')
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 const { openSteps } = require('./steps')
 const { complain, print } = require('./print')
@@ -102,17 +102,11 @@ async function act (command, args, describe, accounts = () => []) {
 
 /** @param {Result[]} lines of the journal, each with an account */
 function losses (lines) {
-  const sum = (/** @type {string} */ field) => lines.reduce((sum, line) => sum + (line[field] ?? 0), 0)
-  const ended = (/** @type {string} */ how) => lines.filter(line => line.ended === how).length
-  const streams = lines.reduce((sum, line) => sum + streamsCut(line), 0)
-  const parts = [`${sum('cut') - streams} cut, ${sum('moved')} moved`]
-  if (streams > 0) parts.push(`${count(streams, 'stream')} closed at the deadline`)
-  const restarted = lines.reduce((sum, line) => sum + countRestarted(line), 0)
-  if (restarted > 0) parts.push(`${count(restarted, 'WebSocket')} closed for a service restart`)
-  if (sum('unaccounted') > 0) parts.push(`${sum('unaccounted')} unaccounted for`)
-  if (ended('crashed') > 0) parts.push(`${count(ended('crashed'), 'worker')} crashed`)
-  if (ended('killed') > 0) parts.push(`${count(ended('killed'), 'worker')} had to be killed`)
-  return parts.join(', ')
+  const ended = (/** @type {string} */ how, /** @type {string} */ said) => {
+    const workers = lines.filter(line => line.ended === how).length
+    return workers > 0 ? [`${count(workers, 'worker')} ${said}`] : []
+  }
+  return [...sayAccounts(lines), ...ended('crashed', 'crashed'), ...ended('killed', 'had to be killed')].join(', ')
 }
 
 /** @param {Result} line */

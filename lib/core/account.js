@@ -24,23 +24,11 @@
  * @property {number} [unnamed]
  * @property {number} [unnamedStreams]
  *
- * @typedef {object} Account
- * @property {number} connections open or in the inbox when the drain began, or accepted before the worker stopped
- *   accepting
- * @property {number} inFlight requests in flight when the drain began
- * @property {number} finished requests that completed during the drain
- * @property {number} aborted requests that the client aborted during the drain
- * @property {number} moved connections that a sibling took over
- * @property {number} refused offers that no sibling took
- * @property {number} takenBack offers withdrawn and served here to the end
- * @property {number} replayed requests that a sibling handled instead, of the connections that moved
- * @property {number} closedByClient
- * @property {number} closedAfterResponse by `Connection: close`, of the client or the server
- * @property {number} closedIdle
- * @property {number} cut connections that ended with something in flight
- * @property {number} unacked offers that were never acknowledged: their outcome is not known
- * @property {number} unaccounted connections that ended with a worker that gave no account: their requests are not
- *   known
+ * @typedef {Record<'connections' | 'inFlight' | typeof COUNTS[number], number> & Named} Account by its numbers, which
+ *   lib/journal/recycle-event.js explains; `connections`: those in the inbox among them, and those that were accepted
+ *   before the worker stopped accepting
+ *
+ * @typedef {object} Named
  * @property {Cut[]} cuts each request that was cut, MOST_CUTS at most
  * @property {number} [unnamed] how many more were cut
  * @property {number} [unnamedStreams] those of them that were upgraded or raw connections

@@ -95,16 +95,8 @@ class Audit {
       this.fleet = this.#successor ?? this.fleet
       this.#successor = null
     },
-    'worker.spawn': line => {
-      const worker = this.#worker(line)
-      worker.softBytes = asNumber(line.budget?.softBytes)
-      worker.metric = asText(line.budget?.metric) ?? this.fleet.metric
-    },
-    'worker.budget': line => {
-      const worker = this.#worker(line)
-      worker.softBytes = asNumber(line.budget?.softBytes)
-      worker.metric = asText(line.budget?.metric) ?? worker.metric
-    },
+    'worker.spawn': line => this.#onBudget(line, this.fleet.metric),
+    'worker.budget': line => this.#onBudget(line),
     'worker.sample': line => this.#onSample(line),
     'worker.drain': line => {
       const worker = this.#worker(line)
@@ -142,6 +134,13 @@ class Audit {
     this.#workers.set(pid, worker)
     if (this.#workers.size > MOST_WORKERS) this.#workers.delete(this.#workers.keys().next().value)
     return worker
+  }
+
+  /** @param {Record<string, any>} line @param {string} [metric] unless the line has it */
+  #onBudget (line, metric) {
+    const worker = this.#worker(line)
+    worker.softBytes = asNumber(line.budget?.softBytes)
+    worker.metric = asText(line.budget?.metric) ?? metric ?? worker.metric
   }
 
   /** @param {Record<string, any>} line */

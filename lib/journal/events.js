@@ -10,12 +10,10 @@
 
 const { boundsOf } = require('../core/container-budget')
 const { FEATURES, SUCCESSION } = require('../features')
-const { streamsCut } = require('../core/account')
 const { REASONS } = require('../tables/reasons')
 const { OF_ORPHANS } = require('../core/orphan')
 const { count, formatSize, formatTime } = require('../core/units')
-const { countRestarted } = require('../core/why-stayed')
-const { FORMAT, workerOf, sizes } = require('./format')
+const { FORMAT, sayAccounts, workerOf, sizes } = require('./format')
 const { WARNINGS } = require('./warnings')
 /** @import { Event, Format } from '../features' */
 /** @import { Line } from './sentence' */
@@ -42,6 +40,11 @@ const KILLED_FOR = {
 
 /** Tasks for which a worker is out of rotation. @type {Record<string, string>} */
 const TASKS = Object.assign({ collect: 'collect its garbage' }, ...FEATURES.map(({ tasks }) => tasks))
+
+/** Parts of an account that its own line alone tells, by field. @type {Record<string, string>} */
+const DETAILS = {
+  finished: 'finished', closedAfterResponse: 'closed after a response', closedIdle: 'closed idle', unacked: 'unacknowledged'
+}
 
 /** Reasons that a command, or the worker itself, gives. */
 const ASKED_FOR = ['reload', 'requested', SUCCESSION.reason]
@@ -161,20 +164,8 @@ function outcomeOf ({ moved, replayed, answered, cut }) {
 
 /** @param {Line} l */
 function account (l) {
-  const streams = streamsCut(l)
-  const parts = [`${l.cut - streams} cut`, `${l.moved} moved`]
-  if (streams > 0) parts.push(`${count(streams, 'stream')} closed at the deadline`)
-  const restarted = countRestarted(l)
-  if (restarted > 0) parts.push(`${count(restarted, 'WebSocket')} closed for a service restart`)
-  if (l.finished) parts.push(`${l.finished} finished`)
-  if (l.closedAfterResponse) parts.push(`${l.closedAfterResponse} closed after a response`)
-  if (l.closedIdle) parts.push(`${l.closedIdle} closed idle`)
-  if (l.unacked) parts.push(`${l.unacked} unacknowledged`)
-  if (l.unaccounted) parts.push(`${l.unaccounted} unaccounted for`)
-  if (l.ended === 'crashed') parts.push('the worker crashed')
-  else if (l.lost) parts.push('the worker gave no account')
-  else if (l.ended === 'killed') parts.push('the worker was killed at --kill-timeout')
-  return parts.join(', ')
+  const ended = l.ended === 'crashed' ? ['the worker crashed'] : l.lost ? ['the worker gave no account'] : l.ended === 'killed' ? ['the worker was killed at --kill-timeout'] : []
+  return [...sayAccounts([l], DETAILS), ...ended].join(', ')
 }
 
 /** Events that end the account of a drain, and of what. @type {ReadonlyMap<string, 'recycle' | 'scale' | 'stop'>} */

@@ -51,8 +51,7 @@
  * @property {boolean} upgraded such as a WebSocket, which only the app can end
  *
  * @typedef {'recycle' | 'scale' | 'stop' | 'unfinished'} Kind
- * @typedef {'connections' | 'inFlight' | 'finished' | 'aborted' | 'moved' | 'refused' | 'takenBack' | 'replayed' |
- *   'closedByClient' | 'closedAfterResponse' | 'closedIdle' | 'cut' | 'streamsCut' | 'unacked' | 'unaccounted'} Counted
+ * @typedef {typeof ACCOUNT[number]} Counted
  */
 
 /** @import { Count } from '../core/journal-field' */
@@ -64,9 +63,9 @@ const SLACK_MS = 1000 // a line is written shortly after its event
 
 const ENDED = ['retired', 'killed', 'crashed']
 
-/** The account of the connections and requests. @type {readonly Counted[]} */
-const ACCOUNT = ['connections', 'inFlight', 'finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
-  'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'streamsCut', 'unacked', 'unaccounted']
+/** The account of the connections and requests. */
+const ACCOUNT = /** @type {const} */ (['connections', 'inFlight', 'finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
+  'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'streamsCut', 'unacked', 'unaccounted'])
 const NO_ACCOUNT = /** @type {Record<Counted, null>} */ (Object.fromEntries(ACCOUNT.map(name => [name, null])))
 
 /**
@@ -74,7 +73,7 @@ const NO_ACCOUNT = /** @type {Record<Counted, null>} */ (Object.fromEntries(ACCO
  * @param {Record<string, any>} line the journal's `recycled`, `scaled` or `stopped`
  * @param {number} t its time
  * @param {{ drainAt: number | null, retiredAt: number | null } | undefined} worker its earlier lines
- * @param {Record<Counted, number>} account @param {NamedCut[]} cuts @returns {RecycleEvent}
+ * @param {Record<Counted, number | null>} account @param {NamedCut[]} cuts @returns {RecycleEvent}
  */
 function endedEvent (id, kind, line, t, worker, account, cuts) {
   const drainMs = asNumber(line.drainMs)
@@ -119,31 +118,9 @@ function endedEvent (id, kind, line, t, worker, account, cuts) {
  * @returns {RecycleEvent}
  */
 function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
-  return {
-    id,
-    kind: 'unfinished',
-    slot,
-    oldPid: pid,
-    pid: null,
-    reason,
-    how: null,
-    beganAt: drainAt,
-    drainAt,
-    drainedAt: t,
-    retiredAt: t,
-    t,
-    readyMs: null,
-    drainMs: null,
-    tookMs: null,
-    rssBefore: null,
-    rssAfter: null,
-    ...NO_ACCOUNT,
-    lost: false,
-    ended: null,
-    cuts: [],
-    restarted: {},
-    dropped: 0
-  }
+  const worker = { drainAt, retiredAt: null }
+  const event = endedEvent(id, 'unfinished', { slot, oldPid: pid, reason }, t, worker, NO_ACCOUNT, [])
+  return { ...event, drainedAt: t }
 }
 
 /**

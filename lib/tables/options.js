@@ -84,8 +84,9 @@ function preset (option) {
 }
 
 /**
- * @param {string} name @param {string} flags @param {Option['kind']} kind @param {any} fallback
- * @param {string} defaultText @param {string} help @param {string} [key] @returns {Readonly<Option>}
+ * @template {Kind} Kinds
+ * @param {string} name @param {string} flags @param {Kinds} kind @param {any} fallback @param {string} defaultText
+ * @param {string} help @param {string} [key] @returns {Readonly<Omit<Option, 'kind'> & { kind: Kinds }>}
  */
 function row (name, flags, kind, fallback, defaultText, help, key = name) {
   const [, short, flag] = /** @type {RegExpExecArray} */ (/^(?:(-\w), )?(--.*)$/.exec(flags))

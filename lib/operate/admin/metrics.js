@@ -8,11 +8,10 @@
 const { setImmediate: turn } = require('node:timers/promises')
 const { Registry, Counter, Gauge, Histogram } = require('prom-client')
 const { version } = require('../../../package.json')
-const { FEATURES } = require('../../features')
 const { lostWith } = require('../../core/account')
 const { EVENTS, ENDS } = require('../../journal/events')
 const { Growth } = require('./growth')
-const { OF_WORKER, OF_SLOT, GC_KINDS, busyWorkers, inServiceBySlot, isInSlot, seconds } = require('./worker-metrics')
+const { GAUGES, GC_KINDS, isInSlot, seconds } = require('./worker-metrics')
 
 /**
  * @typedef {Record<string, any>} Line
@@ -23,7 +22,6 @@ const { OF_WORKER, OF_SLOT, GC_KINDS, busyWorkers, inServiceBySlot, isInSlot, se
  * @property {Record<string, any> | null} memory
  */
 
-const STATES = ['spawning', 'standby', 'ready', 'out-of-rotation', 'draining']
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 const FLEET = 0 // in place of a pid
 
@@ -36,21 +34,14 @@ class Metrics {
   contentType = this.#registry.contentType
 
   #build = this.#gauge('build_info', 'Always 1; the labels are the versions.', ['version', 'node_version'])
-  #workers = this.#gauge('workers', 'Workers by state.', ['state'])
-  #slots = this.#gauge('slots', 'Intended number of workers.')
-  #busy = this.#gauge('busy_workers', 'Sum of the event-loop utilisations of the workers in service.')
+  #gauges = GAUGES.map(({ name, help, labels, values }) => ({ gauge: this.#gauge(name, help, labels), values }))
   /** By event. */
   #counters = new Map(Object.entries(EVENTS).flatMap(([event, { counter }]) => counter
     ? [[event, this.#counter(counter.name, counter.help, counter.reasons && ['reason'])]]
     : []))
 
-  #memoryLimit = this.#gauge('memory_limit_bytes', 'Memory that the fleet may use: the lowest limit of its cgroups, else that of the machine.', ['source'])
-  #memoryUsed = this.#gauge('memory_used_bytes', 'Memory used of that, without file pages that the kernel can drop at once.', ['source'])
-  #memoryPressure = this.#gauge('memory_pressure_ratio', 'Share of the last ten seconds in which some process, or all of them, waited for memory.', ['kind'])
   #limitHits = this.#counter('memory_limit_hits_total', 'How often the limit was reached, so that memory had to be freed first.')
   #oomKills = this.#counter('oom_kills_total', 'Workers that the kernel killed because memory ran out.')
-  #ofFeatures = FEATURES.flatMap(({ metrics = [] }) => metrics)
-    .map(({ name, help, labels, values }) => ({ gauge: this.#gauge(name, help, labels), values }))
 
   #accounts = {
     cut: this.#counter('connections_cut_total', 'Connections that ended with a request in flight, in a drain or with a worker that died.'),
@@ -70,12 +61,9 @@ class Metrics {
     : []))
 
   #drain = this.#histogram('drain_duration_seconds', "From a drain's begin until the worker had nothing left.")
-  #ofWorker = OF_WORKER.map(([name, help, value]) => ({ gauge: this.#gauge(`worker_${name}`, help, ['slot']), value }))
-  #ofSlot = OF_SLOT.map(([name, help, value]) => ({ gauge: this.#gauge(`worker_${name}`, help, ['slot']), value }))
   #requests = this.#counter('worker_requests_total', 'Requests begun, over all workers that the slot has had.', ['slot'])
   #gcPauses = this.#counter('worker_gc_pauses_total', 'Pauses for garbage collection.', ['slot', 'kind'])
   #gcSeconds = this.#counter('worker_gc_pause_seconds_total', 'Time spent in pauses for garbage collection.', ['slot', 'kind'])
-  #gcLongest = this.#gauge('worker_gc_longest_pause_seconds', 'Longest pause for garbage collection since the last beat.', ['slot', 'kind'])
 
   constructor () {
     this.#build.set({ version, node_version: process.version }, 1)
@@ -129,57 +117,18 @@ class Metrics {
 
   /** @param {Status} status */
   async #render (status) {
-    const { workers, totals, memory } = status
-    this.look(workers)
-    this.#slots.set(totals.workers)
-    for (const [reason, moves] of Object.entries(totals.moves)) this.#moves.inc({ reason }, this.#growth.of(FLEET, `moves ${reason}`, moves))
-    for (const state of STATES) this.#workers.set({ state }, workers.filter(worker => worker.state === state).length)
-    this.#show(workers)
-    this.#busy.set(busyWorkers(workers))
-    this.#showMemory(memory)
-    this.#showFeatures(status)
+    this.look(status.workers)
+    for (const [reason, moves] of Object.entries(status.totals.moves)) this.#moves.inc({ reason }, this.#growth.of(FLEET, `moves ${reason}`, moves))
+    for (const { gauge, values } of this.#gauges) {
+      gauge.reset()
+      for (const [labels, value] of values(status)) gauge.inc(labels, value) // of several workers in a slot the sum
+    }
     let text = ''
     for (const { name } of this.#registry.getMetricsAsArray()) {
       text += `${await this.#registry.getSingleMetricAsString(name)}\n\n`
       await turn()
     }
     return text
-  }
-
-  /** @param {Worker[]} workers */
-  #show (workers) {
-    for (const { gauge } of [...this.#ofWorker, ...this.#ofSlot]) gauge.reset()
-    this.#gcLongest.reset()
-    for (const [slot, inService] of inServiceBySlot(workers)) {
-      for (const { gauge, value } of this.#ofWorker) {
-        const figure = value(inService)
-        if (typeof figure === 'number') gauge.set({ slot }, figure)
-      }
-      for (const [kind, key] of GC_KINDS) {
-        const longest = seconds(inService.gc?.[key]?.longestMs)
-        if (longest !== null) this.#gcLongest.set({ slot, kind }, longest)
-      }
-    }
-    for (const worker of workers.filter(isInSlot)) {
-      for (const { gauge, value } of this.#ofSlot) gauge.inc({ slot: worker.slot }, value(worker))
-    }
-  }
-
-  /** @param {Record<string, any> | null} memory null: the system does not tell */
-  #showMemory (memory) {
-    if (memory === null) return
-    const { source, limitBytes, usedBytes, pressure } = memory
-    this.#memoryLimit.set({ source }, limitBytes)
-    this.#memoryUsed.set({ source }, usedBytes)
-    for (const [kind, share] of Object.entries(pressure ?? {})) this.#memoryPressure.set({ kind }, share)
-  }
-
-  /** @param {Status} status */
-  #showFeatures (status) {
-    for (const { gauge, values } of this.#ofFeatures) {
-      gauge.reset()
-      for (const [labels, value] of values(status)) gauge.set(labels, value)
-    }
   }
 
   /** @param {Record<string, any>} worker its status, or a journal line with its counts */

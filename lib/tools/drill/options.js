@@ -5,10 +5,10 @@
 const { RecycleError } = require('../../core/errors')
 const { hintOnKey } = require('../../tables/habits')
 const { textOf, types: optionTypes } = require('../../core/option-types')
-const { OPTIONS } = require('../../tables/options')
+const { OPTIONS, row } = require('../../tables/options')
 
 /**
- * @typedef {Omit<import('../../tables/options').Option, 'env' | 'key' | 'kind'> & { kind: Kind }} DrillOption
+ * @typedef {ReturnType<typeof row<Kind>>} DrillOption
  *
  * @typedef {object} DrillOptions
  * @property {URL | null} url
@@ -60,7 +60,7 @@ const types = {
 }
 /** @import { Kind } from '../../core/option-types' */
 
-/** @type {readonly Readonly<DrillOption & { key: string }>[]} */
+/** @type {readonly DrillOption[]} */
 const DRILL_OPTIONS = Object.freeze([
   row('connections', '-c, --connections <n>', types.count(1, 100_000), 50, '50', 'clients, each with one connection at a time'),
   row('duration', '-d, --duration <time>', types.time(100, '100ms'), 30_000, '30s', 'duration of the load, before the fleet is stopped under it', 'durationMs'),
@@ -81,15 +81,6 @@ const DRILL_OPTIONS = Object.freeze([
 ])
 
 const DEFAULT_EVERY_MS = 2000
-
-/**
- * @param {string} name @param {string} flags @param {Kind} kind @param {any} fallback
- * @param {string} defaultText @param {string} help @param {string} [key]
- */
-function row (name, flags, kind, fallback, defaultText, help, key = name) {
-  const [, short, flag] = /** @type {RegExpExecArray} */ (/^(?:(-\w), )?(--.*)$/.exec(flags))
-  return Object.freeze({ name, key, short, flag, kind, fallback, defaultText, help })
-}
 
 /**
  * Separates the drill's options from the supervisor's, and reads the drill's.
