@@ -95,8 +95,8 @@ class Audit {
       this.fleet = this.#successor ?? this.fleet
       this.#successor = null
     },
-    'worker.spawn': line => this.#onBudget(line, this.fleet.metric),
-    'worker.budget': line => this.#onBudget(line),
+    'worker.spawn': line => this.#noteBudget(line, this.fleet.metric),
+    'worker.budget': line => this.#noteBudget(line),
     'worker.sample': line => this.#onSample(line),
     'worker.drain': line => {
       const worker = this.#worker(line)
@@ -137,7 +137,7 @@ class Audit {
   }
 
   /** @param {Record<string, any>} line @param {string} [metric] unless the line has it */
-  #onBudget (line, metric) {
+  #noteBudget (line, metric) {
     const worker = this.#worker(line)
     worker.softBytes = asNumber(line.budget?.softBytes)
     worker.metric = asText(line.budget?.metric) ?? metric ?? worker.metric

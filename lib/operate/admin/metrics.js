@@ -11,7 +11,7 @@ const { version } = require('../../../package.json')
 const { lostWith } = require('../../core/account')
 const { EVENTS, ENDS } = require('../../journal/events')
 const { Growth } = require('./growth')
-const { GAUGES, GC_KINDS, isInSlot, seconds } = require('./worker-metrics')
+const { GAUGES, GC_KINDS, isInSlot, seconds } = require('./gauges')
 
 /**
  * @typedef {Record<string, any>} Line

@@ -47,7 +47,7 @@ const { sayCrashing } = require('../../core/crashes')
 const { ENDS } = require('../../journal/events')
 const { Audit } = require('../../journal/audit')
 const { verdictOf } = require('../../journal/verdict')
-const { busyWorkers } = require('./worker-metrics')
+const { busyWorkers } = require('./gauges')
 const { Growth } = require('./growth')
 /** @import { Live } from '../../features' */
 
