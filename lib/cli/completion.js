@@ -1,6 +1,7 @@
 'use strict'
 
 const { Argument } = require('commander')
+const { write } = require('./print')
 
 /**
  * The generator for each shell, loaded on demand.
@@ -24,7 +25,7 @@ zsh:  recycle completion zsh > "\${fpath[1]}/_recycle"
 fish: recycle completion fish > ~/.config/fish/completions/recycle.fish`)
     .action(shell => {
       const { placesOf } = require('../tools/completion/tree')
-      process.stdout.write(SHELLS[shell]()(placesOf(program)))
+      write(SHELLS[shell]()(placesOf(program)))
     })
 }
 

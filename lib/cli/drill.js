@@ -10,7 +10,7 @@ const { checkTypeScript, fileOf } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { writePage } = require('./page')
 const { flagOf, withoutDefaults } = require('./run')
-const { complain, print } = require('./print')
+const { complain, print, write } = require('./print')
 /** @import { Config } from '../tables/config' */
 
 const NEEDS_OPTIONS = ['drill', 'help', 'completion'] // words: a fleet's own process does without
@@ -137,7 +137,7 @@ async function report (file, html) {
   const { readReport } = require('../tools/report')
   const { formatReport } = require('../tools/report/table')
   const { report, series } = await readReport([file])
-  process.stdout.write(`${formatReport(report, { colors: process.stdout.isTTY && process.stdout.hasColors() })}\n`)
+  write(`${formatReport(report, { colors: process.stdout.isTTY && process.stdout.hasColors() })}\n`)
   if (html === undefined) return
   const { renderPage } = require('../tools/report/page')
   writePage(html, renderPage(report, series))

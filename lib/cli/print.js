@@ -4,19 +4,53 @@
 
 const { escapeControls, escapedJson } = require('../core/escape-controls')
 
+/** What cannot be written is no reason to fail: the reader, such as `head`, has closed the pipe. */
+const READER_GONE = 'EPIPE'
+
+let hasPrinted = false
+let hasFailed = false
+
+/** Where output cannot be written, as on a full disk, a command says so and fails. */
+function watchOutput () {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', onError)
+}
+
+/** @param {string} text on stdout, as it is */
+function write (text) {
+  attempt(process.stdout, text)
+}
+
 /** @param {string} text on stdout */
 function print (text) {
-  console.log(escapeControls(text))
+  write(`${escapeControls(text)}\n`)
 }
 
 /** @param {unknown} value on stdout, as JSON */
 function printJson (value) {
-  console.log(escapedJson(value))
+  write(`${escapedJson(value)}\n`)
 }
 
 /** @param {string} text on stderr */
 function complain (text) {
-  console.error(escapeControls(text))
+  attempt(process.stderr, `${escapeControls(text)}\n`)
+}
+
+/** @param {NodeJS.WriteStream} stream @param {string} text */
+function attempt (stream, text) {
+  hasPrinted = true
+  try {
+    stream.write(text)
+  } catch (error) {
+    stream.emit('error', error) // of a file, which Node.js writes to at once
+  }
+}
+
+/** @param {NodeJS.ErrnoException} error */
+function onError ({ code, message }) {
+  if (code === READER_GONE || hasFailed || !hasPrinted) return // what a fleet writes is not printed here
+  hasFailed = true
+  process.once('exit', () => { process.exitCode ||= 1 })
+  complain(`recycle: what it prints cannot be written: ${message}`)
 }
 
 /** On stderr, where it is read: this process can exit then, and must. @param {string} text */
@@ -26,4 +60,4 @@ async function lastWords (text) {
   await outputs.end()
 }
 
-module.exports = { print, printJson, complain, lastWords }
+module.exports = { watchOutput, write, print, printJson, complain, lastWords }

@@ -6,7 +6,7 @@ const { version } = require('../../package.json')
 const { RecycleError } = require('../core/errors')
 const { shorten } = require('../core/format-value')
 const leanV8 = require('./lean-v8')
-const { complain } = require('./print')
+const { complain, watchOutput, write } = require('./print')
 
 const MAX_CHARS = 400 // of commander's message, which repeats the user's input
 
@@ -35,14 +35,13 @@ async function main (argv) {
     .version(version)
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ outputError: text => complain(oneSentence(text)) })
+    .configureOutput({ writeOut: write, outputError: text => complain(oneSentence(text)) })
   program.hook('preAction', (_, command) => { if (command !== program) leanV8.end() })
   const isAlone = Object.hasOwn(ALONE, argv[2] ?? '') && !argv.includes('--help') && !argv.includes('-h')
   if (isAlone) ALONE[argv[2]]()(program)
   else addAll(program, argv)
 
-  // EPIPE: the reader, such as `head`, has closed the pipe
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  watchOutput()
   try {
     await program.parseAsync(isAlone ? argv : withoutSynonym(argv))
   } catch (error) {

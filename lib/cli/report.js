@@ -1,7 +1,7 @@
 'use strict'
 
 const { writePage } = require('./page')
-const { print, printJson } = require('./print')
+const { print, printJson, write } = require('./print')
 
 /** `recycle report <file...>`. @param {import('commander').Command} program */
 function addReport (program) {
@@ -24,12 +24,11 @@ async function report (files, { json = false, html }) {
   }
   const { formatReport } = require('../tools/report/table')
   const { stdout } = process
-  stdout.on('error', () => {}) // EPIPE: the reader, such as `head`, has closed the pipe
   if (json) printJson(report)
-  else stdout.write(formatReport(report, { colors: stdout.isTTY && stdout.hasColors() }))
+  else write(formatReport(report, { colors: stdout.isTTY && stdout.hasColors() }))
   process.exitCode = report.verdict.exitCode
   if (json || html === undefined) return
-  stdout.write('\n')
+  write('\n')
   print(`The page is ${html}`)
 }
 

@@ -13,7 +13,7 @@ const { checkTypeScript, fileOf, findStart } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { NAMES, groupOf } = require('./help')
 const { compileWhenBusy } = require('./lean-v8')
-const { lastWords } = require('./print')
+const { lastWords, write } = require('./print')
 /** @import { Command } from 'commander' */
 
 /**
@@ -78,7 +78,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   if (printConfig) {
     const { formatOrigins } = require('./config-origins')
     const colors = process.stdout.isTTY && process.stdout.hasColors()
-    process.stdout.write(formatOrigins({ app, args, config, options, origins }, { colors }))
+    write(formatOrigins({ app, args, config, options, origins }, { colors }))
     return
   }
   const { primaryBranchOf } = require('../primary/workers/find-app')

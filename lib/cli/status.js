@@ -1,7 +1,7 @@
 'use strict'
 
 const { addFleetOptions, withFleet } = require('./fleet')
-const { printJson, complain } = require('./print')
+const { printJson, complain, write } = require('./print')
 /** @import { Command } from 'commander' */
 
 /** `recycle status [name]`. @param {Command} program */
@@ -22,7 +22,7 @@ async function show (command, { json = false }) {
   const { stdout } = process
   if (json) return printJson(status)
   const { formatStatus } = require('../operate/control-table')
-  stdout.write(formatStatus(status, { width: stdout.columns ?? Infinity, colors: stdout.isTTY && stdout.hasColors() }))
+  write(formatStatus(status, { width: stdout.columns ?? Infinity, colors: stdout.isTTY && stdout.hasColors() }))
 }
 
 /** `recycle ls`: the fleets that are running. @param {import('commander').Command} program */
@@ -50,7 +50,7 @@ async function list ({ json = false }) {
   if (json) return printJson(fleets)
   if (fleets.length === 0) return complain(`no fleet is running, as far as ${searchedFolders(process.env).join(' or ')} tells; a service may have a folder of its own: RECYCLE_CONTROL_DIR`)
   const { formatFleets } = require('../operate/control-table')
-  process.stdout.write(formatFleets(fleets, { width: process.stdout.columns ?? Infinity }))
+  write(formatFleets(fleets, { width: process.stdout.columns ?? Infinity }))
 }
 
 /** @param {Record<string, any>[]} workers @param {string} field */

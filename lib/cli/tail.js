@@ -2,7 +2,7 @@
 
 const { RecycleError } = require('../core/errors')
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
-const { printJson } = require('./print')
+const { printJson, write } = require('./print')
 /** @import { Command } from 'commander' */
 
 const LAST = 10
@@ -22,11 +22,11 @@ async function tail (command, { last = String(LAST), json = false }) {
   if (!/^\d+$/.test(last)) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--last', given: last, accepts: 'a whole number' })
   const { prettyLine, isQuiet } = require('../journal/sentence')
   const { stdout } = process
-  stdout.on('error', () => process.exit()) // EPIPE: the reader, such as `head`, has closed the pipe
+  stdout.on('error', () => process.exit())
   const colors = stdout.isTTY && stdout.hasColors()
   const show = (/** @type {Record<string, any>} */ line) => {
     if (json) printJson(line)
-    else if (!isQuiet(line)) stdout.write(`${prettyLine(line, { colors })}\n`)
+    else if (!isQuiet(line)) write(`${prettyLine(line, { colors })}\n`)
   }
   const follow = (/** @type {string | number} */ last) => withFleet(command, async client => {
     const read = () => { client.socket.resume() }

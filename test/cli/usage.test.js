@@ -37,6 +37,13 @@ t.test('the README has the ten options of the help', async t => {
   t.same(rows, Object.keys(MOST_USED).map(name => OPTIONS.find(option => option.name === name)?.flag.split(' ')[0]))
 })
 
+t.test('what cannot be written to a full disk is said and exits 1; a reader that has gone is no failure', { skip: fs.existsSync('/dev/full') ? false : 'no /dev/full' }, async t => {
+  const sh = (/** @type {string} */ redirection) => runToEnd(['/bin/sh', '-c', `"${process.execPath}" "${BIN}" help options ${redirection}`], {})
+  const full = await sh('> /dev/full')
+  t.match(full, { code: 1, stderr: /^recycle: what it prints cannot be written: ENOSPC.*\n$/ })
+  t.match(await sh('| true'), { code: 0, stderr: '' })
+})
+
 t.test('recycle without an app prints the help on stderr and exits 2', async t => {
   const { stdout } = await recycle(['--help'])
   t.match(await recycleAlone([]), { code: 2, stdout: '', stderr: stdout })
