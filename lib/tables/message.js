@@ -162,6 +162,7 @@ const ORPHAN = record({
   fleet: name,
   pid: count,
   slot: count,
+  isLeaving: optional(flag),
   id: text(200),
   since: count,
   oldPid: count,

@@ -44,6 +44,8 @@ const { Orphan } = require('./orphan')
 const { WorkerState } = require('./state')
 /** @import { Channel } from './channel' */
 
+const LONGEST_MS = 2 ** 31 - 1 // of a timer
+
 /**
  * @param {import('./prepare').Prepared} prepared @param {Channel} channel
  * @param {import('./prepare').Settings} settings
@@ -60,6 +62,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const { alone } = api
   const drain = new Drain({ signals, state, tracker, acceptors, inbox, handoff, sender, admission, emptying, alone },
     async account => {
+      if (!channel.isUp) orphan.end()
       flushCompileCache()
       await deadline.orAt(api.drained())
       await deadline.orAt(Promise.all(features.map(part => part.drained?.())))
@@ -100,7 +103,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     const { worker } = featureOf(name)
     return /** @type {NonNullable<typeof worker>} */ (worker)()(kernel, own)
   })
-  offerOutOfRotation(
+  const rotation = offerOutOfRotation(
     { channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks))
   )
   const none = Object.fromEntries(settings.api.map(name => [name, () => {}])) // of features that are off
@@ -112,7 +115,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     serve ({ slot }, answer) {
       orphan.slot = slot
       if (state.isServing) return answer({ why: null }) // another primary had called it
-      if (state.current !== 'held') return answer({ why: `this worker is ${state.current}` })
+      if (!['held', 'out'].includes(state.current)) return answer({ why: `this worker is ${state.current}` })
       state.become('serving')
       api.assign(slot)
       admission.open(() => answer({ why: null }))
@@ -147,15 +150,19 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     for (const part of features) part.endCalls?.()
     inbox.keepAll()
     handoff.relinquish(!drain.isSucceeded)
-    if (!state.isServing || isStopping || !orphan.begin()) return leaveAlone()
-    admission.standAlone()
+    if (state.current === 'held' || isStopping || !orphan.begin()) return leaveAlone()
+    rotation.callBack()
+    if (isLeaving()) drain.wait(LONGEST_MS) // until the orphan's time is up
+    else if (state.isServing) admission.standAlone()
   }
   channel.onDown = onDown
   let isStopping = false
   channel.on({ stopping: () => { isStopping = true } })
+  const isLeaving = () => state.current === 'draining'
   const orphan = new Orphan({
     settings: settings.orphan,
     listenHook,
+    isLeaving,
     leave: leaveAlone,
     adopted (fd) {
       channel.rebind(fd, onDown)

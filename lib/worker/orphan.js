@@ -63,12 +63,14 @@ class Orphan {
    * @param {object} of
    * @param {Settings | null} of.settings null: it is not to become one
    * @param {import('./accepting/listen-hook').ListenHook} of.listenHook
+   * @param {() => boolean} of.isLeaving it drains
    * @param {(fd: number) => void} of.adopted the other end of this socket is a primary's
    * @param {(reason: string) => void} of.leave
    */
-  constructor ({ settings, listenHook, adopted, leave }) {
+  constructor ({ settings, listenHook, isLeaving, adopted, leave }) {
     this.settings = settings
     this.listenHook = listenHook
+    this.isLeaving = isLeaving
     this.adopted = adopted
     this.leave = leave
     this.#primary = settings?.primary ?? 0
@@ -84,7 +86,7 @@ class Orphan {
     const look = () => {
       if (!isAlive(this.#primary)) this.#serveOn(since)
       else if (performance.now() < until) this.#after(LOOK_MS, look)
-      else this.#end(null) // the app has cut the channel
+      else this.#leave(null) // the app has cut the channel
     }
     look()
     return true
@@ -92,7 +94,7 @@ class Orphan {
 
   /** @param {string} signal from outside @returns {void} */
   onSignal (signal) {
-    if (this.#since !== null && LEAVE_ON.includes(signal)) this.#end(signal)
+    if (this.#since !== null && LEAVE_ON.includes(signal)) this.#leave(signal)
   }
 
   /** @param {number} since */
@@ -102,7 +104,7 @@ class Orphan {
     this.#server.on('error', () => {}) // it serves on, and no primary finds it
     const family = familyOf(Number(process.geteuid?.()), fleet)
     this.#server.listen({ path: socketName(family, process.pid), exclusive: true }).unref()
-    this.#timer = setTimeout(() => this.#end('timeout'), timeoutMs)
+    this.#timer = setTimeout(() => this.#leave('timeout'), timeoutMs)
     this.#say(since, 'worker.orphaned', { timeoutMs })
     if (revive === null) return
     this.#revival = new Revival(revive, lockName(family), (event, fields) => this.#say(since, event, fields))
@@ -128,7 +130,7 @@ class Orphan {
       if (message === null) return
       const { adopt, leave } = orNull(() => JSON.parse(message.text)) ?? {}
       if (adopt !== undefined && message.descriptors.length === 1) this.#goOn(adopt, message.descriptors[0])
-      else if (leave) this.#end('replaced')
+      else if (leave) this.#leave('replaced')
     }
     receive()
   }
@@ -141,6 +143,7 @@ class Orphan {
       fleet,
       pid: process.pid,
       slot: this.slot,
+      ...this.isLeaving() && { isLeaving: true },
       id,
       since: this.#since,
       oldPid: this.#primary,
@@ -151,20 +154,21 @@ class Orphan {
 
   /** @param {number} primary its pid @param {number} fd */
   #goOn (primary, fd) {
-    this.#stop()
+    this.end()
     this.#primary = primary
     this.adopted(fd)
   }
 
   /** No primary has adopted it. @param {string | null} why null: it is not to be told */
-  #end (why) {
+  #leave (why) {
     const since = this.#since
-    this.#stop()
+    this.end()
     if (why !== null && since !== null) this.#say(since, 'worker.unadopted', { why })
     this.leave('orphaned')
   }
 
-  #stop () {
+  /** A primary has this worker, or none is to. */
+  end () {
     this.#since = null
     for (const wait of this.#waits) clearTimeout(wait)
     this.#waits.clear()

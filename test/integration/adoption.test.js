@@ -1,6 +1,7 @@
 'use strict'
 
 const fs = require('node:fs')
+const http = require('node:http')
 const path = require('node:path')
 const t = require('tap')
 const { startCli, FIXTURES } = require('../support/fleet')
@@ -17,7 +18,7 @@ function lineage (t, options = [], app = [APP]) {
   const journal = path.join(t.testdir({}), 'journal.ndjson')
   const room = controlRoom(t)
   const args = ['-w', String(WORKERS), '-i', '50ms', '--stop-linger', '100ms', '--journal', journal, ...options, ...app]
-  const lines = () => fs.readFileSync(journal, 'utf8').split('\n').filter(Boolean).map(line => JSON.parse(line))
+  const lines = () => fs.readFileSync(journal, 'utf8').split('\n').slice(0, -1).filter(Boolean).map(line => JSON.parse(line))
   const start = (env = {}) => startCli(t, args, { env: { ...room.env, ...env } })
   return { start, lines, room }
 }
@@ -52,6 +53,53 @@ t.test('SIGKILL of the primary under load, twice: the workers serve on, and the 
   fleet.child.kill('SIGTERM')
   t.same(await fleet.exited, { code: 0, signal: null })
   t.same(lines().filter(({ event }) => ['worker.crash', 'worker.unadopted', 'journal.gap'].includes(event)), [])
+})
+
+t.test('a worker that drains as its primary is killed keeps its connections; the next one has them go on elsewhere, also if that worker dies first', async t => {
+  const { start, lines, room } = lineage(t, [], [path.join(FIXTURES, 'polls.js')])
+  let fleet = await start()
+  const { port } = fleet
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(() => agent.destroy())
+  /** @type {number[]} */
+  const gone = []
+  const next = async () => {
+    fleet.child.kill('SIGKILL')
+    t.ok(await becomesTrue(() => lines().filter(({ event, oldPid }) => event === 'worker.orphaned' && oldPid === fleet.child.pid).length >= WORKERS))
+    return start({ PORT: String(port) })
+  }
+  const drained = async () => {
+    await fleet.events.until('fleet.ready')
+    const asked = get(port, '/poll', { agent })
+    t.ok(await becomesTrue(() => lines().some(({ event, inFlight, pid }) => event === 'worker.sample' && inFlight === 1 && !gone.includes(pid))))
+    room.recycle(['reload']) // its primary is killed
+    const drain = await fleet.events.until('worker.drain', { where: ({ inFlight }) => inFlight === 1 })
+    gone.push(drain.pid)
+    return { asked, ...drain }
+  }
+  const first = await drained()
+  const second = await next()
+  process.kill(first.pid, 'SIGUSR2')
+  t.match(await first.asked, { status: 200, headers: { connection: 'keep-alive' } }, 'it is still answered')
+  t.match(await get(port, '/', { agent }), { status: 200, reused: true })
+  t.match(await second.events.until('recycled', { where: ({ oldPid }) => oldPid === first.pid }), { slot: first.slot, reason: 'adopted', cut: 0, closedIdle: 0, lost: false })
+  t.match(await get(port, '/', { agent }), { status: 200, reused: true })
+
+  await second.events.until('recycled', { count: WORKERS + 1, where: ({ reason }) => reason === 'adopted' })
+  fleet = second
+  const third = await drained()
+  fleet = await next()
+  await fleet.events.until('worker.drain', { where: ({ pid }) => pid === third.pid })
+  const status = async () => JSON.parse((await room.call(['status', '--json'])).stdout)
+  t.ok(await becomesTrue(async () => (await status()).failover.connections > 0))
+  process.kill(third.pid, 'SIGKILL')
+  t.match(await fleet.events.until('worker.crash'), { pid: third.pid, replayed: 1, cut: 0 })
+  for (const { pid, state } of (await status()).workers) if (state === 'ready') process.kill(pid, 'SIGUSR2')
+  const { body, ...answer } = await third.asked
+  t.match(answer, { status: 200, reused: true })
+  t.match(JSON.parse(body), { replayed: 1 })
+  fleet.child.kill('SIGTERM')
+  t.same(await fleet.exited, { code: 0, signal: null })
 })
 
 t.test('what an adopted worker has started ends with it', async t => {

@@ -48,7 +48,7 @@ class Failover {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    if (!handle.isAdopted) handle.once('entered', () => this.#open(handle)) // an adopted one has noted its connections for another
+    handle.once('entered', () => this.#open(handle))
     // Before the ledger sends it back, perhaps
     handle.on('offers', ({ parcel: { copy } }, socket) => { if (copy && socket) this.#lend(handle, copy) })
   }

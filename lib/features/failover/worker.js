@@ -31,6 +31,8 @@ class Duplicates {
   #timer = null
   /** Connections that were added before have been looked at: ms, performance.now(). */
   #lookedUntil = 0
+  /** No descriptor has been given to this primary. */
+  #isAnew = false
   /** There are some that have not been open for long enough. */
   #hasYounger = false
   #sentAt = -Infinity
@@ -39,7 +41,7 @@ class Duplicates {
 
   /**
    * @param {WorkerKernel} kernel @param {import('../../native/addon').Addon} addon
-   * @param {{ fd: number }} socket @param {Table} table
+   * @param {{ fd: number, close: () => void }} socket @param {Table} table
    */
   constructor ({ tracker }, addon, socket, table) {
     this.tracker = tracker
@@ -49,6 +51,18 @@ class Duplicates {
     /** The primary has died: no process takes a descriptor. */
     this.isOver = false
     tellLastWrites((socket, response, bytes) => this.#ending(socket, response, bytes))
+  }
+
+  /** Another primary takes the descriptors, all of them anew. @param {{ fd: number, close: () => void }} socket */
+  goOn (socket) {
+    this.socket.close()
+    this.socket = socket
+    for (let i = 0; i < this.#ended.length; i += 2) this.table.free(this.#ended[i])
+    this.#ended = []
+    this.#lookedUntil = 0
+    this.#isAnew = true
+    this.isOver = false
+    this.#send()
   }
 
   /** @param {Connection} connection one that is back from an offer is noted as before */
@@ -207,7 +221,8 @@ class Duplicates {
   }
 
   /**
-   * Gives a row to those that have lasted for a tick, without a row, and can have one.
+   * Gives a row to those that have lasted for a tick, without a row, and can have one; anew, those that have one are
+   * among them.
    *
    * @returns {Map<import('../../worker/accepting/acceptor').Acceptor, Connection[]>}
    */
@@ -218,18 +233,18 @@ class Duplicates {
     this.#hasYounger = false
     for (const connection of this.tracker.connections.backwards()) {
       if (connection.since < from) break
-      if (connection.since > until) {
+      if (connection.copy === null && connection.since > until) {
         this.#hasYounger = true
         continue
       }
-      if (connection.copy !== null || !isSuited(connection)) continue
-      const note = this.#noteOf(connection)
-      if (note === null) continue
-      connection.copy = note
+      if ((connection.copy !== null && !this.#isAnew) || !isSuited(connection)) continue
+      connection.copy ??= this.#noteOf(connection)
+      if (connection.copy === null) continue
       const ofServer = fresh.get(connection.acceptor)
       if (ofServer) ofServer.push(connection)
       else fresh.set(connection.acceptor, [connection])
     }
+    this.#isAnew = false
     return fresh
   }
 
@@ -318,9 +333,10 @@ function noteConnections (kernel) {
       if (!socket || !addon) return socket?.close()
       socket.unref()
       try {
-        table = new Table(addon)
+        table ??= new Table(addon)
         addon.send(socket.fd, MEMORY, [table.fd])
-        duplicates = kernel.tracker.witness = new Duplicates(kernel, addon, socket, table)
+        if (duplicates) duplicates.goOn(socket)
+        else duplicates = kernel.tracker.witness = new Duplicates(kernel, addon, socket, table)
       } catch {
         socket.close() // the primary sees that nothing comes
       }

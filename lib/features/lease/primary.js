@@ -11,8 +11,8 @@
 const UP = ['ready', 'out-of-rotation'] // what the app does with a lease takes no requests
 
 class Leases {
-  /** By slot. @type {Map<number, WorkerHandle>} */
-  #holders = new Map()
+  /** An adopted worker may be one, until it has told. @type {Set<WorkerHandle>} */
+  #holders = new Set()
   /** Workers whose app waits for a lease, and since when, by kernel.now(). @type {Map<WorkerHandle, number>} */
   #waiting = new Map()
 
@@ -26,27 +26,28 @@ class Leases {
   connect (handle) {
     const over = () => {
       this.#waiting.delete(handle)
-      for (const [slot, holder] of this.#holders) if (holder === handle) this.#holders.delete(slot)
+      this.#holders.delete(handle)
       delete handle.known.lease
       this.#look()
     }
     handle.hear({
       lease: ({ isHeld }) => {
-        const { slot, isAdopted } = handle
-        if (isHeld && isAdopted && slot !== null && !this.#holders.has(slot)) return this.#give(handle, slot)
+        if (isHeld && handle.isAdopted) return this.#give(handle)
+        this.#holders.delete(handle)
         this.#waiting.set(handle, this.kernel.now())
         handle.known.lease = 'waits'
         this.#look()
       },
       'lease-over': over
     })
+    if (handle.isAdopted) this.#holders.add(handle)
     handle.on('ready', () => this.#look())
     handle.on('exit', over)
   }
 
-  /** @param {WorkerHandle} handle @param {number} slot */
-  #give (handle, slot) {
-    this.#holders.set(slot, handle)
+  /** @param {WorkerHandle} handle */
+  #give (handle) {
+    this.#holders.add(handle)
     handle.known.lease = 'held'
   }
 
@@ -54,9 +55,10 @@ class Leases {
     if (!this.kernel.isSole()) return
     for (const [handle, since] of this.#waiting) {
       const { slot, pid } = handle
-      if (slot === null || !UP.includes(handle.state) || this.#holders.has(slot)) continue
+      const isHeld = [...this.#holders].some(holder => holder.slot === slot)
+      if (slot === null || isHeld || !UP.includes(handle.state)) continue
       this.#waiting.delete(handle)
-      this.#give(handle, slot)
+      this.#give(handle)
       handle.send('leased', { slot })
       this.kernel.record('worker.lease', { slot, pid, waitedMs: Math.round(this.kernel.now() - since) })
     }

@@ -14,6 +14,7 @@ function takeLease ({ channel, onDrain, callApp }) {
   /** @type {number | null} */
   let slot = null
   let isOver = false
+  let isGivenBack = false
 
   channel.on({
     leased (lease) {
@@ -30,7 +31,9 @@ function takeLease ({ channel, onDrain, callApp }) {
       if (typeof end !== 'function') throw new Error('its work ends with this process')
       await callApp('onLease', () => end())
     }))
-    if (slot !== null && ended.every(({ status }) => status === 'fulfilled')) channel.send('lease-over')
+    if (slot === null || ended.some(({ status }) => status !== 'fulfilled')) return
+    isGivenBack = true
+    channel.send('lease-over')
   }
 
   /** @param {(about: { slot: number }) => unknown} fn @param {number} slot */
@@ -40,7 +43,9 @@ function takeLease ({ channel, onDrain, callApp }) {
 
   return {
     adopted () {
-      if (waiting.length > 0 || (slot !== null && !isOver)) channel.send('lease', { isHeld: slot !== null })
+      const isHeld = slot !== null && !isGivenBack
+      if (isHeld || (waiting.length > 0 && !isOver)) channel.send('lease', { isHeld })
+      else channel.send('lease-over')
     },
     api: {
       onLease (/** @type {(about: { slot: number }) => unknown} */ fn) {

@@ -135,6 +135,7 @@ class Sessions {
   /** Another primary has this worker. */
   adopted () {
     for (const session of this.#own.keys) this.channel.call('own', { session }, () => {})
+    if (this.state.current === 'draining' && this.#kept !== 'all') this.channel.send('transferred', { except: [...this.#kept ?? []] })
   }
 
   /** This worker drains. @param {number} deadlineMs */

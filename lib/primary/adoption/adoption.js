@@ -84,7 +84,7 @@ class Adoption {
     const gapMs = Math.max(0, at - since)
     this.latest = { oldPid, since, gapMs, workers: orphans.length + (this.latest?.workers ?? 0) }
     this.record('fleet.adopted', { pid: process.pid, oldPid, since, gapMs, workers: orphans.map(({ facts }) => facts.pid) })
-    for (const orphan of orphans) this.tasks.run('adopt', () => this.recycler.boot(this.#place(orphan)))
+    for (const orphan of orphans) this.tasks.run('adopt', () => this.recycler[orphan.facts.isLeaving ? 'seeOff' : 'boot'](this.#place(orphan)))
   }
 
   /** @param {OrphanProcess} orphan */
@@ -97,10 +97,10 @@ class Adoption {
     return false
   }
 
-  /** @param {OrphanProcess} orphan @returns {number} its slot, or a free one where another worker has that */
+  /** @param {OrphanProcess} orphan @returns {number} its slot, or a free one where another worker stays in that */
   #place (orphan) {
-    const { slot } = orphan.facts
-    const place = this.fleet.slots.get(slot)?.incumbent ? this.fleet.free(1)[0] : slot
+    const { slot, isLeaving } = orphan.facts
+    const place = !isLeaving && this.fleet.slots.get(slot)?.incumbent ? this.fleet.free(1)[0] : slot
     this.#bySlot.set(place, orphan)
     return place
   }

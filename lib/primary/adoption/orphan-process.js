@@ -28,6 +28,7 @@ const STARTED_AT = 19 // of the fields from its state on
  * @property {string} fleet
  * @property {number} pid
  * @property {number} slot
+ * @property {boolean} [isLeaving] it drains
  * @property {string} id in the environment of the processes that it has started
  * @property {number} since ms since the epoch
  * @property {number} oldPid of the primary that has died

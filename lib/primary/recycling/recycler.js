@@ -78,6 +78,21 @@ class Recycler extends Part {
     this.changed()
   }
 
+  /**
+   * Adopts a worker that was leaving as its primary died: it goes on with that when others can take its connections.
+   *
+   * @param {number} number its slot
+   */
+  async seeOff (number) {
+    const began = now()
+    const slot = this.fleet.open(number)
+    const old = this.lifecycle.adoptLeaving(slot)
+    const after = this.until(() => this.fleet.serving().length > 0)
+    const { account, drainMs } = await leave(old, { why: 'adopted', after }, this)
+    await this.#account(slot, old, { reason: 'adopted', how: 'surge', ...account, drainMs, tookMs: now() - began })
+    this.changed()
+  }
+
   /** The worker is condemned, and the memory has no room for its replacement. @param {number} number */
   async waitForRoom (number) {
     const { incumbent } = /** @type {Slot} */ (this.fleet.slots.get(number))

@@ -104,6 +104,16 @@ class Lifecycle extends EventEmitter {
     return { why, hasCrashed, isScaledAway: handle.reason === 'scale' }
   }
 
+  /** @param {import('./fleet').Slot} slot @returns {WorkerHandle} one that there is already, and that is to leave */
+  adoptLeaving (slot) {
+    const { variant } = slot
+    slot.variant = null
+    const handle = this.#spawn(slot)
+    slot.variant = variant
+    slot.leaving.add(handle)
+    return handle
+  }
+
   /**
    * Calls a worker that stands by in its slot.
    *

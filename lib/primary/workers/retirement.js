@@ -27,6 +27,7 @@ const SILENT_MS = 1000 // a heartbeat comes twice a second: at a shorter kill ti
  * @property {{ deadlineMs?: number, lingerMs?: number | null, killTimeoutMs?: number }} [times] by default those of the
  *   options; `lingerMs`: how long idle connections are held, null: as long as the drain lasts
  * @property {'siblings' | 'successor' | 'none'} [to] which workers get its connections, and at last its requests
+ * @property {Promise<unknown>} [after] when it is ordered to; rejected: by another call
  *
  * @typedef {object} Order how a worker is to drain; see lib/worker/leaving/drain.js
  * @property {string} reason
@@ -61,7 +62,7 @@ const underWay = new WeakMap()
  *   `worker.drain`, at its beginning
  * @returns {Promise<Retired>} resolves when the worker is gone
  */
-function leave (handle, { why: reason, times, to = 'siblings' }, { options, record }) {
+function leave (handle, { why: reason, times, to = 'siblings', after }, { options, record }) {
   const { drainTimeoutMs: deadlineMs, killTimeoutMs: defaultMs, handoff } = options
   const { killTimeoutMs = defaultMs, ...given } = times ?? {}
   const moved = to === 'none'
@@ -73,7 +74,7 @@ function leave (handle, { why: reason, times, to = 'siblings' }, { options, reco
     before.hurry(order)
     return before.done
   }
-  const retirement = new Retirement(handle, order, killTimeoutMs, record)
+  const retirement = new Retirement(handle, order, killTimeoutMs, record, after)
   underWay.set(handle, retirement)
   return retirement.done
 }
@@ -88,12 +89,12 @@ class Retirement {
 
   /**
    * @param {WorkerHandle} handle @param {Order} order @param {number} killTimeoutMs
-   * @param {(event: string, fields: Record<string, any>) => unknown} record
+   * @param {(event: string, fields: Record<string, any>) => unknown} record @param {Promise<unknown>} [after]
    */
-  constructor (handle, order, killTimeoutMs, record) {
+  constructor (handle, order, killTimeoutMs, record, after) {
     this.handle = handle
     this.killTimeoutMs = killTimeoutMs
-    this.done = this.#run(order, record)
+    this.done = this.#run(order, record, after)
   }
 
   /** @param {Order} order */
@@ -106,20 +107,21 @@ class Retirement {
 
   /**
    * @param {Order} order @param {(event: string, fields: Record<string, any>) => unknown} record
-   * @returns {Promise<Retired>}
+   * @param {Promise<unknown>} [after] @returns {Promise<Retired>}
    */
-  async #run (order, record) {
+  async #run (order, record, after) {
     const { handle } = this
     const began = now()
     if (handle.isGone) return nothingLeft('crashed') // its crash is in the journal, with what it had in flight
     if (handle.state !== 'draining') handle.become('draining')
     // The worker has done nothing yet
-    if (!handle.hasEntered) return kill(handle, 'unstarted').then(() => nothingLeft('retired'))
+    if (!handle.hasEntered && !handle.isAdopted) return kill(handle, 'unstarted').then(() => nothingLeft('retired'))
     const { slot, pid, connections, latest: { inFlight } } = handle
     record('worker.drain', { slot, pid, reason: order.reason, connections, inFlight })
-    this.#arm(order)
+    if (!after) this.#arm(order)
     const drained = this.#drained()
-    handle.send('drain', order)
+    if (after) after.then(() => this.hurry(order), () => {})
+    else handle.send('drain', order)
     const account = await drained
     const drainMs = now() - began
     this.handle.drainsUntil = null // what is waited for from here on is its end

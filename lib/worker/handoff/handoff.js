@@ -41,6 +41,8 @@ class Handoff {
   /** Offers of connections of which the app has not heard `close` yet. @type {Set<number>} */
   #closing = new Set()
   #lastId = 0
+  /** Nothing is offered: there may be no sibling yet. */
+  isHeld = false
   /** Requests that a sibling handles instead of this worker, since the start. */
   replayed = 0
 
@@ -66,7 +68,7 @@ class Handoff {
 
   get hasRoom () {
     const more = this.channel.isBatching ? this.#streams * (STREAM_TAKES - 1) : 0
-    return this.#outstanding.size + more < this.#window && this.channel.isUp
+    return this.#outstanding.size + more < this.#window && this.channel.isUp && !this.isHeld
   }
 
   get #window () {
@@ -107,7 +109,7 @@ class Handoff {
       this.#unsent.delete(id)
       const parcel = /** @type {Parcel} */ (this.#outstanding.get(id)?.parcel)
       this.channel.send('offer', { id, parcel: toFields(parcel) }, parcel.handle, error => {
-        if (error) this.#back(id, false)
+        if (error) this.#back(id, !this.channel.isUp)
       })
     }
   }
@@ -122,7 +124,7 @@ class Handoff {
     const unsent = new Set(this.#unsent)
     this.#unsent.clear() // each end makes room, which none of them is to take
     for (const id of [...this.#outstanding.keys()]) {
-      if (isCertain || unsent.has(id)) this.#back(id, false)
+      if (isCertain || unsent.has(id)) this.#back(id, true)
       else this.#end(id, 'unacked')
     }
   }

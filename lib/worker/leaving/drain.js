@@ -81,6 +81,7 @@ class Drain {
   /** @param {Order} order a second one replaces the deadlines of the first, and can end the hand-off */
   begin (order) {
     if (this.parts.state.current === 'drained') return
+    this.parts.handoff.isHeld = false
     const isFirst = this.#order === null
     const hadSiblings = this.#order?.handoff === true
     this.#order = { ...order, handoff: order.handoff && this.#order?.handoff !== false }
@@ -105,6 +106,13 @@ class Drain {
     if (isFirst) tellApp('recycle:drain', { reason: order.reason, deadlineMs: order.deadlineMs, handoff: order.handoff })
     else if (hadSiblings && !this.#order.handoff) this.parts.alone({ deadlineMs: order.deadlineMs, handoff: false })
     this.parts.emptying.look() // with nothing left the drain is over
+  }
+
+  /** The primary has died: what is here stays until the next one orders. @param {number} forMs at most */
+  wait (forMs) {
+    this.#stalledAt = null
+    this.begin({ .../** @type {Order} */(this.#order), deadlineMs: forMs, lingerMs: null, replayAfterMs: null })
+    this.parts.handoff.isHeld = true
   }
 
   #settle () {

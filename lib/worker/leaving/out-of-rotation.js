@@ -20,6 +20,7 @@ const { performance } = require('node:perf_hooks')
 /**
  * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'admission' | 'emptying'>} parts
  * @param {import('../../features/interface').WorkerPart['tasks']} [tasks]
+ * @returns {{ callBack: () => void }} `callBack`: one that has not left the rotation yet stays
  */
 function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, tasks) {
   let giveUp = (/** @type {string} */ why) => {}
@@ -29,10 +30,16 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
   }
   channel.on({
     rejoin () {
-      if (state.current === 'leaving') giveUp('it was called back')
-      else if (state.current === 'out') serve()
+      callBack()
+      if (state.current === 'out') serve()
     }
   })
+
+  return { callBack }
+
+  function callBack () {
+    if (state.current === 'leaving') giveUp('it was called back')
+  }
 
   /**
    * @param {{ deadlineMs: number, handoff: boolean, replayAfterMs: number | null, isPatient?: boolean }} order

@@ -17,7 +17,7 @@ const WORKERS = 3
 const KILLS_OF_FLEET = 5
 const AGAIN_MS = 300 // until the service manager, or a shell, starts the next one
 const LONGEST_MS = 60_000
-const LEAVES_MS = 3000 // a worker that drains as its primary dies leaves, with the WebSockets that could not move yet
+const LEAVES_MS = 3000 // of WebSockets, with a worker that is killed
 const YOUNG_MS = 200 // a connection for a request that is killed with its worker was not known to the primary yet
 const LEAVES = ['worker.drain', 'worker.retire', 'worker.crash']
 const VARIANTS = /** @type {Record<string, string[]>} */ ({
@@ -33,7 +33,7 @@ const VARIANTS = /** @type {Record<string, string[]>} */ ({
  * @property {number[]} supervisedMs from each kill until another primary has adopted the workers
  * @property {number} anew sockets that keep-alive clients opened anew
  * @property {number} messages of WebSockets
- * @property {number} closed WebSockets, with workers that were killed, or that drained as their primary was killed
+ * @property {number} closed WebSockets, with workers that were killed
  * @property {number} young requests of connections of their own, with workers that were killed
  * @property {string[]} violations requests that failed, connections that closed, and what else is wrong
  */
@@ -95,8 +95,6 @@ async function ofFleet (variant, kills, { random, reloads, workers, evidence }) 
     violations: []
   }
   /** @type {number[]} */
-  const inReload = []
-  /** @type {number[]} */
   const ofWorkers = []
   const killWorker = async () => {
     const all = lines()
@@ -125,7 +123,6 @@ async function ofFleet (variant, kills, { random, reloads, workers, evidence }) 
     await sleep(random() * 1000)
     process.kill(pid, 'SIGKILL')
     const killedAt = Date.now()
-    if (isInReload) inReload.push(killedAt)
     outcome.kills++
     if (variant !== 'revived') {
       await sleep(random() * AGAIN_MS)
@@ -146,7 +143,7 @@ async function ofFleet (variant, kills, { random, reloads, workers, evidence }) 
   outcome.anew = kept.sockets - 40
   outcome.messages = clients.exchanges.length
   const isExcused = (/** @type {import('../migration/clients').Exchange} */ { outcome, t }) =>
-    outcome === 'closed' && [...inReload, ...ofWorkers].some(at => t >= at && t <= at + LEAVES_MS)
+    outcome === 'closed' && ofWorkers.some(at => t >= at && t <= at + LEAVES_MS)
   const isYoung = (/** @type {{ t: number }} */ { t }) => ofWorkers.some(at => t >= at && t <= at + YOUNG_MS)
   outcome.young = each.failures.filter(isYoung).length
   outcome.closed = clients.exchanges.filter(isExcused).length
