@@ -94,7 +94,11 @@ t.test('a worker that drains as its primary is killed keeps its connections; the
   t.ok(await becomesTrue(async () => (await status()).failover.connections > 0))
   process.kill(third.pid, 'SIGKILL')
   t.match(await fleet.events.until('worker.crash'), { pid: third.pid, replayed: 1, cut: 0 })
-  for (const { pid, state } of (await status()).workers) if (state === 'ready') process.kill(pid, 'SIGUSR2')
+  const answered = third.asked.then(() => true)
+  t.ok(await becomesTrue(async () => { // the other worker may not have it yet
+    for (const { pid, state } of (await status()).workers) if (state === 'ready') process.kill(pid, 'SIGUSR2')
+    return Promise.race([answered, false])
+  }))
   const { body, ...answer } = await third.asked
   t.match(answer, { status: 200, reused: true })
   t.match(JSON.parse(body), { replayed: 1 })
