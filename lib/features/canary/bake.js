@@ -51,7 +51,7 @@ class Bake {
 
   /**
    * @param {import('../../primary/parts').Parts} kernel @param {import('./service').Services} services
-   * @param {import('./terms').Terms} terms
+   * @param {import('./primary').Terms} terms
    */
   constructor (kernel, services, terms) {
     this.kernel = kernel

@@ -5,9 +5,15 @@
  * first probe that it passes; from then on failures in a row are a figure of its samples, and the verdict judges it.
  */
 
-const { countFailures, failureOf, isHealthy, nextProbeMs } = require('./check')
+const { once } = require('node:events')
+const fs = require('node:fs')
+const net = require('node:net')
+const os = require('node:os')
+const path = require('node:path')
 const { probe } = require('./probe')
-const { openPair } = require('./socket-pair')
+const { detachHandle } = require('../../core/internals')
+const { loadAddon } = require('../../native/addon')
+const { Descriptor } = require('../../native/descriptor')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 /**
@@ -115,4 +121,78 @@ function knownOf ({ known }) {
   return known.health
 }
 
-module.exports = { HealthChecks }
+/**
+ * `--health`: what a probe found, and when the next is due. Period, timeout, failure threshold and initial delay are
+ * those of a probe in Kubernetes. A worker that boots is probed more often, so that it becomes ready soon after it can.
+ *
+ * @typedef {object} Found by one probe
+ * @property {number | null} status of the response; null: there was none
+ * @property {string | null} why there was none
+ * @property {boolean} [isSkipped] the probe could not be made, which says nothing about the worker
+ */
+
+const BOOT_PERIOD_MS = 250
+
+/** As a probe in Kubernetes: a redirect is a success. @param {Found} found */
+function isHealthy ({ status }) {
+  return status !== null && status >= 200 && status < 400
+}
+
+/** @param {Found} found @param {string} path @returns {string} the failure, in words */
+function failureOf ({ status, why }, path) {
+  return `GET ${path}: ${status === null ? why : `status ${status}`}`
+}
+
+/** @param {number} failures in a row before @param {Found} found @returns {number} failures in a row */
+function countFailures (failures, found) {
+  if (found.isSkipped) return failures
+  return isHealthy(found) ? 0 : failures + 1
+}
+
+/**
+ * @param {boolean} isUp it has passed a probe @param {number} periodMs
+ * @returns {number} ms from the begin of a probe to that of the next
+ */
+function nextProbeMs (isUp, periodMs) {
+  return isUp ? periodMs : Math.min(BOOT_PERIOD_MS, periodMs)
+}
+
+/**
+ * Two ends of one connection: one for this process, and one for a worker. No other user of the machine can reach
+ * either: the kernel makes both at once, or, without the addon, the one listens for the other in a folder that is this
+ * user's alone.
+ */
+
+const LONGEST_NAME = 100 // bytes
+
+/**
+ * @param {Pick<import('../../native/addon').Addon, 'socketpair'> | null} [addon]
+ * @returns {Promise<{ near: net.Socket, far: any }>} `far`: a pipe handle or a Descriptor, of which nothing is read
+ * @throws {Error} for want of a descriptor, say
+ */
+async function openPair (addon = loadAddon().addon) {
+  if (!addon) return connectPair()
+  const [near, far] = addon.socketpair()
+  return { near: new net.Socket({ fd: near }), far: new Descriptor(far) }
+}
+
+/** @returns {Promise<{ near: net.Socket, far: any }>} */
+async function connectPair () {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-')) // its mode is 0700
+  const server = net.createServer({ pauseOnConnect: true })
+  try {
+    const file = path.join(folder, 'probe')
+    // A longer path would be cut, and the rest is another folder
+    if (Buffer.byteLength(file) > LONGEST_NAME) throw new Error(`${os.tmpdir()} is too long a name for a folder of sockets`)
+    await once(server.listen(file), 'listening')
+    const near = net.connect(file).on('error', error => server.emit('error', error))
+    const [far] = await once(server, 'connection')
+    near.removeAllListeners('error')
+    return { near, far: detachHandle(far) }
+  } finally {
+    server.close()
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+module.exports = { HealthChecks, countFailures, failureOf, isHealthy, nextProbeMs, openPair }

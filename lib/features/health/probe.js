@@ -12,7 +12,7 @@ const http = require('node:http')
 const tls = require('node:tls')
 /** @import { Socket } from 'node:net' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
-/** @import { Found } from './check' */
+/** @import { Found } from './primary' */
 
 const MOST_BYTES = 10_240 // of the body that are read, as in Kubernetes
 

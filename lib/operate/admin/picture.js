@@ -58,7 +58,7 @@ const COUNTING = ['worker.sample', 'worker.retire', 'worker.crash'] // `requests
 
 /** Figures of features that are drawn. */
 const CHARTED = FEATURES.flatMap(({ figures = {} }) => Object.entries(figures))
-  .flatMap(([figure, { moment }]) => moment ? [([figure, moment])] : [])
+  .flatMap(([figure, { moment }]) => moment ? [/** @type {const} */ ([figure, moment])] : [])
 
 class Picture {
   /** By slot. @type {Map<number, Point[]>} */

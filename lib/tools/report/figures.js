@@ -13,12 +13,10 @@ const { Audit } = require('../../journal/audit')
 const { attribute } = require('./attribution')
 const { Client } = require('./client')
 const { Collections } = require('./collections')
-const { disagreements } = require('./disagreement')
 const { asNumber } = require('../../core/journal-field')
 const { Gaps } = require('./gaps')
 const { Latency } = require('./latency')
 const { Memory } = require('./memory')
-const { TimeSpans } = require('./time-spans')
 const { verdictOf } = require('../../journal/verdict')
 
 const VERSION = /** @type {const} */ (1)
@@ -184,4 +182,87 @@ function shownDrop ({ attribute: { event, crash, phase, joinedBy }, ...drop }) {
   }
 }
 
-module.exports = { Figures }
+/**
+ * A set of time spans; overlapping spans are joined. Above a limit, spans with the smallest gaps are joined too.
+ */
+
+const MOST = 20_000
+const FIRST_GAP_MS = 250
+
+class TimeSpans {
+  /** Ascending and apart. @type {[from: number, to: number][]} */
+  #spans = []
+  #gapMs = 0
+
+  /** @param {number} from ms since the epoch @param {number} to */
+  add (from, to) {
+    if (!(from <= to)) return
+    let at = this.#after(from - this.#gapMs)
+    let count = 0
+    while (at + count < this.#spans.length && this.#spans[at + count][0] <= to + this.#gapMs) {
+      const [otherFrom, otherTo] = this.#spans[at + count++]
+      from = Math.min(from, otherFrom)
+      to = Math.max(to, otherTo)
+    }
+    this.#spans.splice(at, count, [from, to])
+    if (this.#spans.length <= MOST) return
+    this.#gapMs = Math.max(FIRST_GAP_MS, 2 * this.#gapMs)
+    const spans = this.#spans
+    this.#spans = []
+    for (at = 0; at < spans.length; at++) this.add(...spans[at])
+  }
+
+  /** @param {number} from @param {number} to exclusive */
+  overlaps (from, to) {
+    const span = this.#spans[this.#after(from)]
+    return span !== undefined && span[0] < to
+  }
+
+  /** The first span that ends at `t` or later. @param {number} t */
+  #after (t) {
+    let low = 0
+    let high = this.#spans.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#spans[middle][1] < t) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/**
+ * Disagreements between client and supervisor: for each recycle, how many requests the client lost, and how many the
+ * supervisor cut. A response with the wrong status is not a lost request. The supervisor knows nothing of connections
+ * that are unaccounted for, so the client may have lost requests on these.
+ *
+ * @typedef {object} Disagreement
+ * @property {number | null} recycle its id; null: outside any recycle
+ * @property {import('../../core/journal-field').Count} client requests that the client lost
+ * @property {import('../../core/journal-field').Count} supervisor requests that the supervisor cut
+ */
+
+/**
+ * @param {readonly import('./client').Drop[]} drops with their attribute
+ * @param {readonly import('../../journal/recycle-event').RecycleEvent[]} events @returns {Disagreement[]}
+ */
+function disagreements (drops, events) {
+  const lost = drops.filter(({ error }) => error !== 'status')
+  /** @type {Map<unknown, number>} */
+  const byEvent = new Map()
+  for (const { attribute: { event } } of lost) byEvent.set(event, (byEvent.get(event) ?? 0) + 1)
+  const found = events
+    .map(event => ({
+      recycle: /** @type {number | null} */ (event.id),
+      client: byEvent.get(event) ?? 0,
+      supervisor: event.cuts.filter(({ upgraded }) => !upgraded).length || Number(event.cut),
+      unaccounted: Number(event.unaccounted)
+    }))
+    .filter(({ client, supervisor, unaccounted }) => client < supervisor || client > supervisor + unaccounted)
+    .map(({ recycle, client, supervisor }) => ({ recycle, client, supervisor }))
+  // The supervisor's journal records crashes too: no disagreement.
+  const outside = lost.filter(({ attribute }) => attribute.event === null && attribute.crash === null).length
+  return outside === 0 ? found : [...found, { recycle: null, client: outside, supervisor: 0 }]
+}
+
+module.exports = { Figures, TimeSpans }

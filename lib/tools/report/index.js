@@ -65,7 +65,7 @@ const { Figures } = require('./figures')
 /** @import { CrashEvent } from '../../journal/audit' */
 /** @import { DropFigures, Load } from './client' */
 /** @import { Pauses } from './collections' */
-/** @import { Disagreement } from './disagreement' */
+/** @import { Disagreement } from './figures' */
 /** @import { Gap } from './gaps' */
 /** @import { Percentiles } from './histogram' */
 /** @import { Count } from '../../core/journal-field' */

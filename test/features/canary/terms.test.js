@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { termsOf } = require('../../../lib/features/canary/terms')
+const { termsOf } = require('../../../lib/features/canary/primary')
 
 const OPTIONS = /** @type {any} */ ({ canary: null, bakeMs: 120_000, undecided: 'back' })
 

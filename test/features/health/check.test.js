@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { countFailures, failureOf, isHealthy, nextProbeMs } = require('../../../lib/features/health/check')
+const { countFailures, failureOf, isHealthy, nextProbeMs } = require('../../../lib/features/health/primary')
 
 const found = (/** @type {number | null} */ status, why = null, isSkipped = false) => ({ status, why, isSkipped })
 

@@ -4,7 +4,7 @@ const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const t = require('tap')
-const { openPair } = require('../../../lib/features/health/socket-pair')
+const { openPair } = require('../../../lib/features/health/primary')
 const { loadAddon } = require('../../../lib/native/addon')
 
 for (const [how, addon] of /** @type {const} */ ([['by the addon', loadAddon().addon], ['without it', null]])) {

@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { addWeight, difference, intervalOf, noWeights } = require('../../../lib/features/leak-line/interval')
+const { addWeight, difference, intervalOf, noWeights } = require('../../../lib/features/leak-line/growth')
 
 /** @param {number} count @param {number} [weight] */
 function weights (count, weight = 1) {

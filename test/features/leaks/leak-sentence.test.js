@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { leakSentence } = require('../../../lib/features/leaks/leak-sentence')
+const { leakSentence } = require('../../../lib/features/leaks/route-memory')
 
 const of = (/** @type {string} */ route, /** @type {number} */ bytes, leaks = true) => /** @type {any} */ ({
   route, bytesPerRequest: bytes, leaks

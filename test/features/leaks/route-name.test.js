@@ -2,7 +2,7 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { pathHash, pathTemplate, textHash } = require('../../../lib/features/leaks/route-name')
+const { pathHash, pathTemplate, textHash } = require('../../../lib/features/leaks/worker')
 
 const SEED = textHash('GET')
 

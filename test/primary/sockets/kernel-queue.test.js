@@ -4,7 +4,7 @@ const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const t = require('tap')
-const { queueLength, isAnyHalfOpen } = require('../../../lib/primary/sockets/kernel-queue')
+const { queueLength, isAnyHalfOpen } = require('../../../lib/primary/sockets/close-without-reset')
 
 for (const host of ['127.0.0.1', '::1']) {
   t.test(`a connection that waits at ${host} is counted, until it is accepted`, async t => {

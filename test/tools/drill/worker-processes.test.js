@@ -7,7 +7,7 @@ const net = require('node:net')
 const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
-const { isChild, whyNotKill } = require('../../../lib/tools/drill/worker-processes')
+const { isChild, whyNotKill } = require('../../../lib/tools/drill/remote')
 
 t.test('only children of the process that listens on the control socket are killed', async t => {
   const child = spawn('sleep', ['60'])

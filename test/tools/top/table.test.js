@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { sparkline } = require('../../../lib/tools/top/table')
+const { sparkline } = require('../../../lib/tools/top/picture')
 
 t.test('from 0 to the highest, in eight levels', async t => {
   t.equal(sparkline([1, 2, 3, 4, 5, 6, 7, 8], 8), '▁▂▃▄▅▆▇█')
