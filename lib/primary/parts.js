@@ -9,14 +9,13 @@
  */
 
 const path = require('node:path')
-const { version } = /** @type {{ version: string }} */ (require('../../package.json'))
 const { RecycleError } = require('../core/errors')
-const { whyStayed } = require('../core/why-stayed')
 const { Adoption } = require('./adoption/adoption')
 const { now } = require('./clock')
 const { Commands } = require('./commands')
 const { Failures } = require('./failures')
 const { RunningFeatures } = require('./features')
+const { heedWorkers } = require('./heed-workers')
 const { Balancer } = require('./handoff/balancer')
 const { HandoffLedger } = require('./handoff/ledger')
 const { formatOf } = require('./log')
@@ -141,7 +140,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const balancer = new Balancer({ ...deps, ledger })
   const crashWatch = new CrashWatch({ ...deps, features })
   const lifecycle = new Lifecycle({ ...deps, crashWatch, settle: (handle, settled) => features.left(handle, settled) })
-    .on('spawned', connect)
+    .on('spawned', handle => heed(handle))
     .on('hopeless', details => abandon(new RecycleError('RECYCLE_APP_DIES', details)))
   const rotation = new Rotation(deps)
   const cpuProfiles = new CpuProfiles(deps)
@@ -204,70 +203,10 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     })
   }
 
-  /** Addresses of which it has been said that their connections do not move. @type {Set<string>} */
-  const unmovable = new Set()
-  /** Reasons for which WebSockets have stayed. @type {Set<string>} */
-  const stayed = new Set()
-
-  /** Versions of this package that apps have loaded, of which it has been said. @type {Set<string>} */
-  const copies = new Set()
-
-  /** @param {WorkerHandle} handle a worker that has been spawned */
-  function connect (handle) {
-    for (const part of [listeningSockets, owners, ledger, balancer, features, children, crashWatch, rotation]) {
-      part.connect(handle)
-    }
-    handle.once('emptied', (/** @type {import('../core/account').Account} */ account) => {
-      for (const why of whyStayed(account)) {
-        if (stayed.has(why)) continue
-        stayed.add(why)
-        record('fleet.warning', { warning: 'stayed', slot: handle.slot, pid: handle.pid, why })
-      }
-    })
-    handle.beforeKill = () => features.beforeKill(handle)
-    if (handle.isAdopted) {
-      handle.once('ready', () => {
-        lifecycle.hasServed = true
-        handle.condemnation.request('adopted', { isCommanded: true })
-        look({ requestedAlone: true })
-      })
-    }
-    if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
-    for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))
-    handle.on('missing', ({ key, missing }) => {
-      if (unmovable.has(key)) return
-      unmovable.add(key) // each worker says so
-      record('fleet.warning', { warning: 'no-handoff', key, missing })
-    })
-    handle.hear({
-      threw: ({ where, error }) => { record('worker.threw', { slot: handle.slot, pid: handle.pid, where, error }) },
-      copy ({ version: found }) {
-        if (copies.has(found)) return
-        copies.add(found) // each worker says so
-        record('fleet.warning', { warning: 'copy', found, version })
-      },
-      output: loss => spawner.outputs.gone.note(handle, loss),
-      requested ({ reason }) {
-        record('worker.request', { slot: handle.slot, pid: handle.pid, reason: reason ?? null })
-        handle.condemnation.request('requested')
-        look({ requestedAlone: true })
-      }
-    })
-    handle.on('flaw', ({ type, flaw }) => {
-      record('worker.protocol-error', { slot: handle.slot, pid: handle.pid, type, flaw })
-      look({ requestedAlone: true })
-    })
-    handle.on('exit', () => spawner.outputs.gone.left(handle))
-    handle.on('failed', ({ type, error }) => failures.note(`a worker's message ${type}`, error))
-    handle.on('disconnect', () => tasks.run('disconnect', async () => { // it has died, or the app has cut the channel
-      if (await handle.afterDown()) return
-      if (handle.isWatched || handle.state === 'out-of-rotation') handle.condemnation.request('requested')
-    }))
-    handle.on('message', message => onMessage({ slot: handle.slot, pid: handle.pid, message }))
-  }
-
   const all = {
     ...deps,
+    onMessage,
+    owners,
     adoption,
     failures,
     now,
@@ -303,6 +242,8 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
       look({ requestedAlone: true })
     }
   }
+  /** @type {(handle: WorkerHandle) => void} */
+  const heed = heedWorkers(all)
   return /** @type {typeof all} */ (Object.assign(parts, all))
 }
 

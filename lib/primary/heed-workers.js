@@ -1,0 +1,68 @@
+'use strict'
+
+/** What the primary does at what a worker says and does, beside what each part hears for itself. */
+
+const { version } = /** @type {{ version: string }} */ (require('../../package.json'))
+const { whyStayed } = require('../core/why-stayed')
+/** @import { Parts } from './parts' */
+/** @import { WorkerHandle } from './workers/worker-handle' */
+
+/** @param {Parts} parts @returns {(handle: WorkerHandle) => void} for each worker that has been spawned */
+function heedWorkers (parts) {
+  const { autoSize, failures, features, lifecycle, look, record, sampler, tasks, onMessage } = parts
+  const { gone } = parts.spawner.outputs
+  const { listeningSockets, owners, ledger, balancer, children, crashWatch, rotation } = parts
+  /** What each worker would warn of, of which it has been warned. @type {Set<string>} */
+  const said = new Set()
+  const warnOnce = (/** @type {{ warning: string } & Record<string, any>} */ fields, /** @type {string} */ of) => {
+    const key = `${fields.warning} ${of}`
+    if (!said.has(key)) record('fleet.warning', fields)
+    said.add(key)
+  }
+
+  return handle => {
+    const worker = () => ({ slot: handle.slot, pid: handle.pid })
+    const replace = (/** @type {'adopted' | 'requested'} */ reason, isCommanded = false) => {
+      handle.condemnation.request(reason, { isCommanded })
+      look({ requestedAlone: true })
+    }
+    for (const part of [listeningSockets, owners, ledger, balancer, features, children, crashWatch, rotation]) {
+      part.connect(handle)
+    }
+    handle.beforeKill = () => features.beforeKill(handle)
+    handle.hear({
+      threw ({ where, error }) { record('worker.threw', { ...worker(), where, error }) },
+      copy ({ version: found }) { warnOnce({ warning: 'copy', found, version }, found) },
+      output (loss) { gone.note(handle, loss) },
+      requested ({ reason }) {
+        record('worker.request', { ...worker(), reason: reason ?? null })
+        replace('requested')
+      }
+    })
+    handle.once('emptied', (/** @type {import('../core/account').Account} */ account) => {
+      for (const why of whyStayed(account)) warnOnce({ warning: 'stayed', ...worker(), why }, why)
+    })
+    if (handle.isAdopted) {
+      handle.once('ready', () => {
+        lifecycle.hasServed = true
+        replace('adopted', true)
+      })
+    }
+    if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
+    for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))
+    handle.on('missing', ({ key, missing }) => warnOnce({ warning: 'no-handoff', key, missing }, key))
+    handle.on('flaw', ({ type, flaw }) => {
+      record('worker.protocol-error', { ...worker(), type, flaw })
+      look({ requestedAlone: true })
+    })
+    handle.on('exit', () => gone.left(handle))
+    handle.on('failed', ({ type, error }) => failures.note(`a worker's message ${type}`, error))
+    handle.on('disconnect', () => tasks.run('disconnect', async () => { // it has died, or the app has cut the channel
+      if (await handle.afterDown()) return
+      if (handle.isWatched || handle.state === 'out-of-rotation') handle.condemnation.request('requested')
+    }))
+    handle.on('message', message => onMessage({ ...worker(), message }))
+  }
+}
+
+module.exports = { heedWorkers }
