@@ -49,16 +49,16 @@ const { Audit } = require('../../journal/audit')
 const { verdictOf } = require('../../journal/verdict')
 const { busyWorkers } = require('./gauges')
 const { Growth } = require('./growth')
-/** @import { Live } from '../../features' */
+/** @import { Figure, Live } from '../../features' */
 
 const WINDOW_MS = 10 * 60_000
 const MOST_POINTS = 6000 // over all slots
 const MOST_EVENTS = 500 // of each kind
 const COUNTING = ['worker.sample', 'worker.retire', 'worker.crash'] // `requests`: all that the worker has begun
 
-/** Figures of features that are drawn. */
+/** Figures of features that are drawn. @type {[string, NonNullable<Figure['moment']>][]} */
 const CHARTED = FEATURES.flatMap(({ figures = {} }) => Object.entries(figures))
-  .flatMap(([figure, { moment }]) => moment ? [/** @type {const} */ ([figure, moment])] : [])
+  .flatMap(([figure, { moment }]) => moment ? [[figure, moment]] : [])
 
 class Picture {
   /** By slot. @type {Map<number, Point[]>} */
