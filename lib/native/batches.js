@@ -17,7 +17,7 @@ const { Descriptor } = require('./descriptor')
 /** @import { Message } from '../core/envelope' */
 
 /** The messages of a hand-off, and others with a connection; any other sends those before it on their way. */
-const BATCHED = new Set(['probe', 'offer', 'adopted', 'refused', 'adopt', 'keep', 'drop', 'moved', 'back', 'behind', 'ahead'])
+const BATCHED = new Set(['probe', 'move', 'moved', 'behind', 'ahead'])
 const MOST_MESSAGES = 1000
 const MOST_DESCRIPTORS = 128
 const MOST_BYTES = 1_000_000

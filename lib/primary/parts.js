@@ -168,7 +168,7 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   }
   takeover?.on('sole', () => adoption.begin())
   if (takeover) {
-    ledger.connectLender(takeover.sender)
+    ledger.connectPeer(takeover.predecessor)
     owners.succeed(takeover)
     takeover.greet({ ...deps, features })
   }

@@ -34,7 +34,7 @@
  * @property {boolean} [isOwned] this session is the receiver's
  * @property {number} [load] of its sender's event loop, by its requests
  * @property {boolean} [byLoad] its sender has chosen it for that
- * @property {{ row: number, serial: number }} [copy] the sender's, where the primary has a descriptor of it already
+ * @property {number} [row] the sender's, where the primary has a descriptor of it already
  * @property {string} [kind] its protocol is the app's: which function of the app takes it
  * @property {string} [state] for that function: serialised, in base64
  * @property {boolean} [isFollowed] what the app sends to it in its sender comes behind it
@@ -83,14 +83,12 @@ const query = record({
   uid: optional(count),
   gid: optional(count)
 })
-const copy = optional(record({ row: count, serial: count }))
 const placed = {
   session: optional(text(LONGEST_SESSION)), isOwned: optional(flag), load: optional(ratio), byLoad: optional(flag)
 }
 const ofRequest = { bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count) }
 const ofApp = { kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES)), isFollowed: optional(flag) }
-const parcelFields = { key: name, leftMs: orNull(duration), ...ofRequest, ...placed, copy, ...ofApp }
-const parcel = record(parcelFields)
+const parcelFields = { key: name, leftMs: orNull(duration), ...ofRequest, ...placed, row: optional(count), ...ofApp }
 const ofTask = {
   tookMs: optional(duration),
   pauseMs: optional(duration),
@@ -103,6 +101,21 @@ const behind = {
   id, bytes: optional(text(LONGEST_BYTES)), mark: optional(count), isOver: optional(flag), isEnded: optional(flag)
 }
 const ahead = { id, mark: orNull(count) }
+
+/**
+ * Of a connection on its way, in all directions: between the primary and a worker, and between two primaries.
+ *
+ * @param {typeof kind} kind @param {typeof record} record of either
+ * @returns {Readonly<Record<string, Kind>>}
+ */
+const ofConnections = (kind, record) => ({
+  move: kind('take this connection over, idle or with a request that is not answered, and do not read it yet; `isLent`: its sender takes it back, should the one that says this die', { id, parcel: record(parcelFields), isLent: optional(flag) }, 'socket'),
+  moved: kind('to the sender of `move` the outcome, to its receiver the decision: ok, it is the receiver\'s, which has noted it in that `row`; else it is the sender\'s still: `why`, `isStalled`: one that is silent still may take it, `isOwner`: its session is the sender\'s', {
+    id, ok: flag, row: optional(count), why: optional(orNull(why)), isStalled: optional(flag), isOwner: optional(flag)
+  }),
+  behind: kind('what its app has sent to a connection that it has given away; `mark`: all up to that `ahead`; `isOver`: nothing follows, and, where it `isEnded`, the app there has ended it', behind),
+  ahead: kind('of a connection that is here, whose sender\'s app sees it as open still: tell what was sent up to here; null: it is to close there', ahead)
+})
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
 // net's server data: https servers alone have any
 const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) })
@@ -118,6 +131,7 @@ function beatOfFeatures () {
 
 /** worker → primary @type {Readonly<Record<string, Kind>>} */
 const FROM_WORKER = Object.freeze({
+  ...ofConnections(kind, record),
   hello: kind('the preload has run; `heapLimitBytes`: how large V8 lets its heap grow; `version`: of recycle', { heapLimitBytes: count, version: text(100), inspectorPort: orNull(count) }),
   listen: kind('a call: the listening socket for this query of net\'s', { id, key: name, query, data: optional(shared) }),
   listening: kind('a server listens; `missing`: why its connections cannot move, or null', { key: name, missing: orNull(why) }),
@@ -135,11 +149,6 @@ const FROM_WORKER = Object.freeze({
   }),
   full: kind('it has stopped accepting, at the limit or for want of descriptors', { isAtCeiling: flag }),
   room: kind('it accepts again'),
-  offer: kind('a connection for a sibling, idle or with a request that is not answered', { id, parcel }, 'socket'),
-  adopted: kind('the answer to `adopt`: it holds the connection, unread; `copy`: where it has noted it for the primary, if it has', { id, copy }),
-  refused: kind('the answer to `adopt`: it does not take it', { id, why: optional(orNull(why)) }),
-  behind: kind('what its app has sent to a connection that it has given away; `mark`: all up to that `ahead`; `isOver`: nothing follows, and, where it `isEnded`, the app there has ended it', behind),
-  ahead: kind('of a connection that is here, whose sender\'s app sees it as open still: tell what was sent up to here; null: it is to close there', ahead),
   batching: kind('it has the socket that came with `batching`'),
   batch: kind('messages of a hand-off; where connections come with them, a packet of that number is on that socket, and each message names its `descriptor` by its index there', batch),
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
@@ -171,6 +180,7 @@ const ORPHAN = record({
 
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
 const FROM_PRIMARY = Object.freeze({
+  ...ofConnections(kind, record),
   answer: kind('the answer to `listen`, with the listening socket where there is no error, or to `own`; `isQueued`: a worker has listened there, so the kernel has its queue', { id, errno: integer, data: optional(shared), isQueued: optional(flag) }, 'socket'),
   stopping: kind('the fleet is about to stop: should the primary die, this worker leaves'),
   shut: kind('a call: the fleet ends, stop accepting for good', { id }),
@@ -185,13 +195,6 @@ const FROM_PRIMARY = Object.freeze({
   'tell-requests': kind('tell each request as it begins, for so long: workers have died suddenly', { forMs: duration }),
   acceptLimit: kind('leave the queue to the others from this many connections on', { limit: count }),
   share: kind('give connections away: those that make so much `load` (one has at most `most`), and idle ones, up to a `count`; `streams`: as many of them may be upgraded or raw ones', { load: ratio, most: ratio, count, streams: count }),
-  adopt: kind('take this connection over, and do not read it yet; `isLent`: if this primary dies, its sender takes it back', { id, parcel, isLent: flag }, 'socket'),
-  keep: kind('the adopted connection is this worker\'s: read it', { id }),
-  drop: kind('the adopted connection is another worker\'s by now: close this copy', { id }),
-  moved: kind('the offer was taken', { id }),
-  back: kind('keep serving what was offered: no sibling took it; `isStalled`: a silent one still may; `isOwner`: its session is this worker\'s', { id, isStalled: flag, isOwner: optional(flag) }),
-  behind: kind('as from the worker, for the one that has the connection', behind),
-  ahead: kind('as from the worker, for the one that had it', ahead),
   batching: kind('connections can pass many at a time, by this socket', {}, 'socket'),
   batch: kind('as from the worker', batch),
   ...Object.assign({}, ...FEATURES.map(({ fromPrimary }) => fromPrimary?.(shapes)))
@@ -207,7 +210,7 @@ function flawOf (kinds, { cmd, type, ...fields }, handle) {
   const flaw = kinds[type].fields(fields)
   if (flaw) return `its ${flaw.at.slice(1) || 'fields'} must be ${flaw.accepts}`
   if (kinds[type].handle === 'none' && handle) return 'it must come without a handle'
-  // An offer without a socket is no flaw: Node drops a handle whose connection has just ended.
+  // `move` without a socket is no flaw: Node drops a handle whose connection has just ended.
   if (handle && !isStream(handle)) return 'its handle must be a TCP or pipe handle'
   return null
 }
@@ -222,4 +225,4 @@ function isStream (handle) {
   return handle.isOfApp !== true && (typeof handle.readStop === 'function' || handle.isDescriptor === true) && typeof handle.close === 'function'
 }
 
-module.exports = { FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, id, parcelFields, behind, ahead, shared, flawOf }
+module.exports = { FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }

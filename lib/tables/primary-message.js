@@ -8,7 +8,7 @@
  */
 
 const { fromPredecessor } = require('../features')
-const { name, why, id, parcelFields, behind, ahead, shared } = require('./message')
+const { name, why, shared, ofConnections } = require('./message')
 const shapes = require('../core/shape')
 /** @import { Kind } from './message' */
 
@@ -18,10 +18,9 @@ const { count, duration, flag, text, orNull, optional, listOf } = shapes
 const record = fields => shapes.record(fields, { isOpen: true })
 /** @type {typeof shapes.kind} */
 const kind = (what, fields, handle, how) => shapes.kind(what, fields, handle, { ...how, isOpen: true })
-const parcel = record(parcelFields)
 
 /** Of these messages; raised when one of them changes its meaning. */
-const VERSION = 1
+const VERSION = 2
 
 const LONGEST_LEGACY = 10_000_000
 
@@ -29,6 +28,7 @@ const kept = record({ fd: count, name: orNull(name), path: orNull(name), address
 
 /** predecessor → successor @type {Readonly<Record<string, Kind>>} */
 const FROM_PREDECESSOR = Object.freeze({
+  ...ofConnections(kind, record),
   socket: kind('a listening socket; `file`: of a unix socket, or null; `kept`: it has been inherited, and another process keeps it open', { key: name, file: orNull(name), data: optional(shared), kept: optional(kept) }, 'socket'),
   'kept-socket': kind('one that has been inherited, on which no worker listens', { socket: kept }, 'socket'),
   'admin-socket': kind('the one of the admin server', { address: text(300) }, 'socket'),
@@ -36,10 +36,6 @@ const FROM_PREDECESSOR = Object.freeze({
   go: kind('lead; `workers`: as of now; `isPinned`: a command has set it, though the fleet sizes itself', { workers: orNull(count), isPinned: optional(flag) }),
   legacy: kind('what a feature of the predecessor leaves to its like here; sent again, it replaces the earlier one', { feature: text(100), text: text(LONGEST_LEGACY) }),
   abort: kind('end: nothing is handed over', { why }),
-  adopt: kind('take this connection over, and do not read it yet', { id, parcel }, 'socket'),
-  keep: kind('the adopted connection is yours: read it', { id }),
-  drop: kind('the adopted connection is another\'s by now: close this copy', { id }),
-  behind: kind('what a worker\'s app has sent to a connection that it has given away', behind),
   released: kind('the answer to `stopping`: its copies of the sockets are closed'),
   left: kind('the old workers are gone'),
   ...fromPredecessor({ ...shapes, kind, record })
@@ -47,16 +43,14 @@ const FROM_PREDECESSOR = Object.freeze({
 
 /** successor → predecessor @type {Readonly<Record<string, Kind>>} */
 const FROM_SUCCESSOR = Object.freeze({
-  hello: kind('it runs; `version`: of these messages; `takesSessions`, `takesLegacy`: it understands those', { version: count, recycle: text(100), node: text(100), readyTimeoutMs: duration, takesSessions: optional(flag), takesLegacy: optional(flag) }),
+  ...ofConnections(kind, record),
+  hello: kind('it runs; `version`: of these messages', { version: count, recycle: text(100), node: text(100), readyTimeoutMs: duration }),
   booted: kind('one more worker has booted', { done: count, of: count }),
   prepared: kind('every worker has booted, and everything is open that could fail to open'),
   serving: kind('its workers accept', { addresses: listOf(name), workers: listOf(record({ slot: count, pid: count })) }),
   'legacy-asked': kind('send what features leave again: it may have changed'),
   stopping: kind('the fleet stops, and this primary must not run it again'),
-  failed: kind('it gives up', { why }),
-  adopted: kind('the answer to `adopt`: a worker holds the connection, unread', { id }),
-  refused: kind('the answer to `adopt`: no worker takes it', { id }),
-  ahead: kind('for the worker that had the connection', ahead)
+  failed: kind('it gives up', { why })
 })
 
 module.exports = { VERSION, LONGEST_LEGACY, FROM_PREDECESSOR, FROM_SUCCESSOR }

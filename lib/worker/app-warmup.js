@@ -80,12 +80,17 @@ function moveInCircles (acceptor, tracker) {
     isUp: true,
     on: (/** @type {typeof handlers} */ more) => Object.assign(handlers, more),
     send: (/** @type {string} */ _type, /** @type {any} */ { id }) =>
-      process.nextTick(() => handlers.back({ id, isStalled: false }))
+      process.nextTick(() => handlers.moved({ id, ok: false }))
   })
-  const inbox = new Inbox({
-    channel, state: new WorkerState(), acceptors: new Set([acceptor]), admission: /** @type {any} */ ({}), tracker
+  const handoff = new Handoff({
+    channel,
+    state: new WorkerState(),
+    acceptors: new Set([acceptor]),
+    admission: /** @type {any} */ ({}),
+    tracker,
+    inbox: new Inbox({ tracker })
   })
-  const sender = new Sender({ tracker, handoff: new Handoff({ channel, tracker, inbox }) })
+  const sender = new Sender({ tracker, handoff })
   const onLook = () => { if (sender.isSpent) sender.end() }
   const timer = setInterval(() => sender.begin({ quota: MOVE_AT_ONCE, onLook }), MOVE_MS)
   return () => {

@@ -54,8 +54,8 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const { acceptors } = listenHook
   const state = new WorkerState('held')
   const admission = new Admission({ channel, state, acceptors, tracker })
-  const inbox = new Inbox({ channel, state, acceptors, admission, tracker })
-  const handoff = new Handoff({ channel, tracker, inbox })
+  const inbox = new Inbox({ tracker })
+  const handoff = new Handoff({ channel, state, acceptors, admission, tracker, inbox })
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
   const deadline = new Deadline()
@@ -148,8 +148,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     /** @type {import('node:cluster').Worker} */ (cluster.worker).exitedAfterDisconnect = true
     if (state.current === 'drained') return exitAlone(settings.killTimeoutMs)
     for (const part of features) part.endCalls?.()
-    inbox.keepAll()
-    handoff.relinquish(!drain.isSucceeded)
+    handoff.endAll(!drain.isSucceeded)
     if (state.current === 'held' || isStopping || !orphan.begin()) return leaveAlone()
     rotation.callBack()
     if (isLeaving()) drain.wait(LONGEST_MS) // until the orphan's time is up

@@ -20,13 +20,13 @@ for (const { what, options, isBatched } of [
     checkAccount(t, line)
     t.equal(line.moved, CONNECTIONS)
     const answers = await Promise.all(clients.map(client => client.fetch('/')))
-    const [{ pid, batch = 0, adopt = 0, keep = 0 }] = answers.map(({ body }) => JSON.parse(String(body)))
+    const [{ pid, batch = 0, move = 0, moved = 0 }] = answers.map(({ body }) => JSON.parse(String(body)))
     t.equal(pid, line.pid)
     if (isBatched) {
       t.ok(batch >= CONNECTIONS / 128 && batch < CONNECTIONS / 2, `${batch} batches`)
-      t.same([adopt, keep], [0, 0])
+      t.same([move, moved], [0, 0])
     } else {
-      t.same([batch, adopt, keep], [0, CONNECTIONS, CONNECTIONS])
+      t.same([batch, move, moved], [0, CONNECTIONS, CONNECTIONS])
     }
     await Promise.all(clients.map(client => client.close()))
   })

@@ -26,13 +26,13 @@ const MESSAGES = [
   ['/', { type: 'requested', reason: { toString: 1 } }, /^its reason must be/],
   ['/', { type: 'drained', account: { cut: 'NaN' } }, /^its account\.\w+ must be/],
   ['/', { type: 'answer', id: 'id', why: null }, /^its id must be/],
-  ['/', { type: 'offer', id: 1, parcel: { key: 5, leftMs: null } }, /^its parcel\.key must be/],
+  ['/', { type: 'move', id: 1, parcel: { key: 5, leftMs: null } }, /^its parcel\.key must be/],
   ['/', { type: '__proto__' }, /^there is no message of this type/],
   ['/', { type: 'constructor' }, /^there is no message of this type/],
   ['/', { type: { length: 1 } }, /^there is no message of this type/],
-  ['/socket', { type: 'offer', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
-  ['/server', { type: 'offer', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
-  ['/udp', { type: 'offer', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
+  ['/socket', { type: 'move', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
+  ['/server', { type: 'move', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
+  ['/udp', { type: 'move', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
   ['/server', { type: 'room' }, /^it must come without a handle/]
 ]
 

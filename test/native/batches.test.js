@@ -44,8 +44,8 @@ function contentOf (descriptor) {
 }
 
 /** @param {number} id @param {any} [handle] @param {(error: Error | null) => void} [sent] */
-const offer = (id, handle, sent = () => {}) => ({ message: message('offer', { id, parcel: { key: 'k', leftMs: null } }), handle, sent })
-const adopted = (/** @type {number} */ id) => ({ message: message('adopted', { id }), handle: undefined, sent () {} })
+const offer = (id, handle, sent = () => {}) => ({ message: message('move', { id, parcel: { key: 'k', leftMs: null } }), handle, sent })
+const adopted = (/** @type {number} */ id) => ({ message: message('moved', { id, ok: true }), handle: undefined, sent () {} })
 const tick = () => new Promise(resolve => setImmediate(resolve))
 
 t.test('what is added in one tick is one message and one packet, in its order', options, async t => {
@@ -64,7 +64,7 @@ t.test('what is added in one tick is one message and one packet, in its order', 
   sender.add(offer(3, handles[2]))
   await tick()
   const first = receiver.open(sent[0].message)
-  t.same(first.map(({ message }) => [message.type, message.id]), [['offer', 1], ['adopted', 7], ['offer', 2]])
+  t.same(first.map(({ message }) => [message.type, message.id]), [['move', 1], ['moved', 7], ['move', 2]])
   t.equal(first[1].descriptor, undefined)
   t.same([contentOf(first[0].descriptor), contentOf(first[2].descriptor)], ['a', 'b'])
   t.equal(contentOf(receiver.open(sent[1].message)[0].descriptor), 'c')
@@ -129,7 +129,7 @@ t.test('where no packet can be sent, each message goes alone, with its handle', 
   sender.add(adopted(7))
   sender.add(offer(2, b))
   await tick()
-  t.same(sent.map(({ message, handle }) => [message.type, message.id, handle]), [['offer', 1, a], ['adopted', 7, undefined], ['offer', 2, b]])
+  t.same(sent.map(({ message, handle }) => [message.type, message.id, handle]), [['move', 1, a], ['moved', 7, undefined], ['move', 2, b]])
   for (const handle of [a, b]) handle.close()
 })
 

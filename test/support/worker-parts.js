@@ -80,8 +80,8 @@ async function workerParts (t, listener = (request, response) => response.end(re
     open: () => acceptor.open(),
     shutEmpty (/** @type {() => void} */ done) { acceptor.shut(); done() }
   })
-  const inbox = new Inbox({ channel, state, acceptors, admission, tracker })
-  const handoff = new Handoff({ channel, tracker, inbox })
+  const inbox = new Inbox({ tracker })
+  const handoff = new Handoff({ channel, state, acceptors, admission, tracker, inbox })
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
   offerRebalance({ channel, state, tracker, sender })
@@ -106,6 +106,10 @@ async function workerParts (t, listener = (request, response) => response.end(re
   return {
     ...primary,
     channel,
+    /** The primary's word on the `n`th connection that was offered. */
+    moved (n = 1, ok = true, isStalled = false) {
+      primary.receive.moved({ id: primary.all('move')[n - 1].id, ok, ...!ok && { isStalled } })
+    },
     state,
     tracker,
     server: /** @type {any} */ (server),

@@ -46,14 +46,14 @@ t.test('what the code of workers handles is in the table, which workers do not l
 t.test('a flaw is named: the type, the field, or the handle that came with the message', async t => {
   const flaw = (/** @type {any} */ type, /** @type {any} */ fields, /** @type {any} */ handle) =>
     flawOf(FROM_WORKER, message(type, fields), handle)
-  t.equal(flaw('adopted', { id: 3 }), null)
-  t.equal(flaw('offer', { id: 3, parcel: { key: 'k', leftMs: null } }, SOCKET), null)
-  t.equal(flaw('offer', { id: 3, parcel: { key: 'k', leftMs: null } }), null, 'its socket may have ended on the way')
-  t.equal(flaw('offer', { id: 3, parcel: { key: 'k', leftMs: 5, bytes: 'aGVhZA==' } }, SOCKET), null)
-  t.match(flaw('offer', { id: 3, parcel: { key: 'k', leftMs: 5, bytes: 7 } }, SOCKET), /^its parcel\.bytes must be text/)
-  t.equal(flaw('adopted', { id: 3 }, SOCKET), 'it must come without a handle')
-  t.equal(flaw('offer', { id: 3, parcel: { key: 'k', leftMs: null } }, { destroy () {} }), 'its handle must be a TCP or pipe handle')
-  t.equal(flaw('adopted', { id: -1 }), 'its id must be a whole number from 0 to 2^53')
+  t.equal(flaw('moved', { id: 3, ok: true }), null)
+  t.equal(flaw('move', { id: 3, parcel: { key: 'k', leftMs: null } }, SOCKET), null)
+  t.equal(flaw('move', { id: 3, parcel: { key: 'k', leftMs: null } }), null, 'its socket may have ended on the way')
+  t.equal(flaw('move', { id: 3, parcel: { key: 'k', leftMs: 5, bytes: 'aGVhZA==' } }, SOCKET), null)
+  t.match(flaw('move', { id: 3, parcel: { key: 'k', leftMs: 5, bytes: 7 } }, SOCKET), /^its parcel\.bytes must be text/)
+  t.equal(flaw('moved', { id: 3, ok: true }, SOCKET), 'it must come without a handle')
+  t.equal(flaw('move', { id: 3, parcel: { key: 'k', leftMs: null } }, { destroy () {} }), 'its handle must be a TCP or pipe handle')
+  t.equal(flaw('moved', { id: -1, ok: true }), 'its id must be a whole number from 0 to 2^53')
   t.match(flaw('listen', { id: 1, key: 'k', query: { port: 'x', address: null, addressType: 4 } }), /^its query\.port must be a whole number, or null/)
   for (const type of ['__proto__', 'toString', 'nonsense', '', undefined, null, 7, {}]) t.equal(flaw(type, {}), 'there is no message of this type')
 })
@@ -69,11 +69,11 @@ t.test('whatever a worker sends, check() returns a flaw or null and never throws
 t.test('a handler for an unknown message, or a second handler for one message, is an error at load', async t => {
   const handlers = new Handlers(FROM_PRIMARY)
   const heard = /** @type {any[]} */ ([])
-  handlers.add({ keep: (...all) => heard.push(all) })
-  t.throws(() => handlers.add({ kep: () => {} }), { message: 'there is no message kep' })
+  handlers.add({ moved: (...all) => heard.push(all) })
+  t.throws(() => handlers.add({ mved: () => {} }), { message: 'there is no message mved' })
   t.throws(() => handlers.add({ toString: () => {} }), { message: 'there is no message toString' })
-  t.throws(() => handlers.add({ drop: () => heard.push('drop'), keep: () => {} }), { message: 'the message keep has a handler already' })
-  for (const type of ['keep', 'drop', 'kep', 'toString', '__proto__']) handlers.call(type, { id: 1 }, SOCKET)
+  t.throws(() => handlers.add({ move: () => heard.push('move'), moved: () => {} }), { message: 'the message moved has a handler already' })
+  for (const type of ['moved', 'move', 'mved', 'toString', '__proto__']) handlers.call(type, { id: 1 }, SOCKET)
   t.same(heard, [[{ id: 1 }, SOCKET]], 'the one that it has; of those that are refused, none is added')
 })
 
@@ -85,7 +85,7 @@ t.test('a message whose handle was lost on the way is delivered without it; one 
 })
 
 t.test('a handle is the bare one of a TCP or unix socket that this package has sent, or a descriptor', async t => {
-  const isTaken = (/** @type {any} */ handle) => flawOf(FROM_WORKER, message('offer', { id: 3, parcel: { key: 'k', leftMs: null } }), handle) === null
+  const isTaken = (/** @type {any} */ handle) => flawOf(FROM_WORKER, message('move', { id: 3, parcel: { key: 'k', leftMs: null } }), handle) === null
   t.ok(isTaken({ isDescriptor: true, close () {} }))
   t.notOk(isTaken({ isDescriptor: false, close () {} }), 'a server')
   t.notOk(isTaken({ isDescriptor: true }), 'it cannot be closed')
@@ -118,13 +118,13 @@ t.test('a beat may have what features add to it, checked as the rest', async t =
 
 t.test('texts and lists have a longest length: one more is a flaw', async t => {
   const text = (/** @type {number} */ length) => 'x'.repeat(length)
-  const offer = (/** @type {any} */ parcel) => ['offer', { id: 1, parcel: { key: 'k', leftMs: null, ...parcel } }]
+  const offer = (/** @type {any} */ parcel) => ['move', { id: 1, parcel: { key: 'k', leftMs: null, ...parcel } }]
   const listen = (/** @type {any} */ data) => ['listen', { id: 1, key: 'k', query: { address: null, port: 80, addressType: 4 }, data }]
   const inFlight = (/** @type {any[]} */ requests) => ['in-flight', { requests, isAll: false }]
   /** @type {[number, any, (length: number) => any[]][]} */
   const limits = [
     [8192, FROM_WORKER, length => ['unlisten', { key: text(length) }]],
-    [2000, FROM_WORKER, length => ['refused', { id: 1, why: text(length) }]],
+    [2000, FROM_WORKER, length => ['moved', { id: 1, ok: false, why: text(length) }]],
     [200, FROM_WORKER, length => ['requested', { reason: text(length) }]],
     [200, FROM_WORKER, length => ['pause', { reason: text(length) }]],
     [500, FROM_WORKER, length => ['exception', { error: text(length) }]],

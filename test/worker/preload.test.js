@@ -66,12 +66,12 @@ t.test('connections that a full sibling has refused are not offered again at onc
   }
   await sleep(1100) // they have lasted
   worker.send('share', { load: 0, most: 0, count: 100 })
-  const offers = await worker.until('offer', 2)
+  const offers = await worker.until('move', 2)
   for (const { id, socket } of offers) {
     socket.close()
-    worker.send('back', { id, isStalled: false })
+    worker.send('moved', { id, ok: false })
   }
-  const [, , next] = await worker.until('offer', 3)
+  const [, , next] = await worker.until('move', 3)
   t.ok(next.at - offers[1].at > 200, `${Math.round(next.at - offers[1].at)} ms later`)
 })
 

@@ -66,8 +66,7 @@ class Holdings {
   begin ({ row, serial }, socket, key, idleMs) {
     const taken = typeof socket === 'number' ? socket : socket.take?.() ?? -1
     const fd = taken === -1 && typeof socket === 'object' ? socket.fd : taken
-    const hasEnded = row >= MOST_ROWS || (row < this.#serials.length && serial <= this.#serials[row])
-    if (fd < 0 || hasEnded) return typeof socket === 'object' && taken === -1 ? socket.close() : fs.closeSync(fd)
+    if (fd < 0 || row >= MOST_ROWS) return typeof socket === 'object' && taken === -1 ? socket.close() : fs.closeSync(fd)
     this.#grow(row)
     this.#close(row)
     this.#serials[row] = serial
@@ -79,24 +78,12 @@ class Holdings {
 
   /** @param {number} row @param {number} serial */
   end (row, serial) {
-    if (row >= MOST_ROWS) return
-    this.#grow(row)
-    if (serial < this.#serials[row]) return
-    this.#serials[row] = serial
-    this.#close(row)
-  }
-
-  /** There is another descriptor of it on the way, and it may come back. @param {Copy} copy */
-  lend ({ row, serial }) {
-    if (this.#serials[row] !== serial) return
-    this.#serials[row] = serial - 1 // of an earlier connection, perhaps
-    this.#close(row)
+    if (this.#serials[row] === serial) this.#close(row)
   }
 
   /** @param {number} row */
   #close (row) {
-    if (this.#descriptors[row] === 0) return
-    this.#take(row).close()
+    if (this.#descriptors[row] !== 0) this.#take(row).close()
   }
 
   /** @param {number} row that has one @returns {Socket} the caller's from here on */

@@ -50,7 +50,7 @@ class Failover {
   connect (handle) {
     handle.once('entered', () => this.#open(handle))
     // Before the ledger sends it back, perhaps
-    handle.on('offers', ({ parcel: { copy } }, socket) => { if (copy && socket) this.#lend(handle, copy) })
+    handle.on('offers', ({ id, parcel: { row } }, socket) => { if (row !== undefined && socket) this.#lend(handle, { row, serial: id }) })
   }
 
   /** @param {WorkerHandle} handle @param {Copy} copy of a connection that the ledger has */
@@ -58,7 +58,7 @@ class Failover {
     const holdings = this.#holdings.get(handle)
     if (!holdings) return
     this.#receive(holdings) // it may be on its way
-    holdings.lend(copy)
+    holdings.end(copy.row, copy.serial) // it may come back
   }
 
   /** @param {WorkerHandle} handle */
@@ -122,8 +122,9 @@ class Failover {
   kept (handle, copy, socket, key) {
     this.suspects.kept(socket, handle, copy)
     const holdings = this.#holdings.get(handle)
-    if (holdings && this.#count < this.most) holdings.begin(copy, socket, key)
-    else socket.close()
+    if (!holdings || this.#count >= this.most) return socket.close()
+    this.#receive(holdings) // the end of the row's last connection may be on its way
+    holdings.begin(copy, socket, key)
   }
 
   /** @param {WorkerHandle} handle @param {Copy} copy */

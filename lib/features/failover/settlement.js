@@ -92,12 +92,15 @@ class Settlement {
     if (end === 'moved' || end === 'replayed') {
       if (!given || !request) {
         const leftMs = idleMs === undefined ? IDLE_MS : idleMs
-        return kernel.ledger.give(worker, { key, leftMs, ...deaths > 0 && { deaths } }, socket)
+        return kernel.ledger.give(worker, row.serial, { key, leftMs, ...deaths > 0 && { deaths } }, socket)
       }
       const parcel = { key, deaths, ...this.#withBytes(given, request, end === 'replayed', socket) }
       const lost = (/** @type {Socket} */ socket) => this.#answer(socket, row)
       this.#suspects.push({
-        socket, key, ageMs: request.ageMs, give: apart => kernel.ledger.give(worker, parcel, socket, { apart, lost })
+        socket,
+        key,
+        ageMs: request.ageMs,
+        give: apart => kernel.ledger.give(worker, row.serial, parcel, socket, { apart, lost })
       })
       return
     }

@@ -20,7 +20,6 @@ class Table {
   /** @type {number[]} */
   #freeRows = []
   #nextRow = 0
-  #lastSerial = 0
 
   /** @param {Addon} addon @throws {Error} where there is no such memory */
   constructor (addon) {
@@ -31,8 +30,11 @@ class Table {
     this.isKeeping = addon.watchReads(this.fd, from, bytes, count, larger.from, larger.bytes, larger.count, SPILL.bytes)
   }
 
-  /** @param {number} fd of a connection @returns {Note | null} null: all rows are taken */
-  take (fd) {
+  /**
+   * @param {number} fd of a connection @param {number} serial its number
+   * @returns {Note | null} null: all rows are taken
+   */
+  take (fd, serial) {
     const row = this.#freeRows.pop() ?? this.#nextRow
     if (row === this.#nextRow) {
       if (row === MOST_ROWS) return null
@@ -41,7 +43,7 @@ class Table {
       }
       this.#nextRow++
     }
-    return new Note(this, fd, row, ++this.#lastSerial, this.#rows[Math.floor(row / ROWS_OF_CHUNK)])
+    return new Note(this, fd, row, serial, this.#rows[Math.floor(row / ROWS_OF_CHUNK)])
   }
 
   /** @param {number} row that no process will look for any more */

@@ -73,7 +73,7 @@ class Duplicates {
   /** @param {Connection} connection @param {any} handle */
   adopted (connection, handle) {
     const counted = this.addon.bytesOf(handle.fd)
-    const note = counted === undefined ? null : this.table.take(handle.fd)
+    const note = counted === undefined ? null : this.table.take(handle.fd, connection.id)
     if (!counted || !note) return
     const [read, written] = counted
     const { bytes } = /** @type {import('../../worker/connections/parcel').Parcel} */ (connection.parcel)
@@ -253,7 +253,7 @@ class Duplicates {
     const { socket, exchanges: [exchange], stage, isAdopted, parcel } = connection
     const { _handle: handle } = /** @type {any} */ (socket)
     const counted = isAdopted ? this.addon.bytesOf(handle.fd) : [handle.bytesRead, handle.bytesWritten]
-    const note = counted === undefined ? null : this.table.take(handle.fd)
+    const note = counted === undefined ? null : this.table.take(handle.fd, connection.id)
     if (!counted || !note) return null
     const [read, written] = counted
     note.readBefore = read - handle.bytesRead

@@ -29,9 +29,9 @@ const MOST_BYTES = 1_000_000 // of a message
  */
 
 class Trails {
-  /** By the number of the offer. @type {Map<number, Departed>} */
+  /** By the number of the connection. @type {Map<number, Departed>} */
   departed = new Map()
-  /** By the primary's number of the connection. @type {Map<number, Arrived>} */
+  /** By the same. @type {Map<number, Arrived>} */
   arrived = new Map()
 
   /** @param {Pick<import('../interface').WorkerKernel, 'channel' | 'emptying' | 'callApp'>} kernel */
@@ -46,9 +46,10 @@ class Trails {
     })
   }
 
-  /** @param {Follow} follow @returns {Departed} */
-  depart (follow) {
-    return new Departed(this, follow)
+  /** @param {Follow} follow @param {number} id of the connection @returns {Departed} */
+  depart (follow, id) {
+    this.departed.get(id)?.finish() // it had been here before
+    return new Departed(this, follow, id)
   }
 
   /** @param {number} id @returns {Arrived} */
@@ -74,18 +75,18 @@ class Departed {
   /** Bytes to be sent. @type {Buffer[]} */
   #pending = []
   #isFlushScheduled = false
-  /** @type {number | null} */
-  #id = null
+  #hasGone = false
   /** The app has ended it. */
   #isEnded = false
   #isOver = false
   /** @type {NodeJS.Timeout | undefined} */
   #unasked
 
-  /** @param {Trails} trails @param {Follow} follow */
-  constructor (trails, follow) {
+  /** @param {Trails} trails @param {Follow} follow @param {number} id */
+  constructor (trails, follow, id) {
     this.trails = trails
     this.follow = follow
+    this.id = id
     follow.begin(bytes => this.#pass(bytes))
   }
 
@@ -94,7 +95,7 @@ class Departed {
     if (this.#isOver) return
     if (bytes === null) this.#isEnded = true
     else this.#pending.push(bytes)
-    if (this.#id === null || this.#isFlushScheduled) return
+    if (!this.#hasGone || this.#isFlushScheduled) return
     this.#isFlushScheduled = true
     process.nextTick(() => {
       this.#isFlushScheduled = false
@@ -103,10 +104,10 @@ class Departed {
     })
   }
 
-  /** A sibling has it. @param {number} id of the offer */
-  moved (id) {
-    this.#id = id
-    this.trails.departed.set(id, this)
+  /** A sibling has it. */
+  moved () {
+    this.#hasGone = true
+    this.trails.departed.set(this.id, this)
     if (this.#isEnded) return this.finish()
     this.#unasked = setTimeout(() => this.finish(), UNASKED_MS)
     if (this.#pending.length > 0) this.#send({})
@@ -140,14 +141,14 @@ class Departed {
     clearTimeout(this.#unasked)
     this.#send({ isOver: true, ...this.#isEnded && { isEnded: true } })
     this.#isOver = true
-    this.trails.departed.delete(/** @type {number} */ (this.#id))
+    this.trails.departed.delete(this.id)
     if (!this.#isEnded) this.trails.callApp('close', this.follow.end)
     setImmediate(() => this.trails.emptying.check()) // the app hears of it before this process may exit
   }
 
   /** @param {Omit<Behind, 'bytes'>} about */
   #send (about) {
-    const id = this.#id
+    const { id } = this
     const bytes = Buffer.concat(this.#pending.splice(0))
     let at = 0
     for (; bytes.length - at > MOST_BYTES; at += MOST_BYTES) {

@@ -38,7 +38,7 @@ function migrate ({ channel, tracker, inbox, emptying, callApp }) {
       const { state, unread = NOTHING, onLeave, follow } = given
       const bytes = serialized(state, unread)
       onLeave?.()
-      return { kind, state: bytes, unread, trail: follow ? trails.depart(follow) : null }
+      return { kind, state: bytes, unread, trail: follow ? trails.depart(follow, connection.id) : null }
     })
     if (packed === undefined) { // it has thrown, and would the next time
       connection.pack = null

@@ -81,11 +81,6 @@ class SessionOwners {
     this.#successor = new SessionsForSuccessor(successor, this.#slots, this.fleet.wanted)
   }
 
-  /** The successor knows of them. */
-  get isLent () {
-    return this.#successor !== null
-  }
-
   /** This fleet's workers have been told to leave. */
   handOver () {
     this.isOver = true

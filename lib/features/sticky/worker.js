@@ -60,7 +60,7 @@ class Sessions {
   #isLate = false
 
   /** @param {import('./session').SessionKey} key @param {WorkerKernel} kernel */
-  constructor (key, { channel, state, tracker, inbox, handoff, sender, emptying, callApp }) {
+  constructor (key, { channel, state, tracker, handoff, sender, emptying, callApp }) {
     this.key = key
     this.channel = channel
     this.state = state
@@ -78,7 +78,7 @@ class Sessions {
         this.release()
       }
     })
-    inbox.isExpected = session => this.#isKept(session)
+    handoff.isExpected = session => this.#isKept(session)
     sender.mayLeave = connection => this.#mayLeave(connection)
     tracker.on('request', (connection, { response }) => this.#watchResponse(connection, response))
     channel.on({

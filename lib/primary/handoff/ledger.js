@@ -6,57 +6,63 @@
  * another worker's session. Which worker gets one is for placement.js to say.
  *
  *     sender                primary's ledger                receiver
- *       │ offer + socket ──▶ queued
+ *       │ move + socket ───▶ offered
  *       │                     │  place: at the least busy or connected, mostly the sender's successor
- *       │                     ├─ adopt + socket ──────────────────▶ │ held, unread
- *       │                    offered                                │
- *       │                     ◀────────────── adopted | refused ────┤
- *       ◀── moved ───────────┤  our copy closes                    │
- *       │                     └─ keep ────────────────────────────▶ │ reads it
+ *       │                     ├─ move + socket ───────────────────▶ │ held, unread
+ *       │                     ◀──────────────────────── moved: ok ──┤
+ *       ◀── moved: ok ───────┤  our copy closes
+ *       │                     └─ moved: ok ───────────────────────▶ │ reads it
+ *
+ * A connection has one number, `id`, given where it was accepted. To the sender of `move` the answer `moved` is the
+ * outcome: ok, or the connection is the sender's still. To its receiver it is the decision: ok, or close that copy.
  *
  * The rules; the absence of each was seen to lose a connection:
  *
- * 1. Our copy of the socket is closed on `adopted`, never before: if a process dies on the way, one copy is left.
- * 2. The receiver reads nothing before `keep`. If it does not answer within a second, the connection goes to another
- *    worker; a later `adopted` is answered by `drop`. So there is never a second reader.
- * 3. When all receivers have refused, it goes `back` to its sender; if that has exited, to the next worker that becomes
+ * 1. Our copy of the socket is closed on a receiver's ok, never before: if a process dies on the way, one copy is left.
+ * 2. The receiver reads nothing before our ok. If it does not answer within a second, the connection goes to another
+ *    worker, and a later ok of the first is answered by one that is none. So there is never a second reader. Before
+ *    that answer the first is not asked again for the same connection: an answer belongs to the latest asking.
+ * 3. When all receivers have refused, it goes back to its sender; if that has exited, to the next worker that becomes
  *    ready within its time, or half a minute. A sender that is the only worker, and drains first, gives all to this
  *    process, for its replacement.
  * 4. A request of a session goes to the session's owner alone, and waits where there is none for the moment; after ten
  *    seconds any worker will do, unless the owner is out of rotation. Meanwhile the connection is this process's alone:
  *    its sender may have to leave before the owner is there (--max-surge 0).
- * 5. A sender that is another primary only lends its connections: it has asked others before, and may have taken one
- *    back. So on `adopted` it is asked, and decides between `keep` and `drop`. If it dies, the connection is ours. See
- *    loans.js.
+ * 5. Another primary speaks the same messages: as a receiver it stands for all its workers; as a sender it only lends,
+ *    for it has asked others before, and may have taken a connection back. So on a worker's ok it is asked, and
+ *    decides. If it dies, what it has lent is ours.
  * 6. Where the app of the sender sees a connection as open after it has gone (trails.js), what it sends there follows.
- * 7. The sender is told `moved` before the receiver is told `keep`: if this process dies on the way, the sender takes
- *    back whatever it has not been told of, and the receiver drops it.
+ * 7. The sender is told before the receiver: if this process dies on the way, the sender takes back whatever it has not
+ *    been told of, and the receiver drops it.
  * 8. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`. As the fleet
  *    stops no further worker is waited for.
  */
 
+const { setImmediate } = require('node:timers')
 const { noMoves } = require('../../core/moves')
+const { Entry } = require('./entry')
 const { Loads } = require('./loads')
-const { Loans } = require('./loans')
 const { Placement } = require('./placement')
-const { Queue } = require('./queue')
 const { Trails } = require('./trails')
-const { UnderWay } = require('./under-way')
 /** @import { Move } from '../../core/moves' */
 /** @import { Copy } from '../../worker/connections/parcel' */
+/** @import { Peer } from '../succession/peer' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
-/** @import { Entry, Offered } from './entry' */
+/** @import { Offered } from './entry' */
 
 const ANSWER_MS = 1000
 const OWNER_MS = 10_000
 const ORPHAN_MS = 30_000
+const SETTLED_WITHIN_MS = 30_000
 
 class HandoffLedger {
-  #underWay = new UnderWay()
-  #queue = new Queue(entry => this.#place(entry))
-  /** Of each other primary. @type {Map<WorkerHandle, Loans>} */
-  #loans = new Map()
+  /** Connections on their way, by their numbers, in their order. @type {Map<number, Entry>} */
+  #entries = new Map()
+  /** Other primaries. @type {WeakSet<WorkerHandle>} */
+  #peers = new WeakSet()
   #trails = new Trails()
+  #isPumpScheduled = false
+  #onSettled = () => {}
 
   /**
    * @param {() => WorkerHandle[]} serving @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
@@ -70,9 +76,9 @@ class HandoffLedger {
     this.isEnding = isEnding
     this.loads = new Loads()
     this.placement = new Placement(serving, successorOf, owners, this.loads)
-    owners.onMoved = () => this.#queue.pump()
+    owners.onMoved = () => this.look()
     /**
-     * Takes our copy of a connection that a worker reads from here on, and has noted by this number.
+     * Takes our copy of a connection that a worker reads from here on, and has noted there.
      *
      * @type {(receiver: WorkerHandle, copy: Copy, socket: any, key: string) => void}
      */
@@ -80,65 +86,69 @@ class HandoffLedger {
     this.totals = { moved: 0, moves: noMoves(), refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
   }
 
-  /** @param {WorkerHandle} handle a worker that can offer and adopt */
+  /** @param {WorkerHandle} handle */
   connect (handle) {
+    this.#hear(handle)
+    handle.on('ready', () => this.look())
+    handle.on('returned', () => this.look())
+  }
+
+  /** @param {Peer<any>} peer another primary, which lends connections, or takes them */
+  connectPeer (peer) {
+    const handle = /** @type {WorkerHandle} */ (/** @type {unknown} */ (peer))
+    this.#peers.add(handle)
+    this.#hear(handle)
+  }
+
+  /** @param {WorkerHandle} handle */
+  #hear (handle) {
     handle.hear({
-      offer: (offer, socket) => this.#accept(handle, offer, socket),
-      adopted: ({ id, copy }) => this.#adopted(handle, id, copy),
-      refused: ({ id }) => this.#refused(handle, id)
+      move: (offer, socket) => this.#accept(handle, offer, socket),
+      moved: answer => this.#answered(handle, answer)
     })
     this.#trails.connect(handle)
-    handle.on('ready', () => this.#queue.pump())
-    handle.on('returned', () => this.#queue.pump())
     handle.on('exit', () => this.#gone(handle))
   }
 
-  /** @param {import('../succession/remote-workers').RemoteSender} sender a primary that lends */
-  connectLender (sender) {
-    const handle = /** @type {WorkerHandle} */ (/** @type {unknown} */ (sender))
-    sender.hear({ offer: (offer, socket) => this.#accept(handle, offer, socket) })
-    this.#trails.connectLender(handle)
-    this.#loans.set(handle, new Loans(
-      sender, { keep: (entry, receiver) => this.#keep(entry, receiver), close: entry => this.#close(entry) }
-    ))
-  }
-
   /** @param {WorkerHandle} sender @param {{ id: number, parcel: Entry['parcel'] }} offer @param {any} socket */
-  #accept (sender, { id: offerId, parcel: { copy, byLoad, ...parcel } }, socket) {
-    if (!socket) return sender.send('back', { id: offerId, isStalled: false })
-    const loans = this.#loans.get(sender)
-    const reason = loans ? 'predecessor' : reasonOf(sender, { byLoad, ...parcel })
-    const entry = this.#enter({ sender, offerId, parcel, socket, reason, origin: loans ? null : copy, claim: loans ? 'lent' : 'own' })
+  #accept (sender, { id, parcel: { row, byLoad, ...parcel } }, socket) {
+    if (!socket || this.#entries.has(id)) { // an app may have sent this number
+      socket?.close()
+      return tell(sender, id, { ok: false, isStalled: false })
+    }
+    const isPeer = this.#peers.has(sender)
+    const reason = isPeer ? 'predecessor' : reasonOf(sender, { byLoad, ...parcel })
+    const entry = this.#enter({ id, sender, parcel, socket, reason, row, place: sender.isGone ? 'held' : isPeer ? 'lent' : 'offered' })
     try {
-      loans?.add(entry)
       this.#place(entry)
     } catch (error) {
-      sender.send('back', { id: offerId, isStalled: false })
-      this.#close(entry)
+      tell(sender, id, { ok: false, isStalled: false })
+      this.#end(entry, 'gone')
       throw error
     }
   }
 
   /**
-   * @param {WorkerHandle} sender a worker that has died @param {Entry['parcel']} parcel @param {any} socket
-   * @param {Pick<Offered, 'apart' | 'lost'>} [how]
+   * @param {WorkerHandle} sender a worker that has died @param {number} id @param {Entry['parcel']} parcel
+   * @param {any} socket @param {Pick<Offered, 'apart' | 'lost'>} [how]
    */
-  give (sender, parcel, socket, how) {
-    this.#place(this.#enter({ sender, offerId: 0, parcel, socket, reason: 'death', claim: 'given', ...how }))
+  give (sender, id, parcel, socket, how) {
+    for (; this.#entries.has(id); id++); // an app has sent this number
+    this.#place(this.#enter({ id, sender, parcel, socket, reason: 'death', place: 'held', ...how }))
   }
 
-  /** @param {Omit<Offered, 'id'>} offered */
+  /** @param {Offered} offered */
   #enter (offered) {
-    const entry = this.#underWay.add(offered)
-    this.#queue.add(entry)
+    const entry = new Entry(offered)
+    this.#entries.set(entry.id, entry)
     if (entry.parcel.isFollowed) this.#trails.open(entry)
     return entry
   }
 
-  /** @param {Entry} entry a queued one @returns {import('./placement').Why | null} */
+  /** @param {Entry} entry one without a receiver @returns {import('./placement').Why | null} */
   #place (entry) {
     const { to, isOwned, why } = this.placement.find(entry)
-    if (to) this.#send(entry, to, isOwned)
+    if (to) this.#ask(entry, to, isOwned)
     else if (why === 'none') this.#giveBack(entry)
     else if (why === 'refused') this.#openToAll(entry)
     else if (why === 'sender') this.#sendBack(entry, { isStalled: false, isOwner: true })
@@ -150,13 +160,13 @@ class HandoffLedger {
   #awaitOwner (entry) {
     const isAway = () => this.placement.owners.isAway(/** @type {string} */ (entry.parcel.session))
     entry.waitFor(OWNER_MS, () => isAway() ? this.#awaitOwner(entry) : this.#openToAll(entry))
-    if (entry.claim === 'own') this.#take(entry)
+    if (entry.place === 'offered') this.#take(entry)
   }
 
-  /** From here on this process alone has it. @param {Entry} entry a sender's own */
+  /** From here on this process alone has it. @param {Entry} entry an offered one */
   #take (entry) {
-    if (!entry.sender.isGone) entry.sender.send('moved', { id: entry.offerId })
-    entry.claim = 'given'
+    tell(entry.sender, entry.id, { ok: true })
+    entry.become('held')
     entry.tried.delete(entry.sender)
   }
 
@@ -168,113 +178,150 @@ class HandoffLedger {
   }
 
   /** @param {Entry} entry @param {WorkerHandle} receiver @param {boolean} isOwned */
-  #send (entry, receiver, isOwned) {
-    this.#queue.delete(entry)
-    this.#underWay.renumber(entry)
-    entry.receiver = receiver
-    entry.tried.add(receiver)
-    this.placement.sent(receiver, entry.parcel.load)
-    entry.deadline = setTimeout(() => this.#timedOut(entry), ANSWER_MS)
-    const { id, parcel, leftMs, claim, socket, hasWaited } = entry
+  #ask (entry, receiver, isOwned) {
+    const { id, parcel, leftMs, place, socket, hasWaited } = entry
+    entry.ask(receiver, ANSWER_MS, () => this.#timedOut(entry))
+    this.placement.sent(receiver, id, parcel.load)
     const fields = { ...parcel, leftMs: leftMs === null ? null : Math.max(1, leftMs), ...(isOwned && { isOwned }) }
     if (!isOwned && hasWaited) delete fields.session // another primary would wait as long again for its owner
-    receiver.send('adopt', { id, parcel: fields, isLent: claim !== 'given' }, socket, error => { if (error) this.#refused(receiver, id) })
+    receiver.send('move', { id, parcel: fields, isLent: place !== 'held' }, socket, error => {
+      if (error) this.#answered(receiver, { id, ok: false })
+    })
   }
 
-  /** @param {WorkerHandle} receiver @param {number} id @param {Copy} [copy] */
-  #adopted (receiver, id, copy) {
-    const entry = this.#underWay.get(id)
-    if (entry?.receiver !== receiver) {
-      receiver.send('drop', { id })
-      return this.#free(receiver)
+  /** @param {WorkerHandle} handle @param {{ id: number, ok: boolean, row?: number }} answer */
+  #answered (handle, { id, ok, row }) {
+    const entry = this.#entries.get(id)
+    if (entry?.sender === handle && entry.isLent) return this.#decided(entry, ok)
+    const isAsked = this.placement.answered(handle, id)
+    if (entry?.receiver === handle && isAsked) {
+      if (ok) this.#adopted(entry, row ?? null)
+      else this.#refused(entry)
+    } else if (ok && (isAsked || !this.#peers.has(handle))) {
+      tell(handle, id, { ok: false })
     }
-    entry.copy = copy ?? null
-    if (entry.isLent) this.#loans.get(entry.sender)?.ask(entry)
-    else this.#keep(entry, receiver)
-    this.#free(receiver)
+    this.#lookSoon()
   }
 
-  /** @param {Entry} entry @param {WorkerHandle} receiver */
-  #keep (entry, receiver) {
-    const { id, offerId, sender } = entry
-    const isTold = !sender.isGone && entry.claim === 'own'
-    if (isTold) sender.send('moved', { id: offerId })
-    if (isTold && sender.isBatching && !entry.parcel.isFollowed) process.nextTick(() => receiver.send('keep', { id })) // behind that batch
-    else receiver.send('keep', { id })
+  /** @param {Entry} entry @param {number | null} row where its receiver has noted it */
+  #adopted (entry, row) {
+    entry.answered()
+    entry.noted = row
+    if (!entry.isLent) return this.#keep(entry)
+    if (entry.place === 'adopted') return
+    entry.become('adopted')
+    tell(entry.sender, entry.id, { ok: true })
+  }
+
+  /** By the lender. @param {Entry} entry @param {boolean} ok else it has the connection again */
+  #decided (entry, ok) {
+    if (ok) {
+      entry.become('held')
+      if (entry.isAdopted) this.#keep(entry)
+      return
+    }
+    if (entry.receiver && entry.isAdopted) tell(entry.receiver, entry.id, { ok: false })
+    this.#end(entry, 'gone') // a receiver that answers later is told then
+  }
+
+  /** @param {Entry} entry */
+  #keep (entry) {
+    const { id, sender, place, noted, parcel: { key, isFollowed } } = entry
+    const receiver = /** @type {WorkerHandle} */ (entry.receiver)
+    const read = () => take(receiver, id, { ok: true })
+    if (place === 'offered') tell(sender, id, { ok: true })
+    if (place === 'offered' && sender.isBatching && !isFollowed) process.nextTick(read) // behind that batch
+    else read()
     this.#trails.link(entry, receiver)
     this.totals.moved++
     this.totals.moves[entry.reason]++
-    if (entry.copy) this.onKept(receiver, entry.copy, entry.giveSocket(), entry.parcel.key)
-    this.#close(entry)
+    if (noted !== null) this.onKept(receiver, { row: noted, serial: id }, entry.giveSocket(), key)
+    this.#end(entry, 'here')
   }
 
-  /** @param {WorkerHandle} receiver @param {number} id */
-  #refused (receiver, id) {
-    const entry = this.#underWay.get(id)
-    this.#free(receiver)
-    if (entry?.receiver !== receiver) return
+  /** @param {Entry} entry */
+  #refused (entry) {
     this.totals.refused++
-    this.#requeue(entry)
+    entry.takeBack()
     this.#place(entry)
   }
 
   /** @param {Entry} entry */
   #timedOut (entry) {
-    if (entry.receiver) {
-      this.placement.timedOut(entry.receiver)
-      if (entry.parcel.session !== undefined) entry.tried.delete(entry.receiver) // the owner is waited for
-    }
+    const receiver = /** @type {WorkerHandle} */ (entry.receiver)
+    const { session } = entry.parcel
+    if (session !== undefined) entry.tried.delete(receiver) // the owner is waited for
+    // Another primary may wait for the owner, too
+    if (session === undefined || !this.#peers.has(receiver)) this.placement.timedOut(receiver)
     this.totals.takenBack++
-    this.#requeue(entry)
-    this.#queue.pump()
-  }
-
-  /** @param {WorkerHandle} handle a worker that has died */
-  #gone (handle) {
-    for (const entry of this.#underWay) {
-      if (entry.receiver !== handle) continue
-      this.totals.takenBack++
-      this.#requeue(entry)
-    }
-    this.placement.forget(handle)
-    this.#queue.pump()
-  }
-
-  /** @param {Entry} entry */
-  #requeue (entry) {
     entry.takeBack()
-    this.#queue.add(entry)
+    this.look()
   }
 
-  /** The receiver has answered. @param {WorkerHandle} receiver */
-  #free (receiver) {
-    this.placement.answered(receiver)
-    this.#queue.pumpSoon()
+  /** @param {WorkerHandle} handle a worker or another primary that has died */
+  #gone (handle) {
+    this.placement.forget(handle)
+    for (const entry of this.#entries.values()) {
+      if (entry.receiver === handle) {
+        this.totals.takenBack++
+        entry.takeBack()
+      }
+      if (entry.sender !== handle || entry.place === 'held') continue
+      entry.become('held')
+      if (entry.isAdopted) this.#keep(entry)
+    }
+    this.look()
   }
 
-  /** There are workers that may take what waits. */
+  /** There are workers that may take what waits. Behind one that waits for room, its sender's others wait too. */
   look () {
-    this.#queue.pump()
+    /** The keys of those, by sender. @type {Map<WorkerHandle, string>} */
+    const full = new Map()
+    for (const entry of this.#entries.values()) {
+      const { sender, receiver, parcel: { key }, isFresh } = entry
+      if (receiver !== null || (isFresh && full.get(sender) === key)) continue
+      if (this.#place(entry) === 'full' && isFresh) full.set(sender, key)
+    }
+  }
+
+  /**
+   * Once for all the answers of a batch, behind the next poll: a receiver that cannot be sent to has died, and the poll
+   * tells of it.
+   */
+  #lookSoon () {
+    if (this.#isPumpScheduled || this.#entries.size === 0) return
+    this.#isPumpScheduled = true
+    setImmediate(() => {
+      this.#isPumpScheduled = false
+      this.look()
+    })
   }
 
   /** @returns {Promise<void>} resolves when no connection is on its way, or after half a minute */
-  settled () {
-    return this.#underWay.settled()
+  async settled () {
+    if (this.#entries.size === 0) return
+    await new Promise(resolve => {
+      const timer = setTimeout(resolve, SETTLED_WITHIN_MS)
+      this.#onSettled = () => {
+        clearTimeout(timer)
+        resolve(undefined)
+      }
+    })
   }
 
   /** The fleet has stopped. */
   close () {
-    for (const entry of this.#underWay) this.#lose(entry)
+    for (const entry of this.#entries.values()) this.#lose(entry)
   }
 
   /** No worker that serves now takes it. @param {Entry} entry */
   #giveBack (entry) {
-    const isAwaited = entry.claim === 'own' && this.isLeavingGap(entry.sender)
+    const isAwaited = entry.place === 'offered' && this.isLeavingGap(entry.sender)
     if (isAwaited) {
       this.#take(entry)
       this.#trails.end(entry)
     }
-    if (!entry.sender.isGone && (entry.claim === 'own' || entry.claim === 'lent')) {
+    if (entry.place !== 'held') {
       this.#sendBack(entry, { isStalled: this.placement.isSilenceInTheWay(entry) })
     } else if (this.isEnding()) {
       this.#lose(entry)
@@ -287,28 +334,41 @@ class HandoffLedger {
     }
   }
 
-  /** @param {Entry} entry @param {{ isStalled: boolean, isOwner?: boolean }} how */
+  /** @param {Entry} entry offered or lent @param {{ isStalled: boolean, isOwner?: boolean }} how */
   #sendBack (entry, how) {
-    entry.sender.send('back', { id: entry.offerId, ...how })
-    if (entry.origin) this.onKept(entry.sender, entry.origin, entry.giveSocket(), entry.parcel.key)
-    this.#close(entry)
+    const { id, row, sender, parcel: { key } } = entry
+    const isOwn = entry.place === 'offered'
+    if (isOwn) take(sender, id, { ok: false, ...how })
+    else tell(sender, id, { ok: false, ...how })
+    if (row !== null) this.onKept(sender, { row, serial: id }, entry.giveSocket(), key)
+    this.#end(entry, isOwn ? 'here' : 'gone')
   }
 
   /** @param {Entry} entry */
   #lose (entry) {
     this.totals.lost++
     if (entry.socket) entry.lost?.(entry.giveSocket())
-    this.#close(entry)
+    this.#end(entry, 'gone')
   }
 
-  /** @param {Entry} entry */
-  #close (entry) {
-    this.#loans.get(entry.sender)?.delete(entry)
-    this.#queue.delete(entry)
+  /** @param {Entry} entry @param {'here' | 'gone'} place */
+  #end (entry, place) {
     this.#trails.close(entry)
-    entry.close()
-    this.#underWay.delete(entry)
+    entry.end(place)
+    this.#entries.delete(entry.id)
+    if (this.#entries.size === 0) this.#onSettled()
   }
+}
+
+/** @param {WorkerHandle} handle @param {number} id @param {Record<string, any>} outcome */
+function tell (handle, id, outcome) {
+  handle.send('moved', { id, ...outcome })
+}
+
+/** The connection is this worker's from here on, or again. @type {typeof tell} */
+function take (handle, id, outcome) {
+  handle.gains?.()
+  tell(handle, id, outcome)
 }
 
 /**

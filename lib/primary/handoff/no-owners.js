@@ -17,7 +17,6 @@
  * @property {() => void} onMoved called when sessions that were nowhere have an owner
  * @property {(successor: import('../succession/peer').Peer<any>) => void} lendTo this fleet's sessions are going to be
  *   another primary's
- * @property {boolean} isLent it knows of them
  * @property {() => void} handOver this fleet's workers have been told to leave
  * @property {() => void} resume that primary is gone
  * @property {(takeover: import('../succession/takeover').Takeover) => void} succeed this primary takes another one's
@@ -25,7 +24,6 @@
  */
 class NoOwners {
   isOver = true
-  isLent = false
   onMoved = () => {}
 
   connect () {}

@@ -3,20 +3,17 @@
 /**
  * Which worker gets a connection, of those that take it and have not been asked for it before: the least connected;
  * where it has a load of its own, the least busy. One with a request of a session, the session's owner. An idle one of
- * a session goes to its owner where that takes it now. Counts what is under way to each: a receiver has no more than
- * two batches (lib/native/batches.js); without batches it has one, for Node would queue more behind it, where they
- * cannot be taken back.
+ * a session goes to its owner where that takes it now. Counts what is under way to each: a receiver has no more
+ * than its window.
  */
 
 const { receiverOf } = require('../../core/sharing')
 const { Loads } = require('./loads')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
-const WINDOW = 1
-const BATCHED_WINDOW = 256
-
 /**
  * @typedef {object} Placed what placement looks at, of a connection that is to be moved
+ * @property {number} id
  * @property {WorkerHandle} sender
  * @property {import('../../tables/message').ParcelFields} parcel
  * @property {Set<WorkerHandle>} tried the workers that have been asked for it, and the sender where it has it still
@@ -35,7 +32,7 @@ const BATCHED_WINDOW = 256
  */
 
 class Placement {
-  /** How many sockets are under way to each receiver, and not answered. @type {Map<WorkerHandle, number>} */
+  /** Connections that a receiver has been asked for, unanswered. @type {Map<WorkerHandle, Set<number>>} */
   #underWay = new Map()
   /** Receivers that have not answered in time: until they do, they are given nothing else. @type {Set<WorkerHandle>} */
   #silent = new Set()
@@ -53,13 +50,13 @@ class Placement {
 
   /** @param {Placed} placed @returns {Place} */
   find (placed) {
-    const { sender, parcel: { session, key, bytes, kind, load }, tried, isAnyones } = placed
+    const { id, sender, parcel: { session, key, bytes, kind, load }, tried, isAnyones } = placed
     if (session !== undefined && !isAnyones) {
       const place = this.#atOwner(placed, session)
       if (bytes !== undefined || place.to || place.why === 'full' || place.why === 'sender') return place
     }
-    const able = this.serving()
-      .filter(handle => !handle.isGone && handle.addresses.has(key) && !tried.has(handle) && !this.#silent.has(handle))
+    const able = this.serving().filter(handle =>
+      !handle.isGone && handle.addresses.has(key) && !tried.has(handle) && !this.#isSilent(handle, id))
     if (able.length > 0) {
       const others = able.filter(handle => !placed.apart?.has(handle))
       const some = others.length > 0 ? others : able
@@ -71,17 +68,17 @@ class Placement {
   }
 
   /** @param {Placed} placed @param {string} session @returns {Place} */
-  #atOwner ({ sender, parcel: { key }, tried }, session) {
+  #atOwner ({ id, sender, parcel: { key }, tried }, session) {
     const owner = this.owners.find(session)
     if (owner === null) return none(this.owners.isOver ? 'refused' : 'ownerless')
     if (owner === sender && tried.has(sender)) return none('sender')
     if (tried.has(owner) || !owner.addresses.has(key)) return none('refused')
-    return this.#silent.has(owner) ? none('silent') : this.#ifRoom(owner, true)
+    return this.#isSilent(owner, id) ? none('silent') : this.#ifRoom(owner, true)
   }
 
   /** @param {WorkerHandle} to @param {boolean} isOwned @returns {Place} */
   #ifRoom (to, isOwned) {
-    const hasRoom = this.#countOf(to) < (to.isBatching ? BATCHED_WINDOW : WINDOW)
+    const hasRoom = this.#countOf(to) < to.window
     return hasRoom ? { to, isOwned, why: null } : none('full')
   }
 
@@ -103,26 +100,33 @@ class Placement {
 
   /** @param {WorkerHandle} receiver */
   #countOf (receiver) {
-    return this.#underWay.get(receiver) ?? 0
+    return this.#underWay.get(receiver)?.size ?? 0
   }
 
   /** Whether a worker that would take it is silent. @param {Placed} placed */
-  isSilenceInTheWay ({ sender, parcel: { key } }) {
-    return this.serving().some(handle => handle !== sender && handle.addresses.has(key) && this.#silent.has(handle))
+  isSilenceInTheWay ({ id, sender, parcel: { key } }) {
+    return this.serving().some(handle => handle !== sender && handle.addresses.has(key) && this.#isSilent(handle, id))
   }
 
-  /** A socket is on its way to it. @param {WorkerHandle} receiver @param {number} [load] */
-  sent (receiver, load = 0) {
+  /**
+   * Silent: a worker has not answered in time, or not yet for an earlier asking of this connection.
+   *
+   * @param {WorkerHandle} handle @param {number} id
+   */
+  #isSilent (handle, id) {
+    return this.#silent.has(handle) || this.#underWay.get(handle)?.has(id) === true
+  }
+
+  /** The receiver is asked for it. @param {WorkerHandle} receiver @param {number} id @param {number} [load] */
+  sent (receiver, id, load = 0) {
     this.loads.give(receiver, load)
-    this.#underWay.set(receiver, this.#countOf(receiver) + 1)
+    this.#underWay.set(receiver, (this.#underWay.get(receiver) ?? new Set()).add(id))
   }
 
-  /** The receiver has answered for one. @param {WorkerHandle} receiver */
-  answered (receiver) {
-    const left = this.#countOf(receiver) - 1
-    if (left > 0) this.#underWay.set(receiver, left)
-    else this.#underWay.delete(receiver)
+  /** @param {WorkerHandle} receiver has answered @param {number} id @returns {boolean} it had been asked for that */
+  answered (receiver, id) {
     this.#silent.delete(receiver)
+    return this.#underWay.get(receiver)?.delete(id) === true
   }
 
   /** The receiver has not answered in time. @param {WorkerHandle} receiver */

@@ -17,108 +17,89 @@
 
 /**
  * @typedef {object} Trail
+ * @property {number} id of the connection
  * @property {WorkerHandle} sender
- * @property {number} offerId the sender's
  * @property {WorkerHandle | null} receiver
- * @property {number} id the receiver's
  * @property {Record<string, any>[]} kept of `behind`
  */
 
 class Trails {
-  /** @type {Map<WorkerHandle, Map<number, Trail>>} */
-  #bySender = new Map()
-  /** @type {Map<WorkerHandle, Map<number, Trail>>} */
-  #byReceiver = new Map()
+  /** Several of a connection that has moved on: each worker has given it away once. @type {Map<number, Trail[]>} */
+  #byId = new Map()
 
-  /** @param {WorkerHandle} handle one that may offer and adopt */
+  /** @param {WorkerHandle} handle one that may send and receive connections */
   connect (handle) {
-    this.connectLender(handle)
-    handle.hear({
-      ahead: ({ id, mark }) => {
-        const trail = this.#byReceiver.get(handle)?.get(id)
-        if (trail) send(trail.sender, 'ahead', { id: trail.offerId, mark })
-      }
-    })
-  }
-
-  /** @param {WorkerHandle} handle one that offers */
-  connectLender (handle) {
     handle.hear({
       behind: ({ id, ...fields }) => {
-        const trail = this.#bySender.get(handle)?.get(id)
+        const trail = this.#find(id, 'sender', handle)
         if (trail) this.#pass(trail, fields)
+      },
+      ahead: ({ id, mark }) => {
+        const trail = this.#find(id, 'receiver', handle)
+        if (trail) send(trail.sender, 'ahead', { id, mark })
       }
     })
-    handle.on('exit', () => this.#gone(handle))
+    handle.on('exit', () => {
+      for (const trail of [...this.#byId.values()].flat()) this.#gone(trail, handle)
+    })
   }
 
   /** @param {Entry} entry one that has been offered */
-  open ({ sender, offerId }) {
-    put(this.#bySender, sender, offerId, { sender, offerId, receiver: null, id: 0, kept: [] })
+  open ({ sender, id }) {
+    this.#byId.set(id, [...this.#byId.get(id) ?? [], { id, sender, receiver: null, kept: [] }])
   }
 
   /** The connection has arrived. @param {Entry} entry @param {WorkerHandle} receiver */
-  link ({ sender, offerId, id, parcel }, receiver) {
-    const trail = parcel.isFollowed && this.#bySender.get(sender)?.get(offerId)
+  link ({ sender, id, parcel }, receiver) {
+    const trail = parcel.isFollowed && this.#find(id, 'sender', sender)
     if (!trail) return
-    Object.assign(trail, { receiver, id })
-    put(this.#byReceiver, receiver, id, trail)
+    trail.receiver = receiver
     for (const fields of trail.kept.splice(0)) this.#pass(trail, fields)
   }
 
   /** The sender is not to wait for a receiver. @param {Entry} entry */
-  end ({ sender, offerId, parcel }) {
-    if (parcel.isFollowed) send(sender, 'ahead', { id: offerId, mark: null })
+  end ({ sender, id, parcel }) {
+    if (parcel.isFollowed) send(sender, 'ahead', { id, mark: null })
   }
 
   /** The trail is over, and has not arrived if it is not linked. @param {Entry} entry */
-  close ({ sender, offerId }) {
-    const trail = this.#bySender.get(sender)?.get(offerId)
-    if (trail?.receiver === null) this.#delete(trail)
+  close ({ sender, id, parcel }) {
+    const trail = parcel.isFollowed && this.#find(id, 'sender', sender)
+    if (trail && trail.receiver === null) this.#delete(trail)
+  }
+
+  /** @param {number} id @param {'sender' | 'receiver'} side @param {WorkerHandle} handle */
+  #find (id, side, handle) {
+    return this.#byId.get(id)?.findLast(trail => trail[side] === handle)
   }
 
   /** @param {Trail} trail @param {Record<string, any>} fields of `behind` */
   #pass (trail, fields) {
-    if (trail.receiver === null) return trail.kept.push(fields)
-    send(trail.receiver, 'behind', { id: trail.id, ...fields })
+    const { id, receiver, kept } = trail
+    if (receiver === null) return kept.push(fields)
+    send(receiver, 'behind', { id, ...fields })
     if (fields.isOver) this.#delete(trail)
   }
 
-  /** @param {WorkerHandle} handle a worker that has exited */
-  #gone (handle) {
-    for (const trail of this.#bySender.get(handle)?.values() ?? []) this.#pass(trail, { isOver: true })
-    for (const trail of this.#byReceiver.get(handle)?.values() ?? []) {
-      send(trail.sender, 'ahead', { id: trail.offerId, mark: null })
-      this.#delete(trail)
-    }
+  /** @param {Trail} trail @param {WorkerHandle} handle a worker that has exited */
+  #gone (trail, handle) {
+    if (trail.sender === handle) this.#pass(trail, { isOver: true })
+    if (trail.receiver !== handle) return
+    send(trail.sender, 'ahead', { id: trail.id, mark: null })
+    this.#delete(trail)
   }
 
   /** @param {Trail} trail */
-  #delete ({ sender, offerId, receiver, id }) {
-    remove(this.#bySender, sender, offerId)
-    if (receiver) remove(this.#byReceiver, receiver, id)
+  #delete (trail) {
+    const others = (this.#byId.get(trail.id) ?? []).filter(other => other !== trail)
+    if (others.length > 0) this.#byId.set(trail.id, others)
+    else this.#byId.delete(trail.id)
   }
 }
 
 /** @param {WorkerHandle} handle @param {string} type @param {Record<string, any>} fields */
 function send (handle, type, fields) {
   if (!handle.isGone) handle.send(type, fields)
-}
-
-/**
- * @param {Map<WorkerHandle, Map<number, Trail>>} map @param {WorkerHandle} handle @param {number} id
- * @param {Trail} trail
- */
-function put (map, handle, id, trail) {
-  const own = map.get(handle) ?? new Map()
-  map.set(handle, own.set(id, trail))
-}
-
-/** @param {Map<WorkerHandle, Map<number, Trail>>} map @param {WorkerHandle} handle @param {number} id */
-function remove (map, handle, id) {
-  const own = map.get(handle)
-  own?.delete(id)
-  if (own?.size === 0) map.delete(handle)
 }
 
 module.exports = { Trails }

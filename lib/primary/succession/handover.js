@@ -15,7 +15,6 @@ const { SUCCESSION: { reason, events, whyNot } } = require('../../features')
 const { Peer } = require('./peer')
 const { SuccessorProcess } = require('./primary-process')
 const { aboutThisProcess, programOnDisk } = require('./program')
-const { RemoteReceivers } = require('./remote-workers')
 /** @import { Recorded } from '../../journal/events' */
 
 const HELLO_MS = 30_000
@@ -42,13 +41,11 @@ class Handover extends EventEmitter {
   #underWay = null
   /** Resolves when it is decided which primary runs the fleet. */
   #decided = Promise.resolve()
-  /** The successor understands what features leave to it. */
-  #takesLegacy = false
   /** This primary has been told to stop. */
   isStopping = false
   /** The successor has been told to stop: this fleet ends with it. */
   #endsWithIt = false
-  /** The successor's workers. @type {import('./remote-workers').RemoteReceiver[]} */
+  /** The successor, while its workers get the connections of this fleet's. @type {Successor[]} */
   receivers = []
 
   /**
@@ -177,11 +174,10 @@ class Handover extends EventEmitter {
     await successor.expect('prepared', PATIENCE * hello.readyTimeoutMs)
     this.#step('prepared')
     lend() // those opened meanwhile
-    this.#takesLegacy = hello.takesLegacy === true
     const serving = successor.expect('serving', SERVE_MS)
     serving.catch(() => {}) // it may die as this is still under way
     await this.#bequeath(successor)
-    if (hello.takesSessions) this.owners.lendTo(successor)
+    this.owners.lendTo(successor)
     successor.send('go', { workers: workers(), ...this.fleet.isPinned && { isPinned: true } })
     return serving
   }
@@ -202,10 +198,9 @@ class Handover extends EventEmitter {
   /** @param {Successor} successor @param {Serving} serving */
   async #leave (successor, { addresses, workers }) {
     const pid = /** @type {number} */ (successor.process.pid)
-    this.receivers = new RemoteReceivers(
-      successor, { count: workers.length, addresses, takesSessions: this.owners.isLent }
-    ).all
-    for (const receiver of this.receivers) this.ledger.connect(/** @type {any} */ (receiver))
+    Object.assign(successor, { addresses: new Set(addresses), window: workers.length })
+    this.receivers = [successor]
+    this.ledger.connectPeer(successor)
     this.ledger.look() // for what dead workers had, perhaps
     if (this.#endsWithIt) this.#release(successor) // it was told before it served
     this.stopping.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
@@ -240,7 +235,7 @@ class Handover extends EventEmitter {
 
   /** @param {Successor} successor */
   async #bequeath (successor) {
-    if (!this.#takesLegacy || successor.isGone) return
+    if (successor.isGone) return
     for (const { feature, text } of await this.features.bequeath()) if (text.length <= LONGEST_LEGACY) successor.send('legacy', { feature, text })
   }
 

@@ -1,6 +1,18 @@
 'use strict'
 
-/** The other primary: the messages that pass between the two, and its end. */
+/**
+ * The other primary: the messages that pass between the two, and its end. To the ledger of this one it is a sender of
+ * connections, or a receiver that stands for all its workers. So a connection that moves to the other fleet is in two
+ * transactions, one inside the other:
+ *
+ *     old worker      old primary: ledger       new primary: ledger      new worker
+ *         │ move ─────────▶ │ move ──────────────────▶ │ move ─────────────▶ │ held, unread
+ *         │                 │ ◀─────────────── moved ──┤ ◀───────── moved ───┤
+ *         │ ◀──────── moved ┤ moved ─────────────────▶ │ moved ────────────▶ │ reads
+ *
+ * If a primary dies on the way, one copy is left: when the old primary dies, the new one decides, for the old worker
+ * has closed its copy; at the new primary's death the new worker closes what is lent, and the old primary has it.
+ */
 
 const { ourMessage } = require('../../core/envelope')
 const { flawOf } = require('../../tables/message')
@@ -15,6 +27,12 @@ const EVENTS = Object.freeze({ exit: 'Left', failed: 'it has given up, or has be
 class Peer extends Channel {
   /** Why it has given up. @type {string | null} */
   #failure = null
+  /** The addresses that each of its workers listens on. @type {Set<string>} */
+  addresses = new Set()
+  /** How many connections it takes at once: one for each of its workers. */
+  window = 0
+  /** Of no matter where all workers of this fleet leave. */
+  connections = 0
 
   /**
    * @param {Process} process
@@ -32,7 +50,7 @@ class Peer extends Channel {
       handle?.close?.()
       if (!Object.hasOwn(kinds, type)) return // of a later version
       // Of another version: it keeps the connection
-      if (type === 'adopt' && Number.isSafeInteger(fields.id)) this.send('refused', { id: fields.id })
+      if (type === 'move' && Number.isSafeInteger(fields.id)) this.send('moved', { id: fields.id, ok: false })
       else this.fail(`it sent an invalid message (${String(type).slice(0, 40)}): ${flaw}`)
     })
   }

@@ -12,7 +12,6 @@ const { SUCCESSOR, next } = require('../../core/succession')
 const { nextEvent } = require('../workers/next-event')
 const { Peer } = require('./peer')
 const { PredecessorProcess } = require('./primary-process')
-const { RemoteSender } = require('./remote-workers')
 
 const RELEASE_MS = 1000
 const LEGACY_MS = 500
@@ -42,7 +41,6 @@ class Takeover extends EventEmitter {
   constructor (process) {
     super()
     const predecessor = this.predecessor = new Peer(process, FROM_PREDECESSOR)
-    this.sender = new RemoteSender(predecessor)
     this.pid = process.pid
     /** The predecessor has sent its sockets, or has ended. */
     this.begun = nextEvent(this, ['begin', 'over'], Infinity)
@@ -81,7 +79,7 @@ class Takeover extends EventEmitter {
         this.emit('inherited')
       }
     })
-    this.predecessor.send('hello', { version: VERSION, recycle: version, node: process.version, readyTimeoutMs, takesSessions: true, takesLegacy: true })
+    this.predecessor.send('hello', { version: VERSION, recycle: version, node: process.version, readyTimeoutMs })
   }
 
   /**

@@ -14,6 +14,9 @@ const { now } = require('../clock')
 const { Channel } = require('./channel')
 const { version } = require('./worker-code')
 
+const WINDOW = 1
+const BATCHED_WINDOW = 256
+
 /** Emits `foreign`, `offers`, `flaw`, once, and `failed` as WorkerHandle's EVENTS says. */
 class WorkerChannel extends Channel {
   /** When anything was last heard that its event loop has sent: ms, by clock.js. */
@@ -42,6 +45,14 @@ class WorkerChannel extends Channel {
         }
       }
     })
+  }
+
+  /**
+   * How many connections it is asked for at once: two batches (lib/native/batches.js); without batches one, for Node
+   * would queue more behind it, where they cannot be taken back.
+   */
+  get window () {
+    return this.isBatching ? BATCHED_WINDOW : WINDOW
   }
 
   /** @override @type {Channel['send']} */
@@ -75,7 +86,7 @@ class WorkerChannel extends Channel {
     if (flaw !== null) return this.refuse(message, flaw, socket)
     if (!FROM_WORKER[type].isAside) this.heardAt = now()
     try {
-      if (type === 'offer') this.emit('offers', message, socket)
+      if (type === 'move') this.emit('offers', message, socket)
       this.handlers.call(type, message, socket)
     } catch (error) { // one worker must not end the fleet
       // The primary lacks descriptors, say

@@ -239,10 +239,9 @@ class WorkerHandle extends WorkerChannel {
     return this.upSince && this.upSince - ((this.stoodBy && this.calledAt) || this.spawnedAt)
   }
 
-  /** @override @type {WorkerChannel['send']} */
-  send (type, fields, socket, sent) {
-    if (type === 'keep' || type === 'back') this.#shifted++
-    super.send(type, fields, socket, sent)
+  /** A connection is its own from here on, or again. */
+  gains () {
+    this.#shifted++
   }
 
   /** @param {State} state */

@@ -42,20 +42,36 @@ const { performance } = require('node:perf_hooks')
 const { LONGEST_PATH } = require('../../core/account')
 const { isEventStream } = require('../../core/internals')
 const { mostFieldsOf } = require('../../core/internals')
+const { move } = require('../../core/place')
 const { isReplaySafe } = require('../../core/request-replay')
 /** @import { Socket } from 'node:net' */
 
+/** @type {Readonly<Record<Stage, import('../../core/place').Place>>} */
+const PLACES = Object.freeze({ held: 'held', waiting: 'here', served: 'here', offered: 'offered', gone: 'gone' })
+const OF_PROCESS = 2 ** 31 // numbers
 const LASTING_MS = 1000
 const SETTLED_MS = 10_000 // for the app a move is a new connection
 
+let lastId = 0
+
+/** @returns {number} of a connection that this process accepts: no other one of the machine gives it */
+function nextId () {
+  if (Math.floor(lastId / OF_PROCESS) !== process.pid) lastId = process.pid * OF_PROCESS // it may be a copy of another
+  return ++lastId
+}
+
 class Connection {
-  /** @param {Socket | null} socket null: it is adopted @param {import('../accepting/acceptor').Acceptor} acceptor */
-  constructor (socket, acceptor) {
+  /**
+   * @param {Socket | null} socket null: it comes from a sibling
+   * @param {import('../accepting/acceptor').Acceptor} acceptor
+   * @param {number} [id] its number, which it keeps wherever it goes
+   */
+  constructor (socket, acceptor, id = nextId()) {
+    this.id = id
     /** Null while it is held. */
     this.socket = /** @type {Socket} */ (socket)
     this.acceptor = acceptor
-    /** @type {Stage} */
-    this.stage = 'served'
+    this.stage = /** @type {Stage} */ (socket ? 'served' : null)
     /**
      * The parcel with which the connection came or goes; null: it was accepted.
      *
@@ -150,6 +166,8 @@ class Connection {
   become (stage) {
     const server = /** @type {any} */ (this.acceptor.server)
     const { isInInbox } = this
+    const [from, to] = [PLACES[this.stage], PLACES[stage]]
+    if (from && from !== to) move(from, to)
     this.stage = stage
     if (this.isInInbox === isInInbox) return
     server._connections += this.isInInbox ? 1 : -1

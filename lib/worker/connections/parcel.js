@@ -13,7 +13,8 @@
  * @property {number} deaths how many of these have died meanwhile, or have not caught an exception that may be its
  * @property {string | null} session with `--sticky`: the session of its latest request
  * @property {boolean} isOwned the worker that gets it owns this session
- * @property {Copy | null} [copy] of the worker that offers it
+ * @property {number | null} row where the worker that offers it has noted it for the primary
+ * @property {boolean} isLent should the primary die, its sender takes it back
  * @property {number} load of the worker that has it, by its requests; 0 to 1
  * @property {boolean} [byLoad] it was chosen for that
  * @property {string | null} kind of one whose protocol is the app's: which function of the app takes it; null: it is
@@ -23,7 +24,7 @@
  *
  * @typedef {object} Copy where the primary has a descriptor of a connection of a worker's
  * @property {number} row
- * @property {number} serial of the connection: rows are used again
+ * @property {number} serial the number of the connection: rows are used again
  */
 
 const { performance } = require('node:perf_hooks')
@@ -53,7 +54,7 @@ function pack (connection, request, packed) {
   const bytes = Buffer.concat([begun, takeUnread(socket)])
   const leftMs = packed || request || exchange ? null : timeLeft(connection) // a request that has come is waited for
   const ofApp = { kind: packed?.kind ?? null, state: packed?.state ?? NOTHING, isFollowed: Boolean(packed?.trail) }
-  const more = { isOwned: false, copy, load, byLoad, ...ofApp }
+  const more = { isOwned: false, isLent: false, row: copy && copy.row, load, byLoad, ...ofApp }
   const had = { replayed: replayed + (exchange ? 1 : 0), deaths: deaths + (exchange?.isSuspect ? 1 : 0) }
   const handle = ofApp.isFollowed ? takeHandle(socket) : detachHandle(socket)
   return { handle, key, leftMs, bytes, ...had, session, ...more }
@@ -88,7 +89,7 @@ function takeUnread (socket) {
 }
 
 /** @param {Parcel} parcel @returns {ParcelFields} */
-function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, load, byLoad, kind, state, isFollowed }) {
+function toFields ({ key, leftMs, bytes, replayed, deaths, session, row, load, byLoad, kind, state, isFollowed }) {
   return {
     key,
     leftMs,
@@ -98,19 +99,35 @@ function toFields ({ key, leftMs, bytes, replayed, deaths, session, copy, load, 
     ...(session !== null && { session }),
     ...(load >= LIGHT && { load: Math.round(1e5 * load) / 1e5 }),
     ...(byLoad && { byLoad }),
-    ...(copy && { copy: { row: copy.row, serial: copy.serial } }),
+    ...(row !== null && { row }),
     ...(kind !== null && { kind, state: state.toString('base64') }),
     ...(isFollowed && { isFollowed })
   }
 }
 
-/** @param {ParcelFields} fields @param {any} handle @returns {Parcel} */
+/** @param {ParcelFields} fields @param {any} handle @param {boolean} isLent @returns {Parcel} */
 function fromFields (
   {
     key, leftMs, bytes, replayed = 0, deaths = 0, session, isOwned = false, load = 0, kind, state, isFollowed = false
-  }, handle
+  }, handle, isLent
 ) {
-  return { handle, key, leftMs, bytes: bytes === undefined ? NOTHING : Buffer.from(bytes, 'base64'), replayed, deaths, session: session ?? null, isOwned, load, kind: kind ?? null, state: state === undefined ? NOTHING : Buffer.from(state, 'base64'), isFollowed }
+  const decode = (/** @type {string | undefined} */ text) => text === undefined ? NOTHING : Buffer.from(text, 'base64')
+  return {
+    handle,
+    key,
+    leftMs,
+    bytes: decode(bytes),
+    replayed,
+    deaths,
+    session: session ?? null,
+    isOwned,
+    isLent,
+    row: null,
+    load,
+    kind: kind ?? null,
+    state: decode(state),
+    isFollowed
+  }
 }
 
 /**

@@ -1,18 +1,18 @@
 'use strict'
 
 /**
- * Moves an idle connection to a sibling, or one with a request that the sibling is to handle instead. The messages are
- * drawn in lib/primary/handoff/ledger.js.
+ * Moves connections to siblings, idle ones and those with a request that the sibling is to handle instead, and takes
+ * those of siblings. The messages are drawn in lib/primary/handoff/ledger.js.
  *
  * Three processes hold the same TCP connection for a moment, and it ends only when the last copy is closed, so it
- * survives the death of any of them. Only one reads: this worker stops before the offer, the primary never starts, the
- * sibling starts on `keep`. Bytes that arrive meanwhile wait in the kernel.
+ * survives the death of any of them. Only one reads: this worker stops before it offers it, the primary never starts,
+ * the sibling starts when it is told so. Bytes that arrive meanwhile wait in the kernel.
  *
  * For the app the socket closes when it is taken, as if its client had left: the server's count goes down and `close`
  * is emitted. What is left is a bare handle, which no timer and no sweep of the server's can reach. A connection that
  * comes back goes to the inbox of this worker.
  *
- * From its offer until `keep` no process reads a connection, and a request on it waits. So no more are offered at once
+ * While a connection moves no process reads it, and a request on it waits. So no more are offered at once
  * than keep both channels busy: two batches (lib/native/batches.js). A channel without batches carries one handle at a
  * time (Node waits for its acknowledgement), and two connections do. The other connections are served meanwhile. One
  * whose protocol is the app's counts as eight: the app of the sibling runs for each, so more would only wait there.
@@ -23,8 +23,11 @@
 
 const { setImmediate } = require('node:timers')
 const { returnHandle } = require('../../core/internals')
-const { toFields } = require('../connections/parcel')
-/** @import { Connection, Packed } from '../connections/connection' */
+const { Connection } = require('../connections/connection')
+const { fromFields, toFields } = require('../connections/parcel')
+/** @import { ParcelFields } from '../../tables/message' */
+/** @import { Acceptor } from '../accepting/acceptor' */
+/** @import { Packed } from '../connections/connection' */
 /** @import { Parcel } from '../connections/parcel' */
 
 const WINDOW = 2
@@ -32,23 +35,30 @@ const BATCHED_WINDOW = 256
 const STREAM_TAKES = 8
 
 class Handoff {
-  /** Offers without an answer yet, in their order. @type {Map<number, Connection>} */
-  #outstanding = new Map()
+  /** Offered ones, in their order. @type {Map<number, Connection>} */
+  #offered = new Map()
   /** How many of these are of the app's protocol. */
   #streams = 0
-  /** Offers that are not on the channel yet, in their order. @type {Set<number>} */
+  /** Offered ones that are not on the channel yet, in their order. @type {Set<Connection>} */
   #unsent = new Set()
-  /** Offers of connections of which the app has not heard `close` yet. @type {Set<number>} */
+  /** Offered ones of which the app has not heard `close` yet. @type {Set<Connection>} */
   #closing = new Set()
-  #lastId = 0
+  /** Connections of siblings, on which the primary has not decided. @type {Map<number, Connection>} */
+  #held = new Map()
   /** Nothing is offered: there may be no sibling yet. */
   isHeld = false
   /** Requests that a sibling handles instead of this worker, since the start. */
   replayed = 0
 
-  /** @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'inbox'>} parts */
-  constructor ({ channel, tracker, inbox }) {
+  /**
+   * @param {Pick<import('../enter').Parts,
+   *   'channel' | 'state' | 'acceptors' | 'admission' | 'tracker' | 'inbox'>} parts
+   */
+  constructor ({ channel, state, acceptors, admission, tracker, inbox }) {
     this.channel = channel
+    this.state = state
+    this.acceptors = acceptors
+    this.admission = admission
     this.tracker = tracker
     this.inbox = inbox
     /** Called when the app has heard `close` of the requests that move, before they do. */
@@ -57,18 +67,27 @@ class Handoff {
     this.onMoved = () => {}
     /** Called when a connection is back in the inbox. @type {(connection: Connection, isStalled: boolean) => void} */
     this.onBack = () => {}
+    /**
+     * Whether this worker takes a connection of this session of its own although it leaves.
+     *
+     * @type {(session: string) => boolean}
+     */
+    this.isExpected = () => false
     channel.on({
-      moved: ({ id }) => {
-        this.#end(id, 'moved')
+      move: (offer, socket) => this.#hold(offer, socket),
+      moved: ({ id, ok, isStalled = false, isOwner }) => {
+        const connection = this.#offered.get(id)
+        if (!connection) return this.#settle(id, ok)
+        if (!ok) return this.#back(connection, isStalled, isOwner)
+        this.#end(connection, 'moved')
         this.onMoved()
-      },
-      back: ({ id, isStalled, isOwner }) => this.#back(id, isStalled, isOwner)
+      }
     })
   }
 
   get hasRoom () {
     const more = this.channel.isBatching ? this.#streams * (STREAM_TAKES - 1) : 0
-    return this.#outstanding.size + more < this.#window && this.channel.isUp && !this.isHeld
+    return this.#offered.size + more < this.#window && this.channel.isUp && !this.isHeld
   }
 
   get #window () {
@@ -76,7 +95,7 @@ class Handoff {
   }
 
   get isBusy () {
-    return this.#outstanding.size > 0
+    return this.#offered.size > 0
   }
 
   /**
@@ -85,12 +104,11 @@ class Handoff {
    * @param {Packed | null} [packed] of one whose protocol is the app's
    */
   offer (connection, bytes, packed) {
-    const id = ++this.#lastId
     connection.trail = packed?.trail ?? null
     const { replayed } = this.tracker.take(connection, bytes, packed)
-    this.#outstanding.set(id, connection)
+    this.#offered.set(connection.id, connection)
     if (isStream(connection)) this.#streams++
-    this.#unsent.add(id)
+    this.#unsent.add(connection)
     if (replayed === 0) return this.#send()
     if (this.#closing.size === 0) {
       setImmediate(() => { // their sockets emit `close` before
@@ -99,19 +117,62 @@ class Handoff {
         this.#send()
       })
     }
-    this.#closing.add(id)
+    this.#closing.add(connection)
   }
 
   /** Sends what there is room for. */
   #send () {
-    for (const id of this.#unsent) {
-      if (this.#closing.has(id) || this.#outstanding.size - this.#unsent.size >= this.#window) return
-      this.#unsent.delete(id)
-      const parcel = /** @type {Parcel} */ (this.#outstanding.get(id)?.parcel)
-      this.channel.send('offer', { id, parcel: toFields(parcel) }, parcel.handle, error => {
-        if (error) this.#back(id, !this.channel.isUp)
+    for (const connection of this.#unsent) {
+      if (this.#closing.has(connection) || this.#offered.size - this.#unsent.size >= this.#window) return
+      this.#unsent.delete(connection)
+      const parcel = /** @type {Parcel} */ (connection.parcel)
+      this.channel.send('move', { id: connection.id, parcel: toFields(parcel) }, parcel.handle, error => {
+        if (error) this.#back(connection, !this.channel.isUp)
       })
     }
+  }
+
+  /** @param {{ id: number, parcel: ParcelFields, isLent: boolean }} offer @param {any} socket */
+  #hold ({ id, parcel, isLent }, socket) {
+    const acceptor = [...this.acceptors].find(({ key }) => key === parcel.key)
+    const why = this.#whyNot(acceptor, socket, parcel)
+    const handle = why || !acceptor ? null : acceptor.handleOf(socket)
+    if (!acceptor || !handle) {
+      socket?.close()
+      return this.channel.send('moved', { id, ok: false, why: why ?? 'it is no connection of this kind' })
+    }
+    const connection = new Connection(null, acceptor, id)
+    this.tracker.adopt(connection, fromFields(parcel, handle, isLent))
+    this.admission.consider() // its server may have all that it takes now
+    this.#held.set(id, connection)
+    this.channel.send('moved', { id, ok: true, ...connection.copy && { row: connection.copy.row } })
+  }
+
+  /**
+   * @param {Acceptor | undefined} acceptor @param {any} socket a handle, or a Descriptor
+   * @param {ParcelFields} parcel
+   */
+  #whyNot (acceptor, socket, { session = '', isOwned, kind, bytes = '' }) {
+    if (!socket) return 'no connection came with the message'
+    if (this.state.refusal && !(isOwned && this.isExpected(session))) return this.state.refusal
+    if (this.admission.isAtCeiling) return 'no descriptors are left'
+    if (!acceptor) return 'nothing listens there'
+    if (kind !== undefined && !this.inbox.takers.has(kind)) return 'the app does not take connections of this kind'
+    const isMovable = acceptor.isMovable || (acceptor.isMovableUnread && bytes === '')
+    if (kind === undefined && !isMovable) return 'connections of this server do not move'
+    const server = /** @type {any} */ (acceptor.server)
+    if (server.maxConnections && server._connections >= server.maxConnections) return 'maxConnections is reached'
+    return null
+  }
+
+  /** @param {number} id of a held one @param {boolean} ok it is ours; else another worker has it */
+  #settle (id, ok) {
+    const connection = this.#held.get(id)
+    this.#held.delete(id)
+    if (connection?.stage !== 'held') return
+    if (ok) return this.inbox.wait(connection)
+    connection.fate = 'moved'
+    connection.parcel?.handle.close()
   }
 
   /**
@@ -123,29 +184,41 @@ class Handoff {
   relinquish (isCertain = false) {
     const unsent = new Set(this.#unsent)
     this.#unsent.clear() // each end makes room, which none of them is to take
-    for (const id of [...this.#outstanding.keys()]) {
-      if (isCertain || unsent.has(id)) this.#back(id, true)
-      else this.#end(id, 'unacked')
+    for (const connection of [...this.#offered.values()]) {
+      if (isCertain || unsent.has(connection)) this.#back(connection, true)
+      else this.#end(connection, 'unacked')
     }
   }
 
-  /** @param {number} id @param {'moved' | 'unacked'} fate */
-  #end (id, fate) {
-    const connection = this.#outstanding.get(id)
-    if (!connection) return
-    this.#forget(id)
+  /**
+   * The primary has exited, and says no more. Of a held connection this is the last copy, unless its sender has it.
+   *
+   * @param {boolean} isCertain see relinquish()
+   */
+  endAll (isCertain) {
+    for (const [id, { parcel }] of this.#held) {
+      if (parcel) parcel.isFollowed = false
+      this.#settle(id, parcel?.isLent !== true)
+    }
+    this.relinquish(isCertain)
+  }
+
+  /** @param {Connection} connection @param {'moved' | 'unacked'} fate */
+  #end (connection, fate) {
+    this.#forget(connection)
     connection.fate = fate
     if (fate === 'moved' && connection.parcel && connection.parcel.replayed > 0) this.replayed++
     connection.parcel?.handle.close()
-    if (fate === 'moved') connection.trail?.moved(id)
+    if (fate === 'moved') connection.trail?.moved()
     else connection.trail?.lost()
   }
 
-  /** @param {number} id @param {boolean} isStalled @param {boolean} [isOwner] its session is this worker's */
-  #back (id, isStalled, isOwner = false) {
-    const connection = this.#outstanding.get(id)
-    if (!connection?.parcel) return
-    this.#forget(id)
+  /**
+   * @param {Connection} connection @param {boolean} isStalled @param {boolean} [isOwner] its session is this worker's
+   */
+  #back (connection, isStalled, isOwner = false) {
+    if (!connection.parcel || this.#offered.get(connection.id) !== connection) return
+    this.#forget(connection)
     // The session of one whose protocol is the app's has an owner here for a while only: it is offered again
     if (connection.trail) return this.#goOn(connection, connection.parcel, isStalled || isOwner)
     this.tracker.adopt(connection, { ...connection.parcel, isOwned: isOwner })
@@ -168,11 +241,11 @@ class Handoff {
     this.onBack(connection, isStalled)
   }
 
-  /** @param {number} id */
-  #forget (id) {
-    if (isStream(/** @type {Connection} */ (this.#outstanding.get(id)))) this.#streams--
-    this.#outstanding.delete(id)
-    this.#unsent.delete(id)
+  /** @param {Connection} connection */
+  #forget (connection) {
+    if (isStream(connection)) this.#streams--
+    this.#offered.delete(connection.id)
+    this.#unsent.delete(connection)
     this.#send()
   }
 }

@@ -7,32 +7,24 @@
  * keepAliveTimeout until its next response, and would be sent an unsolicited 408 once headersTimeout has passed. In the
  * inbox it keeps what was left of its time, and as nothing has been read from it, it can move again at once.
  *
- * While it is held nothing is read: the primary may have given it to another worker. A connection whose parcel has
- * bytes does not wait: the server gets them at once.
+ * A connection whose parcel has bytes does not wait: the server gets them at once.
  */
 
 const net = require('node:net')
 const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
 const { detachHandle } = require('../../core/internals')
-const { Connection } = require('../connections/connection')
-const { fromFields, takeUnread } = require('../connections/parcel')
+const { takeUnread } = require('../connections/parcel')
 /** @import { Acceptor } from '../accepting/acceptor' */
+/** @import { Connection } from '../connections/connection' */
 /** @import { Parcel } from '../connections/parcel' */
 
 class Inbox {
-  /** By the primary's id. @type {Map<number, Connection>} */
-  #held = new Map()
-  /** Of those, the ones that another primary has as well, as long as this worker's lives. @type {Set<number>} */
-  #lent = new Set()
   /** Connections that have come since the last poll for I/O. @type {Connection[]} */
   #unpolled = []
 
-  /** @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'acceptors' | 'admission' | 'tracker'>} parts */
-  constructor ({ channel, state, acceptors, admission, tracker }) {
-    this.state = state
-    this.acceptors = acceptors
-    this.admission = admission
+  /** @param {Pick<import('../enter').Parts, 'tracker'>} parts */
+  constructor ({ tracker }) {
     this.tracker = tracker
     /**
      * Functions that take connections whose protocol is the app's, by their kind.
@@ -41,53 +33,12 @@ class Inbox {
      *   its sender's app sends to it comes behind it, by this number; null: nothing does
      */
     this.takers = new Map()
-    /**
-     * Whether this worker adopts a connection of this session of its own although it leaves.
-     *
-     * @type {(session: string) => boolean}
-     */
-    this.isExpected = () => false
-    channel.on({
-      adopt: ({ id, parcel, isLent }, socket) => {
-        const acceptor = this.#acceptorOf(parcel.key)
-        const why = this.#whyNot(acceptor, socket, parcel)
-        const handle = why || !acceptor ? null : acceptor.handleOf(socket)
-        if (!acceptor || !handle) {
-          socket?.close()
-          return channel.send('refused', { id, why: why ?? 'it is no connection of this kind' })
-        }
-        const connection = new Connection(null, acceptor)
-        tracker.adopt(connection, fromFields(parcel, handle))
-        admission.consider() // its server may have all that it takes now
-        this.#held.set(id, connection)
-        if (isLent) this.#lent.add(id)
-        const { copy } = connection
-        channel.send('adopted', { id, ...copy && { copy: { row: copy.row, serial: copy.serial } } })
-      },
-      keep: ({ id }) => this.#settle(id, connection => this.wait(connection, id)),
-      drop: ({ id }) => this.#settle(id, connection => this.#drop(connection))
-    })
   }
 
-  /** @param {string} key */
-  #acceptorOf (key) {
-    for (const acceptor of this.acceptors) if (acceptor.key === key) return acceptor
-  }
-
-  /**
-   * The primary has exited and will not send `keep`: a sender takes back its own. Of the others this is the last copy.
-   */
-  keepAll () {
-    for (const id of [...this.#held.keys()]) {
-      const isLent = this.#lent.has(id)
-      this.#settle(id, connection => isLent ? this.#drop(connection) : this.wait(connection))
-    }
-  }
-
-  /** @param {Connection} connection a held one, which is ours from here on @param {number | null} [id] the primary's */
-  wait (connection, id = null) {
+  /** @param {Connection} connection a held one, which is ours from here on */
+  wait (connection) {
     const parcel = /** @type {Parcel} */ (connection.parcel)
-    if (parcel.kind !== null) return this.#passOn(connection, parcel, parcel.isFollowed ? id : null)
+    if (parcel.kind !== null) return this.#passOn(connection, parcel)
     if (parcel.bytes.length > 0) return this.#serve(connection)
     connection.become('waiting')
     const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({
@@ -125,47 +76,13 @@ class Inbox {
     }
   }
 
-  /** @param {number} id @param {(connection: Connection) => void} outcome */
-  #settle (id, outcome) {
-    const connection = this.#held.get(id)
-    this.#held.delete(id)
-    this.#lent.delete(id)
-    if (connection?.stage === 'held') outcome(connection)
-  }
-
-  /** @param {Connection} connection */
-  #drop (connection) {
-    connection.fate = 'moved'
-    connection.parcel?.handle.close()
-  }
-
-  /**
-   * @param {Acceptor | undefined} acceptor @param {any} socket a handle, or a Descriptor
-   * @param {import('../../tables/message').ParcelFields} parcel
-   */
-  #whyNot (acceptor, socket, { session = '', isOwned, kind, bytes = '' }) {
-    if (!socket) return 'no connection came with the message'
-    if (this.state.refusal && !(isOwned && this.isExpected(session))) return this.state.refusal
-    if (this.admission.isAtCeiling) return 'no descriptors are left'
-    if (!acceptor) return 'nothing listens there'
-    if (kind !== undefined && !this.takers.has(kind)) return 'the app does not take connections of this kind'
-    const isMovable = acceptor.isMovable || (acceptor.isMovableUnread && bytes === '')
-    if (kind === undefined && !isMovable) return 'connections of this server do not move'
-    const server = /** @type {any} */ (acceptor.server)
-    if (server.maxConnections && server._connections >= server.maxConnections) return 'maxConnections is reached'
-    return null
-  }
-
-  /**
-   * @param {Connection} connection @param {Parcel} parcel of one whose protocol is the app's
-   * @param {number | null} id
-   */
-  #passOn (connection, { handle, kind, state, bytes }, id) {
+  /** @param {Connection} connection @param {Parcel} parcel of one whose protocol is the app's */
+  #passOn (connection, { handle, kind, state, bytes, isFollowed }) {
     const { allowHalfOpen } = /** @type {any} */ (connection.acceptor.server)
     const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle, allowHalfOpen }))
     this.tracker.adopted(connection, socket)
     const take = this.takers.get(/** @type {string} */ (kind))
-    if (take) take(socket, state, bytes, id)
+    if (take) take(socket, state, bytes, isFollowed ? connection.id : null)
     else socket.destroy() // back from an offer to a worker of other code
   }
 

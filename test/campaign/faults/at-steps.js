@@ -13,9 +13,8 @@ const { oneOf, longEnough } = require('./moment')
 
 const STEPS = [
   { message: 'drain', verb: 'recycle', is: 'it is told to drain' },
-  { message: 'adopt', verb: 'recycle', is: 'it is to adopt a connection' },
-  { message: 'keep', verb: 'recycle', is: 'it may read an adopted connection' },
-  { message: 'moved', verb: 'recycle', is: 'a connection of it has moved' },
+  { message: 'move', verb: 'recycle', is: 'it is to adopt a connection' },
+  { message: 'moved', verb: 'recycle', is: 'a connection has moved from it, or to it' },
   { message: 'leave-rotation', verb: 'gc', is: 'it leaves rotation' },
   { message: 'collect', verb: 'gc', is: 'it is to collect' },
   { message: 'rejoin', verb: 'gc', is: 'it comes back into rotation' }

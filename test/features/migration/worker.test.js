@@ -7,7 +7,7 @@ const { migrate } = require('../../../lib/features/migration/worker')
 
 /** @param {Record<string, any>} [of] the connection */
 function parts (of = {}) {
-  const connection = { secure: null, session: null, pack: null, ...of }
+  const connection = { id: 7, secure: null, session: null, pack: null, ...of }
   const takers = new Map()
   /** @type {any[]} */
   const thrown = []
@@ -68,7 +68,7 @@ t.test('what the app sends to one that has gone follows it, until the other work
   pass(Buffer.from('kept'))
   back.back({ write: (/** @type {Buffer} */ bytes) => log.push(String(bytes)) })
   t.same(log.splice(0), ['back', 'kept'], 'no sibling took it')
-  gone.moved(7)
+  gone.moved()
   t.ok(emptying.holds.some(({ isActive }) => isActive()))
   channel.receive.ahead({ id: 7, mark: 3 })
   for (let i = 0; i < 3; i++) await new Promise(resolve => setImmediate(resolve))

@@ -23,6 +23,7 @@ class Worker extends Heard {
   isGone = false
   isServing = true
   isBatching = false
+  get window () { return this.isBatching ? 256 : 1 }
   /**
    * @type {{ type: string, id: number, parcel?: { key: string, leftMs: number | null, bytes?: string },
    *   socket?: Socket }[]}
@@ -40,20 +41,24 @@ class Worker extends Heard {
 
   /** @param {string} type @param {any} fields @param {Socket} [socket] @param {(error: Error | null) => void} [sent] */
   send (type, fields, socket, sent = () => {}) {
-    if (type === 'keep') this.connections++ // as in WorkerHandle
     this.got.push({ type, ...fields, ...(socket && { socket }) })
     process.nextTick(sent, this.sendError)
     this.emit('got')
   }
 
-  /** The messages of a type. @param {string} type */
-  all (type) {
-    return this.got.filter(message => message.type === type)
+  /** As in WorkerHandle. */
+  gains () {
+    this.connections++
   }
 
-  /** @param {string} type */
-  last (type) {
-    return /** @type {any} */ (this.all(type).at(-1))
+  /** The messages of a type. @param {string} type @param {boolean} [ok] */
+  all (type, ok) {
+    return this.got.filter(message => message.type === type && message.ok === ok)
+  }
+
+  /** @param {string} type @param {boolean} [ok] */
+  last (type, ok) {
+    return /** @type {any} */ (this.all(type, ok).at(-1))
   }
 
   /** The `count`th message of a type. @param {string} type */
@@ -68,7 +73,7 @@ class Worker extends Heard {
    */
   offer (id, leftMs = 5000, session, bytes = 'aGVhZA==') {
     const socket = new Socket()
-    this.say('offer', { id, parcel: { key: KEY, leftMs, ...(bytes && { bytes }), ...(session && { session }) } }, socket)
+    this.say('move', { id, parcel: { key: KEY, leftMs, ...(bytes && { bytes }), ...(session && { session }) } }, socket)
     return socket
   }
 
@@ -115,6 +120,11 @@ function scene (receivers) {
   return { sender, receivers: rest, ledger: connect([sender, ...rest]) }
 }
 
+let given = 1_000_000
+
+/** @param {{ type: string, ok?: boolean }} message */
+const what = ({ type, ok }) => type === 'move' ? type : ok ? 'ok' : 'no'
+
 /** Lets the callbacks of sends run. */
 const tick = () => new Promise(resolve => setImmediate(resolve))
 
@@ -122,26 +132,26 @@ t.test('the time that an idle connection has left does not depend on the wall cl
   const { sender, receivers: [receiver] } = scene(1)
   sender.offer(1)
   sender.offer(2)
-  const { id } = receiver.last('adopt')
+  const { id } = receiver.last('move')
   setWallClock(t, DAYS_MS)
-  receiver.say('adopted', { id })
-  const { parcel: { leftMs } } = /** @type {any} */ (await receiver.until('adopt', 2))
+  receiver.say('moved', { id, ok: true })
+  const { parcel: { leftMs } } = /** @type {any} */ (await receiver.until('move', 2))
   t.ok(leftMs > 1 && leftMs <= 5000, `${leftMs} ms`)
 })
 
 t.test('an offer is adopted: kept by the receiver, moved for the sender, closed here', async t => {
   const { sender, receivers: [receiver], ledger } = scene(1)
   const socket = sender.offer(7)
-  const { id, parcel: { leftMs, ...parcel }, socket: sent } = /** @type {any} */ (receiver.last('adopt'))
+  const { id, parcel: { leftMs, ...parcel }, socket: sent } = /** @type {any} */ (receiver.last('move'))
   t.same(parcel, { key: KEY, bytes: 'aGVhZA==' }, 'the parcel is passed whole')
   t.equal(sent, socket)
   t.ok(leftMs > 1 && leftMs <= 5000, 'the time left is sent with it')
   t.equal(socket.closed, 0, 'the copy of the primary is open until a worker has adopted it')
   t.same(sender.got, [])
-  receiver.say('adopted', { id })
-  t.same(receiver.got.map(m => m.type), ['adopt', 'keep'])
-  t.equal(receiver.last('keep').id, id)
-  t.same(sender.got, [{ type: 'moved', id: 7 }], 'by the number of the sender')
+  receiver.say('moved', { id, ok: true })
+  t.same(receiver.got.map(what), ['move', 'ok'])
+  t.equal(receiver.last('moved', true).id, id)
+  t.same(sender.got, [{ type: 'moved', id: 7, ok: true }], 'by the number of the sender')
   t.equal(socket.closed, 1)
   t.same(
     ledger.totals, { moved: 1, moves: { ...noMoves(), leaving: 1 }, refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
@@ -153,15 +163,15 @@ t.test('the sender is told before the receiver reads: it takes back what it has 
   const told = []
   for (const worker of [sender, receiver]) {
     const { send } = worker
-    worker.send = (type, ...more) => {
-      told.push(type)
-      return Reflect.apply(send, worker, [type, ...more])
+    worker.send = (type, fields, ...more) => {
+      told.push(`${type} ${worker.name}`)
+      return Reflect.apply(send, worker, [type, fields, ...more])
     }
   }
   sender.offer(7)
-  t.equal(receiver.last('adopt').isLent, true)
-  receiver.say('adopted', { id: receiver.last('adopt').id })
-  t.same(told, ['adopt', 'moved', 'keep'])
+  t.equal(receiver.last('move').isLent, true)
+  receiver.say('moved', { id: receiver.last('move').id, ok: true })
+  t.same(told, ['move receiver 0', 'moved sender', 'moved receiver 0'])
 })
 
 t.test('moves are counted by their reason, as of the offer', async t => {
@@ -171,22 +181,22 @@ t.test('moves are counted by their reason, as of the offer', async t => {
     const before = { ...ledger.totals.moves }
     offer()
     Object.assign(sender, { isServing: false, state: 'draining' })
-    receiver.say('adopted', { id: receiver.last('adopt').id })
-    lender.say('keep', { id: 1 })
+    receiver.say('moved', { id: receiver.last('move').id, ok: true })
+    lender.say('moved', { id: 1, ok: true })
     return Object.entries(ledger.totals.moves).filter(([reason, count]) =>
       count > before[/** @type {keyof typeof before} */ (reason)]).map(([reason]) => reason)
   }
   const ofSender = (/** @type {Record<string, any>} */ facts, parcel = {}) => reasonOf(() => {
     Object.assign(sender, facts)
-    sender.say('offer', { id: 1, parcel: { key: KEY, leftMs: null, ...parcel } }, new Socket())
+    sender.say('move', { id: 1, parcel: { key: KEY, leftMs: null, ...parcel } }, new Socket())
   })
   t.same(ofSender({}), ['leaving'])
   t.same(ofSender({}, { byLoad: true }), ['leaving'], 'it had been chosen before')
   t.same(ofSender({ state: 'out-of-rotation' }), ['rotation'])
   t.same(ofSender({ isServing: true }, { byLoad: true }), ['load'])
-  t.notOk('byLoad' in receiver.last('adopt').parcel)
+  t.notOk('byLoad' in receiver.last('move').parcel)
   t.same(ofSender({ isServing: true }), ['number'])
-  t.same(reasonOf(() => ledger.give(/** @type {any} */ (sender), { key: KEY, leftMs: null }, new Socket())), ['death'])
+  t.same(reasonOf(() => ledger.give(/** @type {any} */ (sender), ++given, { key: KEY, leftMs: null }, new Socket())), ['death'])
   t.same(reasonOf(() => lender.offer(1)), ['predecessor'])
   t.equal(ledger.totals.moved, 7)
 })
@@ -195,13 +205,13 @@ t.test('as the fleet stops, what a dead worker had and none takes goes to its gi
   const { sender, receivers: [receiver], ledger } = scene(1)
   /** @type {Socket[]} */
   const lost = []
-  const give = () => ledger.give(
-    /** @type {any} */ (sender), { key: KEY, leftMs: null }, new Socket(), { lost: socket => lost.push(socket) }
-  )
+  const give = () => ledger.give(/** @type {any} */ (sender), ++given, { key: KEY, leftMs: null }, new Socket(), {
+    lost: socket => lost.push(socket)
+  })
   give()
   receiver.isServing = false
   ledger.isEnding = () => true
-  receiver.say('refused', { id: receiver.last('adopt').id })
+  receiver.say('moved', { id: receiver.last('move').id, ok: false })
   give()
   t.same(lost.map(({ closed }) => closed), [0, 0])
 })
@@ -209,13 +219,13 @@ t.test('as the fleet stops, what a dead worker had and none takes goes to its gi
 t.test('a connection without a time limit keeps none', async t => {
   const { sender, receivers: [receiver] } = scene(1)
   sender.offer(1, null)
-  t.equal(receiver.last('adopt').parcel.leftMs, null)
+  t.equal(receiver.last('move').parcel.leftMs, null)
 })
 
 t.test('an offer that arrives without its socket goes back', async t => {
   const { sender, receivers: [receiver] } = scene(1)
-  sender.say('offer', { id: 4, parcel: { key: KEY, leftMs: 100 } }, undefined)
-  t.same(sender.got, [{ type: 'back', id: 4, isStalled: false }])
+  sender.say('move', { id: 4, parcel: { key: KEY, leftMs: 100 } }, undefined)
+  t.same(sender.got, [{ type: 'moved', id: 4, ok: false, isStalled: false }])
   t.same(receiver.got, [])
 })
 
@@ -225,35 +235,49 @@ t.test('what goes back to its sender is given to the one that keeps copies, by t
   const kept = []
   ledger.onKept = (...args) => kept.push(args)
   const socket = new Socket()
-  sender.say('offer', { id: 1, parcel: { key: KEY, leftMs: 5000, copy: { row: 3, serial: 8 } } }, socket)
-  t.equal(receiver.last('adopt').parcel.copy, undefined, 'it is of no use to another worker')
-  receiver.say('refused', { id: receiver.last('adopt').id })
-  t.match(sender.got, [{ type: 'back', id: 1 }])
-  t.same(kept, [[sender, { row: 3, serial: 8 }, socket, KEY]])
+  sender.say('move', { id: 1, parcel: { key: KEY, leftMs: 5000, row: 3 } }, socket)
+  t.equal(receiver.last('move').parcel.row, undefined, 'it is of no use to another worker')
+  receiver.say('moved', { id: receiver.last('move').id, ok: false })
+  t.match(sender.got, [{ type: 'moved', id: 1, ok: false }])
+  t.same(kept, [[sender, { row: 3, serial: 1 }, socket, KEY]])
   t.equal(socket.closed, 0)
   const moved = new Socket()
-  sender.say('offer', { id: 2, parcel: { key: KEY, leftMs: 5000, copy: { row: 4, serial: 9 } } }, moved)
-  receiver.say('adopted', { id: receiver.last('adopt').id, copy: { row: 0, serial: 1 } })
-  t.same(kept[1], [receiver, { row: 0, serial: 1 }, moved, KEY])
+  sender.say('move', { id: 2, parcel: { key: KEY, leftMs: 5000, row: 4 } }, moved)
+  receiver.say('moved', { id: receiver.last('move').id, ok: true, row: 0 })
+  t.same(kept[1], [receiver, { row: 0, serial: 2 }, moved, KEY])
   const unnoted = sender.offer(3)
-  receiver.say('adopted', { id: receiver.last('adopt').id })
+  receiver.say('moved', { id: receiver.last('move').id, ok: true })
   t.same([kept.length, unnoted.closed], [2, 1], 'what its receiver has not noted is closed here')
 })
 
-t.test('each sending has a number of its own: the late answer to an earlier one is not taken for that to the latest', async t => {
+t.test('a worker is not asked for a connection before it has answered for that: no late answer is taken for one to the latest asking', async t => {
   const timers = fakeTimers(t)
   const { sender, receivers: [first, second] } = scene(2)
   const socket = sender.offer(1)
-  const { id: before } = first.last('adopt')
   timers.tick(1000)
-  const { id } = second.last('adopt')
-  t.not(id, before)
-  first.say('adopted', { id: before })
-  t.match(first.last('drop'), { id: before })
-  t.equal(socket.closed, 0)
-  second.say('adopted', { id })
-  t.match(second.last('keep'), { id })
+  second.say('moved', { id: 1, ok: true })
   t.equal(socket.closed, 1)
+  first.say('moved', { id: 7, ok: false }) // an app may say anything: it is not silent any more
+  second.isServing = false
+  const again = second.offer(1)
+  t.match(second.last('moved', false), { id: 1, isStalled: true }, 'it has not been asked')
+  first.say('moved', { id: 1, ok: true })
+  t.match(first.last('moved', false), { id: 1 })
+  t.equal(again.closed, 1)
+  second.offer(1)
+  t.equal(first.all('move').length, 2)
+  first.say('moved', { id: 1, ok: true })
+  t.match(first.last('moved', true), { id: 1 })
+})
+
+t.test('a number that is on its way is not taken twice: its sender keeps the connection', async t => {
+  const { sender, receivers: [receiver, other] } = scene(2)
+  const socket = sender.offer(1)
+  const forged = other.offer(1)
+  t.same([socket.closed, forged.closed], [0, 1])
+  t.same(other.got, [{ type: 'moved', id: 1, ok: false, isStalled: false }])
+  receiver.say('moved', { id: 1, ok: true })
+  t.match(receiver.last('moved', true), { id: 1 })
 })
 
 t.test('what a dead worker had waits for one that serves, and the ledger is settled when that has it', async t => {
@@ -261,7 +285,7 @@ t.test('what a dead worker had waits for one that serves, and the ledger is sett
   await ledger.settled()
   receiver.isServing = false
   const socket = new Socket()
-  ledger.give(/** @type {any} */ (sender), { key: KEY, leftMs: null }, socket)
+  ledger.give(/** @type {any} */ (sender), ++given, { key: KEY, leftMs: null }, socket)
   let isSettled = false
   const settled = ledger.settled().then(() => { isSettled = true })
   receiver.isServing = true // as another primary's is, which becomes ready unheard
@@ -270,12 +294,12 @@ t.test('what a dead worker had waits for one that serves, and the ledger is sett
   ledger.look()
   receiver.isBatching = true
   const other = new Socket()
-  ledger.give(/** @type {any} */ (sender), { key: KEY, leftMs: null }, other)
-  const [first, second] = receiver.all('adopt')
-  receiver.say('adopted', { id: first.id })
+  ledger.give(/** @type {any} */ (sender), ++given, { key: KEY, leftMs: null }, other)
+  const [first, second] = receiver.all('move')
+  receiver.say('moved', { id: first.id, ok: true })
   await tick()
   t.same([isSettled, socket.closed, other.closed], [false, 1, 0], 'not while another is on its way')
-  receiver.say('adopted', { id: second.id })
+  receiver.say('moved', { id: second.id, ok: true })
   await settled
   t.equal(other.closed, 1)
 })
@@ -286,11 +310,11 @@ t.test('the worker with the fewest connections comes first, and among equals the
   const [idle, successor, busy] = [new Worker('idle', 1), new Worker('successor', 1), new Worker('busy', 50)]
   connect([sender, busy, idle, successor], new Map([[sender, successor]]))
   sender.offer(1)
-  t.equal(successor.all('adopt').length, 1)
-  successor.say('refused', { id: successor.last('adopt').id })
-  t.equal(idle.all('adopt').length, 1)
-  idle.say('refused', { id: idle.last('adopt').id })
-  t.equal(busy.all('adopt').length, 1)
+  t.equal(successor.all('move').length, 1)
+  successor.say('moved', { id: successor.last('move').id, ok: false })
+  t.equal(idle.all('move').length, 1)
+  idle.say('moved', { id: idle.last('move').id, ok: false })
+  t.equal(busy.all('move').length, 1)
 })
 
 t.test('connections sent to a worker since its last heartbeat count as its load', async t => {
@@ -298,24 +322,24 @@ t.test('connections sent to a worker since its last heartbeat count as its load'
   for (let n = 1; n <= 6; n++) {
     sender.offer(n)
     for (const receiver of [a, b]) {
-      const adopt = receiver.last('adopt')
-      if (adopt && receiver.last('keep')?.id !== adopt.id) receiver.say('adopted', { id: adopt.id })
+      const adopt = receiver.last('move')
+      if (adopt && receiver.last('moved', true)?.id !== adopt.id) receiver.say('moved', { id: adopt.id, ok: true })
     }
   }
-  t.equal(a.all('keep').length + b.all('keep').length, 6)
-  t.ok(Math.abs(a.all('keep').length - (b.all('keep').length + 1)) <= 1, 'both end with the same number')
+  t.equal(a.all('moved', true).length + b.all('moved', true).length, 6)
+  t.ok(Math.abs(a.all('moved', true).length - (b.all('moved', true).length + 1)) <= 1, 'both end with the same number')
 })
 
 t.test('a receiver refuses: the next one gets the connection', async t => {
   const { sender, receivers: [a, b], ledger } = scene(2)
   const socket = sender.offer(1)
-  const { id } = a.last('adopt')
-  a.say('refused', { id, why: 'leaving' })
-  t.equal(b.last('adopt').socket, socket)
+  const { id } = a.last('move')
+  a.say('moved', { id, ok: false, why: 'leaving' })
+  t.equal(b.last('move').socket, socket)
   t.equal(socket.closed, 0)
-  b.say('adopted', { id: b.last('adopt').id })
+  b.say('moved', { id: b.last('move').id, ok: true })
   t.equal(socket.closed, 1)
-  t.same(sender.got, [{ type: 'moved', id: 1 }])
+  t.same(sender.got, [{ type: 'moved', id: 1, ok: true }])
   t.match(ledger.totals, { moved: 1, refused: 1 })
 })
 
@@ -323,39 +347,39 @@ t.test('a send that fails counts as refused', async t => {
   const { sender, receivers: [a, b] } = scene(2)
   a.sendError = new Error('EPIPE')
   const socket = sender.offer(1)
-  await b.until('adopt')
-  t.equal(b.last('adopt').socket, socket)
+  await b.until('move')
+  t.equal(b.last('move').socket, socket)
   t.equal(socket.closed, 0)
 })
 
 t.test('a receiver dies before it answers: the next one gets the connection', async t => {
   const { sender, receivers: [a, b], ledger } = scene(2)
   const socket = sender.offer(1)
-  const { id } = a.last('adopt')
+  const { id } = a.last('move')
   a.die()
-  t.equal(b.last('adopt').socket, socket)
+  t.equal(b.last('move').socket, socket)
   t.equal(socket.closed, 0)
-  b.say('adopted', { id: b.last('adopt').id })
+  b.say('moved', { id: b.last('move').id, ok: true })
   t.equal(socket.closed, 1)
   t.match(ledger.totals, { moved: 1, takenBack: 1 })
 
   // Its answer may still be in the channel when its death is known.
-  a.say('adopted', { id })
+  a.say('moved', { id, ok: true })
   t.equal(socket.closed, 1)
   t.equal(ledger.totals.moved, 1)
-  t.same(sender.got, [{ type: 'moved', id: 1 }])
+  t.same(sender.got, [{ type: 'moved', id: 1, ok: true }])
 })
 
 t.test('the late answer of a dead receiver does not settle a connection that another receiver has by then', async t => {
   const { sender, receivers: [a, b] } = scene(2)
   const socket = sender.offer(1)
-  const { id } = a.last('adopt')
+  const { id } = a.last('move')
   a.die()
-  a.say('adopted', { id })
+  a.say('moved', { id, ok: true })
   t.equal(socket.closed, 0)
   t.same(sender.got, [])
-  b.say('adopted', { id: b.last('adopt').id })
-  t.same(sender.got, [{ type: 'moved', id: 1 }])
+  b.say('moved', { id: b.last('move').id, ok: true })
+  t.same(sender.got, [{ type: 'moved', id: 1, ok: true }])
 })
 
 t.test('connections queued for a worker that has died are not offered to it', async t => {
@@ -363,48 +387,48 @@ t.test('connections queued for a worker that has died are not offered to it', as
   b.addresses.clear()
   sender.offer(1)
   sender.offer(2)
-  t.equal(a.all('adopt').length, 1, 'the second offer waits')
+  t.equal(a.all('move').length, 1, 'the second offer waits')
   a.die()
-  t.equal(a.all('adopt').length, 1)
-  t.same(sender.all('back').map(m => m.id).sort(), [1, 2], 'no other worker can take them')
+  t.equal(a.all('move').length, 1)
+  t.same(sender.all('moved', false).map(m => m.id).sort(), [1, 2], 'no other worker can take them')
 })
 
 t.test('a receiver is silent for a second: the next one gets the connection, and a late adoption is answered by drop', async t => {
   const clock = fakeTimers(t)
   const { sender, receivers: [a, b], ledger } = scene(2)
   const socket = sender.offer(1)
-  const { id } = a.last('adopt')
+  const { id } = a.last('move')
   clock.tick(1000)
-  const adopt = b.last('adopt')
+  const adopt = b.last('move')
   t.equal(adopt.socket, socket)
   t.equal(socket.closed, 0)
   t.match(ledger.totals, { takenBack: 1 })
 
   sender.offer(2)
-  t.equal(a.all('adopt').length, 1, 'a silent receiver is offered nothing else')
+  t.equal(a.all('move').length, 1, 'a silent receiver is offered nothing else')
 
-  a.say('adopted', { id })
-  t.same(a.last('drop'), { type: 'drop', id })
-  t.same(a.all('keep'), [])
+  a.say('moved', { id, ok: true })
+  t.same(a.last('moved', false), { type: 'moved', id, ok: false })
+  t.same(a.all('moved', true), [])
   t.equal(socket.closed, 0, 'the other one has not answered yet')
   await tick()
-  t.equal(a.all('adopt').length + b.all('adopt').length, 3, 'once it answers, it is offered connections again')
+  t.equal(a.all('move').length + b.all('move').length, 3, 'once it answers, it is offered connections again')
 
-  b.say('adopted', { id: adopt.id })
+  b.say('moved', { id: adopt.id, ok: true })
   t.equal(socket.closed, 1)
-  t.same(sender.all('moved'), [{ type: 'moved', id: 1 }])
+  t.same(sender.all('moved', true), [{ type: 'moved', id: 1, ok: true }])
 })
 
 t.test('a receiver that was silent is not asked again for the same connection, though it answers by then', async t => {
   const clock = fakeTimers(t)
   const { sender, receivers: [a, b] } = scene(2)
   const socket = sender.offer(1)
-  const { id } = a.last('adopt')
+  const { id } = a.last('move')
   clock.tick(1000)
-  a.say('adopted', { id })
-  b.say('refused', { id: b.last('adopt').id })
-  t.same([a, b].map(receiver => receiver.all('adopt').length), [1, 1])
-  t.same(sender.got, [{ type: 'back', id: 1, isStalled: false }])
+  a.say('moved', { id, ok: true })
+  b.say('moved', { id: b.last('move').id, ok: false })
+  t.same([a, b].map(receiver => receiver.all('move').length), [1, 1])
+  t.same(sender.got, [{ type: 'moved', id: 1, ok: false, isStalled: false }])
   t.equal(socket.closed, 1)
 })
 
@@ -412,23 +436,23 @@ t.test('the only receiver is silent: back to the sender, and the receiver is tol
   const clock = fakeTimers(t)
   const { sender, receivers: [a] } = scene(1)
   const socket = sender.offer(1)
-  const { id } = a.last('adopt')
+  const { id } = a.last('move')
   clock.tick(1000)
-  t.same(sender.got, [{ type: 'back', id: 1, isStalled: true }])
+  t.same(sender.got, [{ type: 'moved', id: 1, ok: false, isStalled: true }])
   t.equal(socket.closed, 1)
-  a.say('adopted', { id })
-  t.same(a.got.map(m => m.type), ['adopt', 'drop'])
+  a.say('moved', { id, ok: true })
+  t.same(a.got.map(what), ['move', 'no'])
   t.equal(socket.closed, 1)
 })
 
 t.test('every receiver refuses: back to the sender', async t => {
   const { sender, receivers, ledger } = scene(3)
   const socket = sender.offer(9)
-  for (const receiver of receivers) receiver.say('refused', { id: receiver.last('adopt').id })
-  t.same(sender.got, [{ type: 'back', id: 9, isStalled: false }])
+  for (const receiver of receivers) receiver.say('moved', { id: receiver.last('move').id, ok: false })
+  t.same(sender.got, [{ type: 'moved', id: 9, ok: false, isStalled: false }])
   t.equal(socket.closed, 1)
   t.match(ledger.totals, { moved: 0, refused: 3 })
-  t.same(receivers.map(r => r.all('adopt').length), [1, 1, 1], 'no receiver is asked twice')
+  t.same(receivers.map(r => r.all('move').length), [1, 1, 1], 'no receiver is asked twice')
 })
 
 t.test('no worker serves, or none listens there: back to the sender at once', async t => {
@@ -438,7 +462,7 @@ t.test('no worker serves, or none listens there: back to the sender at once', as
   a.addresses.add(KEY)
   a.isServing = false
   t.equal(sender.offer(2).closed, 1)
-  t.same(sender.got, [{ type: 'back', id: 1, isStalled: false }, { type: 'back', id: 2, isStalled: false }])
+  t.same(sender.got, [{ type: 'moved', id: 1, ok: false, isStalled: false }, { type: 'moved', id: 2, ok: false, isStalled: false }])
   t.same(a.got, [])
 })
 
@@ -446,10 +470,10 @@ t.test('the sender dies meanwhile: the connection is delivered all the same', as
   const { sender, receivers: [a, b] } = scene(2)
   const socket = sender.offer(1)
   sender.die()
-  a.say('refused', { id: a.last('adopt').id })
+  a.say('moved', { id: a.last('move').id, ok: false })
   t.equal(socket.closed, 0)
-  b.say('adopted', { id: b.last('adopt').id })
-  t.same(b.got.map(m => m.type), ['adopt', 'keep'])
+  b.say('moved', { id: b.last('move').id, ok: true })
+  t.same(b.got.map(what), ['move', 'ok'])
   t.equal(socket.closed, 1)
   t.same(sender.got, [], 'no message goes to the dead worker')
 })
@@ -462,8 +486,8 @@ t.test('the sender is dead and no worker serves: the next ready worker gets the 
   t.equal(socket.closed, 0)
   t.same(a.got, [])
   a.becomeReady()
-  a.say('adopted', { id: a.last('adopt').id })
-  t.same(a.got.map(m => m.type), ['adopt', 'keep'])
+  a.say('moved', { id: a.last('move').id, ok: true })
+  t.same(a.got.map(what), ['move', 'ok'])
   t.equal(socket.closed, 1)
 })
 
@@ -472,11 +496,11 @@ t.test('the sender is dead and all have refused: the next ready worker gets the 
   b.isServing = false
   const socket = sender.offer(1)
   sender.die()
-  a.say('refused', { id: a.last('adopt').id })
+  a.say('moved', { id: a.last('move').id, ok: false })
   t.equal(socket.closed, 0)
   a.isServing = false
   b.becomeReady()
-  b.say('adopted', { id: b.last('adopt').id })
+  b.say('moved', { id: b.last('move').id, ok: true })
   t.equal(socket.closed, 1)
 })
 
@@ -484,11 +508,11 @@ t.test('the sender is dead and all have refused: one of them that is asked again
   const { sender, receivers: [a] } = scene(1)
   const socket = sender.offer(1)
   sender.die()
-  a.say('refused', { id: a.last('adopt').id })
-  t.equal(a.all('adopt').length, 1)
+  a.say('moved', { id: a.last('move').id, ok: false })
+  t.equal(a.all('move').length, 1)
   a.emit('returned')
-  a.say('adopted', { id: a.last('adopt').id })
-  t.same([a.all('adopt').length, a.all('keep').length, socket.closed], [2, 1, 1])
+  a.say('moved', { id: a.last('move').id, ok: true })
+  t.same([a.all('move').length, a.all('moved', true).length, socket.closed], [2, 1, 1])
 })
 
 t.test('the sender is dead and no worker takes the connection: it ends with its time, and where it has none after half a minute', async t => {
@@ -521,8 +545,8 @@ t.test('the sender is dead, and its time ends while the connection is under way:
   a.becomeReady()
   clock.tick(600)
   t.equal(socket.closed, 0)
-  a.say('adopted', { id: a.last('adopt').id })
-  t.same(a.got.map(m => m.type), ['adopt', 'keep'])
+  a.say('moved', { id: a.last('move').id, ok: true })
+  t.same(a.got.map(what), ['move', 'ok'])
   t.match(ledger.totals, { moved: 1, lost: 0 })
 })
 
@@ -533,14 +557,14 @@ t.test('a worker that comes back into rotation gets what waits', async t => {
   sender.offer(1)
   a.isServing = true
   a.emit('returned')
-  t.equal(a.all('adopt').length, 1)
+  t.equal(a.all('move').length, 1)
 })
 
 t.test('a connection that may be idle no longer is passed on with a millisecond; where no worker is there it waits for half a minute, since its client may have asked', async t => {
   const clock = fakeTimers(t)
   const { sender, receivers: [a], ledger } = scene(1)
   sender.offer(1, 0)
-  t.equal(a.last('adopt').parcel.leftMs, 1)
+  t.equal(a.last('move').parcel.leftMs, 1)
   a.die()
   sender.isGone = true
   const socket = sender.offer(2, -5)
@@ -557,13 +581,13 @@ t.test('the only worker leaves before its replacement starts: its connections wa
   replacement.isServing = false
   const ledger = connect([sender, replacement], new Map(), undefined, true)
   const sockets = [1, 2].map(id => sender.offer(id, 100))
-  t.same(sender.got, [{ type: 'moved', id: 1 }, { type: 'moved', id: 2 }], 'the sender need not stay for them')
+  t.same(sender.got, [{ type: 'moved', id: 1, ok: true }, { type: 'moved', id: 2, ok: true }], 'the sender need not stay for them')
   sender.die()
   clock.tick(29_999)
   t.same(sockets.map(({ closed }) => closed), [0, 0])
   replacement.becomeReady()
-  replacement.say('adopted', { id: replacement.last('adopt').id })
-  t.match(replacement.last('keep'), { type: 'keep' })
+  replacement.say('moved', { id: replacement.last('move').id, ok: true })
+  t.match(replacement.last('moved', true), { type: 'moved' })
   clock.tick(1)
   t.match(ledger.totals, { moved: 1 })
   t.equal(sender.got.length, 2, 'it is told once')
@@ -573,22 +597,22 @@ t.test('a connection that has gone back is offered to no worker any more', async
   const { sender, receivers: [a] } = scene(1)
   a.isServing = false
   sender.offer(1)
-  t.equal(sender.all('back').length, 1)
+  t.equal(sender.all('moved', false).length, 1)
   a.becomeReady()
   t.same(a.got, [])
   sender.offer(2)
-  a.say('refused', { id: a.last('adopt').id })
+  a.say('moved', { id: a.last('move').id, ok: false })
   a.becomeReady()
-  t.same([a.all('adopt').length, sender.all('back').length], [1, 2])
+  t.same([a.all('move').length, sender.all('moved', false).length], [1, 2])
 })
 
 t.test('a receiver that answers twice is told to drop the second, which counts for nothing', async t => {
   const { sender, receivers: [a], ledger } = scene(1)
   const socket = sender.offer(1)
-  const { id } = a.last('adopt')
-  for (const answer of ['adopted', 'adopted', 'refused']) a.say(answer, { id })
-  t.same(a.got.map(m => m.type), ['adopt', 'keep', 'drop'])
-  t.same(sender.got, [{ type: 'moved', id: 1 }])
+  const { id } = a.last('move')
+  for (const ok of [true, true, false]) a.say('moved', { id, ok })
+  t.same(a.got.map(what), ['move', 'ok', 'no'])
+  t.same(sender.got, [{ type: 'moved', id: 1, ok: true }])
   t.equal(socket.closed, 1)
   t.match(ledger.totals, { moved: 1, refused: 0 })
 })
@@ -597,40 +621,40 @@ t.test('a receiver that dies has no part in what is under way to another one', a
   const { sender, receivers: [a, b], ledger } = scene(2)
   b.connections = 0
   const sockets = [sender.offer(1), sender.offer(2)]
-  t.same([a, b].map(r => r.all('adopt').length), [1, 1])
+  t.same([a, b].map(r => r.all('move').length), [1, 1])
   a.die()
-  t.equal(b.all('adopt').length, 1, 'it has one already')
+  t.equal(b.all('move').length, 1, 'it has one already')
   t.equal(ledger.totals.takenBack, 1)
-  b.say('adopted', { id: b.last('adopt').id })
+  b.say('moved', { id: b.last('move').id, ok: true })
   t.same(sockets.map(({ closed }) => closed), [0, 1])
   await tick()
-  t.equal(b.last('adopt').socket, sockets[0])
+  t.equal(b.last('move').socket, sockets[0])
 })
 
 t.test('a receiver has a second to answer, and its refusal after that counts for nothing', async t => {
   const clock = fakeTimers(t)
   const { sender, receivers: [a, b], ledger } = scene(2)
   sender.offer(1)
-  const { id } = a.last('adopt')
+  const { id } = a.last('move')
   clock.tick(999)
-  t.equal(b.all('adopt').length, 0)
+  t.equal(b.all('move').length, 0)
   clock.tick(1)
-  t.equal(b.all('adopt').length, 1)
-  a.say('refused', { id })
+  t.equal(b.all('move').length, 1)
+  a.say('moved', { id, ok: false })
   t.match(ledger.totals, { takenBack: 1, refused: 0 })
-  b.say('adopted', { id: b.last('adopt').id })
+  b.say('moved', { id: b.last('move').id, ok: true })
   clock.tick(5000)
   t.match(ledger.totals, { moved: 1, takenBack: 1 })
-  t.same([a, b].map(r => r.all('adopt').length), [1, 1])
+  t.same([a, b].map(r => r.all('move').length), [1, 1])
 })
 
 t.test('one socket at a time is under way to a receiver', async t => {
   const { sender, receivers: [a] } = scene(1)
   const sockets = [1, 2, 3].map(id => sender.offer(id))
   for (let n = 1; n <= 3; n++) {
-    t.equal(a.all('adopt').length, n)
-    t.equal(a.last('adopt').socket, sockets[n - 1], 'in the order of the offers')
-    a.say('adopted', { id: a.last('adopt').id })
+    t.equal(a.all('move').length, n)
+    t.equal(a.last('move').socket, sockets[n - 1], 'in the order of the offers')
+    a.say('moved', { id: a.last('move').id, ok: true })
     await tick()
   }
   t.same(sockets.map(s => s.closed), [1, 1, 1])
@@ -641,29 +665,29 @@ t.test('of batches two are under way to a receiver: 256 sockets, each of which i
   const { sender, receivers: [a], ledger } = scene(1)
   a.isBatching = true
   const sockets = Array.from({ length: 300 }, (_, i) => sender.offer(i + 1))
-  const under = a.all('adopt')
+  const under = a.all('move')
   t.equal(under.length, 256)
-  for (const { id } of under.slice(0, 10)) a.say('adopted', { id })
-  a.say('refused', { id: under[10].id })
+  for (const { id } of under.slice(0, 10)) a.say('moved', { id, ok: true })
+  a.say('moved', { id: under[10].id, ok: false })
   await tick()
-  t.equal(a.all('adopt').length, 267, 'each answer makes room for one')
-  t.same(sender.all('back'), [{ type: 'back', id: 11, isStalled: false }])
+  t.equal(a.all('move').length, 267, 'each answer makes room for one')
+  t.same(sender.all('moved', false), [{ type: 'moved', id: 11, ok: false, isStalled: false }])
   t.equal(sockets.filter(s => s.closed).length, 11)
   a.die()
   t.equal(sockets.every(s => s.closed === 1), true, 'the others go back')
-  t.same(sender.all('back').length, 290)
+  t.same(sender.all('moved', false).length, 290)
   t.match(ledger.totals, { moved: 10, refused: 1, takenBack: 256 })
 })
 
 t.test('a closed ledger closes its remaining connections, once', async t => {
   const { sender, receivers: [a], ledger } = scene(1)
   const sockets = [1, 2].map(id => sender.offer(id))
-  const { id } = a.last('adopt')
+  const { id } = a.last('move')
   ledger.close()
   ledger.close()
   t.same(sockets.map(s => s.closed), [1, 1])
-  a.say('adopted', { id })
-  t.same(a.last('drop'), { type: 'drop', id })
+  a.say('moved', { id, ok: true })
+  t.same(a.last('moved', false), { type: 'moved', id, ok: false })
   t.same(sockets.map(s => s.closed), [1, 1])
 })
 
@@ -680,7 +704,7 @@ t.test('in any order of events, every connection has one reader or one owner, an
     /** @type {Socket[]} */
     const sockets = []
     const held = new Map(receivers.map(receiver => [receiver, /** @type {number[]} */ ([])]))
-    for (const receiver of receivers) receiver.on('got', () => { if (receiver.got.at(-1)?.type === 'adopt') held.get(receiver)?.push(receiver.got.at(-1)?.id ?? 0) })
+    for (const receiver of receivers) receiver.on('got', () => { if (receiver.got.at(-1)?.type === 'move') held.get(receiver)?.push(receiver.got.at(-1)?.id ?? 0) })
     for (const [what, which] of steps) {
       const receiver = receivers[which]
       if (what === 'offer') sockets.push(sender.offer(sockets.length))
@@ -689,7 +713,7 @@ t.test('in any order of events, every connection has one reader or one owner, an
       if (receiver.isGone) continue
       if (what === 'adopted' || what === 'refused') {
         const id = held.get(receiver)?.shift()
-        if (id !== undefined) receiver.say(what, { id })
+        if (id !== undefined) receiver.say('moved', { id, ok: what === 'adopted' })
       }
       await tick()
       if ((held.get(receiver)?.length ?? 0) > 1) throw new Error('more than one under way')
@@ -698,9 +722,9 @@ t.test('in any order of events, every connection has one reader or one owner, an
     sockets.forEach((socket, n) => {
       if (socket.closed !== 1) throw new Error(`connection ${n} was closed ${socket.closed} times`)
       const said = sender.got.filter(m => m.id === n)
-      const kept = receivers.flatMap(r => r.all('adopt').filter(m => m.socket === socket && r.all('keep').some(k => k.id === m.id)))
+      const kept = receivers.flatMap(r => r.all('move').filter(m => m.socket === socket && r.all('moved', true).some(k => k.id === m.id)))
       if (said.length > 1 || kept.length > 1) throw new Error(`connection ${n} is in two places`)
-      if ((said[0]?.type === 'moved') !== (kept.length === 1)) throw new Error(`connection ${n}: the sender received ${said[0]?.type}, ${kept.length} keep it`)
+      if ((said[0]?.ok === true) !== (kept.length === 1)) throw new Error(`connection ${n}: the sender received ${said[0]?.ok}, ${kept.length} keep it`)
     })
   }), { numRuns: 200 })
   t.pass()
@@ -712,7 +736,7 @@ class Lender extends Worker {
   constructor (ledger) {
     super('lender')
     this.isServing = false
-    ledger.connectLender(/** @type {any} */ (this))
+    ledger.connectPeer(/** @type {any} */ (this))
   }
 }
 
@@ -720,16 +744,16 @@ t.test('a lent connection is read by no worker before its lender says keep', asy
   const { receivers: [receiver], ledger } = scene(1)
   const lender = new Lender(ledger)
   const socket = lender.offer(7)
-  const { id, isLent } = /** @type {any} */ (receiver.last('adopt'))
+  const { id, isLent } = /** @type {any} */ (receiver.last('move'))
   t.equal(isLent, true, 'the worker knows that the lender takes it back if this primary dies')
-  receiver.say('adopted', { id })
-  t.same(lender.got, [{ type: 'moved', id: 7 }], 'the lender is asked')
-  t.same(receiver.all('keep'), [])
+  receiver.say('moved', { id, ok: true })
+  t.same(lender.got, [{ type: 'moved', id: 7, ok: true }], 'the lender is asked')
+  t.same(receiver.all('moved', true), [])
   t.equal(socket.closed, 0)
   const other = lender.offer(8)
-  t.equal(receiver.all('adopt').length, 2, 'meanwhile the worker is given the next one')
-  lender.say('keep', { id: 7 })
-  t.same(receiver.all('keep'), [{ type: 'keep', id }])
+  t.equal(receiver.all('move').length, 2, 'meanwhile the worker is given the next one')
+  lender.say('moved', { id: 7, ok: true })
+  t.same(receiver.all('moved', true), [{ type: 'moved', id, ok: true }])
   t.equal(socket.closed, 1)
   t.equal(other.closed, 0)
   t.equal(lender.got.length, 1)
@@ -740,18 +764,18 @@ t.test('a lent connection that its lender has taken back is dropped, at once or 
   const { receivers: [receiver], ledger } = scene(1)
   const lender = new Lender(ledger)
   const held = lender.offer(1)
-  receiver.say('adopted', { id: receiver.last('adopt').id })
-  lender.say('drop', { id: 1 })
-  t.equal(receiver.all('drop').length, 1)
+  receiver.say('moved', { id: receiver.last('move').id, ok: true })
+  lender.say('moved', { id: 1, ok: false })
+  t.equal(receiver.all('moved', false).length, 1)
   t.equal(held.closed, 1)
   const underWay = lender.offer(2)
-  const { id } = receiver.last('adopt')
-  lender.say('drop', { id: 2 })
+  const { id } = receiver.last('move')
+  lender.say('moved', { id: 2, ok: false })
   t.equal(underWay.closed, 1)
-  t.equal(receiver.all('drop').length, 1, 'it has not adopted that yet')
-  receiver.say('adopted', { id })
-  t.same(receiver.all('drop').map(message => message.id).at(-1), id)
-  t.same(receiver.all('keep'), [])
+  t.equal(receiver.all('moved', false).length, 1, 'it has not adopted that yet')
+  receiver.say('moved', { id, ok: true })
+  t.same(receiver.all('moved', false).map(message => message.id).at(-1), id)
+  t.same(receiver.all('moved', true), [])
 })
 
 t.test('what a lender says of a connection that is settled changes nothing', async t => {
@@ -759,15 +783,15 @@ t.test('what a lender says of a connection that is settled changes nothing', asy
   const lender = new Lender(ledger)
   const sockets = [1, 2, 3].map(offer => {
     const socket = lender.offer(offer)
-    receiver.say(offer === 3 ? 'refused' : 'adopted', { id: receiver.last('adopt').id })
-    if (offer < 3) lender.say(offer === 1 ? 'keep' : 'drop', { id: offer })
+    receiver.say('moved', { id: receiver.last('move').id, ok: offer < 3 })
+    if (offer < 3) lender.say('moved', { id: offer, ok: offer === 1 })
     return socket
   })
-  const said = () => [receiver, lender].map(({ got }) => got.map(({ type }) => type))
-  t.same(said(), [['adopt', 'keep', 'adopt', 'drop', 'adopt'], ['moved', 'moved', 'back']])
-  for (const id of [1, 2, 3, 4]) for (const what of ['keep', 'drop', 'keep']) lender.say(what, { id })
+  const said = () => [receiver, lender].map(({ got }) => got.map(what))
+  t.same(said(), [['move', 'ok', 'move', 'no', 'move'], ['ok', 'ok', 'no']])
+  for (const id of [1, 2, 3, 4]) for (const ok of [true, false, true]) lender.say('moved', { id, ok })
   lender.die()
-  t.same(said(), [['adopt', 'keep', 'adopt', 'drop', 'adopt'], ['moved', 'moved', 'back']])
+  t.same(said(), [['move', 'ok', 'move', 'no', 'move'], ['ok', 'ok', 'no']])
   t.same(sockets.map(({ closed }) => closed), [1, 1, 1])
   t.equal(ledger.totals.moved, 1)
 })
@@ -777,30 +801,30 @@ t.test('a lender may take its time to decide: the worker that holds the connecti
   const { receivers: [first, second], ledger } = scene(2)
   const lender = new Lender(ledger)
   lender.offer(1)
-  first.say('adopted', { id: first.last('adopt').id })
+  first.say('moved', { id: first.last('move').id, ok: true })
   clock.tick(10_000)
   t.same([first, second].map(({ got }) => got.length), [1, 0])
   t.equal(ledger.totals.takenBack, 0)
   first.die()
-  second.say('adopted', { id: second.last('adopt').id })
-  t.same(lender.got, [{ type: 'moved', id: 1 }], 'it is asked once')
-  lender.say('keep', { id: 1 })
-  t.equal(second.all('keep').length, 1)
+  second.say('moved', { id: second.last('move').id, ok: true })
+  t.same(lender.got, [{ type: 'moved', id: 1, ok: true }], 'it is asked once')
+  lender.say('moved', { id: 1, ok: true })
+  t.equal(second.all('moved', true).length, 1)
 })
 
 t.test('if the lender dies, what it has lent is ours: held connections are read, others find a worker', async t => {
   const { receivers: [first, second], ledger } = scene(2)
   const lender = new Lender(ledger)
   lender.offer(1)
-  const held = first.last('adopt').id
-  first.say('adopted', { id: held })
+  const held = first.last('move').id
+  first.say('moved', { id: held, ok: true })
   lender.offer(2)
   lender.die()
-  t.same(first.all('keep').map(message => message.id), [held])
-  first.say('refused', { id: first.last('adopt').id })
-  t.equal(second.last('adopt').isLent, false)
-  second.say('adopted', { id: second.last('adopt').id })
-  t.equal(second.all('keep').length, 1)
+  t.same(first.all('moved', true).map(message => message.id), [held])
+  first.say('moved', { id: first.last('move').id, ok: false })
+  t.equal(second.last('move').isLent, false)
+  second.say('moved', { id: second.last('move').id, ok: true })
+  t.equal(second.all('moved', true).length, 1)
   t.equal(ledger.totals.moved, 2)
 })
 
@@ -808,21 +832,21 @@ t.test('if the worker that holds a lent connection dies, another one gets it, an
   const { receivers: [first, second], ledger } = scene(2)
   const lender = new Lender(ledger)
   lender.offer(1)
-  first.say('adopted', { id: first.last('adopt').id })
+  first.say('moved', { id: first.last('move').id, ok: true })
   first.die()
-  t.equal(second.all('adopt').length, 1)
-  lender.say('keep', { id: 1 })
-  second.say('adopted', { id: second.last('adopt').id })
-  t.equal(second.all('keep').length, 1)
-  t.same(lender.got, [{ type: 'moved', id: 1 }])
+  t.equal(second.all('move').length, 1)
+  lender.say('moved', { id: 1, ok: true })
+  second.say('moved', { id: second.last('move').id, ok: true })
+  t.equal(second.all('moved', true).length, 1)
+  t.same(lender.got, [{ type: 'moved', id: 1, ok: true }])
 })
 
 t.test('a lent connection that no worker takes goes back to its lender', async t => {
   const { receivers: [receiver], ledger } = scene(1)
   const lender = new Lender(ledger)
   const socket = lender.offer(3)
-  receiver.say('refused', { id: receiver.last('adopt').id })
-  t.same(lender.got, [{ type: 'back', id: 3, isStalled: false }])
+  receiver.say('moved', { id: receiver.last('move').id, ok: false })
+  t.same(lender.got, [{ type: 'moved', id: 3, ok: false, isStalled: false }])
   t.equal(socket.closed, 1)
 })
 
@@ -830,11 +854,11 @@ t.test('an idle connection of a session that has no owner at the moment goes to 
   const { sender, owner, other, sessions, ledger } = sessionScene()
   sessions.owner = null
   sender.offer(1, null, 's', null)
-  t.equal(other.all('adopt').length, 1)
-  t.notOk(other.last('adopt').parcel.isOwned)
+  t.equal(other.all('move').length, 1)
+  t.notOk(other.last('move').parcel.isOwned)
   sessions.owner = owner
   sender.offer(2, null, 's', null)
-  t.equal(owner.all('adopt').length, 1, 'else to its owner')
+  t.equal(owner.all('move').length, 1, 'else to its owner')
   t.equal(ledger.totals.misplaced, 0, 'no request of it is')
 })
 
@@ -842,12 +866,12 @@ t.test('a request that waits for its session\'s owner does not keep its sender f
   const { sender, owner, other, sessions, ledger } = sessionScene()
   sessions.owner = null
   const socket = sender.offer(1, null, 's')
-  t.same(sender.got, [{ type: 'moved', id: 1 }])
+  t.same(sender.got, [{ type: 'moved', id: 1, ok: true }])
   t.equal(socket.closed, 0)
   sessions.owner = owner
   sessions.onMoved()
-  owner.say('adopted', { id: owner.last('adopt').id })
-  t.equal(owner.all('keep').length, 1)
+  owner.say('moved', { id: owner.last('move').id, ok: true })
+  t.equal(owner.all('moved', true).length, 1)
   t.equal(socket.closed, 1)
   t.same([sender.got.length, other.got.length], [1, 0], 'the sender is told once')
   t.equal(ledger.totals.moved, 1)
@@ -859,7 +883,7 @@ t.test('a request that waits for an owner goes to its sender where that becomes 
   sender.offer(1, null, 's')
   sessions.owner = sender
   sessions.onMoved()
-  t.same(sender.got.map(({ type }) => type), ['moved', 'adopt'])
+  t.same(sender.got.map(what), ['ok', 'move'])
   other.isGone = true
   sessions.owner = null
   other.offer(2, null, 's')
@@ -869,8 +893,8 @@ t.test('a request that waits for an owner goes to its sender where that becomes 
 t.test('a request of another worker\'s session is counted as that, also on a connection that had been chosen to leave', async t => {
   const { sender, owner, ledger } = sessionScene()
   sender.isServing = true
-  sender.say('offer', { id: 1, parcel: { key: KEY, leftMs: null, bytes: 'aGVhZA==', session: 's', byLoad: true } }, new Socket())
-  owner.say('adopted', { id: owner.last('adopt').id })
+  sender.say('move', { id: 1, parcel: { key: KEY, leftMs: null, bytes: 'aGVhZA==', session: 's', byLoad: true } }, new Socket())
+  owner.say('moved', { id: owner.last('move').id, ok: true })
   t.match(ledger.totals.moves, { session: 1, load: 0 })
 })
 
@@ -882,9 +906,9 @@ t.test('an owner is waited for ten seconds; then any worker handles the request,
   clock.tick(9999)
   t.same([...owner.got, ...other.got], [])
   clock.tick(1)
-  t.equal(other.all('adopt').length, 1)
-  t.notOk('session' in other.last('adopt').parcel, 'another primary would wait as long again')
-  other.say('adopted', { id: other.last('adopt').id })
+  t.equal(other.all('move').length, 1)
+  t.notOk('session' in other.last('move').parcel, 'another primary would wait as long again')
+  other.say('moved', { id: other.last('move').id, ok: true })
   clock.tick(30_000)
   t.match(ledger.totals, { misplaced: 1, moved: 1 })
 })
@@ -898,7 +922,7 @@ t.test('an owner that is out of rotation is waited for as long as that lasts', a
   t.same([...owner.got, ...other.got], [])
   Object.assign(sessions, { owner, isAway: () => false })
   sessions.onMoved()
-  t.equal(owner.all('adopt').length, 1)
+  t.equal(owner.all('move').length, 1)
   t.equal(ledger.totals.misplaced, 0)
 })
 
@@ -913,7 +937,7 @@ t.test('an owner that answers once and is silent again is not waited for a secon
   clock.tick(10)
   t.same(other.got, [], 'nor are two asked at once')
   clock.tick(1000) // the owner does not answer
-  t.equal(other.all('adopt').length, 1)
+  t.equal(other.all('move').length, 1)
   t.equal(ledger.totals.misplaced, 1, 'it is counted once')
 })
 
@@ -930,14 +954,14 @@ function sessionScene () {
 t.test('a connection of a session goes to its owner, however many connections that has', async t => {
   const { sender, owner, other, ledger } = sessionScene()
   sender.offer(1, null, 's')
-  const { id, parcel } = owner.last('adopt')
+  const { id, parcel } = owner.last('move')
   t.match(parcel, { session: 's', isOwned: true })
   t.same(other.got, [])
   sender.offer(2, null, 's')
-  t.equal(owner.all('adopt').length, 1, 'one at a time')
-  owner.say('adopted', { id })
+  t.equal(owner.all('move').length, 1, 'one at a time')
+  owner.say('moved', { id, ok: true })
   await tick()
-  t.equal(owner.all('adopt').length, 2)
+  t.equal(owner.all('move').length, 2)
   t.match(ledger.totals, { moved: 1, misplaced: 0 })
 })
 
@@ -945,7 +969,7 @@ t.test('a connection whose session is its sender\'s goes back to it', async t =>
   const { sender, sessions, ledger } = sessionScene()
   sessions.owner = sender
   const socket = sender.offer(1, null, 's')
-  t.same(sender.got, [{ type: 'back', id: 1, isStalled: false, isOwner: true }])
+  t.same(sender.got, [{ type: 'moved', id: 1, ok: false, isStalled: false, isOwner: true }])
   t.equal(socket.closed, 1)
   t.match(ledger.totals, { moved: 0, refused: 0 })
 })
@@ -958,23 +982,23 @@ t.test('a session without an owner is waited for; so is an owner that is silent'
   t.same([...owner.got, ...other.got], [])
   sessions.owner = owner
   sessions.onMoved()
-  const { id } = owner.last('adopt')
+  const { id } = owner.last('move')
   clock.tick(1000)
   t.same(other.got, [], 'no other worker gets it')
-  owner.say('adopted', { id }) // too late: it is dropped there, and given anew
+  owner.say('moved', { id, ok: true }) // too late: it is dropped there, and given anew
   await tick()
-  t.same(owner.got.slice(1).map(({ type }) => type), ['drop', 'adopt'])
-  const { id: again } = owner.last('adopt')
-  owner.say('adopted', { id: again })
-  t.equal(owner.last('keep').id, again)
-  t.same(sender.got, [{ type: 'moved', id: 1 }])
+  t.same(owner.got.slice(1).map(what), ['no', 'move'])
+  const { id: again } = owner.last('move')
+  owner.say('moved', { id: again, ok: true })
+  t.equal(owner.last('moved', true).id, again)
+  t.same(sender.got, [{ type: 'moved', id: 1, ok: true }])
 })
 
 t.test('where the owner refuses, any worker handles it, and it is counted', async t => {
   const { sender, owner, other, ledger } = sessionScene()
   sender.offer(1, null, 's')
-  owner.say('refused', { id: owner.last('adopt').id })
-  t.equal(other.last('adopt').parcel.isOwned, undefined)
+  owner.say('moved', { id: owner.last('move').id, ok: false })
+  t.equal(other.last('move').parcel.isOwned, undefined)
   t.match(ledger.totals, { refused: 1, misplaced: 1 })
 })
 
@@ -983,8 +1007,8 @@ t.test('an offer at whose handling the primary fails goes back, and its copy is 
   const ledger = connect([sender, receiver])
   ledger.placement.find = () => { throw new Error('a bug') }
   const socket = new Socket()
-  t.throws(() => sender.say('offer', { id: 7, parcel: { key: KEY, leftMs: null } }, socket), /a bug/)
-  t.match(sender.all('back'), [{ id: 7 }])
+  t.throws(() => sender.say('move', { id: 7, parcel: { key: KEY, leftMs: null } }, socket), /a bug/)
+  t.match(sender.all('moved', false), [{ id: 7 }])
   t.equal(socket.closed, 1)
   await ledger.settled()
 })

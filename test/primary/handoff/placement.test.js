@@ -8,7 +8,7 @@ const KEY = '127.0.0.1:80:4::0'
 
 /** What a placement reads of a worker. @param {string} name @param {Record<string, any>} [facts] @returns {any} */
 const worker = (name, facts) => ({
-  name, connections: 0, isGone: false, isBatching: false, addresses: new Set([KEY]), ...facts
+  name, connections: 0, isGone: false, window: 1, addresses: new Set([KEY]), ...facts
 })
 
 /** Loads of a moment: what was given does not become less. */
@@ -33,10 +33,11 @@ const placementOf = (serving, { successor = null, owner = null, isOver = false }
  *
  * @param {any} sender @param {Record<string, any>} [facts]
  */
-const connection = (sender, { session, bytes = 'AA==', tried = [sender], isAnyones = false } = {}) =>
-  ({ sender, parcel: { key: KEY, leftMs: null, session, bytes }, tried: new Set(tried), isAnyones })
+const connection = (sender, { id = ++lastId, session, bytes = 'AA==', tried = [sender], isAnyones = false } = {}) =>
+  ({ id, sender, parcel: { key: KEY, leftMs: null, session, bytes }, tried: new Set(tried), isAnyones })
 
 const sender = worker('sender')
+let lastId = 0
 
 t.test('the least connected worker is chosen, of those that take it and were not asked before', async t => {
   const [dead, elsewhere, busy, idle] = [worker('dead', { isGone: true }), worker('elsewhere', { addresses: new Set() }), worker('busy', { connections: 9 }), worker('idle', { connections: 2 })]
@@ -47,7 +48,7 @@ t.test('the least connected worker is chosen, of those that take it and were not
 })
 
 t.test('a connection that makes load goes to the least busy worker, with what that has just been given; one that makes none to the least connected', async t => {
-  const [busy, idle] = [worker('busy', { connections: 2, latest: { elu: 0.6 } }), worker('idle', { connections: 9, isBatching: true, latest: { elu: 0.1 } })]
+  const [busy, idle] = [worker('busy', { connections: 2, latest: { elu: 0.6 } }), worker('idle', { connections: 9, window: 256, latest: { elu: 0.1 } })]
   const placement = placementOf([sender, busy, idle])
   placement.loads = new LoadsOfNow()
   const making = (/** @type {number | undefined} */ load) => {
@@ -55,9 +56,9 @@ t.test('a connection that makes load goes to the least busy worker, with what th
     return placement.find(/** @type {any} */ ({ ...placed, parcel: { ...placed.parcel, load } })).to
   }
   t.same([making(undefined), making(0.00005), making(0.2)].map(({ name }) => name), ['busy', 'busy', 'idle'])
-  placement.sent(idle, 0.3)
+  placement.sent(idle, 1, 0.3)
   t.equal(making(0.2), idle)
-  placement.sent(idle, 0.4)
+  placement.sent(idle, 1, 0.4)
   t.equal(making(0.2), busy)
 })
 
@@ -75,25 +76,26 @@ t.test('a connection that makes load goes to no worker that rests, unless all do
 })
 
 t.test('among equals the sender\'s successor is chosen, and what is under way counts', async t => {
-  const [first, successor] = [worker('first', { isBatching: true }), worker('successor', { isBatching: true })]
+  const [first, successor] = [worker('first', { window: 256 }), worker('successor', { window: 256 })]
   const placement = placementOf([first, successor], { successor })
   const order = Array.from({ length: 4 }, () => {
     const { to } = placement.find(connection(sender))
-    placement.sent(to)
+    placement.sent(to, ++lastId)
     return to.name
   })
   t.same(order, ['successor', 'first', 'successor', 'first'])
 })
 
 t.test('a receiver has one socket under way, and with batches 256; each answer makes room', async t => {
-  for (const [isBatching, window] of [[false, 1], [true, 256]]) {
-    const receiver = worker('receiver', { isBatching })
+  for (const window of [1, 256]) {
+    const receiver = worker('receiver', { window })
     const placement = placementOf([receiver])
     let sent = 0
-    for (; placement.find(connection(sender)).to; sent++) placement.sent(receiver)
+    for (; placement.find(connection(sender)).to; sent++) placement.sent(receiver, sent)
     t.equal(sent, window)
     t.equal(placement.find(connection(sender)).why, 'full')
-    placement.answered(receiver)
+    t.equal(placement.answered(receiver, 0), true)
+    t.equal(placement.answered(receiver, 0), false, 'an answer that was not asked for')
     t.equal(placement.find(connection(sender)).to, receiver)
   }
 })
@@ -101,11 +103,11 @@ t.test('a receiver has one socket under way, and with batches 256; each answer m
 t.test('a silent receiver gets nothing until it answers', async t => {
   const [receiver, other] = [worker('receiver'), worker('other', { connections: 5 })]
   const placement = placementOf([receiver, other])
-  placement.sent(receiver)
+  placement.sent(receiver, 1)
   placement.timedOut(receiver)
   t.equal(placement.find(connection(sender)).to, other)
   t.equal(placement.isSilenceInTheWay(connection(sender)), true)
-  placement.answered(receiver)
+  placement.answered(receiver, 1)
   t.equal(placement.find(connection(sender)).to, receiver)
   t.equal(placement.isSilenceInTheWay(connection(sender)), false)
 })
@@ -113,7 +115,7 @@ t.test('a silent receiver gets nothing until it answers', async t => {
 t.test('a worker that has died has nothing under way', async t => {
   const receiver = worker('receiver')
   const placement = placementOf([receiver])
-  placement.sent(receiver)
+  placement.sent(receiver, 1)
   placement.forget(receiver)
   t.equal(placement.find(connection(sender)).to, receiver)
 })
@@ -146,7 +148,7 @@ t.test('an idle connection of a session goes to its owner where that takes it no
 t.test('a session\'s owner that is silent, or has no room, is waited for', async t => {
   const [owner, other] = [worker('owner'), worker('other')]
   const placement = placementOf([owner, other], { owner })
-  placement.sent(owner)
+  placement.sent(owner, 1)
   t.equal(placement.find(connection(sender, { session: 's' })).why, 'full')
   placement.timedOut(owner)
   t.equal(placement.find(connection(sender, { session: 's' })).why, 'silent')
@@ -155,12 +157,12 @@ t.test('a session\'s owner that is silent, or has no room, is waited for', async
 t.test('a request of a session that any worker may handle waits while those that would are silent: its sender would offer it again at once', async t => {
   const other = worker('other')
   const placement = placementOf([sender, other], { isOver: true })
-  placement.sent(other)
+  placement.sent(other, 1)
   placement.timedOut(other)
   const request = connection(sender, { session: 's', isAnyones: true })
   t.equal(placement.find(request).why, 'silent')
   t.equal(placement.find({ ...request, parcel: { ...request.parcel, bytes: undefined } }).why, 'none', 'an idle one goes back')
   t.equal(placement.find(connection(sender)).why, 'none', 'and so does one without a session')
-  placement.answered(other)
+  placement.answered(other, 1)
   t.equal(placement.find(request).to, other)
 })

@@ -28,16 +28,16 @@ t.test('what a later version adds is ignored: fields, also of a connection, and 
   successor.says('serving', { addresses: [], workers: [{ slot: 0, pid: 1, name: 'a' }], since: 5 })
 
   const predecessor = other(FROM_PREDECESSOR)
-  const adopted = new Promise(resolve => predecessor.peer.hear({ adopt: resolve }))
-  predecessor.says('adopt', { id: 1, parcel: { key: 'a', leftMs: null, speed: 4 } }, { readStop () {}, close () {} })
+  const adopted = new Promise(resolve => predecessor.peer.hear({ move: resolve }))
+  predecessor.says('move', { id: 1, parcel: { key: 'a', leftMs: null, speed: 4 } }, { readStop () {}, close () {} })
   t.match(await adopted, { id: 1, parcel: { key: 'a' } })
   t.same(predecessor.sent, [])
 })
 
 t.test('what is wrong is not: a connection goes back, anything else ends the upgrade', async t => {
   const predecessor = other(FROM_PREDECESSOR)
-  predecessor.says('adopt', { id: 1, parcel: { key: 'a', leftMs: 'long' } }, { readStop () {}, close () {} })
-  t.match(predecessor.sent, [{ type: 'refused', id: 1 }])
+  predecessor.says('move', { id: 1, parcel: { key: 'a', leftMs: 'long' } }, { readStop () {}, close () {} })
+  t.match(predecessor.sent, [{ type: 'moved', id: 1, ok: false }])
   const successor = other(FROM_SUCCESSOR)
   const hello = successor.peer.expect('hello', 1000)
   successor.says('hello', { ...HELLO, node: 20 })

@@ -70,18 +70,3 @@ t.test('one that leads asks for what features leave, and for the sockets to be c
   await left
   t.equal(takeover.isSole, true)
 })
-
-t.test('the other primary lends connections as a worker offers them', async t => {
-  const { takeover: { sender }, says, sent } = successor()
-  const heard = /** @type {any[]} */ ([])
-  const socket = { readStop () {}, close () {} }
-  sender.hear({ offer: (offer, handle) => heard.push(['offer', offer.id, handle === socket]) })
-  sender.hear({ keep: ({ id }) => heard.push(['keep', id]), drop: ({ id }) => heard.push(['drop', id]) })
-  says('adopt', { id: 1, parcel: { key: 'a', leftMs: null } }, socket)
-  for (const type of ['keep', 'drop']) says(type, { id: 1 })
-  t.same(heard, [['offer', 1, true], ['keep', 1], ['drop', 1]])
-  t.throws(() => sender.hear({ offer () {} }), { message: 'the message adopt has a handler already' })
-  sender.send('moved', { id: 1 })
-  sender.send('back', { id: 1 })
-  t.same(sent, ['adopted', 'refused'])
-})

@@ -32,7 +32,7 @@ t.test('a connection takes that part of the event loop which its requests are of
   t.same([loads.movable, loads.fixed], [0.1875, 2], 'so is one of a session')
   other.connection.sessionId = null
   t.same(measure([0, 0, 0]), [0.09375, 0.25, 0.03125], 'without requests none takes any')
-  receive.adopt({ id: 1, parcel: { key: KEY, leftMs: null, load: 0.5 } }, (await connectElsewhere()).handle)
+  receive.move({ id: 1, parcel: { key: KEY, leftMs: null, load: 0.5 } }, (await connectElsewhere()).handle)
   t.equal([...tracker.connections].at(-1)?.load, 0.5, 'one that comes from a sibling does what it did there')
   t.equal(tracker.take(other.connection).load, 0.25)
 })
@@ -56,7 +56,7 @@ t.test('or at once when it comes from a sibling, whatever came before it', async
   const worker = await workerParts(t)
   await worker.connect()
   const { handle } = await worker.connectElsewhere()
-  worker.receive.adopt({ id: 1, parcel: { key: KEY, leftMs: null } }, handle)
+  worker.receive.move({ id: 1, parcel: { key: KEY, leftMs: null } }, handle)
   await worker.connect()
   t.equal(new Loads(worker.tracker).lasting, 1)
 })

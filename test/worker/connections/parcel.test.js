@@ -73,9 +73,9 @@ t.test('a parcel is the same behind the channel, with every byte', async t => {
   const handle = {}
   const all = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
   for (const bytes of [Buffer.alloc(0), all]) {
-    const parcel = { handle, key: 'here', leftMs: 5, bytes, replayed: bytes.length, deaths: bytes.length, session: bytes.length ? 'abc' : null, isOwned: false, load: bytes.length ? 0.25 : 0, kind: bytes.length ? 'game' : null, state: bytes, isFollowed: bytes.length > 0 }
+    const parcel = { handle, key: 'here', leftMs: 5, bytes, replayed: bytes.length, deaths: bytes.length, session: bytes.length ? 'abc' : null, isOwned: false, isLent: bytes.length > 0, row: null, load: bytes.length ? 0.25 : 0, kind: bytes.length ? 'game' : null, state: bytes, isFollowed: bytes.length > 0 }
     const fields = JSON.parse(JSON.stringify(toFields(parcel)))
-    t.same(fromFields(fields, handle), parcel)
+    t.same(fromFields(fields, handle, bytes.length > 0), parcel)
     t.equal('bytes' in fields, bytes.length > 0)
     for (const field of ['replayed', 'kind', 'state', 'isFollowed']) t.equal(field in fields, bytes.length > 0)
   }
@@ -93,7 +93,7 @@ t.test('bytes that were put back into the socket and not parsed travel with the 
   worker.tracker.noteIdle()
   t.ok(connection.isIdle, 'its parser is between two requests')
   worker.handoff.offer(connection)
-  const [{ id, parcel, handle }] = worker.all('offer')
+  const [{ id, parcel, handle }] = worker.all('move')
   t.equal(String(Buffer.from(parcel.bytes, 'base64')), unread)
   t.ok(parcel.leftMs > 0)
   t.equal(worker.tracker.requests.begun, 1, 'they were not parsed here')
@@ -102,8 +102,8 @@ t.test('bytes that were put back into the socket and not parsed travel with the 
   for (const property of Reflect.ownKeys(handle).filter(key => ['close', 'reset'].includes(String(key)) || String(key).includes('recycle.'))) {
     delete handle[property] // of this worker's own; in another process they are not there
   }
-  sibling.receive.adopt({ id, parcel }, handle)
-  sibling.receive.keep({ id })
+  sibling.receive.move({ id, parcel }, handle)
+  sibling.receive.moved({ id, ok: true })
   client.write('st: here\r\n\r\n')
   t.match(await received(client, '/second'), /200 OK/)
 })
@@ -118,7 +118,7 @@ t.test('they are served here where no sibling took the connection', async t => {
   connection.socket.unshift(Buffer.from('GET /second HTTP/1.1\r\nHost: here\r\n'))
   worker.tracker.noteIdle()
   worker.handoff.offer(connection)
-  worker.receive.back({ id: worker.all('offer')[0].id, isStalled: false })
+  worker.receive.moved({ id: worker.all('move')[0].id, ok: false, isStalled: false })
   client.write('\r\n')
   t.match(await received(client, '/second'), /200 OK/)
   t.equal(worker.server._connections, 1)

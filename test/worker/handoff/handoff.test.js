@@ -9,7 +9,7 @@ t.test('when the primary has died, all that no sibling reads stays here and is s
   const { connect, handoff, channel, all, tracker } = await workerParts(t)
   const offered = [await connect(), await connect(), await connect()]
   for (const { connection } of offered) handoff.offer(connection, REQUEST)
-  t.equal(all('offer').length, 2)
+  t.equal(all('move').length, 2)
   channel.isUp = false
   handoff.relinquish(true)
   const answers = await Promise.all(offered.map(({ client }) => received(client, '/held')))
@@ -21,7 +21,7 @@ t.test('when no answer comes any more, what has not been offered yet stays here 
   const { connect, handoff, tracker, channel, all } = await workerParts(t)
   const [first, second, third, fourth] = [await connect(), await connect(), await connect(), await connect()]
   for (const { connection } of [first, second, third, fourth]) handoff.offer(connection, REQUEST)
-  t.equal(all('offer').length, 2, 'no more than two are on their way at once')
+  t.equal(all('move').length, 2, 'no more than two are on their way at once')
   channel.isUp = false
   handoff.relinquish()
   const answers = await Promise.all([third, fourth].map(({ client }) => received(client, '/held')))

@@ -13,8 +13,8 @@ const adopt = (id, leftMs = null, bytes) => ({ id, parcel: { key: KEY, leftMs, .
 /** A connection that waits in the inbox. @param {any} worker @param {number | null} [leftMs] */
 async function waiting (worker, leftMs = null) {
   const { client, handle } = await worker.connectElsewhere()
-  worker.receive.adopt(adopt(1, leftMs), handle)
-  worker.receive.keep({ id: 1 })
+  worker.receive.move(adopt(1, leftMs), handle)
+  worker.receive.moved({ id: 1, ok: true })
   return { client, handle, connection: [...worker.tracker.connections].at(-1) }
 }
 
@@ -22,8 +22,8 @@ t.test('an adopted connection is held: it counts, and nothing is read before kee
   const worker = await workerParts(t)
   const { receive, sent, server, tracker } = worker
   const { client, handle } = await worker.connectElsewhere()
-  receive.adopt(adopt(1), handle)
-  t.same(sent, [{ type: 'adopted', id: 1 }])
+  receive.move(adopt(1), handle)
+  t.same(sent, [{ type: 'moved', id: 1, ok: true }])
   t.equal(server._connections, 1)
   t.equal(tracker.connections.size, 1)
   const [connection] = tracker.connections
@@ -32,7 +32,7 @@ t.test('an adopted connection is held: it counts, and nothing is read before kee
   await turn()
   t.equal(tracker.requests.begun, 0)
 
-  receive.keep({ id: 1 })
+  receive.moved({ id: 1, ok: true })
   t.match(await received(client, '/asked'), /^HTTP\/1\.1 200 OK/)
   t.same([...tracker.connections], [connection], 'it is the same connection')
   t.match(connection, { stage: 'served', isAdopted: true, isPinned: false })
@@ -47,15 +47,15 @@ t.test('a connection that is dropped is closed without a word to its client: ano
   const worker = await workerParts(t)
   const { receive, server, tracker } = worker
   const { client, handle } = await worker.connectElsewhere()
-  receive.adopt(adopt(1), handle)
+  receive.move(adopt(1), handle)
   const gone = once(tracker, 'gone')
-  receive.drop({ id: 1 })
+  receive.moved({ id: 1, ok: false })
   t.equal((await gone)[0].fate, 'moved')
   t.equal(tracker.total, 0)
   t.equal(server._connections, 0)
   client.resume()
   await once(client, 'close')
-  t.doesNotThrow(() => receive.keep({ id: 1 }), 'nothing is kept after that')
+  t.doesNotThrow(() => receive.moved({ id: 1, ok: true }), 'nothing is kept after that')
 })
 
 for (const [why, prepare] of /** @type {const} */ ([
@@ -70,8 +70,8 @@ for (const [why, prepare] of /** @type {const} */ ([
     const worker = await workerParts(t)
     const { client, handle } = await worker.connectElsewhere()
     prepare(worker)
-    worker.receive.adopt(adopt(5), handle)
-    t.same(worker.sent, [{ type: 'refused', id: 5, why }])
+    worker.receive.move(adopt(5), handle)
+    t.same(worker.sent, [{ type: 'moved', id: 5, ok: false, why }])
     t.equal(worker.tracker.total, 0)
     client.resume()
     await once(client, 'close') // our copy was the last one
@@ -80,8 +80,8 @@ for (const [why, prepare] of /** @type {const} */ ([
 
 t.test('refused: no connection came with the message', async t => {
   const { receive, sent } = await workerParts(t)
-  receive.adopt(adopt(5), undefined)
-  t.same(sent, [{ type: 'refused', id: 5, why: 'no connection came with the message' }])
+  receive.move(adopt(5), undefined)
+  t.same(sent, [{ type: 'moved', id: 5, ok: false, why: 'no connection came with the message' }])
 })
 
 t.test('a waiting connection is closed when what was left of its time is over', async t => {
@@ -148,9 +148,9 @@ t.test('the bytes of a parcel are served with what follows them, byte for byte',
   const request = Buffer.concat([Buffer.from(`POST / HTTP/1.1\r\nHost: here\r\nContent-Length: ${body.length}\r\n\r\n`), body])
   for (const split of [1, 20, request.length - 700, request.length]) {
     const { client, handle } = await worker.connectElsewhere()
-    worker.receive.adopt(adopt(split, 60_000, request.toString('latin1', 0, split)), handle)
+    worker.receive.move(adopt(split, 60_000, request.toString('latin1', 0, split)), handle)
     t.equal(worker.tracker.connections.size, 1)
-    worker.receive.keep({ id: split })
+    worker.receive.moved({ id: split, ok: true })
     const [connection] = worker.tracker.connections
     await turn()
     worker.tracker.noteIdle()
@@ -172,8 +172,8 @@ t.test('the bytes of a parcel are served with what follows them, byte for byte',
 t.test('when the primary has exited, held connections are ours', async t => {
   const worker = await workerParts(t)
   const { client, handle } = await worker.connectElsewhere()
-  worker.receive.adopt(adopt(1), handle)
-  worker.inbox.keepAll()
+  worker.receive.move(adopt(1), handle)
+  worker.handoff.endAll(true)
   client.write(HEAD)
   t.match(await received(client, '/asked'), /200 OK/)
 })
@@ -200,10 +200,10 @@ function block (ms) {
 t.test('a request that came while its connection moved is served, though the idle time ended on the way', async t => {
   const worker = await workerParts(t)
   const { client, handle } = await worker.connectElsewhere()
-  worker.receive.adopt(adopt(1, 20), handle)
+  worker.receive.move(adopt(1, 20), handle)
   await new Promise(resolve => client.write(HEAD, resolve)) // in time: the bytes are in the kernel
   block(30)
-  worker.receive.keep({ id: 1 })
+  worker.receive.moved({ id: 1, ok: true })
   block(5)
   t.match(await received(client, '/asked'), /^HTTP\/1\.1 200 OK/)
 })
@@ -222,9 +222,9 @@ t.test('a request that came in time is served by a worker that was too busy to r
 t.test('without a request the connection is closed when its idle time has ended', async t => {
   const worker = await workerParts(t)
   const { client, handle } = await worker.connectElsewhere()
-  worker.receive.adopt(adopt(1, 20), handle)
+  worker.receive.move(adopt(1, 20), handle)
   block(30)
-  worker.receive.keep({ id: 1 })
+  worker.receive.moved({ id: 1, ok: true })
   client.resume()
   await once(client, 'close')
   t.equal(worker.tracker.total, 0)

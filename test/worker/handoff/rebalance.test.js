@@ -12,20 +12,20 @@ async function scene (t, count) {
     const { connection } = await worker.connect()
     connections.push(Object.assign(connection, { since: performance.now() - 2000, idleSince: performance.now() }))
   }
-  return { ...worker, connections, ids: () => worker.all('offer').map(({ id }) => id) }
+  return { ...worker, connections, ids: () => worker.all('move').map(({ id }) => id - connections[0].id + 1) }
 }
 
 t.test('two are on their way at a time, each that has moved makes room for the next, and no more go than were asked for', async t => {
-  const { receive, ids, connections, tracker } = await scene(t, 7)
+  const { receive, moved, ids, connections, tracker } = await scene(t, 7)
   receive.share({ load: 0, most: 0, count: 5 })
   t.same(ids(), [1, 2])
-  receive.moved({ id: 1 })
+  moved(1)
   t.same(ids(), [1, 2, 3])
-  receive.moved({ id: 2 })
-  receive.moved({ id: 3 })
+  moved(2)
+  moved(3)
   t.same(ids(), [1, 2, 3, 4, 5])
-  receive.moved({ id: 4 })
-  receive.moved({ id: 5 })
+  moved(4)
+  moved(5)
   t.same(ids(), [1, 2, 3, 4, 5])
   t.equal(connections.filter(({ fate }) => fate === 'moved').length, 5)
   // Nothing is looked at any more
@@ -34,10 +34,10 @@ t.test('two are on their way at a time, each that has moved makes room for the n
 })
 
 t.test('a second call counts instead of the first', async t => {
-  const { receive, ids, tracker } = await scene(t, 4)
+  const { receive, moved, ids, tracker } = await scene(t, 4)
   receive.share({ load: 0, most: 0, count: 4 })
   receive.share({ load: 0, most: 0, count: 1 })
-  for (const id of [1, 2, 3]) receive.moved({ id })
+  for (const n of [1, 2, 3]) moved(n)
   t.same(ids(), [1, 2, 3], 'two were on their way already')
   t.ok(tracker.listenerCount('rest') <= 1)
 })
@@ -48,27 +48,27 @@ t.test('a connection that has not lasted, has had no response or is pinned stays
   connections[1].idleSince = null
   connections[2].isPinned = true
   receive.share({ load: 0, most: 0, count: 4 })
-  t.equal(all('offer').length, 1)
+  t.equal(all('move').length, 1)
   t.equal(connections[3].stage, 'offered')
 })
 
 t.test('a connection on which something has come since it was seen idle stays', async t => {
-  const { receive, ids, connections } = await scene(t, 4)
+  const { receive, moved, ids, connections } = await scene(t, 4)
   receive.share({ load: 0, most: 0, count: 4 })
   connections[2].exchanges.push(/** @type {any} */ ({}))
-  receive.moved({ id: 1 })
-  t.same(ids(), [1, 2, 3])
+  moved(1)
+  t.same(ids(), [1, 2, 4])
   t.equal(connections[2].stage, 'served')
   t.equal(connections[3].stage, 'offered')
   connections[2].exchanges.length = 0
 })
 
 t.test('a sibling that is full is not asked again at once: the sender pauses, and offers later', async t => {
-  const { receive, ids, connections } = await scene(t, 4)
+  const { receive, moved, ids, connections } = await scene(t, 4)
   receive.share({ load: 0, most: 0, count: 4 })
   const began = performance.now()
-  receive.back({ id: 1, isStalled: false })
-  receive.back({ id: 2, isStalled: false })
+  moved(1, false)
+  moved(2, false)
   t.same(connections.map(({ stage }) => stage), ['waiting', 'waiting', 'served', 'served'])
   t.same(connections.map(({ isPinned }) => isPinned), [false, false, false, false])
   while (ids().length < 3) await new Promise(resolve => setTimeout(resolve, 10))
@@ -76,29 +76,29 @@ t.test('a sibling that is full is not asked again at once: the sender pauses, an
 })
 
 t.test('where the worker does not serve, nothing is given away', async t => {
-  const { receive, ids, state, emptying } = await scene(t, 4)
+  const { receive, moved, ids, state, emptying } = await scene(t, 4)
   receive.share({ load: 0, most: 0, count: 4 })
   state.become('draining')
   emptying.begin(/** @type {any} */ ({ handoff: false, deadlineMs: 60_000, onLook () {}, onGone () {}, onEmpty () {} }))
-  receive.moved({ id: 1 })
-  receive.moved({ id: 2 })
+  moved(1)
+  moved(2)
   receive.share({ load: 0, most: 0, count: 4 })
   t.same(ids(), [1, 2])
   emptying.retract()
 })
 
 t.test('for a load, the connections go that make it, each between two requests, with what it is; others stay', async t => {
-  const { receive, all, connections, tracker } = await scene(t, 5)
+  const { receive, moved, all, connections, tracker } = await scene(t, 5)
   connections.forEach((connection, i) => { connection.load = [0, 0.3, 0.2, 0.25, 0][i] })
   connections[1].exchanges.push(/** @type {any} */ ({ response: {} }))
   receive.share({ load: 0.6, most: 0.7, count: 0 })
-  t.same(all('offer').map(({ parcel: { load } }) => load), [0.25], 'the first is busy, and the last would be too much')
+  t.same(all('move').map(({ parcel: { load } }) => load), [0.25], 'the first is busy, and the last would be too much')
   connections[1].exchanges.length = 0
   tracker.emit('rest', connections[1])
-  while (all('offer').length < 2) await new Promise(resolve => setTimeout(resolve, 10))
-  t.same(all('offer').map(({ parcel: { load } }) => load), [0.25, 0.3])
-  receive.moved({ id: 1 })
-  receive.moved({ id: 2 })
+  while (all('move').length < 2) await new Promise(resolve => setTimeout(resolve, 10))
+  t.same(all('move').map(({ parcel: { load } }) => load), [0.25, 0.3])
+  moved(1)
+  moved(2)
   t.same(connections.map(({ fate }) => fate), [null, 'moved', null, 'moved', null])
 })
 
@@ -111,7 +111,7 @@ t.test('a connection that has waited for its response for long does not count am
 })
 
 t.test('an upgraded connection goes when the app gives its state, unless the app or its latest move keeps it, and no more at a time than may', async t => {
-  const { receive, all, connections, server, tracker } = await scene(t, 6)
+  const { receive, moved, all, connections, server, tracker } = await scene(t, 6)
   const clients = await Promise.all(connections.map(async ({ socket }) => {
     const upgraded = once(server, 'upgrade')
     socket.emit('data', Buffer.from('GET / HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: game\r\n\r\n'))
@@ -127,12 +127,12 @@ t.test('an upgraded connection goes when the app gives its state, unless the app
   receive.share({ load: 0, most: 0, count: 6, streams: 0 })
   t.same(tracker.listenerCount('rest'), 0, 'as in a rollout')
   receive.share({ load: 0, most: 0, count: 6, streams: 2 })
-  t.equal(all('offer').length, 0)
+  t.equal(all('move').length, 0)
   isReady = true
-  while (all('offer').length < 2) await new Promise(resolve => setTimeout(resolve, 10))
+  while (all('move').length < 2) await new Promise(resolve => setTimeout(resolve, 10))
   t.same(connections.map(({ stage }) => stage), ['served', 'served', 'served', 'offered', 'offered', 'served'])
-  receive.back({ id: 1, isStalled: false })
-  receive.moved({ id: 2 })
+  moved(1, false)
+  moved(2)
   connections[2].since -= 10_000
   receive.share({ load: 0, most: 0, count: 6, streams: 1 })
   t.equal(connections[2].stage, 'offered')

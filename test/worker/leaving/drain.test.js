@@ -29,8 +29,8 @@ async function scene (t, count) {
 
 /** Every offer is taken, until there are no more. @param {{ receive: any, all: (type: string) => any[] }} worker */
 async function takeAll ({ receive, all }) {
-  for (let i = 0; i < all('offer').length; i++) {
-    receive.moved({ id: all('offer')[i].id })
+  for (let i = 0; i < all('move').length; i++) {
+    receive.moved({ id: all('move')[i].id, ok: true })
     await turn()
   }
 }
@@ -40,7 +40,7 @@ const ORDER = { reason: 'memory', deadlineMs: 60_000, lingerMs: null, handoff: t
 t.test('a connection that is on its way when the drain begins, in the same tick even, is counted once', async t => {
   const worker = await scene(t, 5)
   worker.receive.share({ count: 3 })
-  t.equal(worker.all('offer').length, 2)
+  t.equal(worker.all('move').length, 2)
   worker.drain.begin(ORDER)
   await takeAll(worker)
   const account = await worker.account
@@ -62,11 +62,11 @@ t.test('a connection that all siblings have refused stays; one that a busy sibli
   const worker = await scene(t, 2)
   const [refused, stalled] = worker.tracker.connections
   worker.drain.begin(ORDER)
-  worker.receive.back({ id: 1, isStalled: false })
-  worker.receive.back({ id: 2, isStalled: true })
+  worker.moved(1, false)
+  worker.moved(2, false, true)
   t.match([refused, stalled], [{ stage: 'waiting', isUnwanted: true }, { stage: 'waiting', isUnwanted: false }])
-  while (worker.all('offer').length < 3) await turn()
-  worker.receive.moved({ id: 3 })
+  while (worker.all('move').length < 3) await turn()
+  worker.moved(3)
   t.equal(stalled.fate, 'moved')
   worker.drain.begin({ ...ORDER, deadlineMs: 1 })
   t.match(await worker.account, { connections: 2, moved: 1, closedIdle: 1, cut: 0, refused: 2, takenBack: 2 })

@@ -36,15 +36,15 @@ t.test('without connections it is out at once', async t => {
 })
 
 t.test('it is out when the last offer has been taken, not before', async t => {
-  const { receive, all, answers, answered, connect } = await scene(t)
+  const { receive, moved, all, answers, answered, connect } = await scene(t)
   await connect()
   await connect()
   receive['leave-rotation'](ORDER)
-  t.equal(all('offer').length, 2)
-  receive.moved({ id: 1 })
+  t.equal(all('move').length, 2)
+  moved(1)
   await turn()
   t.same(answers(), [])
-  receive.moved({ id: 2 })
+  moved(2)
   await answered()
   t.match(answers(), [{ id: 1, why: null, moved: 2 }])
 })
@@ -57,7 +57,7 @@ t.test('a foreign connection is in the way from the start, and nothing is begun'
   receive['leave-rotation'](ORDER)
   t.match(answers(), [{ id: 1, why: '1 of its connections are upgraded or raw, and cannot be moved', moved: 0 }])
   t.equal(state.current, 'serving')
-  t.same(all('offer'), [])
+  t.same(all('move'), [])
 })
 
 t.test('a TLS handshake that is under way is no foreign connection', async t => {
@@ -111,30 +111,30 @@ t.test('when the time is up it is back in rotation, and says what is left; a clo
 })
 
 t.test('an offer that came back is made again in a while', async t => {
-  const { receive, all, answers, answered, until, connect } = await scene(t)
+  const { receive, moved, all, answers, answered, until, connect } = await scene(t)
   const { connection } = await connect()
   receive['leave-rotation'](ORDER)
-  receive.back({ id: 1, isStalled: false })
+  moved(1, false)
   t.match(connection, { stage: 'waiting', isPinned: false })
   t.same(answers(), [])
   const began = performance.now()
-  await until(() => all('offer').length === 2)
+  await until(() => all('move').length === 2)
   t.ok(performance.now() - began > 200)
-  receive.moved({ id: 2 })
+  moved(2)
   await answered()
   t.match(answers(), [{ id: 1, why: null, moved: 1 }])
 })
 
 t.test('one that comes back after leaving was given up can move later, and is not offered while the worker serves', async t => {
-  const { receive, all, connect, connectElsewhere, state } = await scene(t)
+  const { receive, moved, all, connect, connectElsewhere, state } = await scene(t)
   const { connection } = await connect()
   receive['leave-rotation'](ORDER)
   receive.rejoin({})
   t.equal(state.current, 'serving')
-  receive.back({ id: 1, isStalled: false })
+  moved(1, false)
   t.match(connection, { stage: 'waiting', isPinned: false })
   await connectElsewhere()
-  t.equal(all('offer').length, 1)
+  t.equal(all('move').length, 1)
 })
 
 t.test('what holds the thread is done only out of rotation', async t => {
