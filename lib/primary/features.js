@@ -11,6 +11,22 @@ const { NoOwners } = require('./handoff/no-owners')
 /** @import { Parts } from './parts' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
 
+/**
+ * @typedef {{
+ *   'app-metrics': import('../features/app-metrics/primary').AppMetrics,
+ *   blocked: import('../features/blocked/primary').BlockedLoops,
+ *   canary: import('../features/canary/primary').Canary,
+ *   elastic: import('../features/elastic/primary').Sizing,
+ *   failover: ReturnType<typeof import('../features/failover/primary').failOver>,
+ *   fork: ReturnType<typeof import('../features/fork/primary').forkWorkers>,
+ *   gc: import('../features/gc/primary').GarbageCollection,
+ *   'leak-line': import('../features/leak-line/primary').LeakStudies,
+ *   'stop-delay': ReturnType<typeof import('../features/stop-delay/primary').delayStop>,
+ *   sticky: ReturnType<typeof import('../features/sticky/primary').keepSessions>,
+ *   upgrade: Record<'upgrade', (how?: any) => Promise<Record<string, any>>>
+ * }} Named parts of which the kernel calls what no other feature has
+ */
+
 class RunningFeatures {
   /** By name. @type {Map<string, PrimaryPart>} */
   #parts = new Map()
@@ -32,9 +48,12 @@ class RunningFeatures {
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
   }
 
-  /** @param {string} name of a feature @returns {any} its part; null: it is off */
+  /**
+   * @template {keyof Named} Name
+   * @param {Name} name of a feature @returns {Named[Name] | null} its part; null: it is off
+   */
   #named (name) {
-    return this.#parts.get(name) ?? null
+    return /** @type {any} */ (this.#parts.get(name) ?? null)
   }
 
   /** Methods of the supervisor. @type {Record<string, (how?: any) => Promise<Record<string, any>>>} */

@@ -50,7 +50,7 @@ class Bake {
   #awake = new AbortController()
 
   /**
-   * @param {import('../../primary/parts').Parts} kernel @param {import('./service').Services} services
+   * @param {import('../../primary/parts').Parts} kernel @param {import('./primary').Services} services
    * @param {import('./primary').Terms} terms
    */
   constructor (kernel, services, terms) {

@@ -41,7 +41,7 @@
  */
 
 const { FIGURES } = require('./figures')
-/** @import { Service } from './service' */
+/** @import { Service } from './primary' */
 
 const ALPHA = 0.01
 const LEAST_REQUESTS = 200

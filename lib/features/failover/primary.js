@@ -163,7 +163,7 @@ class Failover {
   }
 }
 
-/** @param {Parts} kernel @returns {PrimaryPart} */
+/** @param {Parts} kernel @returns {PrimaryPart & Partial<Pick<Failover, 'kept' | 'left'>>} */
 function failOver (kernel) {
   const { addon, missing } = loadAddon()
   if (addon) return new Failover(kernel, addon)

@@ -30,7 +30,7 @@ module.exports = Object.freeze({
   group: 'Memory and other limits:',
   isOn: () => true, // for the command
   refuse ({ heapdumpsPerDay, heapdumpDir }) {
-    if (heapdumpsPerDay !== null) new (require('./folder').HeapdumpFolder)(heapdumpDir).open()
+    if (heapdumpsPerDay !== null) new (require('./primary').HeapdumpFolder)(heapdumpDir).open()
     return null
   },
   fromPrimary: ({ kind, count, text }) => ({

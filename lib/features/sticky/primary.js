@@ -9,7 +9,8 @@ const { sessionOf } = require('./session')
 
 /**
  * @param {import('../../primary/parts').Parts} kernel
- * @returns {import('../interface').PrimaryPart & Record<string, any>}
+ * @returns {import('../interface').PrimaryPart & { owners: SessionOwners,
+ *   sessionOf: (asked: import('../interface').Asked) => string | null }}
  */
 function keepSessions (kernel) {
   const { options, record } = kernel

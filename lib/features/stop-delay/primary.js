@@ -6,7 +6,7 @@ const { setTimeout } = require('node:timers/promises')
 
 /**
  * @param {import('../../primary/parts').Parts} kernel
- * @returns {import('../interface').PrimaryPart & Record<string, any>}
+ * @returns {import('../interface').PrimaryPart & { beforeStop: (hurried: AbortSignal) => Promise<void> }}
  */
 function delayStop ({ options: { stopDelayMs }, record, now }) {
   /** @type {Set<import('../../primary/workers/worker-handle').WorkerHandle>} */

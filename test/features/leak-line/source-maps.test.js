@@ -4,7 +4,7 @@ const { pathToFileURL } = require('node:url')
 const path = require('node:path')
 const t = require('tap')
 const esbuild = require('esbuild')
-const { SourceMaps, resolveSource } = require('../../../lib/features/leak-line/source-maps')
+const { SourceMaps, resolveSource } = require('../../../lib/features/leak-line/worker')
 
 const SOURCE = `interface Item {
   id: number
