@@ -7,22 +7,7 @@
  * An app shares its process with our end of the channel, and may send what it likes. So the primary checks each message
  * against its shape at the door: past the dispatcher, every field is what this table says.
  *
- * @typedef {KernelBeat & Record<string, any>} Beat with what features add by their `beat`
- *
- * @typedef {object} KernelBeat
- * @property {number} requests begun since the start
- * @property {number} inFlight
- * @property {number} connections with those in the inbox
- * @property {number} streams how many of them last as long as the app wants: upgraded, raw, or streams of events
- * @property {number} lasting how many of them have lasted for a second, or come from a sibling
- * @property {number} elu event-loop utilisation since the last beat, 0 to 1
- * @property {number} cpuUs CPU time of all its threads since its start, µs
- * @property {number} movable of that, by the requests of connections that can move
- * @property {import('../core/gc-pauses').Gc} gc pauses of the garbage collector; the longest since the last beat
- * @property {number} loopLagMs longest delay of the event loop since the last beat
- * @property {boolean} flexible each of its connections can move to a sibling, and it has room for more
- * @property {number | null} inspectorPort an inspector is open there
- * @property {number | null} ceiling connections that it has descriptors for; null: not known
+ * @typedef {typeof NO_BEAT & Record<string, any>} Beat with what features add by their `beat`
  *
  * @typedef {object} ParcelFields a connection on its way; see lib/worker/connections/parcel.js
  * @property {string} key the server that it belongs to
@@ -55,7 +40,7 @@
 const { FEATURES, beatOf } = require('../features')
 const { ACCOUNT } = require('../core/account')
 const { LONGEST_ERROR, LONGEST_WISH, MOST_REQUESTS } = require('../core/envelope')
-const { GC } = require('../core/gc-pauses')
+const { GC, NO_DELAYS } = require('../core/gc-pauses')
 const { LONGEST_REQUEST } = require('../core/request-name')
 const shapes = require('../core/shape')
 
@@ -119,6 +104,22 @@ const ofConnections = (kind, record) => ({
 const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
 // net's server data: https servers alone have any
 const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) })
+
+/** What is known of a worker that has sent no heartbeat yet. */
+const NO_BEAT = {
+  requests: 0, // begun since the start
+  inFlight: 0,
+  connections: 0, // with those in the inbox
+  lasting: 0, // how many of them have lasted for a second, or come from a sibling
+  streams: 0, // how many last as long as the app wants: upgraded, raw, or streams of events
+  elu: 0, // event-loop utilisation since the last beat, 0 to 1
+  cpuUs: 0, // CPU time of all its threads since its start
+  movable: 0, // of the utilisation, by the requests of connections that can move
+  ...NO_DELAYS,
+  inspectorPort: /** @type {number | null} */ (null), // an inspector is open there
+  flexible: true, // each of its connections can move to a sibling, and it has room for more
+  ceiling: /** @type {number | null} */ (null) // connections that it has descriptors for; null: not known
+}
 
 function beatOfFeatures () {
   const figures = FEATURES.flatMap(({ figures = {} }) => Object.entries(figures))
@@ -225,4 +226,4 @@ function isStream (handle) {
   return handle.isOfApp !== true && (typeof handle.readStop === 'function' || handle.isDescriptor === true) && typeof handle.close === 'function'
 }
 
-module.exports = { FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }
+module.exports = { NO_BEAT, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }

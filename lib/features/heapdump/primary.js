@@ -14,7 +14,6 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { createPrivateFile } = require('../../primary/recycling/private-file')
 const { RecycleError } = require('../../core/errors')
-const { figure } = require('../../core/sample')
 const { distrust } = require('../../core/folder-trust')
 const { makeFolder } = require('../../native/make-folder')
 /** @import { Answer } from '../../primary/workers/channel' */
@@ -112,7 +111,7 @@ class Heapdumps {
       const file = this.#createFile(Number(handle.slot), { folder: folder.path })
       const line = await this.#dump(file, /** @type {string} */ (handle.reason), async task => {
         const outcome = await this.kernel.outOfRotation.take(
-          handle, { ...task, refusal: () => this.#whyNotNow(handle) }
+          handle, { ...task, refusal: () => this.kernel.sampler.whyHurry(handle) }
         )
         if (outcome.why !== null) throw new RecycleError('RECYCLE_NOT_DONE', { slot: handle.slot, what: 'the heap snapshot', why: outcome.why })
         return { ...outcome, handle }
@@ -140,14 +139,6 @@ class Heapdumps {
       fs.rmSync(file, { force: true })
       throw error
     }
-  }
-
-  /** A hard budget holds out of rotation, too. @param {WorkerHandle} handle @returns {Promise<string | null>} */
-  async #whyNotNow (handle) {
-    const { metric, hardBytes } = handle.budget
-    const reading = await this.kernel.sampler.read(handle, { inFull: metric === 'pss' || metric === 'uss' })
-    const bytes = reading && figure(/** @type {any} */ (reading), metric)
-    return bytes !== null && hardBytes !== null && bytes > hardBytes ? 'it is over its hard budget' : null
   }
 
   /** @param {WorkerHandle} handle @param {HeapdumpFolder} folder @returns {string | null} */

@@ -11,7 +11,6 @@
  */
 
 const { RecycleError } = require('../../core/errors')
-const { figure } = require('../../core/sample')
 const { inliningFlags } = require('./inlining-flags')
 const { judge, LEAST_REQUESTS } = require('./outcome')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
@@ -226,10 +225,7 @@ class Study {
   /** A hard budget holds out of rotation, too. @param {WorkerHandle} handle @returns {Promise<string | null>} */
   async #whyNotNow (handle) {
     await new Promise(resolve => setTimeout(resolve, SETTLE_MS))
-    const { metric, hardBytes } = handle.budget
-    const reading = await this.kernel.sampler.read(handle, { inFull: metric === 'pss' || metric === 'uss' })
-    const bytes = reading && figure(/** @type {any} */ (reading), metric)
-    return bytes !== null && hardBytes !== null && bytes > hardBytes ? 'it is over its hard budget' : null
+    return this.kernel.sampler.whyHurry(handle)
   }
 
   /** An ordinary worker again, whatever has happened. It resolves when the profiled one is gone, or leaves. */

@@ -11,13 +11,15 @@ const { orphansAmong, familyOf } = require('../../core/orphan')
 const { loadAddon } = require('../../native/addon')
 const { unixSockets } = require('../../native/proc')
 const { now } = require('../clock')
+const { Part } = require('../part')
 const { version } = require('../workers/worker-code')
 const { OrphanProcess } = require('./orphan-process')
 
 const AGAIN_MS = 1000
 const UNTIL_MS = 60_000 // a worker whose event loop is blocked notices late that its primary has died
 
-class Adoption {
+/** @extends {Part<{ recycler: import('../recycling/recycler').Recycler }>} */
+class Adoption extends Part {
   /** Orphans that are to be adopted, by their slots. @type {Map<number, OrphanProcess>} */
   #bySlot = new Map()
   /** Pids that have been looked at. @type {Set<number>} */
@@ -36,16 +38,6 @@ class Adoption {
 
   /** A key that tells the fleet from the others of this user; null: it has no orphans. @type {string | null} */
   key = null
-
-  /** @param {import('../parts').Deps & { recycler: import('../recycling/recycler').Recycler }} deps */
-  constructor ({ fleet, listeningSockets, recycler, tasks, record, stopping }) {
-    this.fleet = fleet
-    this.listeningSockets = listeningSockets
-    this.recycler = recycler
-    this.tasks = tasks
-    this.record = record
-    this.stopping = stopping
-  }
 
   /** Looks for orphans, before anything is bound. */
   async find () {

@@ -10,6 +10,7 @@ const { FLOOR, leavesToNew, nextLimit } = require('../../core/accept-limit')
 const { Gathering, restingOf } = require('../../core/gathering')
 const { MOST_STREAMS, giftsOf, isGift } = require('../../core/sharing')
 const { now } = require('../clock')
+const { Part } = require('../part')
 const { boots, isSilent } = require('./loads')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
@@ -18,7 +19,8 @@ const UNEVEN_LOOKS = 4 // in a row, before connections are moved: the beats know
 const WARN_AT = 0.8
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 
-class Balancer {
+/** @extends {Part<{ ledger: import('./ledger').HandoffLedger }>} */
+class Balancer extends Part {
   #limit = FLOOR
   #uneven = 0
   #moved = 0
@@ -28,15 +30,7 @@ class Balancer {
   #isSteering = false
   /** The workers that do not accept, and whether for want of descriptors. @type {Map<WorkerHandle, boolean>} */
   #full = new Map()
-
-  /** @param {import('../parts').Deps & { ledger: import('./ledger').HandoffLedger }} deps */
-  constructor ({ options, fleet, record, ledger }) {
-    this.options = options
-    this.fleet = fleet
-    this.record = record
-    this.ledger = ledger
-    this.timer = setInterval(() => this.#look(), LOOK_MS).unref() // the workers keep the process
-  }
+  timer = setInterval(() => this.#look(), LOOK_MS).unref() // the workers keep the process
 
   /** @param {WorkerHandle} handle */
   connect (handle) {

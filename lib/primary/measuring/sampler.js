@@ -101,6 +101,14 @@ class Sampler {
     return reading
   }
 
+  /** A hard budget holds out of rotation, too. @param {WorkerHandle} handle @returns {Promise<string | null>} why */
+  async whyHurry (handle) {
+    const { metric, hardBytes } = handle.budget
+    const reading = await this.read(handle, { inFull: metric === 'pss' || metric === 'uss' })
+    const bytes = reading && figure(/** @type {any} */ (reading), metric)
+    return bytes !== null && hardBytes !== null && bytes > hardBytes ? 'it is over its hard budget' : null
+  }
+
   /** @param {WorkerHandle} handle @param {Figures} figures */
   #sayLate ({ slot, pid }, figures) {
     figures.isLateSaid = figures.probe.isLate === true

@@ -6,21 +6,15 @@
  */
 
 const { SUCCESSION: { reason } } = require('../../features')
+const { Part } = require('../part')
 const { leave } = require('../workers/retirement')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
 const MOVE_MS = 5 // for each connection: between the two primaries they go one by one
 
-class Departure {
-  /** @param {import('../parts').Deps & { sampler: import('../measuring/sampler').Sampler }} deps */
-  constructor ({ options, fleet, sampler, tasks, record }) {
-    this.options = options
-    this.fleet = fleet
-    this.sampler = sampler
-    this.tasks = tasks
-    this.record = record
-    this.deadlineMs = 0
-  }
+/** @extends {Part<{ sampler: import('../measuring/sampler').Sampler }>} */
+class Departure extends Part {
+  deadlineMs = 0
 
   /** Resolves when every worker is gone. @param {Map<number, number>} successors the pid of the new worker, by slot */
   async run (successors) {

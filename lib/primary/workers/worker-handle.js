@@ -6,8 +6,9 @@
  */
 
 const { MOST_REQUESTS } = require('../../core/envelope')
-const { NO_DELAYS, withLongest } = require('../../core/gc-pauses')
+const { withLongest } = require('../../core/gc-pauses')
 const { transition } = require('../../core/state')
+const { NO_BEAT } = require('../../tables/message')
 const { now } = require('../clock')
 const { Condemnation } = require('./condemnation')
 const { isConnected } = require('./open-sockets')
@@ -16,22 +17,6 @@ const { WorkerChannel } = require('./worker-channel')
 /** @import { State } from '../../core/state' */
 
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
-
-/** @type {import('../../tables/message').Beat} */
-const NO_BEAT = {
-  requests: 0,
-  inFlight: 0,
-  connections: 0,
-  lasting: 0,
-  streams: 0,
-  elu: 0,
-  cpuUs: 0,
-  movable: 0,
-  ...NO_DELAYS,
-  inspectorPort: null,
-  flexible: true,
-  ceiling: null
-}
 
 /** Events of a worker. */
 const EVENTS = Object.freeze({
@@ -61,7 +46,11 @@ const EVENTS = Object.freeze({
 class WorkerHandle extends WorkerChannel {
   /** @type {State} */
   state = 'spawning'
-  /** The beat that came last; with the longest pauses since a sample was recorded. */
+  /**
+   * The beat that came last; with the longest pauses since a sample was recorded.
+   *
+   * @type {import('../../tables/message').Beat}
+   */
   latest = NO_BEAT
   /** The last beat is in a sample. */
   isSampled = true

@@ -3,6 +3,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
+const { Sampler } = require('../../../lib/primary/measuring/sampler')
 const { RecycleError } = require('../../../lib/core/errors')
 const { Heapdumps } = require('../../../lib/features/heapdump/primary')
 
@@ -30,7 +31,11 @@ function primary (t, options = {}) {
     },
     changed: () => kernel.calls.push('changed'),
     commands: { recycle: async (/** @type {number} */ slot) => ({ event: 'recycled', slot }) },
-    sampler: { read: async () => ({ rssBytes: kernel.rssBytes }), sampleOf: () => ({ rssBytes: kernel.rssBytes }) },
+    sampler: {
+      whyHurry: Sampler.prototype.whyHurry,
+      read: async () => ({ rssBytes: kernel.rssBytes }),
+      sampleOf: () => ({ rssBytes: kernel.rssBytes })
+    },
     // Two of one millisecond have names of their own
     fleet: { slots: { get: () => ({ incumbent: { pid: ++files } }) } },
     outOfRotation: {
