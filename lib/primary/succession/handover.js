@@ -6,12 +6,12 @@
  * lib/core/succession.js.
  */
 
-const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
 const { RecycleError } = require('../../core/errors')
 const { VERSION, LONGEST_LEGACY, FROM_SUCCESSOR } = require('../../tables/primary-message')
 const { PREDECESSOR, next } = require('../../core/succession')
 const { SUCCESSION: { reason, events, whyNot } } = require('../../features')
+const { Part } = require('../part')
 const { Peer } = require('./peer')
 const { SuccessorProcess } = require('./primary-process')
 const { aboutThisProcess, programOnDisk } = require('./program')
@@ -31,8 +31,12 @@ const REAP_MS = 10_000
 /**
  * Emits `progress` ({ done, of }), `handed-over`, `resumed` if the successor has died since, `left` at the end, and
  * `to-stop` if the fleet must stop.
+ *
+ * @extends {Part<{ features: import('../features').RunningFeatures, ledger: import('../handoff/ledger').HandoffLedger,
+ *   owners: import('../handoff/no-owners').Owners, departure: import('../succession/departure').Departure,
+ *   isSole: () => boolean }>}
  */
-class Handover extends EventEmitter {
+class Handover extends Part {
   /** @type {import('../../core/succession').PredecessorState} */
   #state = 'running'
   /** @type {Successor | null} */
@@ -47,27 +51,8 @@ class Handover extends EventEmitter {
   #endsWithIt = false
   /** The successor, while its workers get the connections of this fleet's. @type {Successor[]} */
   receivers = []
-
-  /**
-   * @param {import('../parts').Deps & { features: import('../features').RunningFeatures, ledger:
-   *   import('../handoff/ledger').HandoffLedger, owners: import('../handoff/no-owners').Owners, departure:
-   *   import('../succession/departure').Departure, isSole: () => boolean }} deps
-   */
-  constructor ({ listeningSockets, features, ledger, owners, fleet, departure, stopping, isSole, options, record }) {
-    super()
-    this.listeningSockets = listeningSockets
-    this.features = features
-    this.ledger = ledger
-    this.owners = owners
-    this.fleet = fleet
-    this.departure = departure
-    this.stopping = stopping
-    this.isSole = isSole
-    this.options = options
-    this.record = record
-    /** Set by what operates the fleet. @type {{ address: string, handle: any } | null} */
-    this.adminSocket = null
-  }
+  /** Set by what operates the fleet. @type {{ address: string, handle: any } | null} */
+  adminSocket = null
 
   /** Another primary has been started, or runs the fleet. */
   get isUnderWay () {

@@ -5,37 +5,30 @@
  * they are called to serve, all at once.
  */
 
-const { EventEmitter } = require('node:events')
 const { boundsOf } = require('../../core/container-budget')
+const { Part } = require('../part')
 const { SUCCESSION } = require('../../features')
 const { RecycleError } = require('../../core/errors')
 
 const PATIENCE = 3 // workers of a slot that die in a row
 
-/** Emits `lead` when this primary begins to run the fleet, and `serving` when its workers accept. */
-class Succession extends EventEmitter {
+/** @typedef {{ takeover: import('./takeover').Takeover, lifecycle: import('../workers/lifecycle').Lifecycle }} More */
+
+/**
+ * Emits `lead` when this primary begins to run the fleet, and `serving` when its workers accept.
+ *
+ * @extends {Part<More>}
+ */
+class Succession extends Part {
   /** To be awaited before this primary can lead: what operates the fleet. @type {Promise<unknown>} */
   operations = Promise.resolve()
   /** How many workers the predecessor has been told to have; null: as its options say. @type {number | null} */
   #asked = null
 
-  /**
-   * @param {import('../parts').Deps & { takeover: import('./takeover').Takeover,
-   *   lifecycle: import('../workers/lifecycle').Lifecycle }} deps
-   */
-  constructor ({
-    takeover, options, fleet, lifecycle, listeningSockets, tasks, until, changed, resize, record, abandon
-  }) {
-    super()
-    this.takeover = takeover
-    this.options = options
-    this.fleet = fleet
-    this.lifecycle = lifecycle
-    this.until = until
-    this.changed = changed
-    this.resize = resize
-    this.record = record
-    this.abandon = abandon
+  /** @param {import('../parts').Deps & More} given */
+  constructor (given) {
+    super(given)
+    const { takeover, fleet, lifecycle, listeningSockets, tasks, until } = given
     takeover.on('begin', ({ addresses, workers }) => {
       lifecycle.expected = new Set(addresses)
       this.#asked = workers

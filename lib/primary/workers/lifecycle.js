@@ -8,8 +8,8 @@
  * ended it: a client can. A fleet of which no worker ever starts ends; one that has served does not end by itself.
  */
 
-const { EventEmitter } = require('node:events')
 const { now } = require('../clock')
+const { Part } = require('../part')
 const { boots, howItDied, nextUnlessDebugged } = require('./boot')
 const { inheritedAddresses, requiredAddresses } = require('./required-addresses')
 const { leave } = require('./retirement')
@@ -26,9 +26,12 @@ const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer
 
 /**
  * Emits `spawned` with the handle, and `hopeless` ({ deaths, how, wasReady }) when no worker has started: after five in
- * a row, or two for the same cause.
+ * a row, or two for the same cause. `settle`: the connections of a worker that is gone.
+ *
+ * @extends {Part<{ crashWatch: import('./crash-watch').CrashWatch, settle:
+ *   NonNullable<import('../features').RunningFeatures['left']> }>}
  */
-class Lifecycle extends EventEmitter {
+class Lifecycle extends Part {
   /** Some worker has started. */
   hasServed = false
   /** Workers that did not, before that. */
@@ -39,42 +42,8 @@ class Lifecycle extends EventEmitter {
   #latestCause = null
   /** The addresses of which it was said last that some slots alone listen there. */
   #saidUneven = ''
-
-  /**
-   * @param {import('../parts').Deps & { crashWatch: import('./crash-watch').CrashWatch,
-   *   settle: NonNullable<import('../features').RunningFeatures['left']> }} deps `settle`: the connections of
-   *   a worker that is gone
-   */
-  constructor ({
-    options,
-    fleet,
-    tasks,
-    spawner,
-    listeningSockets,
-    wasOomKilled,
-    crashWatch,
-    settle,
-    changed,
-    record,
-    stopping,
-    isFollower
-  }) {
-    super()
-    this.isFollower = isFollower
-    /** The addresses of the other primary's workers, while it runs the fleet. @type {ReadonlySet<string>} */
-    this.expected = new Set()
-    this.options = options
-    this.fleet = fleet
-    this.tasks = tasks
-    this.spawner = spawner
-    this.listeningSockets = listeningSockets
-    this.wasOomKilled = wasOomKilled
-    this.crashWatch = crashWatch
-    this.settle = settle
-    this.changed = changed
-    this.record = record
-    this.stopping = stopping
-  }
+  /** The addresses of the other primary's workers, while it runs the fleet. @type {ReadonlySet<string>} */
+  expected = new Set()
 
   /**
    * Obtains a worker for a place: for a slot a standby is taken, where one fits, else one is spawned. It is seated when
