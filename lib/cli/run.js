@@ -92,7 +92,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const { InheritedSockets } = require('../primary/sockets/inherited-sockets')
   const { Orphans } = require('../primary/orphans')
   const { operate } = require('../operate')
-  const { fleetKey } = require('../control/socket-path')
+  const { controlFolders, fleetKey } = require('../control/socket-path')
   const service = takeServiceEnvironment(process.env, process.pid, Object.keys(ENVIRONMENT))
   const own = { inherited: new InheritedSockets(service.sockets), orphans: new Orphans(), takeover }
   const picked = found?.start ?? pickApp(app, args, config, found?.why)
@@ -104,7 +104,10 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const stopped = new Promise(resolve => supervisor.once('stopped', resolve))
   const operations = await operate(supervisor, options, service.variables)
   const { adoption } = supervisor.parts
-  if (options.control !== 'none') adoption.key = fleetKey({ name: supervisor.name, control: options.control }, process.env)
+  if (options.control !== 'none') {
+    adoption.key = fleetKey({ name: supervisor.name, control: options.control }, process.env)
+    adoption.home = options.control ?? controlFolders(process.env)[0]
+  }
   if (!takeover) await adoption.find()
   supervisor.parts.failures.watchProcess()
   obeySignals(supervisor, terminal, parents) // before the forks, which take time

@@ -158,13 +158,13 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
   const adoption = new Adoption({ ...deps, recycler })
   spawner.takeOrphan = slot => adoption.take(slot)
   spawner.orphanSettings = () => {
-    const { key } = adoption
+    const { key, identity } = adoption
     const { orphanTimeoutMs: timeoutMs, journal } = options
     if (key === null || timeoutMs === 0) return null
     const { node, args, cwd } = programOnDisk()
     const revive = options.revive && whyNoRevival() === null ? { node, args, cwd } : null
     const writes = { journal: journal && path.resolve(journal), log: formatOf(options) }
-    return { fleet: key, timeoutMs, ...writes, primary: process.pid, revive }
+    return { identity, timeoutMs, ...writes, primary: process.pid, revive }
   }
   takeover?.on('sole', () => adoption.begin())
   if (takeover) {

@@ -170,6 +170,8 @@ const ORPHAN = record({
   v: count,
   recycle: text(100),
   fleet: name,
+  home: name,
+  app: name,
   pid: count,
   slot: count,
   isLeaving: optional(flag),

@@ -36,7 +36,7 @@ const LEAVE_ON = ['SIGTERM', 'SIGINT', 'SIGQUIT']
 
 /**
  * @typedef {object} Settings
- * @property {string} fleet
+ * @property {{ fleet: string, home: string, app: string }} identity
  * @property {number} timeoutMs
  * @property {string | null} journal
  * @property {'pretty' | 'json' | 'silent'} log
@@ -99,7 +99,7 @@ class Orphan {
 
   /** @param {number} since */
   #serveOn (since) {
-    const { fleet, timeoutMs, revive } = /** @type {Settings} */ (this.settings)
+    const { identity: { fleet }, timeoutMs, revive } = /** @type {Settings} */ (this.settings)
     this.#server = net.createServer({ pauseOnConnect: true }, socket => this.#meet(socket))
     this.#server.on('error', () => {}) // it serves on, and no primary finds it
     const family = familyOf(Number(process.geteuid?.()), fleet)
@@ -136,11 +136,11 @@ class Orphan {
   }
 
   #facts () {
-    const { fleet, id } = /** @type {Settings} */ (this.settings)
+    const { identity, id } = /** @type {Settings} */ (this.settings)
     return {
       v: VERSION,
       recycle: version,
-      fleet,
+      ...identity,
       pid: process.pid,
       slot: this.slot,
       ...this.isLeaving() && { isLeaving: true },

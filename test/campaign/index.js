@@ -6,9 +6,9 @@
  * bench/results/campaign.json and a page beside it; --add adds to what is there. The same seed makes the same choices;
  * what the machine does meanwhile it cannot repeat. The exit code is 1 if a fault was not survived, or cost a request
  * that it had not killed itself; the folder gets the journal, the faults and the requests of each fleet to which that
- * happened. `--kills n`, `--primaries n` (with `--kills` workers, too) and `--moves n` kill workers, kill primaries,
- * and move WebSockets, in place of that; `--deploys n` deploys equal and bad code n times each, with a canary (`--only`
- * one of the kinds, `--seconds` of each comparison).
+ * happened. `--kills n`, `--primaries n` (with `--kills` workers, too), `--anything n` and `--moves n` kill workers,
+ * primaries, or any process of a fleet, and move WebSockets, in place of that; `--deploys n` deploys equal and bad code
+ * n times each, with a canary (`--only` one of the kinds, `--seconds` of each comparison).
  */
 
 const fs = require('node:fs')
@@ -16,6 +16,7 @@ const path = require('node:path')
 const { readFlags, exitOnBadFlag } = require('../../bench/support/flags')
 const { ResultsFile, RESULTS } = require('../../bench/support/results-file')
 const { campaignPage } = require('./page')
+const { killAnything } = require('./anything/run')
 const { deploy, KINDS } = require('./deploys/run')
 const { killWorkers } = require('./kills/run')
 const { leakTable, studyLeaks } = require('./leaks/run')
@@ -23,7 +24,7 @@ const { moveWebSockets } = require('./migration/run')
 const { killPrimaries } = require('./primaries/run')
 const { campaign } = require('./run')
 
-const FLAGS = { seconds: '120', seed: '1', kills: '0', primaries: '0', moves: '0', leaks: '0', mold: false, deploys: '0', only: { default: '' }, evidence: { default: '' }, add: false, out: { default: path.join(RESULTS, 'campaign.json') } }
+const FLAGS = { seconds: '120', seed: '1', kills: '0', primaries: '0', anything: '0', moves: '0', leaks: '0', mold: false, deploys: '0', only: { default: '' }, evidence: { default: '' }, add: false, out: { default: path.join(RESULTS, 'campaign.json') } }
 
 /** @param {import('./run').Try[]} tries */
 function byFault (tries) {
@@ -101,6 +102,21 @@ async function killAllPrimaries (how) {
   process.exitCode = outcomes.some(({ violations }) => violations.length > 0) ? 1 : 0
 }
 
+/** @param {{ kills: number, seed: number, evidence: string }} how */
+async function killAll (how) {
+  const outcomes = await killAnything({
+    ...how,
+    onFleet: ({ variant, violations }) => { for (const what of violations) console.error(`${variant}: ${what}`) }
+  })
+  for (const { variant, kills, violations, ...figures } of outcomes) console.log(`${variant}: ${listed(kills)}; ${listed(figures)}; ${violations.length} wrong`)
+  process.exitCode = outcomes.some(({ violations }) => violations.length > 0) ? 1 : 0
+}
+
+/** @param {Record<string, number>} counts */
+function listed (counts) {
+  return Object.entries(counts).map(([what, count]) => `${count} × ${what}`).join(', ')
+}
+
 /** @param {{ deploys: number, only: string, seconds: number }} how */
 async function deployMany ({ deploys, only, seconds }) {
   const kinds = /** @type {(keyof typeof KINDS)[]} */ (Object.keys(KINDS).filter(kind => kind.includes(only)))
@@ -139,13 +155,13 @@ async function studyMany ({ seconds, isMold, only }) {
 
 async function main () {
   exitOnBadFlag('campaign')
-  const { seconds, seed, kills, primaries, moves, deploys, leaks, mold, only, evidence, add, out } = readFlags(
-    FLAGS, {}, process.argv.slice(2)
-  )
+  const flags = readFlags(FLAGS, {}, process.argv.slice(2))
+  const { seconds, seed, kills, primaries, anything, moves, deploys, leaks, mold, only, evidence, add, out } = flags
   if (Number(primaries) > 0) {
     const workers = Math.round(Number(kills) / Number(primaries))
     return killAllPrimaries({ kills: Number(primaries), workers, seed: Number(seed), evidence })
   }
+  if (Number(anything) > 0) return killAll({ kills: Number(anything), seed: Number(seed), evidence })
   if (Number(kills) > 0) return killMany({ kills: Number(kills), seed: Number(seed), evidence })
   if (Number(moves) > 0) return moveMany({ moves: Number(moves), seed: Number(seed) })
   if (Number(leaks) > 0) return studyMany({ seconds: Number(leaks), isMold: mold, only })

@@ -2,6 +2,7 @@
 
 const fs = require('node:fs')
 const http = require('node:http')
+const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
 const { startCli, FIXTURES } = require('../support/fleet')
@@ -104,6 +105,23 @@ t.test('a worker that drains as its primary is killed keeps its connections; the
   t.match(JSON.parse(body), { replayed: 1 })
   fleet.child.kill('SIGTERM')
   t.same(await fleet.exited, { code: 0, signal: null })
+})
+
+t.test('of two fleets of one name in two control folders each has its own workers; the same app is the same fleet in any folder', async t => {
+  const start = (/** @type {string} */ app) => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ra-'))
+    t.teardown(() => fs.rmSync(folder, { recursive: true }))
+    return startCli(t, ['-w', '1', '--name', 'twin', path.join(FIXTURES, app)], { env: { RECYCLE_CONTROL: '', RECYCLE_CONTROL_DIR: '', XDG_RUNTIME_DIR: folder } })
+  }
+  const { child, events } = await start('plain.js')
+  const { pid } = await events.until('worker.ready')
+  child.kill('SIGKILL')
+  await events.until('worker.orphaned')
+  const other = await start('late.js')
+  await other.events.until('fleet.ready')
+  t.same(other.events.all('fleet.adopted'), [])
+  const same = await start('plain.js')
+  t.match(await same.events.until('fleet.adopted'), { workers: [pid] })
 })
 
 t.test('what an adopted worker has started ends with it', async t => {

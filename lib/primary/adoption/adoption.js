@@ -38,6 +38,8 @@ class Adoption extends Part {
 
   /** A key that tells the fleet from the others of this user; null: it has no orphans. @type {string | null} */
   key = null
+  /** What has its control socket: a folder, or --control. */
+  home = ''
 
   /** Looks for orphans, before anything is bound. */
   async find () {
@@ -50,8 +52,24 @@ class Adoption extends Part {
       if (found === null) return
       this.#known.add(pid)
       if (typeof found === 'string') return this.record('fleet.warning', { warning: 'orphan', orphan: pid, why: found })
-      this.#found.push(found)
+      if (this.#isOurs(found.facts)) this.#found.push(found)
+      else found.leave()
     }))
+  }
+
+  /** What tells its workers, when they are orphans, from those of other fleets. */
+  get identity () {
+    return { fleet: this.key ?? '', home: this.home, app: this.spawner.app }
+  }
+
+  /**
+   * Another app may have the same name, in the control folder of another environment.
+   *
+   * @param {OrphanProcess['facts']} facts
+   */
+  #isOurs (facts) {
+    const { fleet, home, app } = this.identity
+    return facts.fleet === fleet && (facts.home === home || facts.app === app)
   }
 
   /** Adopts those that are found, and that come within a minute: another primary may just have died. */

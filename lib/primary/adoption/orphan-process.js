@@ -26,6 +26,8 @@ const STARTED_AT = 19 // of the fields from its state on
  * @property {number} v
  * @property {string} recycle its version
  * @property {string} fleet
+ * @property {string} home
+ * @property {string} app
  * @property {number} pid
  * @property {number} slot
  * @property {boolean} [isLeaving] it drains
@@ -72,6 +74,12 @@ class OrphanProcess {
     for (const descriptor of message.descriptors) fs.closeSync(descriptor)
     socket.destroy()
     return String(why)
+  }
+
+  /** It is another fleet's. */
+  leave () {
+    for (const descriptor of this.descriptors) fs.closeSync(descriptor)
+    this.socket.destroy()
   }
 
   /**

@@ -70,7 +70,7 @@ async function ofFleet (variant, kills, { random, reloads, workers, evidence }) 
   const args = [BIN, '-w', String(WORKERS), '--control', socket, '--journal', journal, '--drain-timeout', '10s', ...VARIANTS[variant], path.join(FIXTURES, 'websockets.js')]
   const start = () => spawn(process.execPath, args, { env: { ...process.env, PORT: String(port) }, stdio: 'ignore', detached: true })
   const lines = () => fs.existsSync(journal)
-    ? fs.readFileSync(journal, 'utf8').split('\n').filter(Boolean).map(line => JSON.parse(line))
+    ? fs.readFileSync(journal, 'utf8').split('\n').slice(0, -1).filter(Boolean).map(line => JSON.parse(line))
     : []
   const primary = () => lines().filter(({ event }) => event === 'fleet.start').at(-1)?.pid
   /** @param {(line: Record<string, any>) => boolean} is @param {number} [count] */
