@@ -107,6 +107,22 @@ t.test('a worker that drains as its primary is killed keeps its connections; the
   t.same(await fleet.exited, { code: 0, signal: null })
 })
 
+t.test('a worker that takes no more connections as its primary is killed takes the next one when it has room', async t => {
+  const { start } = lineage(t, ['-w', '1'], [path.join(FIXTURES, 'limits.js')])
+  const { port, child, events } = await start({ MOST: '1' })
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(() => agent.destroy())
+  await events.until('fleet.ready')
+  t.match(await get(port, '/', { agent }), { status: 200 })
+  await get(port, '/slow?ms=300', { agent }) // its server is full for long enough
+  child.kill('SIGKILL')
+  await events.until('worker.orphaned')
+  const next = get(port)
+  t.match(await get(port, '/', { agent }), { status: 200, reused: true })
+  agent.destroy()
+  t.match(await next, { status: 200 })
+})
+
 t.test('of two fleets of one name in two control folders each has its own workers; the same app is the same fleet in any folder', async t => {
   const start = (/** @type {string} */ app) => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ra-'))

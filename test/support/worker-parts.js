@@ -77,6 +77,7 @@ async function workerParts (t, listener = (request, response) => response.end(re
     isAtCeiling: false,
     consider () {},
     shut: () => acceptor.shut(),
+    pause: () => acceptor.shut(),
     open: () => acceptor.open(),
     shutEmpty (/** @type {() => void} */ done) { acceptor.shut(); done() }
   })

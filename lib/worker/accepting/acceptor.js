@@ -44,8 +44,9 @@ class Acceptor extends EventEmitter {
   #isRef = true
   #handleClass
   #isOpening = false
-  /** The listening handle, before it is accepted from for the first time. @type {any} */
+  /** A listening handle that is not accepted from, or not yet. @type {any} */
   #unused = null
+  #isPaused = false
   isClosed = false
   /** The app's close() leaves idle connections open, and they can move. */
   keepsIdle = false
@@ -142,7 +143,17 @@ class Acceptor extends EventEmitter {
   shut () {
     for (const handle of [this.#listening, this.#unused]) handle?.close()
     this.#listening = this.#unused = null
-    this.#isOpening = false
+    this.#isOpening = this.#isPaused = false
+  }
+
+  /** Stops accepting for a while: this worker can go on also if the primary dies. */
+  pause () {
+    this.shut()
+    this.#isPaused = true
+    this.reopen(listening => {
+      if (this.#isPaused && this.#unused === null) this.#unused = listening
+      else listening?.close()
+    })
   }
 
   /**
@@ -175,6 +186,7 @@ class Acceptor extends EventEmitter {
    */
   open (opened = () => {}) {
     if (this.isOpen || this.#isOpening || this.isClosed || this.isFull) return opened()
+    this.#isPaused = false
     if (this.#unused) {
       this.#listening = this.#unused
       this.#unused = null

@@ -87,6 +87,12 @@ class Admission {
     for (const acceptor of this.acceptors) acceptor.shut()
   }
 
+  /** As shut(), for a while. */
+  pause () {
+    this.#hold()
+    for (const acceptor of this.acceptors) acceptor.pause()
+  }
+
   /** This worker serves: it accepts. @param {() => void} [opened] called when every acceptor is open */
   open (opened = () => {}) {
     this.#isFull = false
@@ -154,7 +160,7 @@ class Admission {
       if (this.#reopen(this.#limit * REOPEN)) this.channel.send('room')
     } else if (this.tracker.connections.size >= this.#limit) {
       this.#isFull = true
-      this.shut()
+      this.pause()
       this.#sendFull()
     } else {
       for (const acceptor of this.acceptors) this.#considerServer(acceptor)
@@ -166,7 +172,7 @@ class Admission {
     if (acceptor.isFull) {
       if (!acceptor.isOpen) return
       this.#hold()
-      acceptor.shut()
+      acceptor.pause()
       this.#filled.add(acceptor)
     } else if (this.#filled.delete(acceptor)) {
       acceptor.open(() => this.unhold())

@@ -57,7 +57,7 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
       answer({ why, moved })
     }
     state.become('leaving')
-    admission.shut()
+    admission.pause()
     emptying.begin({
       handoff,
       deadlineMs,

@@ -19,6 +19,7 @@ const { MigrationClients } = require('../migration/clients')
 
 const CLIENTS = 40
 const KILLS_OF_FLEET = 25
+const LEAST_SERVING = 2 // of which one is killed
 const PRIMARIES = 0.2 // of the kills
 const FAR_MS = 1200 // between two kills, at most
 const AGAIN_MS = 300
@@ -106,6 +107,8 @@ async function ofFleet (variant, kills, random, evidence) {
     const all = members()
     const pid = random() < PRIMARIES && all.includes(primary) ? primary : all[Math.floor(random() * all.length)]
     const kind = kindOf(pid)
+    const serving = () => members().filter(pid => kindOf(pid) === 'worker, serves')
+    if (kind === 'worker, serves' && serving().length < LEAST_SERVING) continue
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
@@ -122,8 +125,8 @@ async function ofFleet (variant, kills, random, evidence) {
       const before = started()
       const supervised = becomesTrue(() => started() > before && isReady(), LONGEST_MS)
       if (random() < 0.3) { // a worker as well, meanwhile
-        const worker = members().find(pid => kindOf(pid) === 'worker, serves')
-        if (worker) process.kill(worker, 'SIGKILL')
+        const workers = serving()
+        if (workers.length >= LEAST_SERVING) process.kill(workers[0], 'SIGKILL')
         ofWorkers.push(Date.now())
       }
       if (!await supervised) {
