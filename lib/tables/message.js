@@ -99,9 +99,12 @@ const ofConnections = (kind, record) => ({
     id, ok: flag, row: optional(count), why: optional(orNull(why)), isStalled: optional(flag), isOwner: optional(flag)
   }),
   behind: kind('what its app has sent to a connection that it has given away; `mark`: all up to that `ahead`; `isOver`: nothing follows, and, where it `isEnded`, the app there has ended it', behind),
-  ahead: kind('of a connection that is here, whose sender\'s app sees it as open still: tell what was sent up to here; null: it is to close there', ahead)
+  ahead: kind('of a connection that is here, whose sender\'s app sees it as open still: tell what was sent up to here; null: it is to close there', ahead),
+  batching: kind('connections can pass many at a time, by the socket that comes along; without one: that is in use', {}, 'socket'),
+  batch: kind('messages of a hand-off; where connections come with them, a packet of that number is on that socket, and each message names its `descriptor` by its index there', {
+    number: count, messages: listOf(object, MOST_BATCHED) // each is checked by itself
+  })
 })
-const batch = { number: count, messages: listOf(object, MOST_BATCHED) } // each is checked by itself
 // net's server data: https servers alone have any
 const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) })
 
@@ -150,8 +153,6 @@ const FROM_WORKER = Object.freeze({
   }),
   full: kind('it has stopped accepting, at the limit or for want of descriptors', { isAtCeiling: flag }),
   room: kind('it accepts again'),
-  batching: kind('it has the socket that came with `batching`'),
-  batch: kind('messages of a hand-off; where connections come with them, a packet of that number is on that socket, and each message names its `descriptor` by its index there', batch),
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
     id,
     why: orNull(why),
@@ -198,8 +199,6 @@ const FROM_PRIMARY = Object.freeze({
   'tell-requests': kind('tell each request as it begins, for so long: workers have died suddenly', { forMs: duration }),
   acceptLimit: kind('leave the queue to the others from this many connections on', { limit: count }),
   share: kind('give connections away: those that make so much `load` (one has at most `most`), and idle ones, up to a `count`; `streams`: as many of them may be upgraded or raw ones', { load: ratio, most: ratio, count, streams: count }),
-  batching: kind('connections can pass many at a time, by this socket', {}, 'socket'),
-  batch: kind('as from the worker', batch),
   ...Object.assign({}, ...FEATURES.map(({ fromPrimary }) => fromPrimary?.(shapes)))
 })
 

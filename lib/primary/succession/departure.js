@@ -10,7 +10,7 @@ const { Part } = require('../part')
 const { leave } = require('../workers/retirement')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
-const MOVE_MS = 5 // for each connection: between the two primaries they go one by one
+const MOVE_MS = 5 // for each connection: without the addon they pass between the two primaries one by one
 
 /** @extends {Part<{ sampler: import('../measuring/sampler').Sampler }>} */
 class Departure extends Part {

@@ -144,6 +144,7 @@ class Handover extends Part {
     const hello = await successor.expect('hello', HELLO_MS)
     this.#step('hello')
     if (hello.version !== VERSION) throw new Error(`recycle ${hello.recycle} cannot take over from this version; stop the fleet, and start it anew`)
+    successor.offerBatching()
     const lent = new Set()
     const lend = () => {
       for (const { key, handle, ...socket } of this.listeningSockets.list()) {
@@ -183,7 +184,7 @@ class Handover extends Part {
   /** @param {Successor} successor @param {Serving} serving */
   async #leave (successor, { addresses, workers }) {
     const pid = /** @type {number} */ (successor.process.pid)
-    Object.assign(successor, { addresses: new Set(addresses), window: workers.length })
+    Object.assign(successor, { addresses: new Set(addresses), workers: workers.length })
     this.receivers = [successor]
     this.ledger.connectPeer(successor)
     this.ledger.look() // for what dead workers had, perhaps

@@ -29,8 +29,6 @@ class Peer extends Channel {
   #failure = null
   /** The addresses that each of its workers listens on. @type {Set<string>} */
   addresses = new Set()
-  /** How many connections it takes at once: one for each of its workers. */
-  window = 0
   /** Of no matter where all workers of this fleet leave. */
   connections = 0
 
@@ -43,16 +41,32 @@ class Peer extends Channel {
     this.other = process
     process.on('message', (/** @type {any} */ received, /** @type {any} */ handle) => {
       const message = ourMessage(received, handle)
-      if (message === null) return
-      const { cmd, type, ...fields } = message
-      const flaw = flawOf(kinds, message, handle)
-      if (flaw === null) return this.handlers.call(type, fields, handle)
-      handle?.close?.()
-      if (!Object.hasOwn(kinds, type)) return // of a later version
-      // Of another version: it keeps the connection
-      if (type === 'move' && Number.isSafeInteger(fields.id)) this.send('moved', { id: fields.id, ok: false })
-      else this.fail(`it sent an invalid message (${String(type).slice(0, 40)}): ${flaw}`)
+      if (message !== null) this.#receive(kinds, message, handle)
     })
+    this.hear({
+      batching: (_, socket) => {
+        if (socket) this.beginBatching(socket)
+        else this.isBatching = true
+      },
+      batch: batch => {
+        for (const { message, descriptor } of this.open(batch)) this.#receive(kinds, message, descriptor)
+      }
+    })
+  }
+
+  /**
+   * @param {Readonly<Record<string, import('../../tables/message').Kind>>} kinds
+   * @param {import('../../core/envelope').Message} message @param {any} handle
+   */
+  #receive (kinds, message, handle) {
+    const { cmd, type, ...fields } = message
+    const flaw = flawOf(kinds, message, handle)
+    if (flaw === null) return this.handlers.call(type, fields, handle)
+    handle?.close?.()
+    if (!Object.hasOwn(kinds, type)) return // of a later version
+    // Of another version: it keeps the connection
+    if (type === 'move' && Number.isSafeInteger(fields.id)) this.send('moved', { id: fields.id, ok: false })
+    else this.fail(`it sent an invalid message (${String(type).slice(0, 40)}): ${flaw}`)
   }
 
   /** Nothing more is expected of it. @param {string} why */

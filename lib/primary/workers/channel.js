@@ -2,16 +2,19 @@
 
 /**
  * The traffic between the primary and another process, a worker's or another primary's: messages, calls with their
- * answers, its end.
+ * answers, its end. Connections pass many at a time, on a socket of their own, where the addon is there on both sides.
  */
 
 const { EventEmitter } = require('node:events')
 const { Handlers, message } = require('../../core/envelope')
+const { loadAddon } = require('../../native/addon')
+const { BATCHED, Batches } = require('../../native/batches')
 const { Descriptor } = require('../../native/descriptor')
 const { nextEvent } = require('./next-event')
 const { howItLeft } = require('./process')
 /** @import { Left, WorkerProcess } from './process' */
 
+const BATCHED_WINDOW = 256
 const DYING_MS = 1000 // a worker's exit comes this much later than its channel's end, at the most
 
 /**
@@ -29,6 +32,12 @@ class Channel extends EventEmitter {
   /** @type {Left | null} */
   left = null
   #lastId = 0
+  /** @type {Batches | null} */
+  #batches = null
+  /** The other end has its socket: connections pass many at a time. */
+  isBatching = false
+  /** How many workers are at the other end. */
+  workers = 1
   /**
    * The functions that take the answer of each call that has none yet, by its id.
    *
@@ -46,8 +55,12 @@ class Channel extends EventEmitter {
     this.on('newListener', event => { if (!Object.hasOwn(events, event) && event !== 'error') throw new Error(`there is no event ${event}`) })
     this.process = process
     this.handlers = new Handlers(kinds)
-    process.on('down', () => this.emit('disconnect'))
+    process.on('down', () => {
+      this.#batches?.close()
+      this.emit('disconnect')
+    })
     process.on('exit', left => {
+      this.#batches?.close()
       this.left = left
       this.emit('exit', left)
     })
@@ -73,7 +86,48 @@ class Channel extends EventEmitter {
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, socket, sent = () => {}) {
+    if (this.#batches && this.isBatching && BATCHED.has(type)) {
+      return this.#batches.add({ message: message(type, fields), handle: socket, sent })
+    }
+    this.#batches?.flush()
     this.sendNow(message(type, fields), socket, sent)
+  }
+
+  /** Gives the other end its socket, where there is the addon; that sends `batching` where it can use it. */
+  offerBatching () {
+    const { addon } = loadAddon()
+    if (!addon || this.#batches) return // an app may have sent this hello
+    const [ours, theirs] = addon.socketpair().map(fd => new Descriptor(fd))
+    this.#batchBy(addon, ours)
+    this.give('batching', theirs)
+  }
+
+  /** @param {any} socket the other end's, ours from here on */
+  beginBatching (socket) {
+    const { addon } = loadAddon()
+    if (!addon || this.#batches) return socket.close()
+    socket.unref()
+    this.#batchBy(addon, socket)
+    this.isBatching = true
+    this.send('batching')
+  }
+
+  /** @param {import('../../native/addon').Addon} addon @param {any} socket this end's */
+  #batchBy (addon, socket) {
+    this.#batches = new Batches({ addon, socket, send: (message, handle, sent) => this.sendNow(message, handle, sent) })
+  }
+
+  /**
+   * How many connections the other end is asked for at once: two batches (lib/native/batches.js); without batches one
+   * a worker, for Node would queue more behind it, where they cannot be taken back.
+   */
+  get window () {
+    return this.isBatching ? BATCHED_WINDOW : this.workers
+  }
+
+  /** @param {any} batch @returns {{ message: import('../../core/envelope').Message, descriptor?: Descriptor }[]} */
+  open (batch) {
+    return this.#batches?.open(batch) ?? []
   }
 
   /** Sends a descriptor, which is closed here then. @param {string} type @param {Descriptor} descriptor */

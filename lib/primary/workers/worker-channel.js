@@ -2,35 +2,25 @@
 
 /**
  * The channel to a worker, whose app shares the other end and may send what it likes: each message is checked at the
- * door. Connections pass many at a time, on a socket of their own, where the addon is there on both sides.
+ * door.
  */
 
-const { message, ourMessage } = require('../../core/envelope')
+const { ourMessage } = require('../../core/envelope')
 const { FROM_WORKER, flawOf } = require('../../tables/message')
-const { loadAddon } = require('../../native/addon')
-const { BATCHED, Batches } = require('../../native/batches')
-const { Descriptor } = require('../../native/descriptor')
+const { BATCHED } = require('../../native/batches')
 const { now } = require('../clock')
 const { Channel } = require('./channel')
 const { version } = require('./worker-code')
-
-const WINDOW = 1
-const BATCHED_WINDOW = 256
 
 /** Emits `foreign`, `offers`, `flaw`, once, and `failed` as WorkerHandle's EVENTS says. */
 class WorkerChannel extends Channel {
   /** When anything was last heard that its event loop has sent: ms, by clock.js. */
   heardAt = now()
   #isFlawed = false
-  /** @type {Batches | null} */
-  #batches = null
-  /** The other end has its socket: connections pass many at a time. */
-  isBatching = false
 
   /** @param {import('./process').WorkerProcess} process @param {object} events all that this emits, by name */
   constructor (process, events) {
     super(process, FROM_WORKER, events)
-    this.on('disconnect', () => this.#batches?.close())
     process.on('message', (/** @type {any} */ received, socket) => {
       const ours = ourMessage(received, socket)
       if (ours !== null) this.#receive(ours, socket)
@@ -38,41 +28,14 @@ class WorkerChannel extends Channel {
     process.on('flaw', (type, flaw) => this.refuse({ type }, flaw))
     this.hear({
       answer: answer => this.answered(answer),
-      batching: () => { this.isBatching = true },
+      batching: (_, socket) => {
+        socket?.close() // an app has sent it
+        this.isBatching = true
+      },
       batch: batch => {
-        for (const { message, descriptor } of this.#batches?.open(batch) ?? []) {
-          this.#receive(message, descriptor, BATCHED)
-        }
+        for (const { message, descriptor } of this.open(batch)) this.#receive(message, descriptor, BATCHED)
       }
     })
-  }
-
-  /**
-   * How many connections it is asked for at once: two batches (lib/native/batches.js); without batches one, for Node
-   * would queue more behind it, where they cannot be taken back.
-   */
-  get window () {
-    return this.isBatching ? BATCHED_WINDOW : WINDOW
-  }
-
-  /** @override @type {Channel['send']} */
-  send (type, fields, socket, sent = () => {}) {
-    if (this.#batches && this.isBatching && BATCHED.has(type)) {
-      return this.#batches.add({ message: message(type, fields), handle: socket, sent })
-    }
-    this.#batches?.flush()
-    super.send(type, fields, socket, sent)
-  }
-
-  /** Gives the other end its socket, where there is the addon. It sends `batching` where it can use it. */
-  offerBatching () {
-    const { addon } = loadAddon()
-    if (!addon || this.#batches) return // an app may have sent this hello
-    const [ours, theirs] = addon.socketpair().map(fd => new Descriptor(fd))
-    this.#batches = new Batches({
-      addon, socket: ours, send: (message, socket, sent) => this.sendNow(message, socket, sent)
-    })
-    this.give('batching', theirs)
   }
 
   /**

@@ -1,7 +1,10 @@
 'use strict'
 
 const { EventEmitter } = require('node:events')
+const fs = require('node:fs')
 const t = require('tap')
+const { loadAddon } = require('../../../lib/native/addon')
+const { Descriptor } = require('../../../lib/native/descriptor')
 const { FROM_PREDECESSOR, FROM_SUCCESSOR, VERSION } = require('../../../lib/tables/primary-message')
 const { message } = require('../../../lib/core/envelope')
 const { Peer } = require('../../../lib/primary/succession/peer')
@@ -75,4 +78,52 @@ t.test('what is expected does not come when the other primary has given up, has 
   const serving = exited.peer.expect('serving', 1000)
   exited.peer.process.emit('exit', { code: 7, signal: null })
   await t.rejects(serving, { message: 'it exited with code 7' })
+})
+
+t.test('connections pass many at a time between two primaries', { skip: loadAddon().missing ?? false }, async t => {
+  const addon = /** @type {import('../../../lib/native/addon').Addon} */ (loadAddon().addon)
+  const [to, from] = addon.socketpair()
+  /** As another process gets it. @param {any} handle */
+  const passed = handle => {
+    addon.send(to, 'copy', [handle.fd])
+    return new Descriptor(/** @type {any} */ (addon.receive(from)).descriptors[0]).handle
+  }
+  /** @type {string[]} */
+  const types = []
+  const ends = [new EventEmitter(), new EventEmitter()]
+  const [predecessor, successor] = [FROM_SUCCESSOR, FROM_PREDECESSOR].map((kinds, i) => {
+    const send = (/** @type {any} */ what, /** @type {any} */ handle, /** @type {any} */ sent) => {
+      types.push(what.type)
+      const copy = handle && passed(handle)
+      setImmediate(() => ends[1 - i].emit('message', what, copy))
+      process.nextTick(sent, null)
+    }
+    return new Peer(/** @type {any} */ (Object.assign(ends[i], { send })), kinds)
+  })
+  predecessor.workers = 5
+  t.equal(predecessor.window, 5, 'one for each worker')
+  predecessor.offerBatching()
+  while (!predecessor.isBatching) await new Promise(resolve => setImmediate(resolve))
+  t.same([types, predecessor.window], [['batching', 'batching'], 256])
+  /** @type {any[]} */
+  const heard = []
+  successor.hear({
+    move: ({ id }, socket) => {
+      heard.push([id, socket.isDescriptor])
+      socket.close()
+      successor.send('moved', { id, ok: true })
+    }
+  })
+  const answered = new Promise(resolve => predecessor.hear({ moved: ({ id }) => { if (id === 3) resolve(id) } }))
+  const files = [1, 2, 3].map(id => {
+    const file = new Descriptor(fs.openSync(__filename, 'r'))
+    predecessor.send('move', { id, parcel: { key: 'a', leftMs: null } }, file)
+    return file
+  })
+  await answered
+  t.same(heard, [[1, true], [2, true], [3, true]])
+  t.same(types.slice(2), ['batch', 'batch'], 'there and back')
+  for (const file of files) file.close()
+  for (const end of ends) end.emit('exit', { code: 0, signal: null })
+  for (const fd of [to, from]) fs.closeSync(fd)
 })
