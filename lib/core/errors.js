@@ -1,6 +1,7 @@
 'use strict'
 
 const { formatValue, shorten } = require('./format-value')
+const { sayIfReplaced } = require('./start-failure')
 
 /** @typedef {(d: Record<string, any>) => string} Sentence */
 
@@ -36,7 +37,7 @@ const OF_THE_RUN = {
   RECYCLE_APP_DIES: d => d.wasReady ? `no worker stays up: ${d.deaths} died as soon as they were ready, the last one ${d.how}` : `no worker becomes ready: ${d.deaths} died or gave up in a row, the last one ${d.how}`,
   RECYCLE_NOT_READY: d => `${d.what} did not become ready: ${d.why}; it is tried again`,
   RECYCLE_NOT_DONE: d => `${d.what} of slot ${d.slot} was not done: ${d.why}`,
-  RECYCLE_ROLLOUT_STOPPED: d => `the reload was stopped after ${d.failures} replacements in a row that did not become ready${d.why ? `: ${d.why}` : ''}; the old workers stay in service`,
+  RECYCLE_ROLLOUT_STOPPED: d => `the reload was stopped after ${d.failures} replacements in a row that did not become ready${d.why ? `: ${d.why}` : ''}; the old workers stay in service${sayIfReplaced(d)}`,
   RECYCLE_REJECTED: d => `the new code was rejected: ${d.why}; the workers before serve on`,
   RECYCLE_ON_TRIAL: d => `a reload has new code on trial, for ${d.left} more; it ends sooner by recycle reload --promote, or --abort`,
   RECYCLE_NO_TRIAL: d => `${d.option}: no reload has new code on trial`,

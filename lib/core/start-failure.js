@@ -80,4 +80,9 @@ function nameOf ({ pid, command }) {
   return `pid ${pid} (${command})`
 }
 
-module.exports = { explainSilence, explainRefusal, primaryBranchIn, sayPrimaryBranch }
+/** Of a reload that was stopped. @param {{ isReplaced?: boolean }} how */
+function sayIfReplaced ({ isReplaced = false }) {
+  return isReplaced ? '; a worker that must be replaced meanwhile runs the new code: mend it and reload' : ''
+}
+
+module.exports = { sayIfReplaced, explainSilence, explainRefusal, primaryBranchIn, sayPrimaryBranch }

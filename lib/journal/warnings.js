@@ -5,7 +5,7 @@
 const { FEATURES, SUCCESSION } = require('../features')
 const { nameOf, listUneven } = require('../core/address')
 const { sayCrashing } = require('../core/crashes')
-const { sayPrimaryBranch } = require('../core/start-failure')
+const { sayIfReplaced, sayPrimaryBranch } = require('../core/start-failure')
 const { count, formatSize, formatTime } = require('../core/units')
 const { WHY_STAYED } = require('../core/why-stayed')
 const { workerOf } = require('./format')
@@ -16,7 +16,7 @@ const { workerOf } = require('./format')
 const WARNINGS = {
   'mapped-files': l => `${workerOf(l)}: most of what it has grown by, to ${formatSize(l.bytes)} (${l.metric}), are pages of files that it has mapped, which no recycle frees: what counts is its anonymous memory, ${formatSize(l.anonBytes)} now; --metric anon has it so from the start`,
   'fresh-over-budget': l => `slot ${l.slot}: ${sayFreshOverBudget(l)}`,
-  'rollout-stopped': l => `the reload is stopped: ${l.failures} replacements in a row did not become ready${l.why ? `: ${l.why}` : ''}; the old workers stay in service`,
+  'rollout-stopped': l => `the reload is stopped: ${l.failures} replacements in a row did not become ready${l.why ? `: ${l.why}` : ''}; the old workers stay in service${sayIfReplaced(l)}`,
   'few-workers': l => `${count(l.workers, 'worker')} and not 2×CPU+1, which is ${l.desired}: ${limitOf(l)} is not enough for more${l.freshBytes ? `, as a worker takes ${formatSize(l.freshBytes)} when it is new` : ''}; --workers takes a number`,
   'over-committed': l => `${l.workers} workers and ${l.beside} beside them may take ${formatSize(l.softBytes)} each, more than ${limitOf(l)} has room for, which is ${count(l.fitting, 'worker')}: the kernel may kill a worker before its budget replaces it; lower --max-rss (auto computes it) or --workers`,
   'memory-limit': l => `${formatSize(l.usedBytes)} are used of ${limitOf(l)}; workers are measured every ${formatTime(l.nextLookMs)} until it is less`,

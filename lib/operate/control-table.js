@@ -8,6 +8,7 @@ const { listUneven } = require('../core/address')
 const { sayCrashing } = require('../core/crashes')
 const { escapeControls } = require('../core/escape-controls')
 const { count, formatSize } = require('../core/units')
+const { sayIfReplaced } = require('../core/start-failure')
 const { sayFreshOverBudget } = require('../journal/warnings')
 const { layOut, short } = require('../core/grid')
 const { COLUMNS, bar, measured, orDash } = require('./worker-columns')
@@ -42,7 +43,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
     escapeControls(`${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(more)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
     ...crashing ? [paint('red', escapeControls(sayCrashing(crashing)))] : [],
     ...uneven.length > 0 ? [paint('yellow', escapeControls(`the workers listen on different addresses: ${listUneven(uneven)}`))] : [],
-    ...reloadStopped ? [paint('red', escapeControls(`the latest reload (generation ${reloadStopped.generation}) was stopped after ${reloadStopped.failures} replacements that did not become ready: ${reloadStopped.why}`))] : [],
+    ...reloadStopped ? [paint('red', escapeControls(`the latest reload (generation ${reloadStopped.generation}) was stopped after ${reloadStopped.failures} replacements that did not become ready: ${reloadStopped.why}${sayIfReplaced(reloadStopped)}`))] : [],
     ...freshOverBudget ? [paint('yellow', escapeControls(sayFreshOverBudget(freshOverBudget)))] : [],
     ...notReaped ? [paint('yellow', escapeControls(`processes that the app leaves behind are not reaped: ${notReaped}`))] : [],
     ...waiting.length > 0 ? [paint('yellow', `no room in memory to replace slot ${waiting.join(', ')}: the worker stays until there is`)] : [],

@@ -94,10 +94,10 @@ t.test('a reload whose replacements fail stops after three, keeps the old worker
   const before = pids()
 
   set('dies')
-  await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED', message: /did not become ready: it exited with code 7; the old workers stay in service$/ })
+  await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED', message: /did not become ready: it exited with code 7; the old workers stay in service; a worker that must be replaced meanwhile runs the new code: mend it and reload$/ })
   t.same(pids(), before)
-  t.match(events.all('fleet.warning'), [{ warning: 'rollout-stopped', failures: 3, why: 'it exited with code 7' }])
-  t.match(formatStatus(supervisor.status()), '\nthe latest reload (generation 1) was stopped after 3 replacements that did not become ready: it exited with code 7\n')
+  t.match(events.all('fleet.warning'), [{ warning: 'rollout-stopped', failures: 3, why: 'it exited with code 7', isReplaced: true }])
+  t.match(formatStatus(supervisor.status()), '\nthe latest reload (generation 1) was stopped after 3 replacements that did not become ready: it exited with code 7; a worker that must be replaced meanwhile runs the new code: mend it and reload\n')
   t.equal(events.all('worker.not-ready').length, 3)
   const { t: stoppedAt } = events.all('fleet.warning')[0]
   await events.until('worker.sample', { where: line => line.t > stoppedAt + 1500 })

@@ -185,8 +185,14 @@ class Recycler extends Part {
 
   /** @param {string} why a replacement did not come up; after some in a row the reload is stopped */
   #rolloutFailed (why) {
-    if (!this.fleet.rollout.failed(why)) return
-    this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE, why })
+    const { rollout } = this.fleet
+    const serves = (/** @type {number} */ generation) =>
+      this.fleet.serving().some(handle => handle.generation === generation)
+    if (!rollout.failed(why, (before, wanted) => !serves(wanted) && this.spawner.canRun(before, wanted))) return
+    const { generation, isReplaced } = /** @type {NonNullable<typeof rollout.stopped>} */ (rollout.stopped)
+    this.spawner.settle(rollout.generation, isReplaced ? undefined : generation)
+    if (!isReplaced) this.fleet.tryAnew()
+    this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE, why, isReplaced })
     for (const { incumbent, recycle } of this.fleet.list()) {
       if (incumbent?.reason === 'reload' && !recycle) this.sampler.keep(incumbent)
     }

@@ -27,6 +27,7 @@ class Reloading extends Part {
   async back () {
     const { rollout } = this.fleet
     if (rollout.trial) throw new RecycleError('RECYCLE_NO_RELEASE', { why: 'a reload has new code on trial; recycle reload --abort takes that back' })
+    if (rollout.stopped?.isReplaced === false) throw new RecycleError('RECYCLE_NO_RELEASE', { why: `the latest reload has failed, and the fleet runs ${this.spawner.app} all along` })
     const release = this.spawner.appPath.before(rollout.generation)
     if (typeof release === 'string') throw new RecycleError('RECYCLE_NO_RELEASE', { why: release })
     const generation = rollout.begin(true)
@@ -97,6 +98,8 @@ class Reloading extends Part {
   /** @param {number} generation */
   async #rollOut (generation) {
     const { rollout } = this.fleet
+    this.spawner.keep(rollout.proven)
+    this.fleet.tryAnew()
     this.record('fleet.reload', { generation })
     this.look({ requestedAlone: true })
     const isOld = (/** @type {WorkerHandle | undefined} */ handle) =>
@@ -106,6 +109,7 @@ class Reloading extends Part {
         !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
     if (rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE, ...rollout.stopped })
     rollout.finish(generation)
+    if (rollout.generation === generation) this.spawner.settle(generation)
     this.spawner.appPath.settle(generation)
     this.record('fleet.reloaded', { generation, app: this.spawner.appPath.known(generation) })
   }

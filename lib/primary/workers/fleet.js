@@ -222,6 +222,11 @@ class Fleet {
       numbers.includes(slot) && !incumbent?.isServing && boots.failures >= Rollout.PATIENCE)
   }
 
+  /** Other code is started from here on: failures of the code before delay no worker. */
+  tryAnew () {
+    for (const { boots } of [...this.list(), this.standbyPool]) boots.succeeded()
+  }
+
   /** Every worker alive, whatever its state. @returns {WorkerHandle[]} */
   all () {
     return [

@@ -5,7 +5,7 @@
  *
  * Each reload asks for a newer generation. One that comes while another is under way only raises what is wanted, so
  * overlapping reloads coalesce: no worker is replaced twice without need. New code can be tried first, in slots of its
- * own:
+ * own. Where the replacements of a reload fail, workers that are spawned run the code before, as long as they can:
  *
  *     try() ─▶ on trial ─┬─ promote() ─▶ all are to run it ─▶ finish()
  *                        └─ reject()  ─▶ its slots close
@@ -16,6 +16,8 @@ class Rollout {
 
   /** Of workers that are spawned now, but for those on trial. */
   generation = 0
+  /** Its code is that of the latest reload that was finished. */
+  proven = 0
   /** The highest so far. */
   #latest = 0
   /** Workers older than this are to be replaced; null: no reload is under way. @type {number | null} */
@@ -23,9 +25,11 @@ class Rollout {
   #failures = 0
   #stoppedAt = -1
   /**
-   * The latest reload, where replacements that failed have stopped it; `why` the last one did.
+   * The latest reload, where replacements that failed have stopped it; `why` the last one did; `isReplaced`: the code
+   * before is there no more, and workers that are spawned run the new one.
    *
-   * @type {{ readonly generation: number, readonly failures: number, readonly why: string } | null}
+   * @type {{ readonly generation: number, readonly failures: number, readonly why: string, readonly isReplaced: boolean
+   *   } | null}
    */
   stopped = null
   /**
@@ -85,11 +89,17 @@ class Rollout {
     this.#failures = 0
   }
 
-  /** @param {string} why a replacement did not get ready @returns {boolean} the rollout is stopped by it */
-  failed (why) {
+  /**
+   * @param {string} why a replacement did not get ready
+   * @param {(before: number, wanted: number) => boolean} [canGoBack] workers can be started by the code before
+   * @returns {boolean} the rollout is stopped by it
+   */
+  failed (why, canGoBack = () => false) {
     if (this.#wanted === null || ++this.#failures < Rollout.PATIENCE) return false
-    this.#stoppedAt = this.#wanted
-    this.stopped = { generation: this.#wanted, failures: this.#failures, why }
+    const generation = this.#stoppedAt = this.#wanted
+    const isReplaced = !canGoBack(this.proven, generation)
+    this.stopped = { generation, failures: this.#failures, why, isReplaced }
+    if (!isReplaced) this.generation = this.proven
     this.#wanted = this.trial = null
     return true
   }
@@ -101,6 +111,7 @@ class Rollout {
 
   /** @param {number} generation */
   finish (generation) {
+    this.proven = Math.max(this.proven, generation)
     if (this.#wanted === generation) this.#wanted = this.trial = null
   }
 

@@ -3,6 +3,24 @@
 const t = require('tap')
 const { Rollout } = require('../../../lib/primary/workers/rollout')
 
+t.test('where replacements fail, workers are spawned by the code before again, as long as they can be', async t => {
+  const rollout = new Rollout()
+  const stop = (/** @type {boolean} */ isThere) => {
+    const wanted = rollout.begin(true)
+    /** @type {number[][]} */
+    const asked = []
+    while (!rollout.failed('it exits', (...codes) => { asked.push(codes); return isThere })) t.equal(rollout.generation, wanted)
+    return asked
+  }
+  t.same(stop(true), [[0, 1]])
+  t.match([rollout.generation, rollout.stopped], [0, { generation: 1, isReplaced: false }])
+  t.same(stop(false), [[0, 2]])
+  t.match([rollout.generation, rollout.stopped], [2, { generation: 2, isReplaced: true }])
+  rollout.finish(rollout.begin(true))
+  t.same(stop(true), [[3, 4]])
+  t.equal(rollout.generation, 3)
+})
+
 t.test('no reload, no requested', async t => {
   const rollout = new Rollout()
   t.equal(rollout.generation, 0)
@@ -44,7 +62,7 @@ t.test('three failures in a row stop it', async t => {
   const generation = rollout.begin(true)
   t.same([rollout.failed('it exits'), rollout.failed('it exits'), rollout.failed('it exits')], [false, false, true])
   t.equal(rollout.wasStopped(generation), true)
-  t.same(rollout.stopped, { generation, failures: 3, why: 'it exits' })
+  t.same(rollout.stopped, { generation, failures: 3, why: 'it exits', isReplaced: true })
   t.equal(rollout.requested(0), null, 'the old workers stay')
   t.equal(rollout.failed('it exits'), false, 'it is stopped once')
   rollout.begin(true)
