@@ -4,8 +4,7 @@
 
 const { escapeControls, escapedJson } = require('../core/escape-controls')
 
-/** What cannot be written is no reason to fail: the reader, such as `head`, has closed the pipe. */
-const READER_GONE = 'EPIPE'
+const READER_GONE = 'EPIPE' // such as `head`, which has closed the pipe: no reason to fail
 
 let hasPrinted = false
 let hasFailed = false

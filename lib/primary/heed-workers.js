@@ -1,6 +1,6 @@
 'use strict'
 
-/** What the primary does at what a worker says and does, beside what each part hears for itself. */
+/** The primary's answers to what a worker says and does, beside what each part hears for itself. */
 
 const { version } = /** @type {{ version: string }} */ (require('../../package.json'))
 const { whyStayed } = require('../core/why-stayed')
@@ -12,7 +12,7 @@ function heedWorkers (parts) {
   const { autoSize, failures, features, lifecycle, look, record, sampler, tasks, onMessage } = parts
   const { gone } = parts.spawner.outputs
   const { listeningSockets, owners, ledger, balancer, children, crashWatch, rotation } = parts
-  /** What each worker would warn of, of which it has been warned. @type {Set<string>} */
+  /** Warnings that each worker would give, and that have been given. @type {Set<string>} */
   const said = new Set()
   const warnOnce = (/** @type {{ warning: string } & Record<string, any>} */ fields, /** @type {string} */ of) => {
     const key = `${fields.warning} ${of}`

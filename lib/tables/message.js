@@ -108,7 +108,7 @@ const ofConnections = (kind, record) => ({
 // net's server data: https servers alone have any
 const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) })
 
-/** What is known of a worker that has sent no heartbeat yet. */
+/** The latest heartbeat of a worker that has sent none yet. */
 const NO_BEAT = {
   requests: 0, // begun since the start
   inFlight: 0,

@@ -8,6 +8,8 @@ const RESOLUTION_MS = 10 // of the timer whose ticks Node measures: so far apart
 /** Over how long the percentile is taken. @param {{ intervalMs: number, samples: number }} options */
 const periodOf = ({ intervalMs, samples }) => Math.max(SHORTEST_MS, intervalMs * samples)
 
+/** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
   name: 'max-lag',
@@ -48,7 +50,7 @@ function watchLag ({ options, now }) {
   let wokeAt = 0
   return {
     wake: () => { wokeAt = now() },
-    probe: (/** @type {import('../../primary/workers/worker-handle').WorkerHandle} */ handle) => (/** @type {number} */ at) => {
+    probe: (/** @type {WorkerHandle} */ handle) => (/** @type {number} */ at) => {
       const isKnown = at - Math.max(Number(handle.upSince), wokeAt) >= 3 * periodOf(options)
       return { lagP99Ms: isKnown ? handle.latest.lagP99Ms ?? null : null }
     }

@@ -38,7 +38,7 @@ class Adoption extends Part {
 
   /** A key that tells the fleet from the others of this user; null: it has no orphans. @type {string | null} */
   key = null
-  /** What has its control socket: a folder, or --control. */
+  /** A folder, or --control: where its control socket is. */
   home = ''
 
   /** Looks for orphans, before anything is bound. */
@@ -57,7 +57,7 @@ class Adoption extends Part {
     }))
   }
 
-  /** What tells its workers, when they are orphans, from those of other fleets. */
+  /** Tells its workers, when they are orphans, from those of other fleets. */
   get identity () {
     return { fleet: this.key ?? '', home: this.home, app: this.spawner.app }
   }

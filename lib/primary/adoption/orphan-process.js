@@ -76,7 +76,7 @@ class OrphanProcess {
     return String(why)
   }
 
-  /** It is another fleet's. */
+  /** The orphan is another fleet's. */
   leave () {
     for (const descriptor of this.descriptors) fs.closeSync(descriptor)
     this.socket.destroy()

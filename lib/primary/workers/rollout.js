@@ -16,7 +16,7 @@ class Rollout {
 
   /** Of workers that are spawned now, but for those on trial. */
   generation = 0
-  /** Its code is that of the latest reload that was finished. */
+  /** The generation of the latest reload that was finished. */
   proven = 0
   /** The highest so far. */
   #latest = 0
