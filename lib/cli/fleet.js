@@ -63,11 +63,19 @@ async function find (command) {
   try {
     return await findFleet(which)
   } catch (error) {
-    if (!(error instanceof RecycleError) || error.code !== 'RECYCLE_NO_FLEET' || !error.details.running) throw error
+    if (!(error instanceof RecycleError) || error.code !== 'RECYCLE_NO_FLEET') throw error
+    if (!error.details.running) throw new RecycleError('RECYCLE_NO_FLEET', { ...error.details, orphans: orphans() })
     if (which.name === 'all') return findFleet({})
     const answer = require('../tables/habits').answerToFleet(command.name(), which.name ?? '')
     throw answer === null ? error : new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${error.message}; ${answer}` })
   }
 }
 
-module.exports = { addFleetOptions, addFleetName, withFleet }
+/** @returns {string} a sentence's end about workers that no supervisor has; '' where there are none */
+function orphans () {
+  const { sayOrphans } = require('../core/orphan')
+  const { pathsOfUnixSockets } = require('../native/proc')
+  return sayOrphans(pathsOfUnixSockets(), Number(process.geteuid?.()))
+}
+
+module.exports = { addFleetOptions, addFleetName, withFleet, orphans }

@@ -100,8 +100,8 @@ function synonymOf (word) {
 function oneSentence (text) {
   const answer = require('../tables/habits').answerToFlag(/unknown option '(--[\w-]+|-\w)/.exec(text)?.[1] ?? '')
   if (answer !== null) return `recycle: ${answer}`
-  const said = text.trim().replace(/^error: /, '').replace(/\n\(?/g, '; ').replace(/[).]$/, '')
-  return `recycle: ${shorten(said, MAX_CHARS)}; see recycle --help`
+  const said = text.trim().replace(/^error: /, '').replace('\n(Did', ': did').replace(/\n\(?/g, '; ').replace(/[).]$/, '')
+  return `recycle: ${shorten(said, MAX_CHARS)}${said.endsWith('?') ? ' See' : '; see'} recycle --help`
 }
 
 /**

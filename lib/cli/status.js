@@ -1,6 +1,6 @@
 'use strict'
 
-const { addFleetOptions, withFleet } = require('./fleet')
+const { addFleetOptions, withFleet, orphans } = require('./fleet')
 const { printJson, complain, write } = require('./print')
 /** @import { Command } from 'commander' */
 
@@ -48,7 +48,7 @@ async function list ({ json = false }) {
   }))
   for (const why of distrusted(process.env, ofAll)) complain(`ignored: ${why}`)
   if (json) return printJson(fleets)
-  if (fleets.length === 0) return complain(`no fleet is running, as far as ${searchedFolders(process.env).join(' or ')} tells; a service may have a folder of its own: RECYCLE_CONTROL_DIR`)
+  if (fleets.length === 0) return complain(`no fleet is running, as far as ${searchedFolders(process.env).join(' or ')} tells; a service may have a folder of its own: RECYCLE_CONTROL_DIR${orphans()}`)
   const { formatFleets } = require('../operate/control-table')
   write(formatFleets(fleets, { width: process.stdout.columns ?? Infinity }))
 }

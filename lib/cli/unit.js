@@ -116,6 +116,20 @@ function appsOf (file) {
 }
 
 /**
+ * The command by the name that it was called by: a link such as current/ leads elsewhere after the next deploy.
+ *
+ * @param {string} bin
+ */
+function asCalled (bin) {
+  const fs = require('node:fs')
+  try {
+    return fs.realpathSync(process.argv[1]) === fs.realpathSync(bin) ? process.argv[1] : bin
+  } catch {
+    return bin
+  }
+}
+
+/**
  * @param {object} call @param {string} call.name @param {string[]} call.options
  * @param {Record<string, any> | null} call.flags as given on the command line; null: by `options` alone
  * @param {string} call.app @param {string[]} call.args @param {string} call.folder
@@ -129,7 +143,7 @@ function unit ({ name, options, flags, app, args, folder, env, user, port, write
   const { resolveOptions } = require('../tables/resolved-options')
   const { unitsOf } = require('../core/service-unit')
   const timeouts = resolveOptions(flags ?? optionsOf(options), { parallelism: os.availableParallelism(), nameOf: ({ flag }) => flag.split(' ')[0] })
-  const bin = path.join(__dirname, '..', '..', 'bin', 'recycle.js')
+  const bin = asCalled(path.join(__dirname, '..', '..', 'bin', 'recycle.js'))
   const command = [process.execPath, bin, ...options, app, ...args]
   const units = unitsOf({
     name,

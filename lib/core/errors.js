@@ -1,7 +1,6 @@
 'use strict'
 
 const { formatValue, shorten } = require('./format-value')
-const { sayIfReplaced } = require('./start-failure')
 
 /** @typedef {(d: Record<string, any>) => string} Sentence */
 
@@ -20,9 +19,9 @@ const OF_THE_CALL = {
   RECYCLE_UNWRITABLE: d => `${d.file} cannot be written: ${d.why}`,
   RECYCLE_NO_SLOT: d => `there is no slot ${formatValue(d.slot)}; the slots are ${d.slots}`,
   RECYCLE_CONTROL: d => `the control socket ${d.path} cannot be opened: ${d.why}`,
-  RECYCLE_CONTROL_TAKEN: d => `the control socket ${d.path} belongs to a running fleet${d.pid ? `, pid ${d.pid}` : ' that does not answer'}; give this one ${d.remedy}`,
+  RECYCLE_CONTROL_TAKEN: d => `the control socket ${d.path} belongs to a running fleet${d.pid ? `, pid ${d.pid}: recycle reload has it run new code; or` : ' that does not answer;'} give this one ${d.remedy}`,
   RECYCLE_ADMIN: d => `the admin server cannot listen on ${d.address}: ${d.why}`,
-  RECYCLE_NO_FLEET: d => `${typeof d.name === 'string' ? `there is no fleet named ${formatValue(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : `no fleet is running, as far as ${d.folders} tells; one of another user or of a service with a folder of its own is found by --control <path> or RECYCLE_CONTROL_DIR`}${d.distrusted ? `; ignored: ${d.distrusted}` : ''}`,
+  RECYCLE_NO_FLEET: d => `${typeof d.name === 'string' ? `there is no fleet named ${formatValue(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : `no fleet is running, as far as ${d.folders} tells; one of another user or of a service with a folder of its own is found by --control <path> or RECYCLE_CONTROL_DIR`}${d.orphans ?? ''}${d.distrusted ? `; ignored: ${d.distrusted}` : ''}`,
   RECYCLE_NO_ANSWER: d => `no fleet answers at ${d.path}: ${d.why}`,
   RECYCLE_SEVERAL_FLEETS: d => `several fleets are running: ${d.running}; select one by --name`,
   RECYCLE_UNDECIDED: d => `whether the new code is good is not known: ${d.why}; the workers before serve on`,
@@ -93,4 +92,9 @@ function bounded (details) {
     [name, typeof value === 'string' ? shorten(value, PROSE.includes(name) ? PROSE_CHARS : undefined) : value]))
 }
 
-module.exports = { RecycleError, CATALOGUE }
+/** Of a reload that was stopped. @param {{ isReplaced?: boolean }} how */
+function sayIfReplaced ({ isReplaced = false }) {
+  return isReplaced ? '; a worker that must be replaced meanwhile runs the new code: mend it and reload' : ''
+}
+
+module.exports = { sayIfReplaced, RecycleError, CATALOGUE }

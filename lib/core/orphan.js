@@ -46,6 +46,18 @@ function orphansAmong (paths, family) {
   return [...new Set(pids)].filter(pid => Number.isSafeInteger(pid) && pid > 1).sort((a, b) => a - b)
 }
 
+/**
+ * @param {(string | null)[]} paths of all unix sockets, as /proc/net/unix has them @param {number} uid
+ * @returns {string} a sentence's end about the orphans of this user; '' where there are none
+ */
+function sayOrphans (paths, uid) {
+  const family = new RegExp(`^@recycle-orphan-${uid}-[0-9a-f]{16}-(\\d+)`)
+  const pids = [...new Set(paths.flatMap(path => family.exec(path ?? '')?.[1] ?? []))]
+  if (pids.length === 0) return ''
+  const [workers, serve, them] = pids.length === 1 ? ['worker', 'serves', 'it'] : ['workers', 'serve', 'them']
+  return `; ${pids.length} ${workers} whose supervisor has died ${serve} on (pid ${pids.join(', ')}): recycle adopts ${them} when it is started again`
+}
+
 /** FNV-1a, twice: what must not be mistaken is compared in full. @param {string} text */
 function hash (text) {
   let [high, low] = [0x811c9dc5, 0x01000193]
@@ -56,4 +68,4 @@ function hash (text) {
   return [high, low].map(half => (half >>> 0).toString(16).padStart(8, '0')).join('')
 }
 
-module.exports = { OF_ORPHANS, VERSION, familyOf, lockName, socketName, orphansAmong }
+module.exports = { OF_ORPHANS, VERSION, familyOf, lockName, sayOrphans, socketName, orphansAmong }

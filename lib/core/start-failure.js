@@ -80,9 +80,4 @@ function nameOf ({ pid, command }) {
   return `pid ${pid} (${command})`
 }
 
-/** Of a reload that was stopped. @param {{ isReplaced?: boolean }} how */
-function sayIfReplaced ({ isReplaced = false }) {
-  return isReplaced ? '; a worker that must be replaced meanwhile runs the new code: mend it and reload' : ''
-}
-
-module.exports = { sayIfReplaced, explainSilence, explainRefusal, primaryBranchIn, sayPrimaryBranch }
+module.exports = { explainSilence, explainRefusal, primaryBranchIn, sayPrimaryBranch }

@@ -56,6 +56,15 @@ function unixSockets (text) {
   })
 }
 
+/** @returns {(string | null)[]} those of all processes, as unixSockets() has them; none where there is no /proc */
+function pathsOfUnixSockets () {
+  try {
+    return unixSockets(fs.readFileSync('/proc/net/unix', 'latin1')).map(({ path }) => path)
+  } catch {
+    return []
+  }
+}
+
 /** @param {string} target of a link in /proc/<pid>/fd @returns {string | null} the inode; null: it is no socket */
 function inodeOfSocket (target) {
   return /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? null
@@ -69,4 +78,4 @@ function statFields (text) {
   return text.slice(text.lastIndexOf(')') + 2).split(' ')
 }
 
-module.exports = { STATE, inetSocket, inodeOfSocket, readNow, statFields, unixSockets }
+module.exports = { STATE, inetSocket, inodeOfSocket, pathsOfUnixSockets, readNow, statFields, unixSockets }

@@ -104,9 +104,9 @@ t.test('a path in use is refused with the pid of the fleet and the option that a
   const env = { RECYCLE_CONTROL_DIR: folder }
   const { path: file } = await openControlSocket(greeter(t, 4711), { name: 'api', control: null }, env)
   await t.rejects(openControlSocket(greeter(t), { name: 'api', control: null }, env), {
-    code: 'RECYCLE_CONTROL_TAKEN', exitCode: 2, message: `the control socket ${file} belongs to a running fleet, pid 4711; give this one a name of its own by --name`
+    code: 'RECYCLE_CONTROL_TAKEN', exitCode: 2, message: `the control socket ${file} belongs to a running fleet, pid 4711: recycle reload has it run new code; or give this one a name of its own by --name`
   })
-  await t.rejects(openControlSocket(greeter(t), { name: 'api', control: file }), { message: /pid 4711; give this one another path by --control$/ })
+  await t.rejects(openControlSocket(greeter(t), { name: 'api', control: file }), { message: /pid 4711: recycle reload .* give this one another path by --control$/ })
 })
 
 t.test('a socket of another program is left alone', async t => {

@@ -75,7 +75,7 @@ t.test('a fleet that does not start is told from one that does not stay up', asy
 })
 
 t.test('of the fleet that has the control socket the pid is named, where it answers', async t => {
-  t.equal(sentence('RECYCLE_CONTROL_TAKEN', { path: '/s', pid: 7, remedy: 'a --name' }), 'the control socket /s belongs to a running fleet, pid 7; give this one a --name')
+  t.equal(sentence('RECYCLE_CONTROL_TAKEN', { path: '/s', pid: 7, remedy: 'a --name' }), 'the control socket /s belongs to a running fleet, pid 7: recycle reload has it run new code; or give this one a --name')
   t.equal(sentence('RECYCLE_CONTROL_TAKEN', { path: '/s', remedy: 'a --name' }), 'the control socket /s belongs to a running fleet that does not answer; give this one a --name')
 })
 

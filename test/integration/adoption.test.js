@@ -39,6 +39,7 @@ t.test('SIGKILL of the primary under load, twice: the workers serve on, and the 
     fleet.child.kill('SIGKILL')
     t.ok(await becomesTrue(() => lines().filter(({ event, oldPid }) => event === 'worker.orphaned' && oldPid === before).length === WORKERS), 'each worker says that it serves on')
     await Promise.all([keepAlive.after(50), oneRequestEach.after(5)])
+    t.match(await room.call(['status']), { code: 2, stderr: /; \d+ workers whose supervisor has died serve on \(pid / })
     fleet = await start({ PORT: String(port) })
     const adopted = await fleet.events.until('fleet.adopted')
     t.match(adopted, { pid: fleet.child.pid, oldPid: before })

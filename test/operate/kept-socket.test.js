@@ -25,7 +25,7 @@ t.test('a control socket whose file or folder is deleted is opened anew, and no 
     t.match(await events.until('fleet.control', { count: i + 1 }), { path: path.join(room.folder, 'api.sock') })
     t.match(JSON.parse((await room.call(['status', '--json'])).stdout), { name: 'api', pid: child.pid })
     t.same(fs.readdirSync(room.folder), ['api.sock'])
-    t.match(await room.recycle(['--name', 'api', PLAIN]), { code: 2, stderr: new RegExp(`belongs to a running fleet, pid ${child.pid};`) })
+    t.match(await room.recycle(['--name', 'api', PLAIN]), { code: 2, stderr: new RegExp(`belongs to a running fleet, pid ${child.pid}:`) })
   }
   t.equal(fs.statSync(room.folder).mode & 0o777, 0o700)
   t.same(events.all('fleet.warning'), [])
@@ -42,7 +42,7 @@ t.test('a deleted socket whose place another fleet has taken is that one\'s; it 
   fs.rmSync(file)
   const second = await room.start(1, ['--name', 'api', PLAIN])
   first.child.kill('SIGCONT')
-  t.match(await first.events.until('fleet.warning'), { warning: 'not-operated', why: new RegExp(`belongs to a running fleet, pid ${second.child.pid};`) })
+  t.match(await first.events.until('fleet.warning'), { warning: 'not-operated', why: new RegExp(`belongs to a running fleet, pid ${second.child.pid}:`) })
   second.child.kill('SIGTERM')
   await second.exited
   await first.events.until('fleet.control')

@@ -6,10 +6,9 @@
  * its connections, is gone, and a replacement has it all. So connections move by the ordinary recycle.
  */
 
-const fs = require('node:fs')
 const { orphansAmong, familyOf } = require('../../core/orphan')
 const { loadAddon } = require('../../native/addon')
-const { unixSockets } = require('../../native/proc')
+const { pathsOfUnixSockets } = require('../../native/proc')
 const { now } = require('../clock')
 const { Part } = require('../part')
 const { version } = require('../workers/worker-code')
@@ -46,7 +45,7 @@ class Adoption extends Part {
     const addon = this.#addon
     if (this.key === null || addon === null) return
     const family = familyOf(Number(process.geteuid?.()), this.key)
-    const pids = orphansAmong(namesOfSockets(), family).filter(pid => !this.#known.has(pid))
+    const pids = orphansAmong(pathsOfUnixSockets(), family).filter(pid => !this.#known.has(pid))
     await Promise.all(pids.map(async pid => {
       const found = await OrphanProcess.find(addon, family, pid)
       if (found === null) return
@@ -124,15 +123,6 @@ class Adoption extends Part {
       this.#adopt()
       this.#lookOn(until)
     }), AGAIN_MS).unref()
-  }
-}
-
-/** @returns {(string | null)[]} */
-function namesOfSockets () {
-  try {
-    return unixSockets(fs.readFileSync('/proc/net/unix', 'latin1')).map(({ path }) => path)
-  } catch {
-    return [] // there is no /proc
   }
 }
 
