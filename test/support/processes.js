@@ -32,12 +32,12 @@ function childrenOf (ppid) {
 /**
  * Waits for a condition that no event announces.
  *
- * @param {() => boolean} isSo
+ * @param {() => boolean | Promise<boolean>} isSo
  * @param {number} [timeoutMs]
  * @returns {Promise<boolean>} false: not within the time
  */
 async function becomesTrue (isSo, timeoutMs = 15_000) {
-  for (const deadline = Date.now() + timeoutMs; !isSo();) {
+  for (const deadline = Date.now() + timeoutMs; !await isSo();) {
     if (Date.now() > deadline) return false
     await new Promise(resolve => setTimeout(resolve, 10))
   }
