@@ -20,6 +20,13 @@ function filesIn (text) {
 
 const APP = 'require("node:http").createServer((request, response) => response.end()).listen(process.env.PORT)'
 
+t.test('the unit has the link that recycle was called by, which leads to another release after a deploy', async t => {
+  const folder = t.testdir({ 'app.js': APP, recycle: t.fixture('symlink', path.join(__dirname, '..', '..', 'bin', 'recycle.js')) })
+  const link = path.join(folder, 'recycle')
+  const { stdout } = spawnSync(process.execPath, [link, 'unit', 'app.js'], { cwd: folder, encoding: 'utf8' })
+  t.match(stdout, `ExecStart=${process.execPath} ${link} `)
+})
+
 t.test('systemd finds nothing wrong with what is printed', { skip: lacking('systemd-analyze') }, async t => {
   const folder = t.testdir({ 'app.js': APP, 'ecosystem.config.js': 'module.exports = { apps: [{ name: "shop", script: "app.js", instances: 2, max_memory_restart: "300M", env: { PORT: 3000 } }] }' })
   for (const args of [['--name', 'shop', '-w', '2', '--max-rss', '512MiB', '--drain-timeout', '1m', '--no-handoff', '--node-option=--enable-source-maps', '--port', '3000', 'app.js', 'a b'], ['--from', 'ecosystem.config.js']]) {

@@ -160,6 +160,7 @@ t.test('releases by a link: a worker that is replaced meanwhile, or afterwards, 
   await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED', message: /the old workers stay in service$/ })
   t.match(supervisor.status(), { app: file(2), reloadStopped: { isReplaced: false } })
   await t.rejects(supervisor.rollback(), { code: 'RECYCLE_NO_RELEASE', message: `there is no release to go back to: the latest reload has failed, and the fleet runs ${file(2)} all along` })
+  await events.until('worker.sample', { where: ({ ageMs }) => ageMs > 1000 }) // a fleet that has not served yet would end
   const before = events.all('worker.ready').length
   for (const { pid } of supervisor.status().workers) process.kill(pid, 'SIGKILL')
   await events.until('worker.ready', { count: before + 2 })
@@ -169,6 +170,18 @@ t.test('releases by a link: a worker that is replaced meanwhile, or afterwards, 
   t.equal(supervisor.status().reloadStopped, null)
   fs.rmSync(path.dirname(file(1)), { recursive: true })
   await t.rejects(supervisor.rollback(), { code: 'RECYCLE_NO_RELEASE', message: `there is no release to go back to: ${file(1)}, which the fleet has run before, is there no more` })
+
+  for (const release of [4, 5]) {
+    fs.mkdirSync(path.dirname(file(release)))
+    fs.writeFileSync(file(release), source('good'))
+  }
+  lead(4)
+  await supervisor.reload()
+  fs.writeFileSync(file(2), 'throw new Error("broken meanwhile")')
+  await t.rejects(supervisor.rollback(), { code: 'RECYCLE_ROLLOUT_STOPPED' })
+  lead(5)
+  await supervisor.reload()
+  t.same(await supervisor.rollback(), { app: file(4), named: file(5) }, 'a rollback that failed has undone nothing')
 })
 
 t.test('the command: what it says, and its exit codes; where it is ended, the fleet goes on by itself', async t => {

@@ -44,6 +44,7 @@ t.test('new code that writes there is not taken: the old workers stay', { skip }
   await t.rejects(supervisor.reload(), { code: 'RECYCLE_ROLLOUT_STOPPED' })
   t.match(events.all('worker.not-ready')[0].why, /the app writes to the file descriptor/)
   t.match(await get(port), { status: 200, body: 'old' })
+  await events.until('worker.sample', { where: ({ ageMs }) => ageMs > 1000 }) // a fleet that has not served yet would end
   const before = events.all('worker.ready').length
   for (const { pid } of supervisor.status().workers) process.kill(pid, 'SIGKILL')
   await events.until('worker.ready', { count: before + 2 })

@@ -2,8 +2,8 @@
 
 /**
  * Adopts the workers that live on after the primary before this one has died (lib/worker/orphan.js). Each is a worker
- * of this fleet from then on, in its slot, and is replaced at once: what the dead primary had of it, such as copies of
- * its connections, is gone, and a replacement has it all. So connections move by the ordinary recycle.
+ * of this fleet from then on, in its slot, and gives the copies of its connections anew. It is replaced at once, by the
+ * ordinary recycle, as it runs code that another primary has started; one that was leaving goes on with that.
  */
 
 const { orphansAmong, familyOf } = require('../../core/orphan')

@@ -33,6 +33,7 @@ class Reloading extends Part {
     const generation = rollout.begin(true)
     const named = this.spawner.appPath.back(generation, release)
     await this.#rollOut(generation)
+    this.spawner.appPath.isBack()
     return { app: release.real, named }
   }
 

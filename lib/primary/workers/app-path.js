@@ -100,9 +100,13 @@ class AppPath {
    * @returns {string | null} the file to which the name leads all the same
    */
   back (generation, file) {
-    this.#undone = this.#settled?.real ?? null
     this.set(generation, file)
     return this.#named === file.real ? null : this.#named
+  }
+
+  /** All workers run the release before. */
+  isBack () {
+    this.#undone = this.#previous?.real ?? null
   }
 
   /**

@@ -55,8 +55,10 @@ class Lifecycle extends Part {
    *   (`why` is null), or is given up
    */
   async acquire (place) {
-    const standby = place.slot === null || place.variant ? null : this.fitting(place)
-    const handle = standby ?? this.#spawn(place)
+    const { variant } = place
+    place.variant = null // the worker after it is an ordinary one again, whatever becomes of this one
+    const standby = place.slot === null || variant ? null : this.fitting(place)
+    const handle = standby ?? this.#spawn(place, variant)
     if (standby) this.fleet.standbyPool.remove(standby)
     place.seat(handle)
     let why = standby ? null : await boots(handle, this.options.readyTimeoutMs)
@@ -75,10 +77,7 @@ class Lifecycle extends Part {
 
   /** @param {import('./fleet').Slot} slot @returns {WorkerHandle} one that there is already, and that is to leave */
   adoptLeaving (slot) {
-    const { variant } = slot
-    slot.variant = null
-    const handle = this.#spawn(slot)
-    slot.variant = variant
+    const handle = this.#spawn(slot, null)
     slot.leaving.add(handle)
     return handle
   }
@@ -160,10 +159,8 @@ class Lifecycle extends Part {
     return this.spawner.canRun(generation, rollout.trial.generation) ? generation : rollout.trial.generation
   }
 
-  /** @param {Place} place @returns {WorkerHandle} */
-  #spawn (place) {
-    const { variant } = place
-    place.variant = null // the worker after it is an ordinary one again, whatever becomes of this one
+  /** @param {Place} place @param {Place['variant']} variant @returns {WorkerHandle} */
+  #spawn (place, variant) {
     const generation = this.#codeOf(place)
     const handle = this.spawner.spawn(
       place.slot, { generation, workers: this.fleet.desired, required: this.#requiredOf(place, generation), variant }
