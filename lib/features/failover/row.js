@@ -95,14 +95,6 @@ function readRow (view, at) {
 }
 
 /**
- * @param {[read: number, written: number, unread: number, state: number]} counted
- * @returns {Bytes} the end of the client's half counts as a byte there
- */
-function bytesOf ([read, written, , state]) {
-  return { read: state === ENDED_BY_CLIENT ? read - 1 : read, written, state }
-}
-
-/**
  * @param {Row} row @param {Bytes} bytes @param {boolean} isWholeRequest what is kept is one request without a body
  * @returns {Fate}
  */
@@ -220,7 +212,6 @@ module.exports = {
   ANSWERED,
   ENDED_BY_CLIENT,
   readRow,
-  bytesOf,
   fateOf,
   readSpill,
   placesOf,

@@ -10,7 +10,7 @@ const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers/promises')
 const { LONGEST_PATH, addCuts } = require('../../core/account')
 const { decide, readRequest } = require('./decision')
-const { PREFIX_BYTES, bytesOf } = require('./row')
+const { PREFIX_BYTES } = require('./row')
 /** @import { Cut, Outcome } from '../../core/account' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 /** @import { Held, Holdings, Socket } from './holdings' */
@@ -71,7 +71,7 @@ class Settlement {
   /** @param {Held} held @returns {Read} */
   #read (held) {
     const counted = this.addon.bytesOf(held.socket.fd)
-    const bytes = counted ? bytesOf(counted) : null
+    const bytes = counted ? { read: counted[0], written: counted[1], state: counted[3] } : null
     return { ...held, bytes, request: bytes ? keptOf(this.holdings, held.row, bytes) : null }
   }
 

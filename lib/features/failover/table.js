@@ -83,6 +83,7 @@ class Note {
     this.serial = serial
     this.#view = view
     this.#at = (row % ROWS_OF_CHUNK) * NUMBERS_OF_ROW
+    view[this.#at + KEPT] = 0 // as the row's last connection may have left it
   }
 
   /**

@@ -57,10 +57,12 @@ napi_value Map (napi_env env, napi_callback_info info) {
   return result;
 }
 
+#define CLOSE_WAIT 8 // TCP_CLOSE_WAIT of netinet/tcp.h, which does not go together with linux/tcp.h
+
 /**
  * bytesOf(fd): of a TCP connection, [read, written, unread, state]: the bytes that processes have read from it and written to it since
- * it was opened, those that have come and are not read, and the kernel's state (1: established, 8: the client has ended its half).
- * Undefined: it is none.
+ * it was opened, those that have come and are not read, and the kernel's state (1: established, 8: the client has ended its half, which
+ * the kernel counts as a byte). Undefined: it is none.
  */
 napi_value BytesOf (napi_env env, napi_callback_info info) {
   napi_value values[1];
@@ -76,7 +78,8 @@ napi_value BytesOf (napi_env env, napi_callback_info info) {
     if (!is_known || ioctl(fd, SIOCINQ, &unread) < 0 || ioctl(fd, SIOCOUTQ, &unacknowledged) < 0) return undefined(env);
     if (unread == before[0] && unacknowledged == before[1]) break;
   }
-  const double bytes[] = { (double) tcp.tcpi_bytes_received - unread, (double) tcp.tcpi_bytes_acked + unacknowledged, unread, tcp.tcpi_state };
+  int end = tcp.tcpi_state == CLOSE_WAIT;
+  const double bytes[] = { (double) tcp.tcpi_bytes_received - unread - end, (double) tcp.tcpi_bytes_acked + unacknowledged, unread, tcp.tcpi_state };
   napi_value result;
   napi_create_array_with_length(env, 4, &result);
   for (uint32_t i = 0; i < 4; i++) napi_set_element(env, result, i, number(env, bytes[i]));

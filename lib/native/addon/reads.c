@@ -82,7 +82,7 @@ static bool grow (struct watched *entry, int size) {
   if (of->free_count > 0) larger.place = of->free[--of->free_count];
   else if (of->next < of->count) larger.place = (uint32_t) of->next++;
   else return false;
-  if (entry->kept > 0) memcpy(bytes_of(&larger), bytes_of(entry), PREFIX + entry->kept);
+  if (entry->size >= 0) memcpy(bytes_of(&larger), bytes_of(entry), PREFIX + entry->kept);
   entry->row[PLACE] = (double) (of->from + of->bytes * larger.place);
   free_place(entry);
   *entry = larger;

@@ -3,7 +3,7 @@
 const fc = require('fast-check')
 const t = require('tap')
 const {
-  ANSWERED, CLOSES, UNKNOWN, bytesOf, fateOf, mayBeUpgrade, parseHead, placesOf, readRow, readSpill,
+  ANSWERED, CLOSES, UNKNOWN, fateOf, mayBeUpgrade, parseHead, placesOf, readRow, readSpill,
   PLACES, SPILL, PREFIX_BYTES, ROW_BYTES, SERIAL, FLAGS, LATEST, THREW, DEATH, STATES, KEPT, PLACE
 } = require('../../../lib/features/failover/row')
 
@@ -54,11 +54,6 @@ t.test('answered before all of its body was read: over, until the rest has come'
   t.equal(fateOf(row(rest(ANSWERED, 90), rest(100, 50)), counted(180, 90), false), 'answered')
   t.equal(fateOf(row(rest(180, 90), rest(ANSWERED, 90)), counted(180, 90), false), 'idle', 'it has')
   t.equal(fateOf(row(rest(180, 90), rest(ANSWERED, 90)), counted(260, 90), false), 'unanswered', 'and the next request, too')
-})
-
-t.test("the end of the client's half counts as a byte for the kernel", async t => {
-  t.same(bytesOf([101, 50, 0, 8]), { read: 100, written: 50, state: 8 })
-  t.same(bytesOf([101, 50, 0, 1]), { read: 101, written: 50, state: 1 })
 })
 
 t.test('a row is read as it was written', async t => {
