@@ -267,8 +267,11 @@ class Duplicates {
         bytes: bytes ?? undefined, deaths: connection.deaths, isSeen: true
       })
     } else {
-      const at = isUnread ? read : readOf(note, connection)
-      note.begin(socket.writableLength === 0 ? at : UNKNOWN, written, { deaths: connection.deaths })
+      const part = isUnread ? null : connection.head?.part ?? null
+      const at = isUnread ? read : part?.length ? read - part.length : readOf(note, connection)
+      note.begin(socket.writableLength === 0 ? at : UNKNOWN, written, {
+        bytes: part ?? undefined, deaths: connection.deaths
+      })
       if (at === ANSWERED) this.#awaitEnd(connection, note)
     }
     return note
