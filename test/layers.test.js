@@ -71,12 +71,12 @@ const INSIDE = {
 
 /** Parts of features that call a module of a primary or a worker by its name, beside what the kernel gives them. */
 const BY_NAME = [
+  ...['canary/worker', 'leaks/worker', 'max-heap/feature'].map(part => `${part} → worker/vitals/gc-pauses`),
   'exceptions/worker → worker/leaving/standard-streams',
   ...['app-warmup', 'boot/compile-cache', 'channel', 'prepare', 'settings', 'vitals/memory'].map(part => `fork/original → worker/${part}`),
   'heapdump/primary → primary/recycling/private-file',
   'leak-line/worker → worker/vitals/memory',
   'max-fds/descriptors → primary/measuring/meter/in-time',
-  'max-heap/feature → worker/vitals/gc-pauses',
   'worker/preload → fork/original' // the process of which workers are copies
 ].map(edge => edge.replace(/\S+/g, name => name === '→' ? name : `${/^(?:worker|primary)\//.test(name) ? 'lib' : 'lib/features'}/${name}.js`))
 

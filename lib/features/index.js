@@ -22,12 +22,7 @@
  * @property {(options: FleetOptions, by: { of: (name: string) => { called: string, text: unknown }, refuse: (name:
  *   string, accepts: string) => never }) => void} [check] refuses options that do not go together; `text`: as given,
  *   undefined where it is not
- * @property {(options: Record<string, any>) => Partial<FleetOptions>} [resolve] options that follow from those that are
- *   given; `sizing` is among them
  * @property {(options: FleetOptions) => boolean} isOn in this fleet
- * @property {string} [hook] what of Node.js's inside its part in a worker uses or replaces
- * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [scaleReasons] for which it does:
- *   how a sentence of `fleet.scale` ends
  * @property {Record<string, { answer: string }>} [habits] what users of other supervisors write, and what to write
  *   instead; see lib/tables/habits.js
  * @property {(shapes: Shapes) => Kinds} [fromWorker] messages, worker → primary
@@ -42,18 +37,12 @@
  *   `fleet.warning`
  * @property {(known: any, options: FleetOptions) => Record<string, any>} [ofWorker] what status() has of each worker;
  *   `known`: what its part in the primary has noted in `handle.known[name]`, plain data
- * @property {Request} [request] a reason for which its part in the primary has a worker replaced, whatever its figures
- *   are
  * @property {Limit} [limit] a reason to replace a worker
- * @property {Record<string, string>} [tasks] what it has a worker do out of rotation, by message, and what for, in the
- *   log
  * @property {(kinds: ArgKinds) => Record<string, Args>} [commands] for one worker, by name: methods of the supervisor
  *   and verbs of the control socket, with their arguments beside the worker's slot; with `target: kinds.slots` that
  *   verb is for all workers, too
  * @property {() => (program: import('commander').Command, tools: CommandTools) => void} [command] adds commands to the
  *   command line
- * @property {(options: FleetOptions, nodeMajor: number) => { flags: string[], collectsFirst: boolean }} [v8] of the
- *   workers: its flags; whether they collect their garbage before they load the app
  * @property {Record<string, Figure>} [figures] of each worker, by the name that they have in a sample and in status()
  * @property {() => (kernel: Parts) => PrimaryPart} [primary] loads its part of the primary
  * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [worker] loads its part of a
@@ -66,15 +55,7 @@
  *
  * @typedef {object} Described what is made of its part's description in status()
  * @property {string} key of the description, null where the feature is off
- * @property {(about: any) => Live | null} [live] what `recycle top` and the live page show of it, null where that is
- *   nothing
  * @property {(about: any, paint: ReturnType<typeof painter>) => string[]} [lines] below the table of `recycle status`
- *
- * @typedef {object} Live figures of workers of the code before beside those of new code
- * @property {string} title
- * @property {string} text
- * @property {boolean} isBad
- * @property {{ label: string, old: string, fresh: string, isWorse: boolean }[]} rows figures as text
  *
  * @typedef {object} Event
  * @property {Level | ((line: Record<string, any>) => Level)} [level] quiet: in the journal alone; debug: in
@@ -84,22 +65,16 @@
  * @property {{ name: string, help: string, reasons?: readonly string[] }} [counter] of its lines, in `/metrics`; by
  *   `reason` where there are `reasons`
  * @property {{ name: string, help: string, field: string }} [duration] the histogram of a field, in ms, in `/metrics`
- * @property {'recycle' | 'scale' | 'stop'} [ends] a drain: its lines have the account
  *
  * @typedef {'quiet' | 'debug' | 'info' | 'warn' | 'error'} Level
- *
- * @typedef {object} Request
- * @property {Requested} reason
- * @property {import('../tables/recycle-backoff').Rule} backoff
- * @property {(line: Record<string, any>, format: Format) => string} sentence of worker.condemn
  *
  * @typedef {object} Limit of a figure in a sample; off where the option is not set
  * @property {Reason} reason
  * @property {string} budget its name in a worker's budget, and the option by which it is set
- * @property {(options: FleetOptions) => number | null} [most] sets it in place of an option, and has no jitter
+ * @property {(options: FleetOptions) => number | null} [most] sets it in place of an option; without jitter, and
+ *   reached it counts as exceeded
  * @property {string} figure
  * @property {string} [whole] the figure of which a limit given as a percentage is a share
- * @property {boolean} [isReached] a figure at the limit is over it
  * @property {'latest' | 'all'} isOverBy the latest sample, or all consecutive ones
  * @property {(line: Record<string, any>, format: Format) => string} sentence of worker.condemn
  *
@@ -107,13 +82,10 @@
  * @property {(shapes: Shapes) => Shape} [beat] field of the heartbeat; without, a part of the primary reads it
  * @property {{ name: string, help: string, value?: (figure: number) => number }} metric gauge of each worker; `value`:
  *   in the metric's unit
- * @property {{ name: 'errorsPerSecond' | 'p50' | 'p99', by: 'growth' | 'most' }} [moment] what the live page draws of
- *   it: its growth a second over all workers, or the largest of any worker
  *
  * @typedef {object} Format
  * @property {(bytes: number) => string} size
  * @property {(ms: number) => string} time
- * @property {(line: Record<string, any>) => string} sizes RSS before and after
  * @property {typeof import('../core/units').count} count
  * @property {(line: Record<string, any>) => string} worker
  *
@@ -174,14 +146,29 @@ const FEATURES = require('./list')
 
 /** @type {readonly Limit[]} */
 const LIMITS = FEATURES.flatMap(({ limit }) => limit ?? [])
-/** @type {readonly Request[]} */
-const REQUESTS = FEATURES.flatMap(({ request }) => request ?? [])
 
 /** @param {string} name @returns {any} null: there is no such feature */
 const named = name => FEATURES.find(feature => feature.name === name) ?? null
 
-// A thing that one feature alone has is asked of that feature, by its name.
+// A thing that one feature alone has, or two, is asked of that feature, by its name.
 
+/**
+ * Reasons for which features have a worker replaced, whatever its figures are.
+ *
+ * @type {readonly import('../tables/reasons').Row[]}
+ */
+const REQUESTS = ['blocked', 'exceptions'].flatMap(name => named(name)?.request ?? [])
+/** What workers do out of rotation, by message, and what for, in the log. @type {Record<string, string>} */
+const TASKS = { ...named('heapdump')?.tasks, ...named('leak-line')?.tasks }
+/**
+ * What `recycle top` and the live page show of this moment, by key of status(); null where that is nothing.
+ *
+ * @type {ReadonlyMap<string, import('../operate/admin/picture').SayLive>}
+ */
+const LIVE = new Map(['leak-line', 'canary'].flatMap(name => named(name) ?? [])
+  .map(({ status, live }) => [status.key, live]))
+/** Figures that the live page draws. @type {import('./responses/feature').Moments} */
+const MOMENTS = named('responses')?.moments ?? []
 /** By name. @type {readonly [string, import('./upgrade/feature').Verb][]} */
 const VERBS = Object.entries(named('upgrade')?.verbs ?? {})
 /** @type {import('./upgrade/feature').Succession} */
@@ -198,7 +185,27 @@ const openNotifier = named('systemd')?.operate ?? (() => null)
 const PRESETS = named('fork')?.presets ?? {}
 
 /** Of a fleet that sizes itself. @type {import('./elastic/feature').SizeWords} */
-const SIZE_WORDS = named('elastic')?.sizeWords ?? { key: '', beside: () => '', scaled: () => '' }
+const SIZE_WORDS = named('elastic')?.sizeWords ?? { key: '', reasons: {}, beside: () => '', scaled: () => '' }
+
+/**
+ * @param {Record<string, any>} options `sizing` is among them
+ * @returns {Partial<FleetOptions>} options that follow from those that are given
+ */
+const derive = options => Object.assign({}, ...['fork', 'output'].map(name => named(name)?.resolve(options)))
+
+/** @param {FleetOptions} options @returns {string[]} what of Node.js's inside the workers use or replace */
+const hooksOf = options =>
+  ['exceptions', 'failover'].flatMap(name => named(name)?.isOn(options) ? [named(name).hook] : [])
+
+/**
+ * @param {FleetOptions} options @param {number} nodeMajor
+ * @returns {{ flags: string[], collectsFirst: boolean }} V8's, of the workers; whether they collect their garbage
+ *   before they load the app
+ */
+function v8Of (options, nodeMajor) {
+  const { flags, collectsFirst } = named('gc')?.v8(options, nodeMajor) ?? { flags: [], collectsFirst: false }
+  return { flags: [...named('fork')?.v8Flags(options) ?? [], ...flags], collectsFirst }
+}
 
 /** @param {Record<string, any>} options @returns {number} how many processes there are beside primary and workers */
 const processesBeside = options => named('fork')?.processes(options) ?? 0
@@ -229,6 +236,9 @@ module.exports = {
   FEATURES,
   LIMITS,
   REQUESTS,
+  TASKS,
+  LIVE,
+  MOMENTS,
   VERBS,
   SUCCESSION,
   RELOAD,
@@ -237,6 +247,9 @@ module.exports = {
   PRESETS,
   SIZE_WORDS,
   openNotifier,
+  derive,
+  hooksOf,
+  v8Of,
   processesBeside,
   longestSilence,
   longestBeforeStop,

@@ -13,28 +13,17 @@
  *   called with each worker that is ready, or stands by: returns what reads what is added to a sample
  * @property {Record<string, (slot: number, how: any) => Promise<Record<string, any>>>} [commands] as `commands` names
  *   them
- * @property {BeforeRecycle} [beforeRecycle] what a condemned worker does before its recycle, out of rotation, one at a
- *   time
  * @property {() => any} [describe] plain data for status()
- * @property {() => Promise<string | null>} [bequeath] what the next primary's like is to have: called as that begins to
- *   lead, and when these workers are gone
- * @property {(text: string) => void} [inherit] takes that, in place of what came before
  * @property {() => void} [wake] the machine has slept: readings over that time say nothing
  *
  * @typedef {{ url: string, headers: Record<string, any>, socket: { remoteAddress?: string } }} Asked what is read of a
  *   request; headers by name in lower case
- *
- * @typedef {object} BeforeRecycle
- * @property {(worker: WorkerHandle) => 'due' | 'under way' | null} stateOf null: there is none, or it is over
- * @property {(worker: WorkerHandle) => Promise<void>} run one that is due
- * @property {boolean} [mayKeep] in place of its recycle, where that has it kept; also over the hard budget
  *
  * @typedef {import('../worker/enter').Parts & Beside} WorkerKernel the parts of a worker: a feature calls the one that
  *   does what it wants
  *
  * @typedef {object} Beside what a feature has beside them
  * @property {(listener: (hasMarkSweep: boolean) => void) => void} onCollected after each collection
- * @property {() => number} liveBytes of V8's old generation, with memory outside the heap that its objects keep
  * @property {number} beatMs between two heartbeats
  * @property {(fn: () => unknown) => void} onDrain as in the worker API
  * @property {typeof import('../worker/call-app').callApp} callApp
@@ -45,8 +34,8 @@
  * @property {() => Record<string, any>} [figures] for the heartbeat: the fields of `beat`
  * @property {() => void} [beat] called after each heartbeat
  * @property {(acceptor: Acceptor) => void} [watch] called with each, before its server listens
- * @property {(deadlineMs: number) => void} [leave] called as this worker begins to drain
- * @property {() => void} [release] called when what the app does in onDrain() is done
+ * @property {(deadlineMs: number, released: Promise<unknown>) => void} [leave] called as this worker begins to drain;
+ *   `released`: what the app does in onDrain() is done
  * @property {() => void} [endCalls] the primary has exited, and answers no more
  * @property {() => void} [adopted] another primary has this worker, and knows nothing of it yet
  * @property {() => Promise<unknown>} [drained] called when the drain is over; this process is kept until it resolves,

@@ -9,7 +9,7 @@
  */
 
 const { boundsOf } = require('../core/container-budget')
-const { FEATURES, SUCCESSION } = require('../features')
+const { FEATURES, SIZE_WORDS, SUCCESSION, TASKS: OF_FEATURES, hooksOf } = require('../features')
 const { REASONS } = require('../tables/reasons')
 const { OF_ORPHANS } = require('../core/orphan')
 const { count, formatSize, formatTime } = require('../core/units')
@@ -39,7 +39,7 @@ const KILLED_FOR = {
 }
 
 /** Tasks for which a worker is out of rotation. @type {Record<string, string>} */
-const TASKS = Object.assign({ collect: 'collect its garbage' }, ...FEATURES.map(({ tasks }) => tasks))
+const TASKS = { collect: 'collect its garbage', ...OF_FEATURES }
 
 /** Parts of an account that its own line alone tells, by field. @type {Record<string, string>} */
 const DETAILS = {
@@ -50,18 +50,26 @@ const DETAILS = {
 const ASKED_FOR = ['reload', 'requested', SUCCESSION.reason]
 
 /** How a sentence of `fleet.scale` ends. @type {Record<string, (line: Line, format: Format) => string>} */
-const SCALE_REASONS = Object.assign({ memory: () => ', which is as many as the memory is enough for' }, ...FEATURES.map(({ scaleReasons }) => scaleReasons))
+const SCALE_REASONS = {
+  memory: () => ', which is as many as the memory is enough for',
+  ...SUCCESSION.reason && { [SUCCESSION.reason]: () => '' },
+  ...SIZE_WORDS.reasons
+}
 
 /** @param {Record<string, any>} options @returns {string} what of Node.js's inside the workers use or replace */
 function sayHooks (options) {
   const on = [
     ...options.handoff ? ["sockets' handles"] : [],
-    ...FEATURES.flatMap(({ hook, isOn }) => hook && isOn(/** @type {any} */ (options)) ? [hook] : [])
+    ...hooksOf(/** @type {any} */ (options))
   ]
   return `hooks in workers: ${['signals', 'ends of connections', ...on].join(', ')}${options.plain ? '' : ' (--plain: the first two alone)'}`
 }
 
-/** @type {Readonly<Record<string, Event>>} */
+/**
+ * `ends`: of a drain, whose lines have the account.
+ *
+ * @type {Readonly<Record<string, Event & { ends?: 'recycle' | 'scale' | 'stop' }>>}
+ */
 const EVENTS = {
   'fleet.start': { sentence: l => `recycle ${l.pid} starts ${boundsOf(l.options) ? `${l.options.workers} to ${count(Number(boundsOf(l.options)?.max), 'worker')}` : count(l.options.workers, 'worker')} of ${l.app}; ${sayHooks(l.options)}` },
   'fleet.ready': { sentence: l => `${l.listening.length > 0 ? `listening at ${l.listening.join(', ')}` : 'ready'}, ${count(l.workers, 'worker')}${l.maxRssBytes === null ? '' : `, budget ${formatSize(l.maxRssBytes)} each`}` },

@@ -37,6 +37,6 @@ function sayAccounts (lines, details = {}) {
 }
 
 /** @type {Format} */
-const FORMAT = { size: bytes => formatSize(Math.round(bytes)), time: formatTime, sizes, count, worker: workerOf }
+const FORMAT = { size: bytes => formatSize(Math.round(bytes)), time: formatTime, count, worker: workerOf }
 
 module.exports = { FORMAT, sayAccounts, workerOf, sizes }

@@ -2,7 +2,7 @@
 
 /** The tables of `recycle ls` and `recycle status`. */
 
-const { FEATURES, SIZE_WORDS } = require('../features')
+const { FEATURES, LIVE, SIZE_WORDS } = require('../features')
 const { painter } = require('../journal/painter')
 const { listUneven } = require('../core/address')
 const { sayCrashing } = require('../core/crashes')
@@ -66,7 +66,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
  */
 function linesOfFeatures (status, paint, { isLive = false } = {}) {
   return FEATURES.flatMap(({ status: own }) => {
-    if (!own?.lines || !status[own.key] || (isLive && !own.live?.(status[own.key]))) return []
+    if (!own?.lines || !status[own.key] || (isLive && !LIVE.get(own.key)?.(status[own.key]))) return []
     const lines = own.lines(status[own.key], (style, text) => paint(style, escapeControls(text)))
     return lines.length > 0 ? ['', ...lines] : []
   })

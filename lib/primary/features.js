@@ -20,12 +20,25 @@ const { NoOwners } = require('./handoff/no-owners')
  *   failover: ReturnType<typeof import('../features/failover/primary').failOver>,
  *   fork: ReturnType<typeof import('../features/fork/primary').forkWorkers>,
  *   gc: import('../features/gc/primary').GarbageCollection,
+ *   heapdump: import('../features/heapdump/primary').Heapdumps,
  *   'leak-line': import('../features/leak-line/primary').LeakStudies,
  *   'stop-delay': ReturnType<typeof import('../features/stop-delay/primary').delayStop>,
  *   sticky: ReturnType<typeof import('../features/sticky/primary').keepSessions>,
  *   upgrade: Record<'upgrade', (how?: any) => Promise<Record<string, any>>>
  * }} Named parts of which the kernel calls what no other feature has
+ *
+ * @typedef {object} BeforeRecycle what a condemned worker does before its recycle, out of rotation, one at a time
+ * @property {(worker: WorkerHandle) => 'due' | 'under way' | null} stateOf null: there is none, or it is over
+ * @property {(worker: WorkerHandle) => Promise<void>} run one that is due
  */
+
+/**
+ * Features that leave something to the next primary's: `bequeath` is called as that begins to lead, and when these
+ * workers are gone; `inherit` takes it, in place of what came before.
+ *
+ * @type {readonly ['leak-line', 'app-metrics']}
+ */
+const HEIRS = ['leak-line', 'app-metrics']
 
 class RunningFeatures {
   /** By name. @type {Map<string, PrimaryPart>} */
@@ -168,7 +181,7 @@ class RunningFeatures {
     const states = this.#before.map(({ stateOf }) => stateOf(handle))
     if (states.includes('under way')) return 'under way'
     const due = this.#before[states.indexOf('due')]
-    return due ? due.mayKeep ? 'relief' : 'before-recycle' : null
+    return due ? due === this.#relief ? 'relief' : 'before-recycle' : null
   }
 
   /** Does what is due before its recycle. @param {WorkerHandle} handle */
@@ -176,26 +189,34 @@ class RunningFeatures {
     await this.#before.find(({ stateOf }) => stateOf(handle) === 'due')?.run(handle)
   }
 
-  /** A worker that is condemned may be kept. */
+  /** A worker that is condemned may be kept, also over the hard budget. */
   get mayKeep () {
-    return this.#before.some(({ mayKeep }) => mayKeep)
+    return this.#relief !== null
   }
 
+  /** In place of a recycle. */
+  get #relief () {
+    return this.#named('gc')?.relief ?? null
+  }
+
+  /** @returns {BeforeRecycle[]} */
   get #before () {
-    return [...this.#parts.values()].flatMap(({ beforeRecycle }) => beforeRecycle ?? [])
+    const of = (/** @type {'heapdump' | 'leak-line'} */ name) => this.#named(name)?.beforeRecycle ?? []
+    return [this.#relief ?? [], of('heapdump'), of('leak-line')].flat()
   }
 
   /** @returns {Promise<{ feature: string, text: string }[]>} what the next primary's are to have */
   async bequeath () {
     const all = await Promise.all(
-      [...this.#parts].map(async ([feature, part]) => ({ feature, text: await part.bequeath?.() ?? null }))
+      HEIRS.map(async feature => ({ feature, text: await this.#named(feature)?.bequeath() ?? null }))
     )
     return /** @type {{ feature: string, text: string }[]} */ (all.filter(({ text }) => text !== null))
   }
 
   /** @param {{ feature: string, text: string }} legacy of the primary before */
   inherit ({ feature, text }) {
-    this.#parts.get(feature)?.inherit?.(text)
+    const heir = HEIRS.find(name => name === feature)
+    if (heir) this.#named(heir)?.inherit(text)
   }
 
   /** @returns {import('../features').Descriptions} */

@@ -72,11 +72,11 @@ const ROWS = Object.freeze([
 const REASONS = new Map(ROWS.map(row => [row.reason, row]))
 
 /** @param {import('../features').Limit} limit @returns {Row} */
-function ofLimit ({ reason, sentence, budget: called, figure, whole, isReached = false, isOverBy }) {
+function ofLimit ({ reason, sentence, budget: called, figure, whole, most: ownMost, isOverBy }) {
   /** @type {(sample: Record<string, any>, budget: Record<string, any>) => Judged} */
   const of = (sample, budget) => {
     const most = mostOf(budget[called] ?? null, whole === undefined ? null : sample[whole])
-    return { figure: sample[figure], most: most !== null && isReached ? most - 1 : most }
+    return { figure: sample[figure], most: most !== null && ownMost ? most - 1 : most }
   }
   const isAbove = (/** @type {Sample} */ sample, /** @type {Budget} */ budget) => {
     const { figure, most } = of(sample, budget)

@@ -3,7 +3,7 @@
 /** From options as they are given, in a call, the environment or a config file, to the options of a fleet. */
 
 const { size, autoWorkers, autoBudget, boundsOf, boundsWithin, whyNoAutoBudget } = require('../core/container-budget')
-const { FEATURES, longestBeforeStop, processesBeside } = require('../features')
+const { FEATURES, derive, longestBeforeStop, processesBeside } = require('../features')
 const { RecycleError } = require('../core/errors')
 const { hintOnKey } = require('./habits')
 const { isOfType, typesOf } = require('../core/option-types')
@@ -64,7 +64,7 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
   resolved.autoscale = typeof workers === 'object' ? boundsWithin(workers, sizing) : null
   if (resolved.autoscale) resolved.workers = resolved.autoscale.min
   if (resolved.plain) makePlain(resolved, origin)
-  for (const { resolve } of FEATURES) Object.assign(resolved, resolve?.(resolved))
+  Object.assign(resolved, derive(resolved))
   const most = boundsOf(resolved)?.max ?? resolved.workers
   resolved.metric ??= 'rss'
   if (sizing.isAutoBudget) resolved.maxRssBytes = autoBudget(sizing, most)

@@ -31,7 +31,7 @@ const { Handoff } = require('./handoff/handoff')
 const { Inbox } = require('./handoff/inbox')
 const { offerRebalance } = require('./handoff/rebalance')
 const { Sender } = require('./handoff/sender')
-const { GcPauses, liveBytes } = require('./vitals/gc-pauses')
+const { GcPauses } = require('./vitals/gc-pauses')
 const { inspectorPort, startHeartbeat } = require('./vitals/heartbeat')
 const { offerProfile } = require('./vitals/profile')
 const { tellRequestsInFlight } = require('./vitals/requests-in-flight')
@@ -94,7 +94,6 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     emptying,
     beatMs: settings.beatMs,
     onCollected: pauses.onCollected.bind(pauses),
-    liveBytes,
     onDrain: api.onDrain,
     callApp,
     currentExchange: () => null
@@ -130,9 +129,9 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   channel.on({
     drain: order => {
       deadline.set(order.deadlineMs)
-      for (const part of features) part.leave?.(order.deadlineMs)
+      const released = Promise.resolve().then(() => api.drained()) // when the drain has begun
+      for (const part of features) part.leave?.(order.deadlineMs, released)
       drain.begin(order)
-      api.drained().then(() => { for (const part of features) part.release?.() })
     }
   })
   process.on('exit', () => {

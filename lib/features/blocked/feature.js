@@ -20,7 +20,10 @@ const sayNoStack = why => `where an event loop is blocked is not known: ${why}`
 
 /** @import { ResolvedOptions } from '../../options' */
 
-/** @type {Readonly<import('..').Feature & { longestSilenceMs: (options: ResolvedOptions) => number }>} */
+/**
+ * @type {Readonly<import('..').Feature & { longestSilenceMs: (options: ResolvedOptions) => number, request:
+ *   import('../../tables/reasons').Row }>}
+ */
 module.exports = Object.freeze({
   name: 'blocked',
   options: ({ row, types }) => [

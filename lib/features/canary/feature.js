@@ -16,6 +16,7 @@
  */
 
 const { kinds } = require('./kinds')
+/** @import { SayLive } from '../../operate/admin/picture' */
 
 const KEY = 'canary'
 const MOST_BUCKETS = 400 // of times to the response; see times.js
@@ -28,7 +29,7 @@ const MOST_BUCKETS = 400 // of times to the response; see times.js
  * @property {(status: Record<string, any>) => string | null} [say] what it waits for, by status()
  */
 
-/** @type {Readonly<import('..').Feature & { reload: ReloadArgs }>} */
+/** @type {Readonly<import('..').Feature & { reload: ReloadArgs, live: SayLive }>} */
 module.exports = Object.freeze({
   name: 'canary',
   options ({ row, types }) {
@@ -82,9 +83,9 @@ module.exports = Object.freeze({
   ],
   status: {
     key: KEY,
-    live: about => require('./sentence').compared(about),
     lines: (about, paint) => require('./sentence').linesOf(about, paint)
   },
+  live: about => require('./sentence').compared(about),
   report: {
     key: 'canaries',
     figures: () => require('./report').Canaries,

@@ -10,7 +10,7 @@ const { rowsOf, sayVerdict } = require('./sentence')
 const { TITLES } = require('./verdict-sentence')
 /** @import { Figure } from './verdict' */
 
-/** @typedef {import('..').Live & { t: number }} Comparison */
+/** @typedef {import('../../operate/admin/picture').Live & { t: number }} Comparison */
 
 /** @param {Record<string, any>} line @returns {Comparison | null} */
 function comparison (line) {

@@ -4,7 +4,7 @@
 
 const { count, formatSize, formatTime, grouped } = require('../../core/units')
 const { sentenceOf, titleOf, valueOf } = require('./verdict-sentence')
-/** @import { Live } from '..' */
+/** @import { Live } from '../../operate/admin/picture' */
 /** @import { Figure } from './verdict' */
 
 /**

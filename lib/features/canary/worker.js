@@ -7,6 +7,7 @@
 
 const { performance } = require('node:perf_hooks')
 const { isEventStream } = require('../../core/internals')
+const { liveBytes } = require('../../worker/vitals/gc-pauses')
 const { newCounts, newConnection, countResponse, countCollection } = require('./counts')
 /** @import { Connection, Counts } from './counts' */
 /** @import { Thresholds } from './times' */
@@ -81,7 +82,7 @@ class Observer {
   #collected (hasMarkSweep) {
     if (this.#counts === null) return
     const { requests, memory } = this.#counts
-    countCollection(memory, { requests, liveBytes: this.kernel.liveBytes() }, hasMarkSweep)
+    countCollection(memory, { requests, liveBytes: liveBytes() }, hasMarkSweep)
   }
 
   /**

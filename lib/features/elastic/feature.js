@@ -13,6 +13,8 @@ const sayBusy = ({ busy }) => `as much to do as ${busy.toFixed(1)} workers have 
 /**
  * @typedef {object} SizeWords of what status() has by its key
  * @property {string} key
+ * @property {Record<string, (line: Record<string, any>) => string>} reasons for which it scales: how a sentence of
+ *   `fleet.scale` ends
  * @property {(about: any) => string} beside what follows the number of workers in the status
  * @property {(about: any) => string} scaled the same after `recycle scale`, whose result has the description, too
  */
@@ -23,11 +25,6 @@ module.exports = Object.freeze({
   options: () => [],
   group: '',
   isOn: ({ autoscale }) => autoscale !== null,
-  scaleReasons: {
-    busy: line => `: ${sayBusy(line)} at ${line.requestsPerSecond} requests/s`,
-    idle: line => `: at most ${sayBusy(line)} of late`,
-    bounds: () => ', the bound of --workers'
-  },
   events: { 'fleet.load': { level: 'quiet' } },
   warnings: {
     'autoscale-bounds': ({ max, asked, by, cpus, limitBytes, source }, { count, size }) => `at most ${count(max, 'worker')} and not ${asked}: ${by === 'memory' ? `the memory limit of ${size(limitBytes)} (${source}) is not enough for more` : `2×CPU+1 for ${count(cpus, 'CPU')}`}`,
@@ -51,6 +48,11 @@ module.exports = Object.freeze({
   status: { key: 'autoscale' },
   sizeWords: {
     key: 'autoscale',
+    reasons: {
+      busy: line => `: ${sayBusy(line)} at ${line.requestsPerSecond} requests/s`,
+      idle: line => `: at most ${sayBusy(line)} of late`,
+      bounds: () => ', the bound of --workers'
+    },
     beside: ({ min, max, isPinned, busy }) => ` (${isPinned ? 'pinned, else ' : ''}${min} to ${max}${busy === null ? '' : `, ${busy.toFixed(1)} busy`})`,
     scaled: ({ min, max, isPinned }) => isPinned ? '; recycle scale auto: by the load again' : `, and ${min} to ${max} by the load`
   },

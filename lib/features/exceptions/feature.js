@@ -8,7 +8,7 @@
 
 const { LONGEST } = require('./bounds')
 
-/** @type {Readonly<import('..').Feature>} */
+/** @type {Readonly<import('..').Feature & { hook: string, request: import('../../tables/reasons').Row }>} */
 module.exports = Object.freeze({
   name: 'exceptions',
   options: ({ row, types }) => [

@@ -13,6 +13,7 @@ const sayNone = why => `connections die with their worker: ${why}`
  * @typedef {object} Own
  * @property {(shapes: import('..').Shapes) => Record<string, import('../../core/shape').Shape>} beat fields that its
  *   part in a worker adds to the heartbeat
+ * @property {string} hook what of Node.js's inside it uses or replaces
  * @property {(beat: Record<string, any>) => number} ownBytes how much of a worker's memory is this feature's, and not
  *   the app's, by a heartbeat
  */

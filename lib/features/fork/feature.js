@@ -12,6 +12,8 @@ const isForking = (/** @type {Record<string, any>} */ { fork }) => fork === 'mol
  * @typedef {object} Own
  * @property {Record<string, string>} presets what options of the kernel are with it unless they are given, by name, for
  *   the help
+ * @property {(options: Record<string, any>) => { metric?: 'pss' | 'uss' }} resolve options that follow from it
+ * @property {(options: Record<string, any>) => string[]} v8Flags of the workers
  * @property {(options: Record<string, any>) => number} processes how many there are of it beside the workers
  */
 
@@ -41,7 +43,7 @@ module.exports = Object.freeze({
   isOn: isForking,
   refuse: () => require('./primary').refuse(),
   // V8 and Node then keep no thread that works while the app's does: a copy would lack it.
-  v8: options => ({ flags: isForking(options) ? ['--single-threaded', '--v8-pool-size=0'] : [], collectsFirst: false }),
+  v8Flags: options => isForking(options) ? ['--single-threaded', '--v8-pool-size=0'] : [],
   processes: options => isForking(options) ? 1 : 0,
   api: ['onFork', 'warm'],
   events: {

@@ -16,7 +16,7 @@
  *   RECYCLE_NOT_DONE, RECYCLE_STOPPED
  */
 
-/** @type {Readonly<import('..').Feature>} */
+/** @type {Readonly<import('..').Feature & { v8: typeof import('..').v8Of }>} */
 module.exports = Object.freeze({
   name: 'gc',
   options: ({ row, types }) => [
@@ -39,7 +39,7 @@ module.exports = Object.freeze({
     .action((target, _name, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} collected`)),
   events: {
     collected: {
-      sentence: (line, { size, time, sizes }) => `collected slot ${line.slot} (${line.pid}): ${sizes(line)}, heap ${size(line.heapUsedBefore)} → ${size(line.heapUsedAfter)} in ${time(line.pauseMs)}${line.isEnough === false ? '; not enough' : ''}`,
+      sentence: (line, { size, time }) => `collected slot ${line.slot} (${line.pid}): RSS ${size(line.rssBefore)} → ${size(line.rssAfter)}, heap ${size(line.heapUsedBefore)} → ${size(line.heapUsedAfter)} in ${time(line.pauseMs)}${line.isEnough === false ? '; not enough' : ''}`,
       counter: { name: 'collections_total', help: 'Workers that were taken out of rotation to collect their garbage, by reason.', reasons: ['rss', 'hard-rss', 'requested'] }
     }
   },

@@ -30,7 +30,8 @@ class GarbageCollection {
   /** @param {import('../../primary/parts').Parts} kernel */
   constructor (kernel) {
     this.kernel = kernel
-    this.beforeRecycle = kernel.options.onBudget === 'collect' ? this.#relief : undefined
+    /** Null: a worker over budget is recycled. */
+    this.relief = kernel.options.onBudget === 'collect' ? this.#relief : null
   }
 
   /** @type {import('./feature').Commands} */
@@ -51,9 +52,8 @@ class GarbageCollection {
     })
   }
 
-  /** @type {import('../interface').BeforeRecycle} */
+  /** @type {import('../../primary/features').BeforeRecycle} */
   #relief = {
-    mayKeep: true,
     stateOf: handle => {
       const tried = this.#tried.get(handle)
       if (tried !== undefined) return tried === 'over' ? null : tried

@@ -42,7 +42,6 @@ module.exports = Object.freeze({
     budget: 'maxHealthFailures',
     most: ({ healthAction, healthFailureThreshold }) => healthAction === 'replace' ? healthFailureThreshold : null,
     figure: 'healthFailures',
-    isReached: true,
     isOverBy: 'latest',
     sentence: ({ figure }, { count }) => `${count(figure, 'failed probe')} in a row (unhealthy)`
   },

@@ -19,7 +19,7 @@
 
 const LONGEST_PATH = 8192
 
-/** @type {Readonly<import('..').Feature>} */
+/** @type {Readonly<import('..').Feature & { tasks: Record<string, string> }>} */
 module.exports = Object.freeze({
   name: 'heapdump',
   options: ({ row, types }) => [

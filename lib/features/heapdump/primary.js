@@ -80,13 +80,13 @@ class Heapdumps {
     }
   }
 
-  /** @returns plain data for status(); null: without the option */
   /** @param {number} slot @param {{ asked?: string, folder?: string }} how */
   #createFile (slot, how) {
     const pid = this.kernel.fleet.slots.get(slot)?.incumbent?.pid
     return createPrivateFile({ slot, pid, suffix: 'heapsnapshot', ...how })
   }
 
+  /** @returns plain data for status(); null: without the option */
   describe () {
     if (this.#folder === null) return null
     const { heapdumpsPerDay: perDay, heapdumpLimitBytes: limitBytes } = this.kernel.options

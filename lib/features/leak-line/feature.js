@@ -17,7 +17,9 @@
 
 const MOST_CHARS = 16 * 1024 ** 2
 
-/** @type {import('..').Feature} */
+/**
+ * @type {import('..').Feature & { tasks: Record<string, string>, live: import('../../operate/admin/picture').SayLive }}
+ */
 const feature = {
   name: 'leak-line',
   options: ({ row, types }) => [
@@ -56,9 +58,9 @@ const feature = {
   worker: () => require('./worker').profileAllocations,
   status: {
     key: 'leakStudies',
-    live: about => require('./report').live(about),
     lines: (about, paint) => require('./report').statusLines(about, paint)
   },
+  live: about => require('./sentence').live(about),
   report: {
     key: 'leakStudies',
     figures: () => require('./report').Studies,

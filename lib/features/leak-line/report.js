@@ -6,7 +6,7 @@ const { escapeControls } = require('../../core/escape-controls')
 const { clip, orDash } = require('../../core/grid')
 const { listOf } = require('../../core/bounded-list')
 const { asNumber, asText } = require('../../core/journal-field')
-const { sentencesOf, sentenceOf, statusLines, live } = require('./sentence')
+const { sentencesOf, sentenceOf, statusLines } = require('./sentence')
 
 const MOST = 100
 
@@ -53,4 +53,4 @@ function linesOf (studies, { paint, width }) {
   return [paint('dim', 'studies of leaks'), ...lines]
 }
 
-module.exports = { Studies: listOf('leak.end', study, MOST), linesOf, sentenceOf, statusLines, live }
+module.exports = { Studies: listOf('leak.end', study, MOST), linesOf, sentenceOf, statusLines }

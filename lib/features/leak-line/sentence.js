@@ -6,6 +6,7 @@ const { LEAST_REQUESTS, worst } = require('./outcome')
 const { sayPlace } = require('./place')
 const { count, formatSize, formatTime } = require('../../core/units')
 /** @import { Found, Outcome } from './outcome' */
+/** @import { Live } from '../../operate/admin/picture' */
 
 const size = (/** @type {number} */ bytes) => formatSize(bytes < 10 ? Math.round(bytes * 10) / 10 : Math.round(bytes))
 
@@ -63,7 +64,7 @@ function sentenceOf (line, { worker }) {
 
 /** @typedef {{ study: Record<string, any> | null, latest: Record<string, any> | null }} About of status() */
 
-/** For `recycle top` and the live page. @param {About} about @returns {import('..').Live | null} */
+/** For `recycle top` and the live page. @param {About} about @returns {Live | null} */
 function live ({ study, latest }) {
   if (study === null && latest === null) return null
   const now = study === null ? [] : [`slot ${study.slot} is under study: ${sayProgress(study)}`]

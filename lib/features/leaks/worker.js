@@ -8,6 +8,7 @@
 
 const diagnostics = require('node:diagnostics_channel')
 const { performance } = require('node:perf_hooks')
+const { liveBytes } = require('../../worker/vitals/gc-pauses')
 const { MOST_ROUTES, LONGEST_ROUTE } = require('./bounds')
 
 /** @typedef {{ upMs: number, liveBytes: number, markSweeps: number, requests: number[] }} Point see feature.js */
@@ -21,9 +22,8 @@ class LiveMemory {
   #marksSent = 0
 
   /** @param {import('../interface').WorkerKernel} kernel */
-  constructor ({ channel, tracker, onCollected, liveBytes, beatMs }) {
+  constructor ({ channel, tracker, onCollected, beatMs }) {
     this.channel = channel
-    this.liveBytes = liveBytes
     this.everyMs = 2 * beatMs
     this.routes = new RouteCounter(tracker)
     onCollected(hasMarkSweep => this.#look(hasMarkSweep))
@@ -49,7 +49,7 @@ class LiveMemory {
     if (this.#next !== null && this.#next.markSweeps > this.#marksSent && !hasMarkSweep) return
     this.#next = {
       upMs: Math.round(performance.now()),
-      liveBytes: this.liveBytes(),
+      liveBytes: liveBytes(),
       markSweeps: this.#markSweeps,
       requests: [...this.routes.counts]
     }

@@ -14,7 +14,13 @@
  *   string) => Passing} PassOn takes the output of a worker, which is a pipe then
  */
 
-/** @type {Readonly<import('..').Feature & { passOn: (options: import('../../options').ResolvedOptions) => PassOn }>} */
+/**
+ * @typedef {object} Own
+ * @property {(options: Record<string, any>) => Options} resolve
+ * @property {(options: import('../../options').ResolvedOptions) => PassOn} passOn
+ */
+
+/** @type {Readonly<import('..').Feature & Own>} */
 module.exports = Object.freeze({
   name: 'output',
   options: ({ row, types }) => [

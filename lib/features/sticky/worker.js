@@ -75,7 +75,7 @@ class Sessions {
       isActive: () => this.#kept !== null,
       release: () => {
         this.#isLate = true
-        this.release()
+        this.#release()
       }
     })
     handoff.isExpected = session => this.#isKept(session)
@@ -138,17 +138,22 @@ class Sessions {
     if (this.state.current === 'draining' && this.#kept !== 'all') this.channel.send('transferred', { except: [...this.#kept ?? []] })
   }
 
-  /** This worker drains. @param {number} deadlineMs */
-  leave (deadlineMs) {
+  /**
+   * This worker drains.
+   *
+   * @param {number} deadlineMs @param {Promise<unknown>} released the app's work in onDrain() is done
+   */
+  leave (deadlineMs, released) {
     if (!this.state.canBecome('draining')) return // it hurries
     this.#kept = 'all'
-    setTimeout(() => this.release(), Math.min(deadlineMs, LEAVING_MS)).unref()
+    released.then(() => this.#release())
+    setTimeout(() => this.#release(), Math.min(deadlineMs, LEAVING_MS)).unref()
   }
 
   /**
    * The app's work in onDrain() is done, or has had its time: only what waits for a transfer is still this worker's.
    */
-  release () {
+  #release () {
     if (this.#kept !== 'all') return
     const { pending } = this.transfers
     this.#kept = new Set(pending)

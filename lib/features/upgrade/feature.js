@@ -70,6 +70,5 @@ module.exports = Object.freeze({
     'fleet.upgrade': { sentence: ({ pid, node }) => `upgrade: a new supervisor starts (${pid}) with ${node}` },
     'fleet.upgrade-failed': { level: 'warn', sentence: ({ why }) => `no upgrade: the new supervisor does not run the fleet: ${why}; this one does as before` },
     'fleet.upgraded': { sentence: ({ pid, oldPid, node }) => `upgraded: supervisor ${oldPid} → ${pid}, Node.js ${node}` }
-  },
-  scaleReasons: { upgrade: () => '' }
+  }
 })

@@ -28,6 +28,14 @@
  * @property {number} wanted
  * @property {{ t: number, from: number, to: number, reason: string } | null} change the last one
  *
+ * @typedef {object} Live figures of workers of the code before beside those of new code
+ * @property {string} title
+ * @property {string} text
+ * @property {boolean} isBad
+ * @property {{ label: string, old: string, fresh: string, isWorse: boolean }[]} rows figures as text
+ *
+ * @typedef {(about: any) => Live | null} SayLive by what status() has of a feature
+ *
  * @typedef {object} Part of the picture; a page merges the parts. Beside these: what features say of themselves in
  *   status(), by key
  * @property {number} t now, ms since the epoch
@@ -41,7 +49,7 @@
  * @property {import('../../journal/audit').CrashEvent[]} crashEvents
  */
 
-const { FEATURES } = require('../../features')
+const { FEATURES, LIVE, MOMENTS } = require('../../features')
 const { sayMoves } = require('../../core/moves')
 const { sayCrashing } = require('../../core/crashes')
 const { ENDS } = require('../../journal/events')
@@ -49,16 +57,11 @@ const { Audit } = require('../../journal/audit')
 const { verdictOf } = require('../../journal/verdict')
 const { busyWorkers } = require('./gauges')
 const { Growth } = require('./growth')
-/** @import { Figure, Live } from '../../features' */
 
 const WINDOW_MS = 10 * 60_000
 const MOST_POINTS = 6000 // over all slots
 const MOST_EVENTS = 500 // of each kind
 const COUNTING = ['worker.sample', 'worker.retire', 'worker.crash'] // `requests`: all that the worker has begun
-
-/** Figures of features that are drawn. @type {[string, NonNullable<Figure['moment']>][]} */
-const CHARTED = FEATURES.flatMap(({ figures = {} }) => Object.entries(figures))
-  .flatMap(([figure, { moment }]) => moment ? [[figure, moment]] : [])
 
 class Picture {
   /** By slot. @type {Map<number, Point[]>} */
@@ -111,7 +114,7 @@ class Picture {
         ready: totals.ready,
         busy: busyWorkers(workers)
       }
-      for (const [figure, { name, by }] of CHARTED) {
+      for (const { figure, name, by } of MOMENTS) {
         moment[name] = by === 'most' ? most(workers, figure) : this.#perSecond(workers, figure, elapsedMs)
       }
       this.#traffic.push(moment)
@@ -240,7 +243,7 @@ function last (items, count) {
 
 /** @param {Record<string, any>} status @returns {Live[]} */
 function liveOf (status) {
-  return FEATURES.flatMap(({ status: part }) => (part?.live && status[part.key] && part.live(status[part.key])) || [])
+  return [...LIVE].flatMap(([key, live]) => (status[key] && live(status[key])) || [])
 }
 
 /** @param {Record<string, any>} status */

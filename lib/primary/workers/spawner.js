@@ -6,7 +6,7 @@
  */
 
 const cluster = /** @type {Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
-const { FEATURES, gatesOf, longestSilence } = require('../../features')
+const { FEATURES, gatesOf, longestSilence, v8Of } = require('../../features')
 const { drawBudget } = require('../../tables/budget')
 const { AppPath } = require('./app-path')
 const { forkGuardable, guardChannel } = require('./channel-guard')
@@ -61,12 +61,9 @@ class Spawner {
     this.args = args
     this.options = options
     this.outputs = outputs
-    this.v8 = FEATURES.flatMap(({ v8 }) => v8?.(options, NODE_MAJOR) ?? [])
+    this.v8 = v8Of(options, NODE_MAJOR)
     /** Node and V8 flags of the workers; where two contradict each other the later one wins. */
-    this.execArgv = [
-      ...this.v8.flatMap(({ flags }) => flags),
-      ...options.nodeOptions
-    ]
+    this.execArgv = [...this.v8.flags, ...options.nodeOptions]
     this.appPath = new AppPath(app, this.execArgv)
     this.code = new WorkerCode(
       found => this.warn({ warning: 'package', found, version }), why => this.warn({ warning: 'package-unkept', why })
@@ -178,7 +175,7 @@ class Spawner {
     return {
       orphan: null,
       compileCache: this.compileCache,
-      collectsFirst: this.v8.some(({ collectsFirst }) => collectsFirst),
+      collectsFirst: this.v8.collectsFirst,
       beatMs: Math.min(500, options.intervalMs, Math.round(longestSilence(options) / 4)),
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,
