@@ -111,7 +111,12 @@ function oneSentence (text) {
  */
 function report (error) {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has printed it
-  if (!(error instanceof RecycleError)) throw error
+  if (!(error instanceof RecycleError)) {
+    const { syscall, code } = /** @type {NodeJS.ErrnoException} */ (error ?? {})
+    if (syscall !== 'uv_cwd') throw error
+    complain(`recycle: the working directory is there no more, or cannot be read (${code}); cd to one that can`)
+    return 2
+  }
   const { option, given } = error.details
   const hint = error.code === 'RECYCLE_BAD_OPTION' ? require('../tables/habits').hintOn(option, given) : ''
   complain(`recycle: ${error.message}${hint}`)

@@ -133,6 +133,14 @@ t.test('a value of 5,000 characters is shortened', async t => {
   }))
 })
 
+t.test('a working directory that was deleted is said in one sentence', async t => {
+  const gone = t.testdir()
+  const script = 'cd "$1" && rmdir "$1" && exec "$2" "$3" "$4"'
+  const { code, stdout, stderr } = await runToEnd(['/bin/sh', '-c', script, 'sh', gone, process.execPath, BIN, PLAIN])
+  t.same([code, stdout], [2, ''])
+  t.match(stderr, /^recycle: the working directory is there no more[^\n]*\n$/)
+})
+
 t.test('control characters in a value are escaped', async t => {
   const evil = '\u001b]0;owned\u0007\u009b2J\u202e\n'
   const calls = [['--workers', evil, PLAIN], [`--${evil}`, PLAIN], [`./${evil}`], ['status', evil], ['report', evil], ['drill', '--out', `/${evil}/`, PLAIN], ['heapdump', '0', '--then', evil]]
