@@ -7,6 +7,8 @@ const { whyStayed } = require('../core/why-stayed')
 /** @import { Parts } from './parts' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
 
+const CLOSED_MS = 5000 // an app may close a server and open it again
+
 /** @param {Parts} parts @returns {(handle: WorkerHandle) => void} for each worker that has been spawned */
 function heedWorkers (parts) {
   const { autoSize, failures, features, lifecycle, look, record, sampler, tasks, onMessage } = parts
@@ -51,6 +53,11 @@ function heedWorkers (parts) {
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))
     handle.on('missing', ({ key, missing }) => warnOnce({ warning: 'no-handoff', key, missing }, key))
+    handle.on('closes', () => {
+      setTimeout(() => {
+        if (handle.isServing && handle.hasClosed && handle.reason === null) warnOnce({ warning: 'no-server', ...worker() }, String(handle.pid))
+      }, CLOSED_MS).unref()
+    })
     handle.on('flaw', ({ type, flaw }) => {
       record('worker.protocol-error', { ...worker(), type, flaw })
       look({ requestedAlone: true })

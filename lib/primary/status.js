@@ -26,8 +26,8 @@ function describeFleet (fleet, figuresOf, options, resting) {
  * @param {Figures | null} figures @param {Options} options @param {boolean} rests
  */
 function describe (
-  { slot, pid, state, generation, app, at, upSince, budget, latest, known, isWaiting, drainsUntil, out }, place,
-  figures, options, rests
+  { slot, pid, state, generation, app, at, upSince, budget, latest, known, isWaiting, drainsUntil, out, hasClosed },
+  place, figures, options, rests
 ) {
   const { sample = null, lastFull = null } = figures ?? {}
   const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
@@ -48,7 +48,7 @@ function describe (
     drainLeftMs: drainsUntil === null ? null : Math.max(0, drainsUntil - at),
     waitsForRoom: isWaiting && state === 'ready',
     rests,
-    paused: state === 'ready' && out ? out.why : null,
+    paused: state === 'ready' ? out?.why ?? (hasClosed ? 'its app has closed its servers' : null) : null,
     cpuPercent: figures?.cpu.percent ?? null,
     elu: latest.elu,
     gc: latest.gc,

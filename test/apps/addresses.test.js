@@ -102,6 +102,17 @@ t.test('an app that listens late', async t => {
   t.ok(fleet.events.all('worker.ready').every(({ readyMs }) => readyMs >= 490), 'no worker was ready before it listened')
 })
 
+t.test('a worker whose app has closed its servers and runs on is no ready one, which is said', async t => {
+  const { port, supervisor, events } = await startApp(t, 'closes-its-server.js', { workers: 2 })
+  t.same(await get(port, '/').then(({ body }) => body), 'ok')
+  const { headers: { 'x-pid': pid } } = await get(port, '/close')
+  t.match(await events.until('fleet.warning'), { warning: 'no-server', pid: Number(pid) })
+  const paused = supervisor.status().workers.map((/** @type {any} */ worker) => [String(worker.pid), worker.paused])
+  t.match(Object.fromEntries(paused), { [String(pid)]: 'its app has closed its servers' })
+  t.equal(paused.filter(([, why]) => why === null).length, 1, 'the other serves')
+  t.match(await get(port, '/'), { status: 200, body: 'ok' })
+})
+
 t.test('an app that opens a server on demand, long after it was ready: its worker is replaced all the same; a reload waits for it once all have one', async t => {
   const { port, supervisor, events } = await startApp(t, 'opens-on-demand.js', { workers: 2, readyTimeout: '4s' })
   const [agent] = (await clientPerWorker(t, port, 2, 'x-pid')).values()

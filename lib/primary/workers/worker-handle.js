@@ -88,6 +88,8 @@ class WorkerHandle extends WorkerChannel {
    * @type {Map<string, number>}
    */
   asked = new Map()
+  /** The app has closed all its servers, and may open them again. */
+  hasClosed = false
   /** The ports that it has asked for, whatever became of that. @type {Set<number>} */
   tried = new Set()
   /** Notes of features on it, by their names: plain data. @type {Record<string, any>} */
@@ -154,7 +156,7 @@ class WorkerHandle extends WorkerChannel {
    */
   facts () {
     const { slot, pid, generation, app, budget, state, condemnation, hasEntered, connections, latest, out } = this
-    const { spawnedAt, calledAt, upSince, heardAt, drainsUntil } = this
+    const { hasClosed, spawnedAt, calledAt, upSince, heardAt, drainsUntil } = this
     const times = { at: now(), spawnedAt, calledAt, upSince, heardAt, condemnedAt: condemnation.at, drainsUntil }
     const { reason, isWaiting, requested } = condemnation
     const [known, addresses] = [
@@ -175,6 +177,7 @@ class WorkerHandle extends WorkerChannel {
       latest,
       known,
       out,
+      hasClosed,
       ...times,
       ...addresses
     }
@@ -275,14 +278,16 @@ class WorkerHandle extends WorkerChannel {
       listening: ({ key, missing }) => {
         if (!this.asked.has(key)) return this.refuse({ type: 'listening' }, 'it has not asked for this address')
         this.addresses.add(key)
+        this.hasClosed = false
         this.emit('listens', { key })
         if (missing) this.emit('missing', { key, missing })
         this.readiness.check('listening')
       },
       unlisten: fields => {
         this.addresses.delete(fields.key)
-        this.emit('closes', fields)
         this.renounce(fields.key)
+        this.hasClosed = this.asked.size === 0
+        this.emit('closes', fields)
       },
       beat: beat => {
         this.latest = this.isSampled ? beat : withLongest(beat, this.latest)
