@@ -48,7 +48,7 @@ const WARNINGS = {
   descriptors: l => `${l.connections} connections are open, and ${l.workers === 1 ? '1 worker has' : `${l.workers} workers have`} descriptors for ${l.capacity}; beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers`,
   crashing: l => sayCrashing(/** @type {any} */ (l)),
   stayed: l => `WebSockets or raw connections of ${workerOf(l)} could not go to another worker, and were closed: ${/** @type {Record<string, string>} */ (WHY_STAYED)[l.why] ?? l.why}`,
-  'no-server': l => `the app of ${workerOf(l)} has closed its servers and runs on: the worker takes no connections; recycle recycle ${l.slot} replaces it, with --health it is replaced by itself`,
+  'no-server': l => `the app of ${workerOf(l)} has closed its servers and runs on: the worker takes no connections; recycle recycle ${l.slot} replaces it`,
   'no-handoff': l => `connections of ${l.key} cannot move: ${l.missing}; they are drained by Connection: close`,
   ...Object.assign({}, ...FEATURES.map(({ warnings }) => warnings))
 }
