@@ -12,7 +12,7 @@ const { isScript } = require('../primary/workers/find-app')
 
 const PLACES = ['index.mjs', 'server.js', 'server.mjs', 'app.js', 'app.mjs']
 const PM2_CONFIG = /^(?:ecosystem|pm2|process)(?:\.config)?\.(?:c?js|json|ya?ml)$/
-const LOADS = /^(?:--import|--require|-r|--loader|--experimental-loader|--experimental-strip-types|--experimental-transform-types)(?:=|$)/
+const LOADS = /^(?:--(?:import|require|loader|experimental-(?:loader|(?:strip|transform)-types))|-r)(?:=|$)/
 
 /** @typedef {{ app: string, args: string[] }} Start */
 
@@ -28,8 +28,12 @@ function findStart (folder) {
   if (typeof script !== 'string') return { start: null, why: null }
   const [program, file, ...args] = script.trim().split(/\s+/)
   const named = `its start script is ${formatValue(script)}`
-  if (program !== 'node') return { start: null, why: `${named}, which does not have the form "node <file>": write recycle [options] <file>` }
-  if (/["'$&|;<>`\\]/.test(script) || file === undefined) return { start: null, why: `${named}: write recycle [options] <file> with the file and the arguments of it` }
+  if (program !== 'node') {
+    return { start: null, why: `${named}, which does not have the form "node <file>": write recycle [options] <file>` }
+  }
+  if (/["'$&|;<>`\\]/.test(script) || file === undefined) {
+    return { start: null, why: `${named}: write recycle [options] <file> with the file and the arguments of it` }
+  }
   if (file.startsWith('-')) return { start: null, why: `${named}: write ${asRecycle([file, ...args])}` }
   const app = path.resolve(folder, file)
   return { start: { app: path.relative(process.cwd(), app) || app, args }, why: null }
@@ -42,7 +46,10 @@ function findStart (folder) {
  */
 function fileOf (app, args) {
   if (PM2_CONFIG.test(path.basename(app)) && fs.existsSync(app)) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${app} configures pm2: recycle unit --from ${app} --write <folder> writes a systemd service for each of its apps, with the flags of recycle that its keys stand for` })
+    throw new RecycleError('RECYCLE_BAD_USAGE', {
+      sentence: `${app} configures pm2: recycle unit --from ${app} --write <folder> writes a systemd service ` +
+        'for each of its apps, with the flags of recycle that its keys stand for'
+    })
   }
   const program = programNamed(app)
   const sentence = refuseLauncher(program, args, app)
@@ -53,8 +60,12 @@ function fileOf (app, args) {
   if (start !== null) return { app: start.app, args: [...start.args, ...args] }
   const found = PLACES.filter(name => fs.existsSync(path.join(app, name)))
   const { main } = read(app) ?? {}
-  const missing = typeof main === 'string' ? `its main, ${formatValue(main)}, is not there` : 'it is a folder without a main file or an index.js'
-  const what = why ?? (found.length > 0 ? `write the file: ${found.map(name => path.join(app, name)).join(' or ')}` : 'write the file that `node` would run')
+  const missing = typeof main === 'string'
+    ? `its main, ${formatValue(main)}, is not there`
+    : 'it is a folder without a main file or an index.js'
+  const what = why ?? (found.length > 0
+    ? `write the file: ${found.map(name => path.join(app, name)).join(' or ')}`
+    : 'write the file that `node` would run')
   throw new RecycleError('RECYCLE_NO_APP', { app, why: `${missing}; ${what}` })
 }
 
@@ -111,9 +122,15 @@ function checkTypeScript (app, nodeOptions) {
   if ([...nodeOptions, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].some(flag => LOADS.test(flag))) return
   if (!app.endsWith('.mts') && isScript(fs.readFileSync(app, 'utf8'))) return // no types in it
   const [major, minor] = process.versions.node.split('.').map(Number)
-  const flag = features.typescript === false && (major > 22 || (major === 22 && minor >= 6)) && major < 24 && !hasTsx(app) ? '--experimental-strip-types' : '--import=tsx'
+  const flag = features.typescript === false &&
+    (major > 22 || (major === 22 && minor >= 6)) && major < 24 && !hasTsx(app)
+    ? '--experimental-strip-types'
+    : '--import=tsx'
   const install = flag === '--import=tsx' && !hasTsx(app) ? ', after npm install tsx' : ''
-  throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${app} is TypeScript, which Node.js ${process.version} does not run by itself; write recycle --node-option=${flag} ${app}${install}` })
+  throw new RecycleError('RECYCLE_BAD_USAGE', {
+    sentence: `${app} is TypeScript, which Node.js ${process.version} does not run by itself; ` +
+      `write recycle --node-option=${flag} ${app}${install}`
+  })
 }
 
 /** @param {string} app */

@@ -54,8 +54,16 @@ function arithmetic (options) {
   const sums = []
   if (bounds && bounds.max !== bounds.asked) sums.push(`most workers = ${workersArithmetic(sizing)}`)
   if (sizing.isAutoWorkers) sums.push(`workers = ${workersArithmetic(sizing)}`)
-  if (sizing.isAutoBudget) sums.push(`maxRss = ${budgetArithmetic(sizing, bounds?.max ?? workers)}${jitter > 0 ? `, and up to ${Math.round(100 * jitter)} % less for each worker by the jitter` : ''}`)
-  if (stopTimeoutMs !== null) sums.push(`stopTimeout = ${beforeMs > 0 ? `${timeOf(beforeMs)} before the stop + ` : ''}${timeOf(drainMs)} to drain + ${timeOf(killMs)} from SIGTERM to SIGKILL + ${timeOf(totalMs - beforeMs - drainMs - killMs)} for the rest`)
+  if (sizing.isAutoBudget) {
+    const less = jitter > 0 ? `, and up to ${Math.round(100 * jitter)} % less for each worker by the jitter` : ''
+    sums.push(`maxRss = ${budgetArithmetic(sizing, bounds?.max ?? workers)}${less}`)
+  }
+  if (stopTimeoutMs !== null) {
+    const before = beforeMs > 0 ? `${timeOf(beforeMs)} before the stop + ` : ''
+    const restMs = totalMs - beforeMs - drainMs - killMs
+    sums.push(`stopTimeout = ${before}${timeOf(drainMs)} to drain + ` +
+      `${timeOf(killMs)} from SIGTERM to SIGKILL + ${timeOf(restMs)} for the rest`)
+  }
   return sums
 }
 

@@ -19,7 +19,8 @@ const OPTION = '--config <file|none>'
 
 /** @param {import('commander').Command} command */
 function addConfig (command) {
-  command.option(OPTION, `config file (default: ${PLACES.slice(0, -1).join(', ')} or "recycle" in package.json, from the working directory up to the nearest package.json)`)
+  command.option(OPTION, `config file (default: ${PLACES.slice(0, -1).join(', ')} or "recycle" in package.json, ` +
+    'from the working directory up to the nearest package.json)')
 }
 
 /**
@@ -86,7 +87,9 @@ function hasPlace (stopDir) {
     for (const place of PLACES) {
       const file = path.join(at, place)
       const isThere = fs.existsSync(file)
-      if (isThere && !fs.statSync(file).isFile()) throw new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: 'is no file' })
+      if (isThere && !fs.statSync(file).isFile()) {
+        throw new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: 'is no file' })
+      }
       if (isThere && place !== 'package.json') return true // the search ends here
       isAny ||= isThere && hasOwnKey(file)
     }
@@ -110,7 +113,8 @@ function hasOwnKey (file) {
 function asUnreadable (error) {
   const { code, path: file, message } = /** @type {NodeJS.ErrnoException} */ (error)
   if (error instanceof RecycleError || file === undefined) return error
-  return new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: `cannot be read: ${code === 'EACCES' ? 'permission denied' : message}` })
+  return new RecycleError('RECYCLE_BAD_CONFIG',
+    { file: shortened(file), why: `cannot be read: ${code === 'EACCES' ? 'permission denied' : message}` })
 }
 
 /** @param {string} file @param {string} content */
@@ -120,10 +124,16 @@ async function load (file, content) {
     const { default: held } = await orEmptyLoop(import(pathToFileURL(file).href))
     return await orEmptyLoop(held)
   } catch (error) {
-    if (TYPESCRIPT.includes(path.extname(file)) && /** @type {NodeJS.ErrnoException} */ (error)?.code === 'ERR_UNKNOWN_FILE_EXTENSION') {
-      throw new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: `is TypeScript, which Node.js ${process.version} does not run by itself; write ${path.basename(file, path.extname(file))}.mjs` })
+    if (TYPESCRIPT.includes(path.extname(file)) &&
+    /** @type {NodeJS.ErrnoException} */ (error)?.code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+      throw new RecycleError('RECYCLE_BAD_CONFIG', {
+        file: shortened(file),
+        why: `is TypeScript, which Node.js ${process.version} does not run by itself; ` +
+          `write ${path.basename(file, path.extname(file))}.mjs`
+      })
     }
-    throw new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: `cannot be loaded: ${causeIn(file, error)}` })
+    throw new RecycleError('RECYCLE_BAD_CONFIG',
+      { file: shortened(file), why: `cannot be loaded: ${causeIn(file, error)}` })
   }
 }
 
@@ -159,7 +169,8 @@ function causeIn (file, thrown) {
 
 /** @param {Config} config @param {string} folder @returns {Config} */
 function fromFolder ({ app, values, ...rest }, folder) {
-  const files = OPTIONS.filter(({ name, kind }) => kind.isFile && typeof values[name] === 'string' && values[name] !== '' && !kind.words?.includes(values[name]))
+  const files = OPTIONS.filter(({ name, kind }) =>
+    kind.isFile && typeof values[name] === 'string' && values[name] !== '' && !kind.words?.includes(values[name]))
   return {
     ...rest,
     app: app === undefined ? undefined : path.resolve(folder, app),
@@ -185,7 +196,10 @@ function pickApp (app, args, config, why = null) {
   if (app !== undefined) return { app, args }
   if (config?.app !== undefined) return { app: config.app, args: config.args }
   const where = config ? `${config.name} has no "app" either` : 'no config file was found'
-  if (why !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `no app was named, and package.json does not name one: ${why}` })
+  if (why !== null) {
+    throw new RecycleError('RECYCLE_BAD_USAGE',
+      { sentence: `no app was named, and package.json does not name one: ${why}` })
+  }
   throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `no app was named, and ${where}; see recycle --help` })
 }
 

@@ -14,7 +14,8 @@ function addCpuprofile (program) {
     .option('--duration <time>', 'length of the profile, up to 10m', '10s')
     .option('--out <file>', "a new file (default: by slot, pid and time, in the fleet's working directory)")
   addFleetName(addFleetOptions(command))
-    .addHelpText('after', '\nPrints the path of the file, which only you can read; Chrome DevTools opens it. Exit code: 0 the file is written, 1 the worker could not write it, 2 wrong usage, or no such fleet.')
+    .addHelpText('after', '\nPrints the path of the file, which only you can read; Chrome DevTools opens it. ' +
+      'Exit code: 0 the file is written, 1 the worker could not write it, 2 wrong usage, or no such fleet.')
     .action((slot, _name, given) => profile(command, slot, given))
 }
 
@@ -24,8 +25,12 @@ async function profile (command, slot, { out, duration }) {
   const { RecycleError } = require('../core/errors')
   const { formatSize, formatTime, parseTime, withUnit } = require('../core/units')
   const durationMs = parseTime(duration)
-  if (durationMs === undefined || durationMs < 1 || durationMs > LONGEST_MS) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--duration', given: duration, accepts: withUnit(duration) ?? 'a time of 1ms to 10m, such as 10s' })
-  const line = await withFleet(command, client => client.call('cpuprofile', { target: slot, durationMs, file: out && path.resolve(out) }))
+  if (durationMs === undefined || durationMs < 1 || durationMs > LONGEST_MS) {
+    throw new RecycleError('RECYCLE_BAD_OPTION',
+      { option: '--duration', given: duration, accepts: withUnit(duration) ?? 'a time of 1ms to 10m, such as 10s' })
+  }
+  const line = await withFleet(command,
+    client => client.call('cpuprofile', { target: slot, durationMs, file: out && path.resolve(out) }))
   complain(`slot ${line.slot} (${line.pid}): ${formatSize(line.bytes)} after ${formatTime(line.tookMs)}`)
   print(line.file)
 }

@@ -22,7 +22,8 @@ const NEEDS_OPTIONS = ['drill', 'help', 'completion'] // words: a fleet's own pr
  */
 function addDrill (program, argv) {
   const command = program.command('drill')
-    .description('puts the app under load, recycles its workers meanwhile, stops it under load, and reports what was dropped')
+    .description('puts the app under load, recycles its workers meanwhile, stops it under load, ' +
+      'and reports what was dropped')
     .argument('[app]', 'the file that `node` would run; the config file may name it instead')
     .argument('[args...]', "the app's own arguments")
     .passThroughOptions()
@@ -32,13 +33,18 @@ function addDrill (program, argv) {
   const { DRILL_OPTIONS } = require('../tools/drill/options')
   for (const option of DRILL_OPTIONS) {
     const flag = flagOf(/** @type {any} */ (option))
-    if (option.name === 'header') flag.argParser((/** @type {string} */ value, /** @type {string[]} */ before = []) => [...before, value])
+    if (option.name === 'header') {
+      flag.argParser((/** @type {string} */ value, /** @type {string[]} */ before = []) => [...before, value])
+    }
     command.addOption(flag)
   }
   command.option('--html <page>', 'also write the report as a self-contained page')
-  command.option('--name <name>', 'drill the running fleet of this name instead of an app; needs --url; the fleet is not stopped at the end')
+  command.option('--name <name>',
+    'drill the running fleet of this name instead of an app; needs --url; the fleet is not stopped at the end')
   command.option('--control <path>', 'drill the running fleet with this control socket')
-  for (const option of OPTIONS) if (!['journal', 'name', 'control'].includes(option.name)) command.addOption(flagOf(option))
+  for (const option of OPTIONS) {
+    if (!['journal', 'name', 'control'].includes(option.name)) command.addOption(flagOf(option))
+  }
   addConfig(command)
   command.action((app, args, given) => run(app, args, given))
 }
@@ -70,9 +76,16 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   const { own, supervisors } = partOptions(withoutDefaults(given), nameOf)
   const { name, control } = supervisors
   const isRunning = name !== undefined || control !== undefined
-  if (isRunning && app !== undefined) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: '--name and --control select a running fleet; its drill takes no app' })
-  const misplaced = app === undefined ? null : flagsAfterApp(app, args, { call: 'recycle drill', options: [...DRILL_OPTIONS, ...OPTIONS] })
-  if (misplaced) complain(`recycle drill: ${sentence({ event: 'fleet.warning', warning: 'flags-after-app', ...misplaced })}`)
+  if (isRunning && app !== undefined) {
+    throw new RecycleError('RECYCLE_BAD_USAGE',
+      { sentence: '--name and --control select a running fleet; its drill takes no app' })
+  }
+  const misplaced = app === undefined
+    ? null
+    : flagsAfterApp(app, args, { call: 'recycle drill', options: [...DRILL_OPTIONS, ...OPTIONS] })
+  if (misplaced) {
+    complain(`recycle drill: ${sentence({ event: 'fleet.warning', warning: 'flags-after-app', ...misplaced })}`)
+  }
   const log = supervisors.log ?? process.env.RECYCLE_LOG ?? 'silent'
   if (html !== undefined) writePage(html, '') // fails before the drill if the file cannot be written
   const progress = openProgress(openPicture(process.stderr), { isBar: process.stderr.isTTY && log === 'silent' })

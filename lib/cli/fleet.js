@@ -14,7 +14,8 @@ function addFleetOptions (command) {
 
 /** The fleet's name as the last argument, where `status` and `top` have it. @param {Command} command */
 function addFleetName (command) {
-  return command.argument('[name]', 'name of the fleet, as --name').hook('preAction', (_, { args, registeredArguments }) => {
+  command.argument('[name]', 'name of the fleet, as --name')
+  return command.hook('preAction', (_, { args, registeredArguments }) => {
     const name = args[registeredArguments.length - 1]
     if (name !== undefined) command.setOptionValue('name', name)
   })
@@ -31,7 +32,10 @@ function fleetOf (command) {
   const foreign = parent.options.find(option => !['name', 'control'].includes(option.attributeName()) &&
     parent.getOptionValueSource(option.attributeName()) === 'cli')
   if (foreign) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${foreign.long} is an option of recycle <app>, not of recycle ${command.name()}; an app of that name is started by its path: ./${command.name()}` })
+    throw new RecycleError('RECYCLE_BAD_USAGE', {
+      sentence: `${foreign.long} is an option of recycle <app>, not of recycle ${command.name()}; ` +
+        `an app of that name is started by its path: ./${command.name()}`
+    })
   }
   const { name, control } = { ...parent.opts(), ...command.opts() }
   if (name !== undefined || control !== undefined) return { name, control }

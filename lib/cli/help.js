@@ -55,7 +55,10 @@ const GROUPS = Object.freeze({
   'Most used options:': Object.keys(MOST_USED),
   'Memory and other limits:': ['hardRss', 'metric', 'meter', 'interval', 'samples', 'jitter'],
   'Health checks:': [],
-  'Replacing workers:': ['maxSurge', 'maxUnavailable', 'readyTimeout', 'killTimeout', 'stopLinger', 'stopTimeout', 'orphanTimeout', 'revive', 'leaveChildren', 'standby', 'compileCache', 'nodeOption'],
+  'Replacing workers:': [
+    'maxSurge', 'maxUnavailable', 'readyTimeout', 'killTimeout', 'stopLinger', 'stopTimeout', 'orphanTimeout', 'revive',
+    'leaveChildren', 'standby', 'compileCache', 'nodeOption'
+  ],
   'Connections and requests:': ['handoff', 'replay', 'replayAfter', 'schedule'],
   'Output and control:': ['log', 'control', 'adminAllowRemote']
 })
@@ -85,7 +88,12 @@ function addHelp (program) {
     .description('Prints the help of a command; options: all options of recycle.')
     .action(what => {
       const named = program.commands.find(command => command.name() === what)
-      if (what !== undefined && what !== 'options' && !named) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `help was given ${formatValue(what)}; it takes options, or a command: ${program.commands.map(command => command.name()).join(', ')}` })
+      if (what !== undefined && what !== 'options' && !named) {
+        throw new RecycleError('RECYCLE_BAD_USAGE', {
+          sentence: `help was given ${formatValue(what)}; it takes options, or a command: ` +
+            `${program.commands.map(command => command.name()).join(', ')}`
+        })
+      }
       isWhole = what === 'options'
       ;(named ?? program).outputHelp()
     })

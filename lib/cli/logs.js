@@ -17,7 +17,9 @@ function addLogs (program) {
 
 /** @param {Command} command @param {{ last?: string }} given */
 async function logs (command, { last = String(LAST) }) {
-  if (!/^\d+$/.test(last)) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--last', given: last, accepts: 'a whole number' })
+  if (!/^\d+$/.test(last)) {
+    throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--last', given: last, accepts: 'a whole number' })
+  }
   const { pid, name } = await withFleet(command, async client =>
     /** @type {NonNullable<typeof client.hello>} */ (client.hello))
   const [program, ...args] = reader(name, pid, last)
@@ -26,7 +28,8 @@ async function logs (command, { last = String(LAST) }) {
   const signals = /** @type {const} */ (['SIGINT', 'SIGTERM'])
   for (const signal of signals) process.on(signal, () => reading.kill(signal))
   await new Promise((resolve, reject) => {
-    reading.once('error', error => reject(new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${program} cannot be run: ${error.message}` })))
+    reading.once('error', error =>
+      reject(new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${program} cannot be run: ${error.message}` })))
     reading.once('exit', (code, signal) => {
       process.exitCode = code ?? 0
       for (const signal of signals) process.removeAllListeners(signal)
@@ -44,7 +47,8 @@ async function logs (command, { last = String(LAST) }) {
  */
 function reader (name, pid, last) {
   const fs = require('node:fs')
-  const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_BAD_USAGE', { sentence: `the output of ${name} cannot be followed: ${why}` })
+  const refuse = (/** @type {string} */ why) =>
+    new RecycleError('RECYCLE_BAD_USAGE', { sentence: `the output of ${name} cannot be followed: ${why}` })
   let places
   let cgroup
   try {
@@ -57,9 +61,13 @@ function reader (name, pid, last) {
   if (files.some(file => file.endsWith(' (deleted)'))) throw refuse(`its file, ${files.join(' ')}, has been removed`)
   if (files.length > 0) return ['tail', '-q', '-n', last, '-F', ...files]
   const unit = /([^/\n]+\.service)(?:\/|$)/m.exec(cgroup.replace(/user@\d+\.service\//, ''))?.[1]
-  if (unit && places.some(place => place.startsWith('socket:'))) return ['journalctl', ...cgroup.includes('/user@') ? ['--user'] : [], '-n', last, '-fu', unit]
+  if (unit && places.some(place => place.startsWith('socket:'))) {
+    return ['journalctl', ...cgroup.includes('/user@') ? ['--user'] : [], '-n', last, '-fu', unit]
+  }
   const pipe = 'a pipe, and its reader has it: docker logs -f, kubectl logs -f, or the program that has started it'
-  throw refuse(`it goes to ${[...new Set(places.map(place => /^(?:pipe|socket):/.test(place) ? pipe : place))].join(' and ')}`)
+  throw refuse(
+    `it goes to ${[...new Set(places.map(place => /^(?:pipe|socket):/.test(place) ? pipe : place))].join(' and ')}`
+  )
 }
 
 module.exports = { addLogs }

@@ -13,7 +13,9 @@ function writePage (file, text) {
   try {
     writeRegular(file, text)
   } catch (error) {
-    throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--html', given: file, accepts: `a file that can be written (${/** @type {Error} */ (error).message})` })
+    throw new RecycleError('RECYCLE_BAD_OPTION', {
+      option: '--html', given: file, accepts: `a file that can be written (${/** @type {Error} */ (error).message})`
+    })
   }
 }
 

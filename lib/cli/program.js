@@ -31,7 +31,8 @@ const ALONE = Object.freeze({
 /** @param {string[]} argv */
 async function main (argv) {
   const program = new Command('recycle')
-    .description('Runs any Node.js HTTP app on a fleet of workers and replaces a worker that exceeds its memory budget, without dropping a request.')
+    .description('Runs any Node.js HTTP app on a fleet of workers and replaces a worker that exceeds its memory ' +
+      'budget, without dropping a request.')
     .version(version)
     .enablePositionalOptions()
     .exitOverride()
@@ -73,7 +74,12 @@ function addCommands (program, argv) {
   require('./drill').addDrill(program, argv)
   for (const command of ['report', 'ls', 'status', 'tail', 'logs', 'top']) ALONE[command]()(program)
   addVerbs(program)
-  for (const { command } of FEATURES) command?.()(program, { addFleetName, addFleetOptions, withFleet, verb, act, complain, print, count, hasLost, losses, createNew: name => require('../primary/recycling/private-file').createNew(name) })
+  for (const { command } of FEATURES) {
+    command?.()(program, {
+      addFleetName, addFleetOptions, withFleet, verb, act, complain, print, count, hasLost, losses,
+      createNew: name => require('../primary/recycling/private-file').createNew(name)
+    })
+  }
   ALONE.cpuprofile()(program)
   require('./unit').addUnit(program)
   require('./completion').addCompletion(program)
@@ -100,7 +106,8 @@ function synonymOf (word) {
 function oneSentence (text) {
   const answer = require('../tables/habits').answerToFlag(/unknown option '(--[\w-]+|-\w)/.exec(text)?.[1] ?? '')
   if (answer !== null) return `recycle: ${answer}`
-  const said = text.trim().replace(/^error: /, '').replace('\n(Did', ': did').replace(/\n\(?/g, '; ').replace(/[).]$/, '')
+  const said = text.trim().replace(/^error: /, '')
+    .replace('\n(Did', ': did').replace(/\n\(?/g, '; ').replace(/[).]$/, '')
   return `recycle: ${shorten(said, MAX_CHARS)}${said.endsWith('?') ? ' See' : '; see'} recycle --help`
 }
 

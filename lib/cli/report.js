@@ -10,7 +10,8 @@ function addReport (program) {
     .argument('<file...>', 'run files of `recycle drill`, and journals of one fleet; also rotated and gzipped files')
     .option('--json', 'print one JSON object instead')
     .option('--html <page>', 'also write the report as a self-contained page')
-    .addHelpText('after', '\nExit code: 0 nothing was dropped or cut, 1 something was or may have been, 2 a file cannot be read, or the journal is incomplete.')
+    .addHelpText('after', '\nExit code: 0 nothing was dropped or cut, 1 something was or may have been, ' +
+      '2 a file cannot be read, or the journal is incomplete.')
     .action((files, given) => report(files, given))
 }
 

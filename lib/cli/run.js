@@ -41,7 +41,9 @@ function addRun (program, { isStart = false } = {}) {
 function flagOf ({ name, short, flag, help, defaultText, kind }) {
   const flags = short ? `${short}, ${flag}` : flag
   const built = new Option(flags, `${help} (default: ${defaultText})`).helpGroup(groupOf(name))
-  if (name === 'nodeOption') built.argParser((/** @type {string} */ value, /** @type {string[]} */ before = []) => [...before, value])
+  if (name === 'nodeOption') {
+    built.argParser((/** @type {string} */ value, /** @type {string[]} */ before = []) => [...before, value])
+  }
   return built
 }
 
@@ -154,7 +156,11 @@ function orNoSuchCommand (app, assemble) {
       const answer = answerToCommand(app)
       if (answer !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: answer })
       const meant = nearest(app, NAMES)
-      throw new RecycleError(error.code, { ...error.details, why: `${error.details.why}, and no such command; ${meant ? `did you mean recycle ${meant}?` : 'see recycle --help'}` })
+      throw new RecycleError(error.code, {
+        ...error.details,
+        why: `${error.details.why}, and no such command; ` +
+          `${meant ? `did you mean recycle ${meant}?` : 'see recycle --help'}`
+      })
     }
     throw error
   }

@@ -30,7 +30,8 @@ function addLs (program) {
   program.command('ls')
     .description('Lists the running fleets.')
     .option('--json', 'print a JSON array instead')
-    .addHelpText('after', '\nLists the fleets of this user, for root those of all users, except those with --control <path> or a RECYCLE_CONTROL_DIR of their own.')
+    .addHelpText('after', '\nLists the fleets of this user, for root those of all users, except those with --control ' +
+      '<path> or a RECYCLE_CONTROL_DIR of their own.')
     .action(given => list(given))
 }
 
@@ -44,11 +45,16 @@ async function list ({ json = false }) {
     const client = await connect(path).catch(() => null)
     const status = await client?.call('status').catch(() => null) ?? null
     client?.close()
-    return { ...fleet, control: path, totals: status?.totals ?? null, rssBytes: sumOf(status?.workers ?? [], 'rssBytes') }
+    return {
+      ...fleet, control: path, totals: status?.totals ?? null, rssBytes: sumOf(status?.workers ?? [], 'rssBytes')
+    }
   }))
   for (const why of distrusted(process.env, ofAll)) complain(`ignored: ${why}`)
   if (json) return printJson(fleets)
-  if (fleets.length === 0) return complain(`no fleet is running, as far as ${searchedFolders(process.env).join(' or ')} tells; a service may have a folder of its own: RECYCLE_CONTROL_DIR${orphans()}`)
+  if (fleets.length === 0) {
+    return complain(`no fleet is running, as far as ${searchedFolders(process.env).join(' or ')} tells; ` +
+      `a service may have a folder of its own: RECYCLE_CONTROL_DIR${orphans()}`)
+  }
   const { formatFleets } = require('../operate/control-table')
   write(formatFleets(fleets, { width: process.stdout.columns ?? Infinity }))
 }

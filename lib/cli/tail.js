@@ -19,7 +19,9 @@ function addTail (program) {
 
 /** @param {Command} command @param {{ last?: string, json?: boolean }} given */
 async function tail (command, { last = String(LAST), json = false }) {
-  if (!/^\d+$/.test(last)) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--last', given: last, accepts: 'a whole number' })
+  if (!/^\d+$/.test(last)) {
+    throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--last', given: last, accepts: 'a whole number' })
+  }
   const { prettyLine, isQuiet } = require('../journal/sentence')
   const { stdout } = process
   stdout.on('error', () => process.exit())

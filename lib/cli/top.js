@@ -25,7 +25,10 @@ function addTop (program) {
 /** @param {Command} command */
 async function top (command) {
   const { stdin, stdout } = process
-  if (!stdin.isTTY || !stdout.isTTY) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: 'recycle top needs a terminal; recycle status prints the same once' })
+  if (!stdin.isTTY || !stdout.isTTY) {
+    throw new RecycleError('RECYCLE_BAD_USAGE',
+      { sentence: 'recycle top needs a terminal; recycle status prints the same once' })
+  }
   let isLeft
   do isLeft = await topOfPrimary(command); while (isLeft)
 }

@@ -18,15 +18,18 @@ function addUnit (program) {
     .option('--from <file>', "a unit for each app of pm2's ecosystem file, and what became of each of its keys")
     .option('--only <app>', 'with --from: this app alone')
     .option('--user <user>', 'the user of the service (default: you)')
-    .option('--write <folder>', 'write the files there; the environment of an ecosystem file goes to <app>.env, for you alone to read')
+    .option('--write <folder>', 'write the files there; the environment of an ecosystem file goes to <app>.env, ' +
+      'for you alone to read')
     .option('--port <port>', 'the port of the app, for the socket (default: $PORT)')
-    .addHelpText('after', '\nWrite what is printed to the files that its comments name, then: systemctl daemon-reload; systemctl enable --now <unit>.')
+    .addHelpText('after', '\nWrite what is printed to the files that its comments name, then: ' +
+      'systemctl daemon-reload; systemctl enable --now <unit>.')
   for (const option of OPTIONS) command.addOption(flagOf(option).hideHelp())
   addConfig(command)
   command.action((app, args, given) => {
     const services = given.from ? fromPm2(given) : [ofCall(app, args, given)]
     if (given.write !== undefined) return write(services, given.write)
-    const text = services.map(({ units, next }) => [...units.map(({ file, text }) => `# /etc/systemd/system/${file}\n${text}`), `# ${next}\n`].join('')).join('\n')
+    const text = services.map(({ units, next }) =>
+      [...units.map(({ file, text }) => `# /etc/systemd/system/${file}\n${text}`), `# ${next}\n`].join('')).join('\n')
     for (const line of text.trimEnd().split('\n')) print(line)
   })
 }
@@ -47,9 +50,12 @@ function write (services, folder) {
   if (there) throw new RecycleError('RECYCLE_UNWRITABLE', { file: there.file, why: 'there is such a file already' })
   try {
     makeFolder(path.resolve(folder))
-    for (const { file, text } of files) fs.writeFileSync(file, text, { flag: 'wx', mode: file.endsWith('.env') ? 0o600 : 0o644 })
+    for (const { file, text } of files) {
+      fs.writeFileSync(file, text, { flag: 'wx', mode: file.endsWith('.env') ? 0o600 : 0o644 })
+    }
   } catch (error) {
-    throw new RecycleError('RECYCLE_UNWRITABLE', { file: path.resolve(folder), why: /** @type {Error} */ (error).message })
+    throw new RecycleError('RECYCLE_UNWRITABLE',
+      { file: path.resolve(folder), why: /** @type {Error} */ (error).message })
   }
   for (const { file } of files) print(file)
   for (const { next } of services) print(next)
@@ -57,7 +63,10 @@ function write (services, folder) {
 
 /** @param {string | undefined} app @param {string[]} args @param {Given} given @returns {Unit} */
 function ofCall (app, args, { user, port = process.env.PORT, config, only, from, write, ...given }) {
-  if (app === undefined) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: 'recycle unit needs the app: recycle unit [options] <app> [args…], or --from <ecosystem file>' })
+  if (app === undefined) {
+    throw new RecycleError('RECYCLE_BAD_USAGE',
+      { sentence: 'recycle unit needs the app: recycle unit [options] <app> [args…], or --from <ecosystem file>' })
+  }
   const { fileOf } = require('./app-file')
   const { withoutDefaults } = require('./run')
   const path = require('node:path')
@@ -66,8 +75,12 @@ function ofCall (app, args, { user, port = process.env.PORT, config, only, from,
   findApp(file)
   const flags = withoutDefaults(given)
   const name = flags.name ?? require('../primary/fleet-name').nameOfApp(file)
-  const options = OPTIONS.flatMap(option => flags[option.name] === undefined || option.name === 'name' ? [] : wordsOf(option, flags[option.name]))
-  return unit({ name, options: ['--name', name, ...options, ...config ? ['--config', path.resolve(config)] : []], flags, app: file, args: toRun.args, folder: process.cwd(), env: {}, user, port, write })
+  const options = OPTIONS.flatMap(option =>
+    flags[option.name] === undefined || option.name === 'name' ? [] : wordsOf(option, flags[option.name]))
+  return unit({
+    name, options: ['--name', name, ...options, ...config ? ['--config', path.resolve(config)] : []], flags, app: file,
+    args: toRun.args, folder: process.cwd(), env: {}, user, port, write
+  })
 }
 
 /** @param {Given} given @returns {Unit[]} */
@@ -77,9 +90,14 @@ function fromPm2 ({ from, only, user, port = process.env.PORT, write }) {
   const file = path.resolve(String(from))
   const apps = appsOf(file).map((app, i) => callOf(app, path.basename(String(app.script ?? `app-${i}`), '.js')))
   const chosen = apps.filter(({ name }) => only === undefined || name === only)
-  if (chosen.length === 0) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${from} has ${only === undefined ? 'no app' : `no app ${only}; it has ${apps.map(({ name }) => name).join(', ')}`}` })
+  if (chosen.length === 0) {
+    const has = only === undefined ? 'no app' : `no app ${only}; it has ${apps.map(({ name }) => name).join(', ')}`
+    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${from} has ${has}` })
+  }
   const ready = chosen.map(call => ({ ...call, ...placed(call, path.dirname(file)) })) // throws before it prints
-  for (const { name, keys } of chosen) for (const line of [`${name}:`, ...keys.map(({ key, became }) => `  ${key.padEnd(20)} ${became}`)]) complain(line)
+  for (const { name, keys } of chosen) {
+    for (const line of [`${name}:`, ...keys.map(({ key, became }) => `  ${key.padEnd(20)} ${became}`)]) complain(line)
+  }
   return ready.map(call => unit({ ...call, flags: null, user, port: call.env.PORT ?? port, write }))
 }
 
@@ -92,7 +110,8 @@ function placed ({ name, app, interpreter, folder: own }, folder) {
   const path = require('node:path')
   const { answerToCommand } = require('../tables/habits')
   const at = path.resolve(folder, own ?? '.')
-  const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_BAD_USAGE', { sentence: `no unit for ${name}: ${why}; --only <app> prints that of another app of the file` })
+  const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_BAD_USAGE',
+    { sentence: `no unit for ${name}: ${why}; --only <app> prints that of another app of the file` })
   if (interpreter !== null) throw refuse(`its interpreter is ${formatValue(interpreter)}, and recycle runs Node.js`)
   try {
     findApp(path.resolve(at, app))
@@ -107,7 +126,9 @@ function appsOf (file) {
   try {
     const loaded = require(file)
     const apps = Array.isArray(loaded) ? loaded : loaded.apps ?? [loaded]
-    if (!Array.isArray(apps) || apps.some(app => typeof app?.script !== 'string')) throw new Error('has an app without a script')
+    if (!Array.isArray(apps) || apps.some(app => typeof app?.script !== 'string')) {
+      throw new Error('has an app without a script')
+    }
     return apps
   } catch (error) {
     const why = /** @type {Error} */ (error).message.split('\n', 1)[0]
@@ -142,7 +163,8 @@ function unit ({ name, options, flags, app, args, folder, env, user, port, write
   const path = require('node:path')
   const { resolveOptions } = require('../tables/resolved-options')
   const { unitsOf } = require('../core/service-unit')
-  const timeouts = resolveOptions(flags ?? optionsOf(options), { parallelism: os.availableParallelism(), nameOf: ({ flag }) => flag.split(' ')[0] })
+  const timeouts = resolveOptions(flags ?? optionsOf(options),
+    { parallelism: os.availableParallelism(), nameOf: ({ flag }) => flag.split(' ')[0] })
   const bin = asCalled(path.join(__dirname, '..', '..', 'bin', 'recycle.js'))
   const command = [process.execPath, bin, ...options, app, ...args]
   const units = unitsOf({
@@ -155,9 +177,15 @@ function unit ({ name, options, flags, app, args, folder, env, user, port, write
     port: port || null,
     timeouts
   })
-  const isLinked = write !== undefined && path.resolve(write) !== '/etc/systemd/system' // enable links a file by its path
-  const where = units.filter(({ file }) => !file.endsWith('.env')).map(({ file }) => isLinked ? path.resolve(write, file) : file).join(' ')
-  return { units, next: `then: systemctl daemon-reload; systemctl enable --now ${where}; and RECYCLE_CONTROL_DIR=/run/${name} recycle status` }
+  // enable links a file by its path
+  const isLinked = write !== undefined && path.resolve(write) !== '/etc/systemd/system'
+  const where = units.filter(({ file }) => !file.endsWith('.env'))
+    .map(({ file }) => isLinked ? path.resolve(write, file) : file).join(' ')
+  return {
+    units,
+    next: `then: systemctl daemon-reload; systemctl enable --now ${where}; ` +
+      `and RECYCLE_CONTROL_DIR=/run/${name} recycle status`
+  }
 }
 
 /** Of the words of a command line. @param {string[]} words @returns {Record<string, string>} */

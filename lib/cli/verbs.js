@@ -17,42 +17,59 @@ const { prettyLine } = require('../journal/sentence')
 
 /** @param {Command} program */
 function addVerbs (program) {
-  const reload = addFleetName(verb(program, 'reload', 'Replaces every worker, a few at a time, by one that runs the current code.'))
+  const reload = addFleetName(verb(program, 'reload',
+    'Replaces every worker, a few at a time, by one that runs the current code.'))
   for (const [flags, help, preset] of RELOAD.flags) {
     reload.addOption(reload.createOption(flags, help).preset(preset))
   }
   reload.action((_name, { wait, name, control, ...how }, command) => act(command, how,
     ({ recycled, left, outcome }, name) =>
-    `${name}${outcome ? `: ${outcome};` : ' is reloaded:'} ${count(recycled.length, 'worker')} replaced, ${losses([...recycled, ...left])}`, ({ recycled, left }) => [...recycled, ...left]))
+      `${name}${outcome ? `: ${outcome};` : ' is reloaded:'} ${count(recycled.length, 'worker')} replaced, ` +
+        `${losses([...recycled, ...left])}`,
+    ({ recycled, left }) => [...recycled, ...left]))
 
-  addFleetName(verb(program, 'rollback', 'Replaces every worker by one that runs the release before, where the app is reached by a symbolic link.'))
-    .action((_name, given, command) => act(command, {}, ({ recycled, app, named }, name) => `${name} runs ${app} again: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}${named ? `; the link leads to ${named} still, which the next reload runs` : ''}`, ({ recycled }) => recycled))
+  addFleetName(verb(program, 'rollback',
+    'Replaces every worker by one that runs the release before, where the app is reached by a symbolic link.'))
+    .action((_name, given, command) => act(command, {},
+      ({ recycled, app, named }, name) => `${name} runs ${app} again: ${count(recycled.length, 'worker')} replaced, ` +
+        `${losses(recycled)}${named ? `; the link leads to ${named} still, which the next reload runs` : ''}`,
+      ({ recycled }) => recycled))
 
   addFleetName(verb(program, 'recycle', 'Replaces one worker, or all of them.')
     .argument('<slot|pid|all>', 'a number that is both a slot and a pid means the slot'))
-    .action((target, _name, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} replaced, ${losses(done)}`, ({ done }) => done))
+    .action((target, _name, given, command) => act(command, { target },
+      ({ done }, name) => `${name}: ${count(done.length, 'worker')} replaced, ${losses(done)}`, ({ done }) => done))
 
-  addFleetName(verb(program, 'signal', "Has the app's own listeners for a signal called, in every worker: SIGHUP, say, to reopen its log.")
+  addFleetName(verb(program, 'signal',
+    "Has the app's own listeners for a signal called, in every worker: SIGHUP, say, to reopen its log.")
     .argument('<signal>', 'SIGHUP, SIGUSR1, SIGUSR2 or SIGWINCH'))
-    .action((signal, _name, given, command) => act(command, { signal }, ({ signal, told, workers }, name) => `${name}: ${signal} to the app in ${told} of ${count(workers, 'worker')}`))
+    .action((signal, _name, given, command) => act(command, { signal },
+      ({ signal, told, workers }, name) => `${name}: ${signal} to the app in ${told} of ${count(workers, 'worker')}`))
 
-  addFleetName(verb(program, 'scale', 'Changes the number of workers; auto: by the load again, where the fleet was started with --workers <min>..<max>.')
+  addFleetName(verb(program, 'scale',
+    'Changes the number of workers; auto: by the load again, where the fleet was started with --workers <min>..<max>.')
     .argument('<n|+1|-1|auto>'))
     .action((first, second, given, command) => {
       const workers = numberOf(first, second, command)
-      return act(command, { workers }, ({ from, to, scaled = [], ...about }, name) =>
-        `${name} has ${count(to, 'worker')}${workers === 'auto' ? '' : `, ${from} before${to < from ? `, ${losses(scaled)}` : ''}`}${sayScaled(about)}`, ({ scaled = [] }) => scaled)
+      return act(command, { workers }, ({ from, to, scaled = [], ...about }, name) => {
+        const before = workers === 'auto' ? '' : `, ${from} before${to < from ? `, ${losses(scaled)}` : ''}`
+        return `${name} has ${count(to, 'worker')}${before}${sayScaled(about)}`
+      }, ({ scaled = [] }) => scaled)
     })
 
   for (const [name, { help, flags, say }] of VERBS) {
     const command = addFleetName(verb(program, name, help))
     for (const [flag, help, read] of flags) command.addOption(command.createOption(flag, help).argParser(read))
-    command.action((_name, { wait, name, control, ...how }, command) => act(command, how, ({ recycled, ...result }, name) => `${name} ${say(result)}: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`, ({ recycled }) => recycled))
+    command.action((_name, { wait, name, control, ...how }, command) => act(command, how,
+      ({ recycled, ...result }, name) =>
+        `${name} ${say(result)}: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}`,
+      ({ recycled }) => recycled))
   }
 
   addFleetName(verb(program, 'stop', 'Stops the fleet; requests in flight finish.'))
     .option('--now', 'cut the requests in flight')
-    .action((_name, { now }, command) => act(command, { now }, ({ stopped }, name) => `${name} has stopped, ${losses(stopped)}`, ({ stopped }) => now ? [] : stopped))
+    .action((_name, { now }, command) => act(command, { now },
+      ({ stopped }, name) => `${name} has stopped, ${losses(stopped)}`, ({ stopped }) => now ? [] : stopped))
 }
 
 /**
@@ -76,7 +93,8 @@ function sayScaled (result) {
 function verb (program, name, description) {
   return addFleetOptions(program.command(name).description(description))
     .option('--no-wait', 'exit as soon as the fleet has begun')
-    .addHelpText('after', '\nExit code: 0 done, 1 failed, or a request was cut, or a worker killed, 2 wrong usage, or no such fleet.')
+    .addHelpText('after', '\nExit code: 0 done, 1 failed, or a request was cut, or a worker killed, ' +
+      '2 wrong usage, or no such fleet.')
 }
 
 /**
@@ -121,7 +139,8 @@ const BAR_WIDTH = 20
 const NOTICE_MS = 3000 // a drain that takes longer is explained
 /** Help while a worker drains, and when it has drained. */
 const HINTS = {
-  drain: 'what is still open then is closed; sooner: an app that ends its streams on SIGTERM or recycle:drain, or a shorter --drain-timeout',
+  drain: 'what is still open then is closed; sooner: an app that ends its streams on SIGTERM or recycle:drain, ' +
+    'or a shorter --drain-timeout',
   end: 'a process that does not end is killed; sooner: an app that ends on SIGTERM, or a shorter --kill-timeout'
 }
 
@@ -157,8 +176,11 @@ function openSteps (stream, doing, now = () => performance.now()) {
   const bar = (done, of, waits, note) => {
     const filled = of === 0 ? 0 : Math.round(done / of * BAR_WIDTH)
     const [first, ...others] = waits
-    const why = first ? `; ${sayWait(first)}${others.length > 0 ? `, and ${others.length} more` : ''}` : note ? `; ${escapeControls(note)}` : ''
-    return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${doing}: ${done} of ${of}${why}`.slice(0, (stream.columns || Infinity) - 1)
+    const why = first
+      ? `; ${sayWait(first)}${others.length > 0 ? `, and ${others.length} more` : ''}`
+      : note ? `; ${escapeControls(note)}` : ''
+    const blocks = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
+    return `${blocks} ${doing}: ${done} of ${of}${why}`.slice(0, (stream.columns || Infinity) - 1)
   }
   /**
    * On a terminal the bar has it, and each hint is said once; elsewhere each worker has a line.
@@ -173,7 +195,10 @@ function openSteps (stream, doing, now = () => performance.now()) {
       if (now() - Number(since.get(key)) < NOTICE_MS) return []
       const [isNew, helps] = [!said.has(key), !said.has(phase)]
       said.add(key).add(phase)
-      return [...(isNew && !isTerminal) || helps ? [`waiting for ${sayWait(wait)}`] : [], ...helps ? [HINTS[phase]] : []]
+      return [
+        ...(isNew && !isTerminal) || helps ? [`waiting for ${sayWait(wait)}`] : [],
+        ...helps ? [HINTS[phase]] : []
+      ]
     })
     return lines.map(line => `${line}\n`).join('')
   }
@@ -191,7 +216,9 @@ function openSteps (stream, doing, now = () => performance.now()) {
      *   what else is waited for
      */
     update ({ done, of, line, waits = [], note }) {
-      const text = `${explain(waits)}${note ? explainNote(note) : ''}${line ? `${prettyLine(line, { colors })}\n` : ''}${isTerminal ? bar(done, of, waits, note) : ''}`
+      const why = `${explain(waits)}${note ? explainNote(note) : ''}`
+      const event = line ? `${prettyLine(line, { colors })}\n` : ''
+      const text = `${why}${event}${isTerminal ? bar(done, of, waits, note) : ''}`
       if (text !== '') stream.write(`${erase}${text}`)
     },
     close () {
@@ -203,7 +230,9 @@ function openSteps (stream, doing, now = () => performance.now()) {
 /** @param {Wait} wait @returns {string} `"slot 0 (4711): 2 streams (WebSockets, event streams), 21s left"` */
 function sayWait (wait) {
   const { slot, pid, drainLeftMs } = wait
-  const what = drainLeftMs === null ? 'the end of its process' : `${sayOpen(wait)}, ${formatTime(Math.ceil(drainLeftMs / 1000) * 1000)} left`
+  const what = drainLeftMs === null
+    ? 'the end of its process'
+    : `${sayOpen(wait)}, ${formatTime(Math.ceil(drainLeftMs / 1000) * 1000)} left`
   return escapeControls(`${slot === null ? 'a standby' : `slot ${slot}`} (${pid}): ${what}`)
 }
 
@@ -213,7 +242,9 @@ function sayOpen ({ connections, streams, inFlight }) {
   if (streams > 0) parts.push(`${count(streams, 'stream')} (WebSockets, event streams)`)
   else if (inFlight > 0) parts.push(`${count(inFlight, 'request')} in flight`)
   const others = connections - Math.max(streams, streams > 0 ? 0 : inFlight)
-  if (connections > 0 && (parts.length === 0 || others > 0)) parts.push(count(Math.max(1, others), parts.length > 0 ? 'other connection' : 'connection'))
+  if (connections > 0 && (parts.length === 0 || others > 0)) {
+    parts.push(count(Math.max(1, others), parts.length > 0 ? 'other connection' : 'connection'))
+  }
   return parts.join(', ') || 'its app, which has no connection open'
 }
 

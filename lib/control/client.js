@@ -217,8 +217,12 @@ async function findFleet ({ name, control }, env = process.env) {
     if (fleet) return fleet
   }
   const running = await listFleets(env)
-  const named = running.map(({ name, pid }) => `${name} (${pid === null ? 'does not answer' : `pid ${pid}`})`).join(', ')
-  if (typeof name === 'string' || running.length === 0) throw new RecycleError('RECYCLE_NO_FLEET', { name, running: named, folders: searchedFolders(env).join(' or '), distrusted: distrusted(env).join(', ') })
+  const named = running.map(({ name, pid }) => `${name} (${pid === null ? 'does not answer' : `pid ${pid}`})`)
+    .join(', ')
+  if (typeof name === 'string' || running.length === 0) {
+    throw new RecycleError('RECYCLE_NO_FLEET',
+      { name, running: named, folders: searchedFolders(env).join(' or '), distrusted: distrusted(env).join(', ') })
+  }
   if (running.length > 1) throw new RecycleError('RECYCLE_SEVERAL_FLEETS', { running: named })
   return running[0]
 }

@@ -146,7 +146,9 @@ async function staleId (socket, remedy, predecessor) {
   if (!found.isSocket()) refuse(socket, 'the path exists and is not a socket')
   if (found.uid !== ourUid()) refuse(socket, `it belongs to another user (uid ${found.uid})`)
   const holder = await fleetAt(socket)
-  if (holder && holder.pid !== predecessor) throw new RecycleError('RECYCLE_CONTROL_TAKEN', { path: socket, pid: holder.pid, remedy })
+  if (holder && holder.pid !== predecessor) {
+    throw new RecycleError('RECYCLE_CONTROL_TAKEN', { path: socket, pid: holder.pid, remedy })
+  }
   return fileId(found)
 }
 

@@ -92,8 +92,12 @@ function readRequest (line) {
   }
   if (request === null || typeof request !== 'object' || Array.isArray(request)) throw bad('it is not an object')
   const { v, id = null, verb, ...args } = request
-  if (!(id === null || Number.isFinite(id) || (typeof id === 'string' && id.length <= 64))) throw bad('its id is neither a number nor a text of up to 64 characters')
-  if (v !== VERSION) throw bad(`its v is ${JSON.stringify(v)?.slice(0, 20) ?? 'missing'}; this fleet uses ${VERSION}`, id)
+  if (!(id === null || Number.isFinite(id) || (typeof id === 'string' && id.length <= 64))) {
+    throw bad('its id is neither a number nor a text of up to 64 characters')
+  }
+  if (v !== VERSION) {
+    throw bad(`its v is ${JSON.stringify(v)?.slice(0, 20) ?? 'missing'}; this fleet uses ${VERSION}`, id)
+  }
   if (typeof verb !== 'string') throw bad('it has no verb', id)
   return { id, verb, args }
 }

@@ -159,7 +159,8 @@ function targetOf (link) {
 function checkLength (socket) {
   const length = Buffer.byteLength(socket)
   if (length <= MAX_PATH_BYTES) return
-  throw new RecycleError('RECYCLE_CONTROL', { path: socket, why: `the path has ${length} bytes; a unix socket allows ${MAX_PATH_BYTES}` })
+  throw new RecycleError('RECYCLE_CONTROL',
+    { path: socket, why: `the path has ${length} bytes; a unix socket allows ${MAX_PATH_BYTES}` })
 }
 
 /** @param {string} folder */

@@ -50,7 +50,9 @@ const CUT = record({
   upgraded: flag,
   why: optional(text(LONGEST_WHY))
 })
-const ENDS = Object.freeze(/** @type {const} */ (['moved', 'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted']))
+const ENDS = Object.freeze(/** @type {const} */ ([
+  'moved', 'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted'
+]))
 const COUNTS = /** @type {const} */ (['finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
   'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted'])
 const NONE = /** @type {Record<typeof COUNTS[number], number>} */ (Object.freeze(
@@ -67,7 +69,9 @@ const FIELDS = record({
 })
 
 /** The account as a drained worker sends it. @type {import('./shape').Shape} */
-const ACCOUNT = value => FIELDS(value) ?? (addsUp(/** @type {Account} */ (value)) ? null : { at: '', accepts: 'one in which each connection ends once, and each cut is named' })
+const ACCOUNT = value => FIELDS(value) ?? (addsUp(/** @type {Account} */ (value))
+  ? null
+  : { at: '', accepts: 'one in which each connection ends once, and each cut is named' })
 
 /** @param {Account} account */
 function addsUp (account) {
@@ -136,7 +140,9 @@ function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut
  *   beat, where that is all that is known
  */
 function lostWith (line) {
-  const [connections, inFlight, moved, replayed, answered, cut, ended] = ['connections', 'inFlight', 'moved', 'replayed', 'answered', 'cut', 'ended'].map(name => Number.isFinite(line[name]) ? Math.max(0, line[name]) : 0)
+  const [connections, inFlight, moved, replayed, answered, cut, ended] = [
+    'connections', 'inFlight', 'moved', 'replayed', 'answered', 'cut', 'ended'
+  ].map(name => Number.isFinite(line[name]) ? Math.max(0, line[name]) : 0)
   if (line.moved === undefined) return { connections, inFlight } // nothing outlived it
   const unknown = Math.max(0, connections - moved - replayed - answered - cut - ended)
   const inFlightOnThem = Math.min(unknown, Math.max(0, inFlight - replayed - answered - cut))

@@ -80,7 +80,8 @@ function readFigure (text, name) {
  * @returns {Pressure | null}
  */
 function readPressure (text) {
-  const share = (/** @type {string} */ kind) => Number(new RegExp(`^${kind} avg10=([\\d.]+)`, 'm').exec(text ?? '')?.[1] ?? NaN) / 100
+  const share = (/** @type {string} */ kind) =>
+    Number(new RegExp(`^${kind} avg10=([\\d.]+)`, 'm').exec(text ?? '')?.[1] ?? NaN) / 100
   const [some, full] = [share('some'), share('full')]
   return Number.isNaN(some) || Number.isNaN(full) ? null : { some, full }
 }

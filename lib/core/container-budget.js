@@ -152,18 +152,23 @@ function whyNoAutoBudget (sizing, workers, freshBytes = null) {
   const bytes = autoBudget(sizing, workers)
   const least = Math.max(LEAST_BYTES, Math.round(BOOTING * Number(freshBytes)))
   if (bytes >= least) return null
-  return `auto only where each worker gets at least ${formatSize(least)}; here it is ${formatSize(bytes)}: ${budgetArithmetic(sizing, workers)}`
+  return `auto only where each worker gets at least ${formatSize(least)}; here it is ${formatSize(bytes)}: ` +
+    `${budgetArithmetic(sizing, workers)}`
 }
 
 /** @param {Sizing} sizing @param {number} workers @returns {string} */
 function budgetArithmetic (sizing, workers) {
   const { limitBytes, source, primaryBytes, marginBytes, beside } = sizing
-  return `(${formatSize(Number(limitBytes))} of the ${source} − ${formatSize(primaryBytes)} for the primary − ${formatSize(marginBytes)} margin) ÷ (${workers} workers + ${beside} beside them) = ${formatSize(autoBudget(sizing, workers))}`
+  return `(${formatSize(Number(limitBytes))} of the ${source} − ${formatSize(primaryBytes)} for the primary − ` +
+    `${formatSize(marginBytes)} margin) ÷ (${workers} workers + ${beside} beside them) ` +
+    `= ${formatSize(autoBudget(sizing, workers))}`
 }
 
 /** @param {Sizing} sizing @returns {string} */
 function workersArithmetic ({ parallelism, quotaCpus, cpus, desired, fitting }) {
-  const quota = quotaCpus === null ? '' : ` (it may run on ${parallelism}, with a quota of ${Number(quotaCpus.toFixed(2))})`
+  const quota = quotaCpus === null
+    ? ''
+    : ` (it may run on ${parallelism}, with a quota of ${Number(quotaCpus.toFixed(2))})`
   const few = fitting !== null && fitting < desired ? `; the memory is enough for ${fitting}` : ''
   return `2 × ${cpus} CPU${cpus === 1 ? '' : 's'}${quota} + 1 = ${desired}${few}`
 }

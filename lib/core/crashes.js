@@ -61,7 +61,8 @@ function suspects (crashes) {
 
 /** @param {Pick<Crashing, 'crashes' | 'withinMs' | 'how' | 'requests'>} crashing @returns {string} */
 function sayCrashing ({ crashes, withinMs, how, requests: [suspect] }) {
-  return `crashing: ${crashes} in ${Math.max(1, Math.ceil(withinMs / 1000))} s, the last by ${how}${suspect ? ` with ${suspect.request} in flight` : ''}`
+  return `crashing: ${crashes} in ${Math.max(1, Math.ceil(withinMs / 1000))} s, ` +
+    `the last by ${how}${suspect ? ` with ${suspect.request} in flight` : ''}`
 }
 
 module.exports = { Crashes, sayCrashing }

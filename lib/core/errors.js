@@ -10,18 +10,29 @@ const OF_THE_CALL = {
   RECYCLE_UNKNOWN_OPTION: d => `unknown option ${formatValue(d.option)}; ${d.hint}`,
   RECYCLE_BAD_CONFIG: d => `the config file ${d.file} ${d.why}`,
   RECYCLE_BAD_USAGE: d => d.sentence,
-  RECYCLE_METRIC_UNSUPPORTED: d => `the meter ${d.meter} cannot read metric ${d.metric} here: it gives ${d.gives}; ${d.hint}`,
+  RECYCLE_METRIC_UNSUPPORTED: d =>
+    `the meter ${d.meter} cannot read metric ${d.metric} here: it gives ${d.gives}; ${d.hint}`,
   RECYCLE_METER_UNSUPPORTED: d => `meter ${d.meter} does not work here: ${d.why}; use --meter auto`,
   RECYCLE_FORK_UNSUPPORTED: d => `${d.option} does not work here: ${d.why}; ${d.instead} does`,
   RECYCLE_JOURNAL: d => `the journal ${d.file} cannot be written: ${d.why}`,
   RECYCLE_UNREADABLE: d => `${d.file} cannot be read: ${d.why}`,
-  RECYCLE_STICKY_TLS: d => `${d.option} does not work with the HTTPS server on ${d.address}: its connections cannot move between workers; terminate TLS in front of recycle`,
+  RECYCLE_STICKY_TLS: d => `${d.option} does not work with the HTTPS server on ${d.address}: its connections cannot ` +
+    'move between workers; terminate TLS in front of recycle',
   RECYCLE_UNWRITABLE: d => `${d.file} cannot be written: ${d.why}`,
   RECYCLE_NO_SLOT: d => `there is no slot ${formatValue(d.slot)}; the slots are ${d.slots}`,
   RECYCLE_CONTROL: d => `the control socket ${d.path} cannot be opened: ${d.why}`,
-  RECYCLE_CONTROL_TAKEN: d => `the control socket ${d.path} belongs to a running fleet${d.pid ? `, pid ${d.pid}: recycle reload has it run new code; or` : ' that does not answer;'} give this one ${d.remedy}`,
+  RECYCLE_CONTROL_TAKEN: d => `the control socket ${d.path} belongs to a running ` +
+    `fleet${d.pid ? `, pid ${d.pid}: recycle reload has it run new code; or` : ' that does not answer;'} ` +
+    `give this one ${d.remedy}`,
   RECYCLE_ADMIN: d => `the admin server cannot listen on ${d.address}: ${d.why}`,
-  RECYCLE_NO_FLEET: d => `${typeof d.name === 'string' ? `there is no fleet named ${formatValue(d.name)}; ` : ''}${d.running ? `running: ${d.running}` : `no fleet is running, as far as ${d.folders} tells; one of another user or of a service with a folder of its own is found by --control <path> or RECYCLE_CONTROL_DIR`}${d.orphans ?? ''}${d.distrusted ? `; ignored: ${d.distrusted}` : ''}`,
+  RECYCLE_NO_FLEET: d => {
+    const named = typeof d.name === 'string' ? `there is no fleet named ${formatValue(d.name)}; ` : ''
+    const running = d.running
+      ? `running: ${d.running}`
+      : `no fleet is running, as far as ${d.folders} tells; one of another user or of a service with a folder of ` +
+        'its own is found by --control <path> or RECYCLE_CONTROL_DIR'
+    return `${named}${running}${d.orphans ?? ''}${d.distrusted ? `; ignored: ${d.distrusted}` : ''}`
+  },
   RECYCLE_NO_ANSWER: d => `no fleet answers at ${d.path}: ${d.why}`,
   RECYCLE_SEVERAL_FLEETS: d => `several fleets are running: ${d.running}; select one by --name`,
   RECYCLE_UNDECIDED: d => `whether the new code is good is not known: ${d.why}; the workers before serve on`,
@@ -33,12 +44,16 @@ const OF_THE_RUN = {
   RECYCLE_NO_APP: d => `the app ${d.app} cannot be started: ${d.why}`,
   RECYCLE_FORK_REFUSED: d => `no worker can be forked: ${d.why}`,
   RECYCLE_SESSION_TOO_LARGE: d => `the state of a session has ${d.bytes} bytes; transfer() takes ${d.most} at the most`,
-  RECYCLE_APP_DIES: d => d.wasReady ? `no worker stays up: ${d.deaths} died as soon as they were ready, the last one ${d.how}` : `no worker becomes ready: ${d.deaths} died or gave up in a row, the last one ${d.how}`,
+  RECYCLE_APP_DIES: d => d.wasReady
+    ? `no worker stays up: ${d.deaths} died as soon as they were ready, the last one ${d.how}`
+    : `no worker becomes ready: ${d.deaths} died or gave up in a row, the last one ${d.how}`,
   RECYCLE_NOT_READY: d => `${d.what} did not become ready: ${d.why}; it is tried again`,
   RECYCLE_NOT_DONE: d => `${d.what} of slot ${d.slot} was not done: ${d.why}`,
-  RECYCLE_ROLLOUT_STOPPED: d => `the reload was stopped after ${d.failures} replacements in a row that did not become ready${d.why ? `: ${d.why}` : ''}; the old workers stay in service${sayIfReplaced(d)}`,
+  RECYCLE_ROLLOUT_STOPPED: d => `the reload was stopped after ${d.failures} replacements in a row that did ` +
+    `not become ready${d.why ? `: ${d.why}` : ''}; the old workers stay in service${sayIfReplaced(d)}`,
   RECYCLE_REJECTED: d => `the new code was rejected: ${d.why}; the workers before serve on`,
-  RECYCLE_ON_TRIAL: d => `a reload has new code on trial, for ${d.left} more; it ends sooner by recycle reload --promote, or --abort`,
+  RECYCLE_ON_TRIAL: d =>
+    `a reload has new code on trial, for ${d.left} more; it ends sooner by recycle reload --promote, or --abort`,
   RECYCLE_NO_TRIAL: d => `${d.option}: no reload has new code on trial`,
   RECYCLE_NO_RELEASE: d => `there is no release to go back to: ${d.why}`,
   RECYCLE_FLEET_GONE: d => `the fleet ${d.name} ended before it answered`,

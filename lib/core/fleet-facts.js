@@ -52,7 +52,8 @@ const { startsThatFit } = require('./memory-room')
 const isServing = worker => worker?.state === 'ready'
 
 /** @param {WorkerFacts} standby @param {Desired} desired */
-const isUsable = ({ state, reason, generation }, desired) => state === 'standby' && reason === null && generation === desired.generation
+const isUsable = ({ state, reason, generation }, desired) =>
+  state === 'standby' && reason === null && generation === desired.generation
 
 /** The container's memory, where known, includes it. @param {WorkerFacts | null} worker */
 const isSeen = worker => worker !== null && worker.state !== 'spawning' && worker.isSampled
@@ -66,7 +67,8 @@ const isStarting = worker => worker?.state === 'spawning' || worker?.state === '
  * @param {Facts} facts @param {Desired} desired
  */
 function surging ({ slots, standbys }, desired) {
-  return slots.filter(({ recycle, isNew, incumbent }) => recycle === 'surge' || (isNew && isStarting(incumbent))).length +
+  return slots
+    .filter(({ recycle, isNew, incumbent }) => recycle === 'surge' || (isNew && isStarting(incumbent))).length +
     standbys.filter(standby => !isUsable(standby, desired)).length
 }
 
@@ -79,7 +81,8 @@ function surging ({ slots, standbys }, desired) {
  */
 function fitting ({ slots, standbys, memory }, desired, surging) {
   const seen = slots.filter(({ slot, incumbent }) => desired.slots.includes(slot) && isSeen(incumbent)).length
-  const booting = slots.filter(({ recycle, isReplaced }) => recycle === 'surge' && !isReplaced).length + standbys.filter(standby => !isSeen(standby)).length
+  const booting = slots.filter(({ recycle, isReplaced }) => recycle === 'surge' && !isReplaced).length +
+    standbys.filter(standby => !isSeen(standby)).length
   return surging + startsThatFit(memory, desired.slots.length - seen + booting) +
     standbys.filter(standby => isUsable(standby, desired)).length
 }

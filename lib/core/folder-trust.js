@@ -13,7 +13,9 @@ function distrust (folder, stat, uid) {
   if (stat.isSymbolicLink()) return `${folder} is a symbolic link`
   if (!stat.isDirectory()) return `${folder} is not a folder`
   if (stat.uid !== uid) return `${folder} belongs to another user (uid ${stat.uid})`
-  return (stat.mode & 0o022) === 0 ? null : `other users may write to ${folder} (mode ${(stat.mode & 0o777).toString(8)})`
+  return (stat.mode & 0o022) === 0
+    ? null
+    : `other users may write to ${folder} (mode ${(stat.mode & 0o777).toString(8)})`
 }
 
 module.exports = { distrust }

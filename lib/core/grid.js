@@ -31,7 +31,9 @@ function layOut (columns, cells, width) {
 /** A count in at most five characters. @param {number | null} value */
 function short (value) {
   if (value === null) return '–'
-  return value < 100_000 ? `${value}` : Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 0 }).format(value)
+  return value < 100_000
+    ? `${value}`
+    : Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 0 }).format(value)
 }
 
 /** @param {number | null} bytes */

@@ -72,7 +72,8 @@ function acceptEarly (server, facade, door, owner = server) {
  * @param {any} server an http.Server that does not listen yet
  */
 function trackBeforeListening (server) {
-  server.listeners('listening').find((/** @type {Function} */ { name }) => name === 'setupConnectionsTracking')?.call(server)
+  server.listeners('listening')
+    .find((/** @type {Function} */ { name }) => name === 'setupConnectionsTracking')?.call(server)
 }
 
 /**

@@ -21,7 +21,9 @@ function mostOf (limit, whole) {
 function lowered (limit, factor) {
   if (limit === null) return null
   if (typeof limit === 'number') return Math.max(1, Math.round(limit * factor))
-  return Object.freeze('most' in limit ? { most: Math.max(1, Math.round(limit.most * factor)) } : { share: limit.share * factor })
+  return Object.freeze('most' in limit
+    ? { most: Math.max(1, Math.round(limit.most * factor)) }
+    : { share: limit.share * factor })
 }
 
 module.exports = { mostOf, lowered }

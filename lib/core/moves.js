@@ -28,7 +28,8 @@ function noMoves () {
  * @returns {string[]} '12 by load' for each reason that there was
  */
 function sayMoves (moves) {
-  return Object.entries(MOVES).flatMap(([reason, words]) => moves[reason] > 0 ? [`${grouped(moves[reason])} ${words}`] : [])
+  return Object.entries(MOVES).flatMap(([reason, words]) =>
+    moves[reason] > 0 ? [`${grouped(moves[reason])} ${words}`] : [])
 }
 
 module.exports = { MOVES, noMoves, sayMoves }

@@ -45,7 +45,9 @@ const types = {
   }),
   workers: () => ({
     accepts: 'a whole number from 1 to 1024, auto, or a range such as 2..8 or 2..auto',
-    schema: { anyOf: [types.count(1, 1024).schema, { enum: ['auto'] }, { type: 'string', pattern: '^\\d+\\.\\.(\\d+|auto)$' }] },
+    schema: {
+      anyOf: [types.count(1, 1024).schema, { enum: ['auto'] }, { type: 'string', pattern: '^\\d+\\.\\.(\\d+|auto)$' }]
+    },
     words: ['auto'],
     read: value => {
       const [, min, max] = /^(.+)\.\.(.+)$/.exec(textOf(value)) ?? []
@@ -135,7 +137,12 @@ const types = {
   address: () => ({
     accepts: 'a port, or host:port, such as 9100, 127.0.0.1:9100 or [::1]:9100',
     value: '{ host: string, port: number }',
-    schema: { anyOf: [{ type: 'integer', minimum: 0, maximum: 65535 }, { type: 'string', pattern: '^((\\[[\\da-fA-F:.]+\\]|[^:\\[\\]\\s]+):)\\d+$' }] },
+    schema: {
+      anyOf: [
+        { type: 'integer', minimum: 0, maximum: 65535 },
+        { type: 'string', pattern: '^((\\[[\\da-fA-F:.]+\\]|[^:\\[\\]\\s]+):)\\d+$' }
+      ]
+    },
     read: value => {
       const found = /^(?:(?:\[(?<v6>[\da-fA-F:.]+)\]|(?<host>[^:[\]\s]+)):)?(?<port>\d+)$/.exec(textOf(value))?.groups
       const port = inRange(Number(found?.port ?? NaN), 0, 65535)
@@ -173,7 +180,8 @@ function isOfType (schema, value) {
 
 /** Whether this is a number as text where the value may be a number. @param {Schema} schema @param {unknown} value */
 function isQuotedNumber ({ anyOf = [] }, value) {
-  return typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value) && anyOf.some(({ type }) => type === 'integer' || type === 'number')
+  return typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value) &&
+    anyOf.some(({ type }) => type === 'integer' || type === 'number')
 }
 
 /**
@@ -183,7 +191,8 @@ function isQuotedNumber ({ anyOf = [] }, value) {
  */
 function typesOf (schema, value) {
   if (isQuotedNumber(schema, value)) return 'a number without quotes'
-  const types = (schema.anyOf ?? [schema]).filter(one => one.type).map(({ type }) => type === 'integer' ? 'number' : type)
+  const types = (schema.anyOf ?? [schema])
+    .filter(one => one.type).map(({ type }) => type === 'integer' ? 'number' : type)
   return types.map(type => type === 'array' ? 'an array' : `a ${type}`).join(' or ')
 }
 

@@ -13,10 +13,22 @@ const LONGEST_NAME = 108 // of sockaddr_un. Node.js 20 fills names up with zeros
 
 /** Events that orphans write: rows of journal/events.js. @type {Record<string, import('../features').Event>} */
 const OF_ORPHANS = {
-  'worker.orphaned': { level: 'warn', sentence: (l, { time, worker }) => `supervisor ${l.oldPid} has died: ${worker(l)} serves on for ${time(l.timeoutMs)}, or until another supervisor adopts it` },
-  'worker.unadopted': { level: 'warn', sentence: (l, { worker }) => `no supervisor has adopted ${worker(l)} (${l.why}): it leaves` },
-  'worker.revived': { level: 'warn', sentence: (l, { worker }) => `${worker(l)} starts supervisor ${l.started} (--revive)` },
-  'worker.unrevived': { level: 'error', sentence: (l, { worker }) => `the supervisor that ${worker(l)} has started ${l.why}${l.isLast ? ', and is not started again' : ''}` }
+  'worker.orphaned': {
+    level: 'warn',
+    sentence: (l, { time, worker }) => `supervisor ${l.oldPid} has died: ${worker(l)} serves ` +
+      `on for ${time(l.timeoutMs)}, or until another supervisor adopts it`
+  },
+  'worker.unadopted': {
+    level: 'warn', sentence: (l, { worker }) => `no supervisor has adopted ${worker(l)} (${l.why}): it leaves`
+  },
+  'worker.revived': {
+    level: 'warn', sentence: (l, { worker }) => `${worker(l)} starts supervisor ${l.started} (--revive)`
+  },
+  'worker.unrevived': {
+    level: 'error',
+    sentence: (l, { worker }) =>
+      `the supervisor that ${worker(l)} has started ${l.why}${l.isLast ? ', and is not started again' : ''}`
+  }
 }
 
 /**
@@ -42,7 +54,8 @@ function lockName (family) {
  * @returns {number[]} pids of orphans, lowest first
  */
 function orphansAmong (paths, family) {
-  const pids = paths.flatMap(path => path?.startsWith(`@${family}`) ? Number(path.slice(1 + family.length).replace(/@+$/, '')) : [])
+  const pids = paths.flatMap(path =>
+    path?.startsWith(`@${family}`) ? Number(path.slice(1 + family.length).replace(/@+$/, '')) : [])
   return [...new Set(pids)].filter(pid => Number.isSafeInteger(pid) && pid > 1).sort((a, b) => a - b)
 }
 
@@ -55,7 +68,8 @@ function sayOrphans (paths, uid) {
   const pids = [...new Set(paths.flatMap(path => family.exec(path ?? '')?.[1] ?? []))]
   if (pids.length === 0) return ''
   const [workers, serve, them] = pids.length === 1 ? ['worker', 'serves', 'it'] : ['workers', 'serve', 'them']
-  return `; ${pids.length} ${workers} whose supervisor has died ${serve} on (pid ${pids.join(', ')}): recycle adopts ${them} when it is started again`
+  return `; ${pids.length} ${workers} whose supervisor has died ${serve} on (pid ${pids.join(', ')}): recycle adopts ` +
+    `${them} when it is started again`
 }
 
 /** FNV-1a, twice: what must not be mistaken is compared in full. @param {string} text */

@@ -76,7 +76,8 @@ class Clock {
 /** A worker that is out of rotation comes back where no other one serves. @param {Facts} facts @returns {Action[]} */
 function rejoin ({ slots }) {
   if (slots.some(({ incumbent }) => isServing(incumbent))) return []
-  return slots.filter(({ incumbent }) => incumbent?.state === 'out-of-rotation').map(({ slot }) => ({ type: 'rejoin', slot }))
+  return slots.filter(({ incumbent }) => incumbent?.state === 'out-of-rotation')
+    .map(({ slot }) => ({ type: 'rejoin', slot }))
 }
 
 /**
@@ -131,7 +132,9 @@ function bootSlots ({ slots }, { slots: wanted, maxBoots = 1, atFirst = Infinity
  */
 function retireStandbys ({ standbys }, desired) {
   return standbys.flatMap(({ state, reason, generation }, standby) =>
-    state === 'standby' && (reason !== null || generation !== desired.generation) ? [{ type: 'retire-standby', standby, reason: reason ?? 'reload' }] : [])
+    state === 'standby' && (reason !== null || generation !== desired.generation)
+      ? [{ type: 'retire-standby', standby, reason: reason ?? 'reload' }]
+      : [])
 }
 
 /**
@@ -139,7 +142,8 @@ function retireStandbys ({ standbys }, desired) {
  * @returns {Action[]}
  */
 function bootStandbys ({ slots, standbys, standbyNotBefore }, desired, { room, surging, clock }) {
-  if (!slots.some(({ incumbent }) => isServing(incumbent)) || slots.some(({ incumbent }) => incumbent?.state === 'spawning')) return []
+  if (!slots.some(({ incumbent }) => isServing(incumbent))) return []
+  if (slots.some(({ incumbent }) => incumbent?.state === 'spawning')) return []
   const usable = standbys.filter(standby => isUsable(standby, desired)).length
   const missing = Math.min(desired.standbys - standbys.length, room - surging - usable)
   if (missing <= 0 || !clock.isDue(standbyNotBefore)) return []

@@ -19,7 +19,9 @@ const NONE = 'left out'
 
 const INTERPRETER = /^(?:exec_)?interpreter$/
 /** @type {Readonly<Record<string, string>>} */
-const LOADERS = Object.freeze({ tsx: '--node-option=--import=tsx', 'ts-node': '--node-option=--require=ts-node/register' })
+const LOADERS = Object.freeze({
+  tsx: '--node-option=--import=tsx', 'ts-node': '--node-option=--require=ts-node/register'
+})
 
 /** Keys that need no option, or have none. @type {Readonly<Record<string, string>>} */
 const WITHOUT = Object.freeze({
@@ -77,13 +79,18 @@ function callOf (app, fallback) {
     else if (key === 'kill_timeout') take(key, ['--drain-timeout', `${Number(value)}ms`])
     else if (key === 'listen_timeout') take(key, ['--ready-timeout', `${Number(value)}ms`])
     else if (key === 'wait_ready') value ? take(key, ['--ready-on', 'message']) : keys.push({ key, became: BY_ITSELF })
-    else if (['node_args', 'interpreter_args', 'nodeArgs'].includes(key)) take(key, words(value).map(flag => `--node-option=${flag}`))
-    else if (INTERPRETER.test(key)) Object.hasOwn(LOADERS, value) ? take(key, [LOADERS[value]]) : keys.push({ key, became: 'the Node.js that runs recycle unit' })
+    else if (/^(?:node_args|interpreter_args|nodeArgs)$/.test(key)) {
+      take(key, words(value).map(flag => `--node-option=${flag}`))
+    } else if (INTERPRETER.test(key) && Object.hasOwn(LOADERS, value)) take(key, [LOADERS[value]])
+    else if (INTERPRETER.test(key)) keys.push({ key, became: 'the Node.js that runs recycle unit' })
     else keys.push({ key, became: WITHOUT[key] ?? `${NONE}: recycle has nothing like it` })
   }
   const interpreter = String(app.exec_interpreter ?? app.interpreter ?? 'node')
   const isForeign = !Object.hasOwn(LOADERS, interpreter) && !/(?:^|\/)node(?:@[\d.]+)?$/.test(interpreter)
-  return { name, interpreter: isForeign ? interpreter : null, options: ['--name', name, ...options], app: String(app.script ?? ''), args: words(app.args), folder: app.cwd ?? null, env, keys }
+  return {
+    name, interpreter: isForeign ? interpreter : null, options: ['--name', name, ...options],
+    app: String(app.script ?? ''), args: words(app.args), folder: app.cwd ?? null, env, keys
+  }
 }
 
 /** @param {unknown} value @returns {string} */

@@ -42,7 +42,10 @@ function isReplaySafe ({ method, url, headers }, { isMarked = false, mostFields 
   let length = 0
   for (let i = 0; i < headers.length; i += 2) {
     const [name, value] = [headers[i].toLowerCase(), headers[i + 1]]
-    if (!NAME.test(name) || !VALUE.test(value) || REFUSED.has(name) || (name === 'content-length' && !/^0+$/.test(value))) return false
+    if (!NAME.test(name) || !VALUE.test(value) || REFUSED.has(name) ||
+      (name === 'content-length' && !/^0+$/.test(value))) {
+      return false
+    }
     length += name.length + value.length
   }
   return length < LONGEST_HEAD

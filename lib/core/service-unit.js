@@ -43,8 +43,11 @@ function unitsOf ({ name, command, folder, user, env, envFile, port, timeouts })
     ['LimitNOFILE', '65536'],
     ['NoNewPrivileges', 'yes']
   ]) + section('Install', [['WantedBy', 'multi-user.target']])
-  const socket = section('Socket', [['ListenStream', String(port)], ['FileDescriptorName', 'web']]) + section('Install', [['WantedBy', 'sockets.target']])
-  const files = [{ file: `${name}.service`, text: service }, ...port === null ? [] : [{ file: `${name}.socket`, text: socket }]]
+  const socket = section('Socket', [['ListenStream', String(port)], ['FileDescriptorName', 'web']]) +
+    section('Install', [['WantedBy', 'sockets.target']])
+  const files = [
+    { file: `${name}.service`, text: service }, ...port === null ? [] : [{ file: `${name}.socket`, text: socket }]
+  ]
   return envFile === null ? files : [...files, { file: `${name}.env`, text: envText(env) }]
 }
 

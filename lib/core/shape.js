@@ -19,7 +19,8 @@ function shape (accepts, test, longest) {
   return Object.assign((/** @type {unknown} */ value) => test(value) ? null : { at: '', accepts }, { longest })
 }
 
-const count = shape('a whole number from 0 to 2^53', value => Number.isSafeInteger(value) && value >= 0, () => 2 ** 53 - 1)
+const count =
+  shape('a whole number from 0 to 2^53', value => Number.isSafeInteger(value) && value >= 0, () => 2 ** 53 - 1)
 const integer = shape('a whole number', value => Number.isSafeInteger(value), () => 1 - 2 ** 53)
 const number = shape('a number', value => Number.isFinite(value), () => -Number.MAX_VALUE)
 const duration = shape('milliseconds, 0 or more', value => Number.isFinite(value) && value >= 0, () => Number.MAX_VALUE)
@@ -39,12 +40,14 @@ function text (most) {
 
 /** @param {Shape} inner @returns {Shape} that also accepts null */
 function orNull (inner) {
-  return Object.assign((/** @type {unknown} */ value) => value === null ? null : or(inner(value), 'null'), { longest: inner.longest })
+  return Object.assign((/** @type {unknown} */ value) => value === null ? null : or(inner(value), 'null'),
+    { longest: inner.longest })
 }
 
 /** @param {Shape} inner @returns {Shape} that also accepts a missing field */
 function optional (inner) {
-  return Object.assign((/** @type {unknown} */ value) => value === undefined ? null : or(inner(value), 'nothing'), { longest: inner.longest })
+  return Object.assign((/** @type {unknown} */ value) => value === undefined ? null : or(inner(value), 'nothing'),
+    { longest: inner.longest })
 }
 
 /** @param {Shape} inner @param {number} [most] items @returns {Shape} */
@@ -85,7 +88,9 @@ function record (fields, { isOpen = false } = {}) {
     }
     const stray = isOpen ? undefined : Object.keys(value).find(name => !Object.hasOwn(fields, name))
     // A name may have line ends
-    return stray === undefined ? null : { at: `.${JSON.stringify(stray.slice(0, 40)).slice(1, -1)}`, accepts: 'nothing' }
+    return stray === undefined
+      ? null
+      : { at: `.${JSON.stringify(stray.slice(0, 40)).slice(1, -1)}`, accepts: 'nothing' }
   }, { longest })
 }
 

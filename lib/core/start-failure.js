@@ -14,7 +14,8 @@ const BLOCKED_MS = 2000
  * @property {string[]} listens addresses on which it listens, by a socket that is not the primary's
  */
 
-const OWN_SOCKET = 'by a socket of its own (exclusive, reusePort, a thread, a native server): --ready-on online serves it, without hand-off, and -w 1 without reusePort'
+const OWN_SOCKET = 'by a socket of its own (exclusive, reusePort, a thread, a native server): --ready-on online ' +
+  'serves it, without hand-off, and -w 1 without reusePort'
 
 /**
  * Of one that never listened, as far as Node.js tells.
@@ -36,10 +37,19 @@ function explainSilence ({ readyOn, hasLoaded, silentMs, said, own, children, pr
   }
   if (own === null) return null
   const listening = children.find(({ listens }) => listens.length > 0)
-  if (listening) return `its child process ${nameOf(listening)} listens on ${listening.listens.join(', ')}: give recycle the file of the server itself`
+  if (listening) {
+    return `its child process ${nameOf(listening)} listens on ${listening.listens.join(', ')}: ` +
+      'give recycle the file of the server itself'
+  }
   if (own.listens.length > 0) return `it listens on ${own.listens.join(', ')} ${OWN_SOCKET}`
-  const started = children.length > 0 ? `, nor ${children.length === 1 ? 'does' : 'do'} the ${count(children.length, 'process', 'processes')} that it has started (${nameOf(children[0])}${children.length > 1 ? ', …' : ''})` : ''
-  if (primaryBranch !== null) return `it does not listen anywhere${started}, and the main file has ${sayPrimaryBranch(primaryBranch)}: a listen() in that branch is not reached`
+  const started = children.length > 0
+    ? `, nor ${children.length === 1 ? 'does' : 'do'} the ${count(children.length, 'process', 'processes')} ` +
+      `that it has started (${nameOf(children[0])}${children.length > 1 ? ', …' : ''})`
+    : ''
+  if (primaryBranch !== null) {
+    return `it does not listen anywhere${started}, and the main file has ${sayPrimaryBranch(primaryBranch)}: ` +
+      'a listen() in that branch is not reached'
+  }
   return `it does not listen anywhere${started}; a program that serves no port is run with --ready-on online`
 }
 
@@ -58,7 +68,9 @@ function primaryBranchIn (source) {
 
 /** @param {PrimaryBranch} branch */
 function sayPrimaryBranch (branch) {
-  return branch === "throng's master" ? `${branch}, which is called in no worker` : `${branch}, which is false in a worker`
+  return branch === "throng's master"
+    ? `${branch}, which is called in no worker`
+    : `${branch}, which is false in a worker`
 }
 
 /**
@@ -69,9 +81,16 @@ function sayPrimaryBranch (branch) {
  * @param {boolean} [refused.isSibling] the holder is of this fleet
  */
 function explainRefusal ({ address, port, code, holder, isSibling = false }) {
-  if (code === 'EADDRINUSE' && isSibling) return `${address} is in use by pid ${holder?.pid} of this fleet: a socket of its own (exclusive, a thread, a native server) is for one worker: write -w 1`
-  if (code === 'EADDRINUSE') return `${address} is in use${holder ? ` by ${nameOf(holder)}` : ', by a process that this user cannot see'}`
-  if (code === 'EACCES' && port > 0 && port < 1024) return `${address} is not permitted: ports below 1024 need CAP_NET_BIND_SERVICE, or a socket from systemd`
+  if (code === 'EADDRINUSE' && isSibling) {
+    return `${address} is in use by pid ${holder?.pid} of this fleet: a socket of its own (exclusive, a thread, ` +
+      'a native server) is for one worker: write -w 1'
+  }
+  if (code === 'EADDRINUSE') {
+    return `${address} is in use${holder ? ` by ${nameOf(holder)}` : ', by a process that this user cannot see'}`
+  }
+  if (code === 'EACCES' && port > 0 && port < 1024) {
+    return `${address} is not permitted: ports below 1024 need CAP_NET_BIND_SERVICE, or a socket from systemd`
+  }
   return `${address} is refused (${code})`
 }
 

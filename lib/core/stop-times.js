@@ -44,9 +44,16 @@ function stopTimes (options, beforeMs, { isGiven, called, refuse }) {
   const killMs = isGiven('killTimeout') ? killTimeoutMs : Math.min(MOST_MS, SHARE * totalMs)
   const leftMs = totalMs - beforeMs - restMs - killMs
   const within = `${called('stopTimeout')} ${seconds(totalMs)}`
-  if (leftMs < LEAST_DRAIN_MS && isGiven('killTimeout') && leftMs + killMs > LEAST_DRAIN_MS) return refuse('killTimeout', `a time of at most ${seconds(leftMs + killMs - LEAST_DRAIN_MS)} with ${within}`)
-  if (leftMs < LEAST_DRAIN_MS) return refuse('stopTimeout', `a time in which a worker can drain after the ${seconds(beforeMs)} before it is told, such as ${seconds(beforeMs + MOST_MS + Math.max(MOST_MS, killMs))}`)
-  if (isGiven('drainTimeout') && drainTimeoutMs > leftMs) return refuse('drainTimeout', `a time of at most ${seconds(leftMs)} with ${within}`)
+  if (leftMs < LEAST_DRAIN_MS && isGiven('killTimeout') && leftMs + killMs > LEAST_DRAIN_MS) {
+    return refuse('killTimeout', `a time of at most ${seconds(leftMs + killMs - LEAST_DRAIN_MS)} with ${within}`)
+  }
+  if (leftMs < LEAST_DRAIN_MS) {
+    return refuse('stopTimeout', `a time in which a worker can drain after the ${seconds(beforeMs)} before ` +
+      `it is told, such as ${seconds(beforeMs + MOST_MS + Math.max(MOST_MS, killMs))}`)
+  }
+  if (isGiven('drainTimeout') && drainTimeoutMs > leftMs) {
+    return refuse('drainTimeout', `a time of at most ${seconds(leftMs)} with ${within}`)
+  }
   return { beforeMs, drainMs: isGiven('drainTimeout') ? drainTimeoutMs : leftMs, killMs, totalMs }
 }
 

@@ -43,13 +43,17 @@ function parseTime (text) {
  */
 function withUnit (text) {
   const number = /^\d+(\.\d+)?$/.exec(String(text).trim())?.[0]
-  return number === undefined || Number(number) === 0 ? undefined : `a time with a unit: ${number}s for seconds, or ${number}ms for milliseconds`
+  return number === undefined || Number(number) === 0
+    ? undefined
+    : `a time with a unit: ${number}s for seconds, or ${number}ms for milliseconds`
 }
 
 /** @param {number} size bytes @returns {string} `"512 MiB"`, `"1.5 GiB"`: three digits, so that neighbours differ */
 function formatSize (size) {
   const tenths = bytes.format(size, { decimalPlaces: 1, unitSeparator: ' ' }) ?? `${size} B`
-  const text = parseFloat(tenths) < 100 ? tenths : bytes.format(size, { decimalPlaces: 0, unitSeparator: ' ' }) ?? tenths
+  const text = parseFloat(tenths) < 100
+    ? tenths
+    : bytes.format(size, { decimalPlaces: 0, unitSeparator: ' ' }) ?? tenths
   return text.replace(/([KMGTP])B$/, '$1iB')
 }
 
@@ -69,7 +73,9 @@ function formatTime (time) {
  */
 function grouped (n) {
   const whole = Math.round(n)
-  return Number.isSafeInteger(whole) ? String(whole).replace(/\B(?=(\d{3})+$)/g, ',') : Number(n).toLocaleString('en-US')
+  return Number.isSafeInteger(whole)
+    ? String(whole).replace(/\B(?=(\d{3})+$)/g, ',')
+    : Number(n).toLocaleString('en-US')
 }
 
 /** @param {number} n @param {string} one @param {string} [many] @returns {string} `"1 worker"`, `"1,234 requests"` */

@@ -9,7 +9,8 @@ const WHY_STAYED = Object.freeze({
   'not-told': 'the app has not said how they move (webSockets(), socketIO() or movable() of recycle-supervisor/worker)',
   tls: 'the app itself ends their TLS, whose state cannot be taken out of a process',
   http2: 'they are of HTTP/2',
-  arguments: 'the app emits `connection` with further arguments, which webSockets() can make again by its option `load`',
+  arguments: 'the app emits `connection` with further arguments, which webSockets() ' +
+    'can make again by its option `load`',
   compression: 'they are compressed with a window of earlier messages',
   busy: 'the app, or a message in part, has kept them until the deadline',
   threw: 'the app has thrown as it was asked for their state, or the state is too large, or cannot be copied',

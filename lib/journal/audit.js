@@ -249,7 +249,12 @@ function countReason (counts, reason, more) {
 
 /** @param {Record<string, any>} line `fleet.start` @returns {Audit['fleet']} */
 function fleetOf ({ app, node, options }) {
-  return { app: asText(app), node: asText(node), workers: asNumber(options?.workers), metric: asText(options?.metric) ?? 'rss' }
+  return {
+    app: asText(app),
+    node: asText(node),
+    workers: asNumber(options?.workers),
+    metric: asText(options?.metric) ?? 'rss'
+  }
 }
 
 module.exports = { Audit }

@@ -15,7 +15,9 @@ function workerOf (l) {
 
 /** @param {Line} l */
 function sizes (l) {
-  return l.rssBefore === null || l.rssAfter === null ? 'RSS unknown' : `RSS ${formatSize(l.rssBefore)} → ${formatSize(l.rssAfter)}`
+  return l.rssBefore === null || l.rssAfter === null
+    ? 'RSS unknown'
+    : `RSS ${formatSize(l.rssBefore)} → ${formatSize(l.rssAfter)}`
 }
 
 /**

@@ -77,7 +77,9 @@ class LineFile {
     }
     this.#isBusy = true
     fs.write(this.fd, this.#chunk.rest, (error, written) => {
-      if (error && ['EAGAIN', 'EBUSY'].includes(String(error.code)) && !this.#isGivenUp) return setTimeout(() => this.#goOn(), AGAIN_MS)
+      if (error && ['EAGAIN', 'EBUSY'].includes(String(error.code)) && !this.#isGivenUp) {
+        return setTimeout(() => this.#goOn(), AGAIN_MS)
+      }
       if (error) return this.#fail(error)
       this.#isFailing = false
       const chunk = /** @type {Chunk} */ (this.#chunk)

@@ -64,8 +64,9 @@ const SLACK_MS = 1000 // a line is written shortly after its event
 const ENDED = ['retired', 'killed', 'crashed']
 
 /** The account of the connections and requests. */
-const ACCOUNT = /** @type {const} */ (['connections', 'inFlight', 'finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
-  'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'streamsCut', 'unacked', 'unaccounted'])
+const ACCOUNT = /** @type {const} */ (['connections', 'inFlight', 'finished', 'aborted', 'moved', 'refused',
+  'takenBack', 'replayed', 'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'streamsCut', 'unacked',
+  'unaccounted'])
 const NO_ACCOUNT = /** @type {Record<Counted, null>} */ (Object.fromEntries(ACCOUNT.map(name => [name, null])))
 
 /**
@@ -84,7 +85,8 @@ function endedEvent (id, kind, line, t, worker, account, cuts) {
   // By its durations, if the journal begins in the middle of the event, or the clock was set meanwhile.
   const isMeanwhile = (/** @type {number | null | undefined} */ time) =>
     typeof time === 'number' && time <= t && (tookMs === null || time >= beganAt - SLACK_MS) ? time : null
-  const drainAt = isMeanwhile(worker?.drainAt) ?? (tookMs === null || how === 'drain-first' ? beganAt : Math.min(t, beganAt + (readyMs ?? 0)))
+  const drainAt = isMeanwhile(worker?.drainAt) ??
+    (tookMs === null || how === 'drain-first' ? beganAt : Math.min(t, beganAt + (readyMs ?? 0)))
   return {
     id,
     kind,

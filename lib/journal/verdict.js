@@ -32,20 +32,29 @@ function verdictOf ({
   inFlightAtCrashes
 }) {
   const kills = client?.kills ?? 0
-  const over = `over ${[...recycles > 0 || kills === 0 ? [count(recycles, 'recycle')] : [], ...kills > 0 ? [count(kills, 'kill')] : []].join(' and ')}`
+  const done = [
+    ...recycles > 0 || kills === 0 ? [count(recycles, 'recycle')] : [],
+    ...kills > 0 ? [count(kills, 'kill')] : []
+  ]
+  const over = `over ${done.join(' and ')}`
   const took = connectionsAtCrashes === 0 ? '' : `${count(connectionsAtCrashes, 'connection')}, `
   const alone = crashes - crashesInDrains
-  const crashed = `${alone === 0 ? '' : `; ${count(alone, 'crash', 'crashes')} with ${took}${count(inFlightAtCrashes, 'request')} in flight`}${crashesInDrains === 0 ? '' : `; ${count(crashesInDrains, 'crash', 'crashes')} in a drain`}`
+  const inFlight = `${took}${count(inFlightAtCrashes, 'request')} in flight`
+  const crashed = (alone === 0 ? '' : `; ${count(alone, 'crash', 'crashes')} with ${inFlight}`) +
+    (crashesInDrains === 0 ? '' : `; ${count(crashesInDrains, 'crash', 'crashes')} in a drain`)
   const missed = unaccounted === 0 ? '' : `; ${count(unaccounted, 'connection')} unaccounted for`
   const unseen = unaccounted + connectionsAtCrashes
   const isSeen = client?.isAlone === true
-  const doubt = unseen === 0 ? '' : isSeen ? ": all the client's own" : `: ${unseen === 1 ? 'its' : 'their'} requests are not known`
+  const doubt = unseen === 0
+    ? ''
+    : isSeen ? ": all the client's own" : `: ${unseen === 1 ? 'its' : 'their'} requests are not known`
   const isCertain = isSeen || (unseen === 0 && inFlightAtCrashes === 0)
   if (requests === null || dropped === null) {
     return judged(cut === 0 && isCertain, `${grouped(cut)} cut ${over}${crashed}${missed}${doubt}`, gaps)
   }
   const cutToo = cut === 0 ? '' : `; the supervisor cut ${grouped(cut)}`
-  const text = `${grouped(dropped)} dropped of ${count(requests, 'request')} ${over}${cutToo}${crashed}${missed}${doubt}`
+  const text = `${grouped(dropped)} dropped of ${count(requests, 'request')} ` +
+    `${over}${cutToo}${crashed}${missed}${doubt}`
   return judged(dropped === 0 && cut === 0 && isCertain, text, gaps)
 }
 
@@ -58,7 +67,9 @@ function judged (isClean, text, gaps) {
   const [first, ...more] = gaps
   const others = more.length === 0 ? '' : `, and ${count(more.length, 'other gap')}`
   const unknown = `incomplete: nothing is known ${span(first)} (${first.why})${others}`
-  return isClean ? { ok: false, exitCode: 2, text: `${unknown}; recorded: ${text}` } : { ok: false, exitCode: 1, text: `${text}; ${unknown}` }
+  return isClean
+    ? { ok: false, exitCode: 2, text: `${unknown}; recorded: ${text}` }
+    : { ok: false, exitCode: 1, text: `${text}; ${unknown}` }
 }
 
 module.exports = { verdictOf }

@@ -26,9 +26,13 @@ const OWN_KEYS = ['$schema', 'app', 'args']
 function readConfig (held, name) {
   const refuse = (/** @type {string} */ why) => { throw new RecycleError('RECYCLE_BAD_CONFIG', { file: name, why }) }
   if (Array.isArray(held) || (isObject(held) && Object.hasOwn(held, 'apps'))) {
-    refuse("holds several apps, as pm2's ecosystem file does; run one recycle per app, each with a file of its own (--config)")
+    refuse("holds several apps, as pm2's ecosystem file does; run one recycle per app, " +
+      'each with a file of its own (--config)')
   }
-  if (!isObject(held)) refuse(`holds ${held === undefined ? 'nothing' : held === null ? 'null' : `a ${typeof held}`}; it takes an object of options`)
+  if (!isObject(held)) {
+    refuse(`holds ${held === undefined ? 'nothing' : held === null ? 'null' : `a ${typeof held}`}; ` +
+      'it takes an object of options')
+  }
 
   const { $schema, app, args = [], ...values } = /** @type {Record<string, any>} */ (held)
   const known = [...OWN_KEYS, ...OPTIONS.map(option => option.name)]
@@ -36,8 +40,12 @@ function readConfig (held, name) {
   if (unknown !== undefined) {
     refuse(`has an unknown key ${formatValue(unknown)}; ${hintOnKey(unknown, known)}`)
   }
-  if (app !== undefined && (typeof app !== 'string' || app === '')) refuse('has an app that is not a path; it takes the file that `node` would run')
-  if (!Array.isArray(args) || !args.every(arg => typeof arg === 'string')) refuse('has args that are not an array of strings')
+  if (app !== undefined && (typeof app !== 'string' || app === '')) {
+    refuse('has an app that is not a path; it takes the file that `node` would run')
+  }
+  if (!Array.isArray(args) || !args.every(arg => typeof arg === 'string')) {
+    refuse('has args that are not an array of strings')
+  }
   return { name, app, args, values }
 }
 
@@ -50,9 +58,12 @@ function configSchema () {
     type: 'object',
     properties: {
       $schema: { type: 'string' },
-      app: { type: 'string', minLength: 1, description: 'the file that `node` would run, from the folder of this file' },
+      app: {
+        type: 'string', minLength: 1, description: 'the file that `node` would run, from the folder of this file'
+      },
       args: { type: 'array', items: { type: 'string' }, description: "the app's own arguments" },
-      ...Object.fromEntries(OPTIONS.map(({ name, kind, help, defaultText }) => [name, { description: `${help} (default: ${defaultText})`, ...kind.schema }]))
+      ...Object.fromEntries(OPTIONS.map(({ name, kind, help, defaultText }) =>
+        [name, { description: `${help} (default: ${defaultText})`, ...kind.schema }]))
     },
     additionalProperties: false
   }

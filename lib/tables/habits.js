@@ -12,8 +12,10 @@ const { OPTIONS } = require('./options')
 /** First words that are left out, or stand for a command. @type {Readonly<Record<string, string[]>>} */
 const SYNONYMS = Object.freeze({ start: [], list: ['ls'] })
 
-const OUTPUT = "what the workers print is recycle's own output, which recycle logs follows where it goes to a file or to systemd's journal; recycle tail prints the events of a fleet"
-const SYSTEMD = "systemd or a container starts recycle at boot: recycle unit --write /etc/systemd/system <app> writes the service, with --from ecosystem.config.js in place of <app> one for each app of pm2's"
+const OUTPUT = "what the workers print is recycle's own output, which recycle logs follows where it goes to a file " +
+  "or to systemd's journal; recycle tail prints the events of a fleet"
+const SYSTEMD = 'systemd or a container starts recycle at boot: recycle unit --write /etc/systemd/system <app> ' +
+  "writes the service, with --from ecosystem.config.js in place of <app> one for each app of pm2's"
 const RELOAD = 'recycle reload replaces every worker by one that runs the code on disk, and drops nothing'
 const ENVIRONMENT = 'the workers have the environment in which recycle is started'
 const SET = 'options are flags of recycle, its environment, or recycle.config.js'
@@ -47,8 +49,10 @@ const COMMANDS = Object.freeze({
   resurrect: SYSTEMD,
   flush: OUTPUT,
   reloadLogs: 'the journal is reopened by itself when it is rotated',
-  init: 'recycle needs no config file; recycle.config.js, one for each app, exports an object with keys such as app, workers and maxRss',
-  ecosystem: 'recycle needs no config file; recycle.config.js, one for each app, exports an object with keys such as app, workers and maxRss',
+  init: 'recycle needs no config file; recycle.config.js, one for each app, exports an object with keys such as app, ' +
+    'workers and maxRss',
+  ecosystem: 'recycle needs no config file; recycle.config.js, one for each app, exports an object with keys such ' +
+    'as app, workers and maxRss',
   env: `${ENVIRONMENT}; recycle --print-config shows the options and their origins`,
   update: `npm installs another version of recycle, and ${SUCCESSION.command} has a running fleet go over to it`,
   reset: 'what is counted is counted from the start of a fleet',
@@ -64,7 +68,8 @@ const COMMANDS = Object.freeze({
   ping: 'recycle ls lists the fleets that run',
   pid: 'recycle ls has the pids of the fleets, recycle status those of the workers',
   id: 'recycle ls has the names and pids of the fleets',
-  sendSignal: "recycle signal <signal> has the app's own listeners called, in every worker; kill -<signal> <pid> sends one to recycle itself, whose pid recycle ls has",
+  sendSignal: "recycle signal <signal> has the app's own listeners called, in every worker; " +
+    'kill -<signal> <pid> sends one to recycle itself, whose pid recycle ls has',
   phased: 'recycle reload replaces one worker after the other',
   node: ITSELF,
   nodemon: ITSELF,
@@ -105,7 +110,9 @@ const OF_STARTERS = Object.freeze({
   '--cron': { answer: '--max-age <time> replaces each worker when it has served for so long' },
   '--cron-restart': { answer: '--max-age <time> replaces each worker when it has served for so long' },
   '--env': { answer: ENVIRONMENT },
-  '--update-env': { answer: 'the workers have the environment in which recycle was started; start it anew for another one' },
+  '--update-env': {
+    answer: 'the workers have the environment in which recycle was started; start it anew for another one'
+  },
   '-o': { answer: OUTPUT },
   '--error': { answer: OUTPUT },
   '-e': { answer: OUTPUT },
@@ -138,8 +145,13 @@ const FLAGS = Object.freeze({
   '-b': { answer: LISTEN },
   '--port': { answer: LISTEN },
   '-p': { answer: LISTEN },
-  '--graceful-timeout': { answer: 'write --drain-timeout <time>', ours: value => ['--drain-timeout', /^\d+$/.test(value) ? `${value}s` : value] },
-  '--max-requests-jitter': { answer: 'write --jitter <percent>, which is of every budget', ours: _ => ['--jitter', '10'] },
+  '--graceful-timeout': {
+    answer: 'write --drain-timeout <time>',
+    ours: value => ['--drain-timeout', /^\d+$/.test(value) ? `${value}s` : value]
+  },
+  '--max-requests-jitter': {
+    answer: 'write --jitter <percent>, which is of every budget', ours: _ => ['--jitter', '10']
+  },
   ...OF_FEATURES,
   '--threads': { answer: 'a worker has one thread, its event loop; write --workers <n>' },
   '--worker-class': { answer: 'a worker is a Node.js process' },
@@ -181,7 +193,8 @@ function hintOnKey (key, known, lists = 'recycle --config none --print-config') 
 
 /** @param {string} answer on a flag @returns {string} with the names of options in place of their flags */
 function asKeys (answer) {
-  return answer.replace(/(--[a-z-]+)(?: <\w+>)?(?: \(-\w\))?/g, (written, flag) => OPTIONS.find(option => option.flag.split(' ')[0] === flag)?.name ?? written)
+  return answer.replace(/(--[a-z-]+)(?: <\w+>)?(?: \(-\w\))?/g,
+    (written, flag) => OPTIONS.find(option => option.flag.split(' ')[0] === flag)?.name ?? written)
 }
 
 /** @param {string} word @returns {string | null} what to write instead of this command */
@@ -201,14 +214,20 @@ function answerToFlag (flag) {
  */
 function answerToFleet (command, name) {
   if (!/^\d+$/.test(name)) return null
-  const one = ['reload', 'stop'].includes(command) ? `, and recycle recycle ${name} replaces the worker of slot ${name}` : ''
+  const one = ['reload', 'stop'].includes(command)
+    ? `, and recycle recycle ${name} replaces the worker of slot ${name}`
+    : ''
   return `fleets have names and no numbers: recycle ${command} alone is for the only one that runs${one}`
 }
 
 /** To the sentence on a bad value. @param {string} option flag @param {unknown} given @returns {string} '' for none */
 function hintOn (option, given) {
-  if (option === '--interval' && /^(?:max|-?\d{1,2})$/.test(String(given))) return '; for the number of workers, as by the -i of pm2, write -w'
-  if (option === '--workers' && /\.[cm]?[jt]s$/.test(String(given))) return '; to restart on changes, as by the -w of pm2, run node --watch'
+  if (option === '--interval' && /^(?:max|-?\d{1,2})$/.test(String(given))) {
+    return '; for the number of workers, as by the -i of pm2, write -w'
+  }
+  if (option === '--workers' && /\.[cm]?[jt]s$/.test(String(given))) {
+    return '; to restart on changes, as by the -w of pm2, run node --watch'
+  }
   return ''
 }
 
@@ -221,7 +240,9 @@ function hintOn (option, given) {
  * @returns {{ flags: string[], answers: string[], instead: string } | null} `answers`: on flags that recycle does not
  *   have; `instead`: the call that was meant
  */
-function flagsAfterApp (app, args, { isStart = false, call = isStart ? 'recycle start' : 'recycle', options = OPTIONS } = {}) {
+function flagsAfterApp (app, args, {
+  isStart = false, call = isStart ? 'recycle start' : 'recycle', options = OPTIONS
+} = {}) {
   const end = args.indexOf('--')
   const mine = end === -1 ? args : args.slice(0, end)
   /** @type {string[]} */
@@ -250,11 +271,16 @@ function flagsAfterApp (app, args, { isStart = false, call = isStart ? 'recycle 
     const takesValue = option ? option.flag.includes(' ') : Boolean(ours?.length)
     const value = joined ?? (takesValue ? mine[++i] : undefined)
     if (ours) moved.push(...ours(value ?? ''))
-    else if (flag === '-i' && /^(?:max|\d{1,2})$/.test(value ?? '')) moved.push('-w', value === 'max' ? 'auto' : String(value))
+    else if (flag === '-i' &&
+      /^(?:max|\d{1,2})$/.test(value ?? '')) moved.push('-w', value === 'max' ? 'auto' : String(value))
     else moved.push(...joined === undefined ? [flag, ...value === undefined ? [] : [value]] : [mine[i]])
   }
   if (flags.length === 0) return null
-  return { flags: [...new Set(flags)], answers: [...answers], instead: [call, ...moved, app, ...left, ...end === -1 ? [] : args.slice(end)].join(' ') }
+  return {
+    flags: [...new Set(flags)],
+    answers: [...answers],
+    instead: [call, ...moved, app, ...left, ...end === -1 ? [] : args.slice(end)].join(' ')
+  }
 }
 
 module.exports = {

@@ -94,14 +94,22 @@ const ahead = { id, mark: orNull(count) }
  * @returns {Readonly<Record<string, Kind>>}
  */
 const ofConnections = (kind, record) => ({
-  move: kind('take this connection over, idle or with a request that is not answered, and do not read it yet; `isLent`: its sender takes it back, should the one that says this die', { id, parcel: record(parcelFields), isLent: optional(flag) }, 'socket'),
-  moved: kind('to the sender of `move` the outcome, to its receiver the decision: ok, it is the receiver\'s, which has noted it in that `row`; else it is the sender\'s still: `why`, `isStalled`: one that is silent still may take it, `isOwner`: its session is the sender\'s', {
+  move: kind('take this connection over, idle or with a request that is not answered, and do not read it yet; ' +
+    '`isLent`: its sender takes it back, should the one that says this die',
+  { id, parcel: record(parcelFields), isLent: optional(flag) }, 'socket'),
+  moved: kind("to the sender of `move` the outcome, to its receiver the decision: ok, it is the receiver's, " +
+    "which has noted it in that `row`; else it is the sender's still: `why`, `isStalled`: one that is silent still " +
+    "may take it, `isOwner`: its session is the sender's", {
     id, ok: flag, row: optional(count), why: optional(orNull(why)), isStalled: optional(flag), isOwner: optional(flag)
   }),
-  behind: kind('what its app has sent to a connection that it has given away; `mark`: all up to that `ahead`; `isOver`: nothing follows, and, where it `isEnded`, the app there has ended it', behind),
-  ahead: kind('of a connection that is here, whose sender\'s app sees it as open still: tell what was sent up to here; null: it is to close there', ahead),
-  batching: kind('connections can pass many at a time, by the socket that comes along; without one: that is in use', {}, 'socket'),
-  batch: kind('messages of a hand-off; where connections come with them, a packet of that number is on that socket, and each message names its `descriptor` by its index there', {
+  behind: kind('what its app has sent to a connection that it has given away; `mark`: all up to that `ahead`; ' +
+    '`isOver`: nothing follows, and, where it `isEnded`, the app there has ended it', behind),
+  ahead: kind("of a connection that is here, whose sender's app sees it as open still: tell what was sent up " +
+    'to here; null: it is to close there', ahead),
+  batching: kind('connections can pass many at a time, by the socket that comes along; without one: that is in use', {},
+    'socket'),
+  batch: kind('messages of a hand-off; where connections come with them, a packet of that number is on that socket, ' +
+    'and each message names its `descriptor` by its index there', {
     number: count, messages: listOf(object, MOST_BATCHED) // each is checked by itself
   })
 })
@@ -136,19 +144,30 @@ function beatOfFeatures () {
 /** worker → primary @type {Readonly<Record<string, Kind>>} */
 const FROM_WORKER = Object.freeze({
   ...ofConnections(kind, record),
-  hello: kind('the preload has run; `heapLimitBytes`: how large V8 lets its heap grow; `version`: of recycle', { heapLimitBytes: count, version: text(100), inspectorPort: orNull(count) }),
-  listen: kind('a call: the listening socket for this query of net\'s', { id, key: name, query, data: optional(shared) }),
-  listening: kind('a server listens; `missing`: why its connections cannot move, or null', { key: name, missing: orNull(why) }),
+  hello: kind('the preload has run; `heapLimitBytes`: how large V8 lets its heap grow; `version`: of recycle',
+    { heapLimitBytes: count, version: text(100), inspectorPort: orNull(count) }),
+  listen: kind('a call: the listening socket for this query of net\'s',
+    { id, key: name, query, data: optional(shared) }),
+  listening: kind('a server listens; `missing`: why its connections cannot move, or null',
+    { key: name, missing: orNull(why) }),
   unlisten: kind('the app has closed that server', { key: name }),
-  beat: kind('the heartbeat, pushed and never asked for', { requests: count, inFlight: count, connections: count, lasting: count, streams: count, elu: ratio, cpuUs: count, movable: ratio, gc: GC, loopLagMs: duration, inspectorPort: orNull(count), flexible: flag, ceiling: orNull(count), ...beatOfFeatures() }),
+  beat: kind('the heartbeat, pushed and never asked for', {
+    requests: count, inFlight: count, connections: count, lasting: count, streams: count, elu: ratio, cpuUs: count,
+    movable: ratio, gc: GC, loopLagMs: duration, inspectorPort: orNull(count), flexible: flag, ceiling: orNull(count),
+    ...beatOfFeatures()
+  }),
   exception: kind('before it serves: an exception that its app has not caught', { error: text(LONGEST_ERROR) }),
-  threw: kind('what the app has thrown where it was called by this package; the first few', { where: text(100), error: text(LONGEST_ERROR) }),
-  output: kind('its stdout or stderr (`stream`) cannot be written to: `why`; null: it can again, at least `lost` writes were dropped', { stream: text(10), why: orNull(text(100)), lost: count }),
+  threw: kind('what the app has thrown where it was called by this package; the first few',
+    { where: text(100), error: text(LONGEST_ERROR) }),
+  output: kind('its stdout or stderr (`stream`) cannot be written to: `why`; null: it can again, ' +
+    'at least `lost` writes were dropped', { stream: text(10), why: orNull(text(100)), lost: count }),
   copy: kind('its app has loaded a copy of this package of another `version`', { version: text(100) }),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
-  pause: kind('the app wants this worker out of the rotation for a while', { reason: optional(orNull(text(LONGEST_WISH))) }),
+  pause: kind('the app wants this worker out of the rotation for a while',
+    { reason: optional(orNull(text(LONGEST_WISH))) }),
   resume: kind('the app wants it back'),
-  'in-flight': kind('method and path of requests in flight, latest first, and how many of each: `isAll`: it exits, and these are all', {
+  'in-flight': kind('method and path of requests in flight, latest first, and how many of each: ' +
+    '`isAll`: it exits, and these are all', {
     requests: listOf(record({ request: text(LONGEST_REQUEST), count }), MOST_REQUESTS), isAll: flag
   }),
   full: kind('it has stopped accepting, at the limit or for want of descriptors', { isAtCeiling: flag }),
@@ -185,20 +204,31 @@ const ORPHAN = record({
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
 const FROM_PRIMARY = Object.freeze({
   ...ofConnections(kind, record),
-  answer: kind('the answer to `listen`, with the listening socket where there is no error, or to `own`; `isQueued`: a worker has listened there, so the kernel has its queue', { id, errno: integer, data: optional(shared), isQueued: optional(flag) }, 'socket'),
+  answer: kind('the answer to `listen`, with the listening socket where there is no error, or to `own`; ' +
+    '`isQueued`: a worker has listened there, so the kernel has its queue',
+  { id, errno: integer, data: optional(shared), isQueued: optional(flag) }, 'socket'),
   stopping: kind('the fleet is about to stop: should the primary die, this worker leaves'),
   shut: kind('a call: the fleet ends, stop accepting for good', { id }),
   serve: kind('a call to a worker that is up: this is its slot, accept', { id, slot: count }),
   accept: kind('a connection that came through the queue after `shut`', { key: name }, 'socket'),
-  drain: kind('leave; sent again with a shorter deadline, it hurries; `isSucceeded`: another primary has what is offered', { isSucceeded: optional(flag), reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag, replayAfterMs: orNull(duration) }),
-  'leave-rotation': kind('a call: leave rotation for a while; answered when nothing is left; `isPatient`: what cannot move is served on', { id, deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration), isPatient: optional(flag) }),
+  drain: kind('leave; sent again with a shorter deadline, it hurries; ' +
+    '`isSucceeded`: another primary has what is offered', {
+    isSucceeded: optional(flag), reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag,
+    replayAfterMs: orNull(duration)
+  }),
+  'leave-rotation': kind(
+    'a call: leave rotation for a while; answered when nothing is left; `isPatient`: what cannot move is served on',
+    { id, deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration), isPatient: optional(flag) }
+  ),
   rejoin: kind('come back into rotation'),
   collect: kind('a call, only out of rotation: collect garbage', { id }),
   signal: kind('a call: the app\'s own listeners for this signal are called', { id, signal: text(20) }),
   profile: kind('a call: write a CPU profile while it serves', { id, durationMs: duration, file: name }),
   'tell-requests': kind('tell each request as it begins, for so long: workers have died suddenly', { forMs: duration }),
   acceptLimit: kind('leave the queue to the others from this many connections on', { limit: count }),
-  share: kind('give connections away: those that make so much `load` (one has at most `most`), and idle ones, up to a `count`; `streams`: as many of them may be upgraded or raw ones', { load: ratio, most: ratio, count, streams: count }),
+  share: kind('give connections away: those that make so much `load` (one has at most `most`), and idle ones, ' +
+    'up to a `count`; `streams`: as many of them may be upgraded or raw ones',
+  { load: ratio, most: ratio, count, streams: count }),
   ...Object.assign({}, ...FEATURES.map(({ fromPrimary }) => fromPrimary?.(shapes)))
 })
 
@@ -224,7 +254,8 @@ function flawOf (kinds, { cmd, type, ...fields }, handle) {
  * @param {any} handle
  */
 function isStream (handle) {
-  return handle.isOfApp !== true && (typeof handle.readStop === 'function' || handle.isDescriptor === true) && typeof handle.close === 'function'
+  return handle.isOfApp !== true && (typeof handle.readStop === 'function' || handle.isDescriptor === true) &&
+    typeof handle.close === 'function'
 }
 
 module.exports = { NO_BEAT, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }

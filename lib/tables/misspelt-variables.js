@@ -7,7 +7,8 @@ const { OPTIONS } = require('./options')
 
 const PREFIX = 'RECYCLE_'
 /** Beside the options': those of the command line, and what recycle sets itself, which a process of an app inherits. */
-const OTHERS = ['CONFIG', 'CONTROL_DIR', 'SLOT', 'WORKER_ID', 'WORKER', 'ORIGINAL', 'PREDECESSOR'].map(name => PREFIX + name)
+const OTHERS = ['CONFIG', 'CONTROL_DIR', 'SLOT', 'WORKER_ID', 'WORKER', 'ORIGINAL', 'PREDECESSOR'].map(name =>
+  PREFIX + name)
 
 /**
  * @param {Record<string, string | undefined>} env @returns {{ variable: string, meant: string }[]}

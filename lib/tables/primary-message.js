@@ -29,12 +29,17 @@ const kept = record({ fd: count, name: orNull(name), path: orNull(name), address
 /** predecessor → successor @type {Readonly<Record<string, Kind>>} */
 const FROM_PREDECESSOR = Object.freeze({
   ...ofConnections(kind, record),
-  socket: kind('a listening socket; `file`: of a unix socket, or null; `kept`: it has been inherited, and another process keeps it open', { key: name, file: orNull(name), data: optional(shared), kept: optional(kept) }, 'socket'),
+  socket: kind('a listening socket; `file`: of a unix socket, or null; `kept`: it has been inherited, and another ' +
+    'process keeps it open', { key: name, file: orNull(name), data: optional(shared), kept: optional(kept) }, 'socket'),
   'kept-socket': kind('one that has been inherited, on which no worker listens', { socket: kept }, 'socket'),
   'admin-socket': kind('the one of the admin server', { address: text(300) }, 'socket'),
-  begin: kind('these were all sockets: boot the workers; each is to listen on `addresses`, unless its code leaves one; `workers`: how many, where that has been changed since the start, or null', { addresses: listOf(name), workers: orNull(count) }),
-  go: kind('lead; `workers`: as of now; `isPinned`: a command has set it, though the fleet sizes itself', { workers: orNull(count), isPinned: optional(flag) }),
-  legacy: kind('what a feature of the predecessor leaves to its like here; sent again, it replaces the earlier one', { feature: text(100), text: text(LONGEST_LEGACY) }),
+  begin: kind('these were all sockets: boot the workers; each is to listen on `addresses`, unless its code leaves ' +
+    'one; `workers`: how many, where that has been changed since the start, or null',
+  { addresses: listOf(name), workers: orNull(count) }),
+  go: kind('lead; `workers`: as of now; `isPinned`: a command has set it, though the fleet sizes itself',
+    { workers: orNull(count), isPinned: optional(flag) }),
+  legacy: kind('what a feature of the predecessor leaves to its like here; sent again, it replaces the earlier one',
+    { feature: text(100), text: text(LONGEST_LEGACY) }),
   abort: kind('end: nothing is handed over', { why }),
   released: kind('the answer to `stopping`: its copies of the sockets are closed'),
   left: kind('the old workers are gone'),
@@ -44,10 +49,12 @@ const FROM_PREDECESSOR = Object.freeze({
 /** successor → predecessor @type {Readonly<Record<string, Kind>>} */
 const FROM_SUCCESSOR = Object.freeze({
   ...ofConnections(kind, record),
-  hello: kind('it runs; `version`: of these messages', { version: count, recycle: text(100), node: text(100), readyTimeoutMs: duration }),
+  hello: kind('it runs; `version`: of these messages',
+    { version: count, recycle: text(100), node: text(100), readyTimeoutMs: duration }),
   booted: kind('one more worker has booted', { done: count, of: count }),
   prepared: kind('every worker has booted, and everything is open that could fail to open'),
-  serving: kind('its workers accept', { addresses: listOf(name), workers: listOf(record({ slot: count, pid: count })) }),
+  serving: kind('its workers accept',
+    { addresses: listOf(name), workers: listOf(record({ slot: count, pid: count })) }),
   'legacy-asked': kind('send what features leave again: it may have changed'),
   stopping: kind('the fleet stops, and this primary must not run it again'),
   failed: kind('it gives up', { why })

@@ -64,7 +64,8 @@ const ROWS = Object.freeze([
     reason: FORECAST,
     backoff: 'fresh',
     sentence: ({ metric, bytes, softBytes, crossesInMs }, { size, time }) =>
-      `${metric.toUpperCase()} ${size(bytes)}, which reaches ${size(softBytes)} in ${time(crossesInMs)}, as other workers do (${FORECAST})`
+      `${metric.toUpperCase()} ${size(bytes)}, which reaches ${size(softBytes)} in ${time(crossesInMs)}, ` +
+        `as other workers do (${FORECAST})`
   }
 ])
 

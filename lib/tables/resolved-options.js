@@ -50,7 +50,10 @@ function resolveOptions (given, sources) {
  */
 function traceOptions (given, { env = {}, file = null, parallelism, container = null, nameOf = o => o.name }) {
   const unknown = Object.keys(given).find(name => !OPTIONS.some(o => o.name === name))
-  if (unknown) throw new RecycleError('RECYCLE_UNKNOWN_OPTION', { option: unknown, hint: hintOnKey(unknown, OPTIONS.map(o => o.name)) })
+  if (unknown) {
+    throw new RecycleError('RECYCLE_UNKNOWN_OPTION',
+      { option: unknown, hint: hintOnKey(unknown, OPTIONS.map(o => o.name)) })
+  }
 
   /** @type {Map<string, Origin>} */
   const origins = new Map(OPTIONS.map(option => [option.name, originOf(option, given, env, file, nameOf(option))]))
@@ -72,7 +75,8 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
     throw new RecycleError('RECYCLE_BAD_OPTION', { option: origin(name).called, given: origin(name).text, accepts })
   }
-  resolved.stopTimes = stopTimes(resolved, longestBeforeStop(resolved), { isGiven: name => origin(name).from !== 'default', called: name => origin(name).called, refuse })
+  resolved.stopTimes = stopTimes(resolved, longestBeforeStop(resolved),
+    { isGiven: name => origin(name).from !== 'default', called: name => origin(name).called, refuse })
   checkTogether(resolved, origin, refuse)
   return { options: Object.freeze(resolved), origins }
 }
@@ -88,7 +92,11 @@ function makePlain (resolved, origin) {
     const value = Reflect.get(PLAIN, key)
     const { from, called, text } = origin(name)
     if (from !== 'default' && resolved[key] !== value) {
-      throw new RecycleError('RECYCLE_BAD_OPTION', { option: called, given: text, accepts: `only ${value === false ? 'off' : value} beside ${origin('plain').called}` })
+      throw new RecycleError('RECYCLE_BAD_OPTION', {
+        option: called,
+        given: text,
+        accepts: `only ${value === false ? 'off' : value} beside ${origin('plain').called}`
+      })
     }
     resolved[key] = value
   }
@@ -103,7 +111,9 @@ function originOf ({ name, env: variable }, given, env, file, called) {
   if (given[name] !== undefined) return { from: 'given', called, text: given[name] }
   // An empty variable counts as not set
   if (env[variable]) return { from: 'env', called: variable, text: env[variable] }
-  if (file?.values[name] !== undefined) return { from: 'file', called: `${name} in ${file.name}`, text: file.values[name] }
+  if (file?.values[name] !== undefined) {
+    return { from: 'file', called: `${name} in ${file.name}`, text: file.values[name] }
+  }
   return { from: 'default', called, text: undefined }
 }
 
@@ -130,12 +140,19 @@ function checkTogether (options, of, refuse) {
   if (hardRssBytes !== null && (maxRssBytes === null || hardRssBytes < maxRssBytes)) {
     refuse('hardRss', `a size of at least ${of('maxRss').called}, which must be set too`)
   }
-  if (maxSurge === 0 && maxUnavailable < 1) refuse('maxSurge', `0 only with ${of('maxUnavailable').called} of at least 1`)
-  if (workers < fewestWorkers({ maxSurge, maxUnavailable })) refuse('maxUnavailable', `a whole number below the number of workers (${workers})`)
-  if (replayAfterMs !== null && replayAfterMs > drainTimeoutMs) refuse('replayAfter', `a time of at most ${of('drainTimeout').called}`)
+  if (maxSurge === 0 && maxUnavailable < 1) {
+    refuse('maxSurge', `0 only with ${of('maxUnavailable').called} of at least 1`)
+  }
+  if (workers < fewestWorkers({ maxSurge, maxUnavailable })) {
+    refuse('maxUnavailable', `a whole number below the number of workers (${workers})`)
+  }
+  if (replayAfterMs !== null && replayAfterMs > drainTimeoutMs) {
+    refuse('replayAfter', `a time of at most ${of('drainTimeout').called}`)
+  }
   for (const { check } of FEATURES) check?.(options, { of, refuse })
   if (admin !== null && !adminAllowRemote && !isLoopback(admin.host)) {
-    refuse('admin', `a loopback address, such as 127.0.0.1:${admin.port}; any other only with ${of('adminAllowRemote').called}`)
+    refuse('admin',
+      `a loopback address, such as 127.0.0.1:${admin.port}; any other only with ${of('adminAllowRemote').called}`)
   }
 }
 
