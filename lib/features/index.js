@@ -172,7 +172,8 @@ const MOMENTS = named('responses')?.moments ?? []
 /** By name. @type {readonly [string, import('./upgrade/feature').Verb][]} */
 const VERBS = Object.entries(named('upgrade')?.verbs ?? {})
 /** @type {import('./upgrade/feature').Succession} */
-const SUCCESSION = named('upgrade')?.succession ?? { reason: null, command: 'a restart', events: {}, whyNot: () => 'it has no upgrade' }
+const SUCCESSION = named('upgrade')?.succession ??
+  { reason: null, command: 'a restart', events: {}, whyNot: () => 'it has no upgrade' }
 /** Of the command `reload`. @type {import('./canary/feature').ReloadArgs} */
 const RELOAD = named('canary')?.reload ?? { args: () => ({}), flags: [], say: () => null }
 /** @type {import('./health/feature').Own['unfit'] | null} */

@@ -11,7 +11,8 @@ const LONGEST = 8 * 1024 ** 2 // characters of a worker's metrics
 module.exports = Object.freeze({
   name: 'app-metrics',
   options: ({ row, types }) => [
-    row('appMetrics', '--no-app-metrics', types.boolean(), true, 'on', 'with --admin: do not serve the metrics that the app has in prom-client, added up over the workers')
+    row('appMetrics', '--no-app-metrics', types.boolean(), true, 'on',
+      'with --admin: do not serve the metrics that the app has in prom-client, added up over the workers')
   ],
   group: 'Output and control:',
   isOn: ({ admin, appMetrics }) => admin !== null && appMetrics,
@@ -20,7 +21,8 @@ module.exports = Object.freeze({
     'app-metrics-asked': kind('what are the metrics of the app?')
   }),
   fromWorker: ({ kind, orNull, text }) => ({
-    'app-metrics': kind('the metrics of the app, as JSON; null: it has none, or too many', { json: orNull(text(LONGEST)) })
+    'app-metrics': kind('the metrics of the app, as JSON; null: it has none, or too many',
+      { json: orNull(text(LONGEST)) })
   }),
   settings: () => ({ longest: LONGEST }),
   warnings: {

@@ -163,7 +163,8 @@ const OWN = /^recycle_/
 /** @param {unknown} value @returns {value is Metric} */
 function isMetric (value) {
   const { name, type, help, values } = /** @type {any} */ (value ?? {})
-  return typeof name === 'string' && !OWN.test(name) && typeof type === 'string' && typeof help === 'string' && Array.isArray(values)
+  return typeof name === 'string' && !OWN.test(name) && typeof type === 'string' && typeof help === 'string' &&
+    Array.isArray(values)
 }
 
 /** @param {string} json @returns {Metric[]} @throws {Error} where it is not of prom-client */
@@ -177,7 +178,9 @@ function parseMetrics (json) {
 function lasting (metrics) {
   return metrics.flatMap(metric => {
     if (metric.type === 'counter' || metric.type === 'histogram') return [metric]
-    if (metric.type === 'summary') return [{ ...metric, values: metric.values.filter(({ labels }) => labels?.quantile === undefined) }]
+    if (metric.type === 'summary') {
+      return [{ ...metric, values: metric.values.filter(({ labels }) => labels?.quantile === undefined) }]
+    }
     return []
   })
 }

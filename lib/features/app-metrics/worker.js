@@ -39,7 +39,9 @@ function tellMetrics ({ channel }, { longest }) {
 
 /** Several packages may each have a copy. @returns {Registry[]} */
 function loadedRegistries () {
-  return Object.keys(require.cache).flatMap(file => file.endsWith(MODULE) ? require.cache[file]?.exports?.register ?? [] : []).filter(({ getMetricsAsJSON }) => typeof getMetricsAsJSON === 'function')
+  return Object.keys(require.cache)
+    .flatMap(file => file.endsWith(MODULE) ? require.cache[file]?.exports?.register ?? [] : [])
+    .filter(({ getMetricsAsJSON }) => typeof getMetricsAsJSON === 'function')
 }
 
 module.exports = { tellMetrics }

@@ -28,17 +28,24 @@ module.exports = Object.freeze({
   name: 'blocked',
   options: ({ row, types }) => [
     row('stuckTimeout', '--stuck-timeout <time>', types.time(1000, '1s'), 30_000, '30s',
-      'a worker whose event loop has been blocked for this long is replaced; it is killed when its replacement is ready, or at once where it leaves already', 'stuckTimeoutMs')
+      'a worker whose event loop has been blocked for this long is replaced; it is killed when its replacement ' +
+        'is ready, or at once where it leaves already', 'stuckTimeoutMs')
   ],
   group: 'Memory and other limits:',
   isOn: () => true,
   habits: {
-    '--timeout': { answer: 'write --stuck-timeout <time>: a worker whose event loop is silent for so long is replaced' },
-    '-t': { answer: 'write --stuck-timeout <time>: a worker whose event loop is silent for so long is replaced; a worker has one thread' }
+    '--timeout': {
+      answer: 'write --stuck-timeout <time>: a worker whose event loop is silent for so long is replaced'
+    },
+    '-t': {
+      answer: 'write --stuck-timeout <time>: a worker whose event loop is silent for so long is replaced; ' +
+        'a worker has one thread'
+    }
   },
   longestSilenceMs: ({ stuckTimeoutMs }) => stuckTimeoutMs,
   fromWorker: ({ kind, text, count, orNull, listOf, record }) => ({
-    where: kind('from the middle of what blocks its event loop, on SIGURG: the stack, innermost first; the request whose code runs, and the `serial` of its connection, as far as is known; and those in flight, latest first', {
+    where: kind('from the middle of what blocks its event loop, on SIGURG: the stack, innermost first; the request ' +
+      'whose code runs, and the `serial` of its connection, as far as is known; and those in flight, latest first', {
       stack: listOf(text(LONGEST_FRAME), MOST_FRAMES),
       request: orNull(text(LONGEST)),
       serial: orNull(count),
@@ -53,12 +60,15 @@ module.exports = Object.freeze({
   events: {
     'worker.blocked': {
       level: 'warn',
-      sentence: (line, { worker, time }) => `${worker(line)} has been blocked for ${time(line.blockedMs)}${sayRequests(line)}${sayPlace(line.stack)}`
+      sentence: (line, { worker, time }) =>
+        `${worker(line)} has been blocked for ${time(line.blockedMs)}${sayRequests(line)}${sayPlace(line.stack)}`
     }
   },
   warnings: {
     'blocked-addon': ({ why }) => sayNoStack(why),
-    stopped: (line, { worker, time }) => `${worker(line)} has been ${line.by === 'signal' ? 'stopped (SIGSTOP)' : 'held by a debugger'} for ${time(line.forMs)}: its clients wait, and it is not replaced for that; kill -CONT ${line.pid}, or recycle recycle ${line.slot}`
+    stopped: (line, { worker, time }) => `${worker(line)} has been ` +
+      `${line.by === 'signal' ? 'stopped (SIGSTOP)' : 'held by a debugger'} for ${time(line.forMs)}: ` +
+      `its clients wait, and it is not replaced for that; kill -CONT ${line.pid}, or recycle recycle ${line.slot}`
   },
   settings: () => ({
     mostFrames: MOST_FRAMES, longestFrame: LONGEST_FRAME, mostRequests: MOST_REQUESTS, longest: LONGEST
@@ -76,7 +86,10 @@ module.exports = Object.freeze({
     key: 'blockedLoops',
     lines: ({ count, latest, why }, paint) => [
       ...why === null ? [] : [sayNoStack(why)],
-      ...count === 0 ? [] : [`${count === 1 ? 'one event loop was' : `${count} event loops were`} blocked${count === 1 ? '' : ', the latest'}${sayRequests(latest)}${sayPlace(latest.stack)}`]
+      ...count === 0
+        ? []
+        : [`${count === 1 ? 'one event loop was' : `${count} event loops were`} ` +
+          `blocked${count === 1 ? '' : ', the latest'}${sayRequests(latest)}${sayPlace(latest.stack)}`]
     ].map(line => paint('yellow', line))
   },
   report: {

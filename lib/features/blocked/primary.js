@@ -52,7 +52,9 @@ class BlockedLoops {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    if (this.missing !== null && !this.#isTold) this.kernel.record('fleet.warning', { warning: 'blocked-addon', why: this.missing })
+    if (this.missing !== null && !this.#isTold) {
+      this.kernel.record('fleet.warning', { warning: 'blocked-addon', why: this.missing })
+    }
     this.#isTold = true
     handle.known.blocked = { forMs: 0 }
     this.#workers.set(
@@ -131,7 +133,8 @@ class BlockedLoops {
     if (!isSilent) watched.isDebugged = null
     const { blockedMs, stoppedMs } = watched.silence.look(at, { heardAt: handle.heardAt, isStopped: by !== null })
     if (stoppedMs >= this.limitMs && handle.isWatched && !watched.isStopTold) {
-      this.kernel.record('fleet.warning', { warning: 'stopped', slot: handle.slot, pid: handle.pid, by, forMs: stoppedMs })
+      this.kernel.record('fleet.warning',
+        { warning: 'stopped', slot: handle.slot, pid: handle.pid, by, forMs: stoppedMs })
     }
     watched.isStopTold = stoppedMs >= this.limitMs
     return blockedMs

@@ -53,8 +53,15 @@ class BlockedLoops {
  * @param {import('..').Terminal} tools @returns {string[]}
  */
 function linesOf ({ places }, { paint, width }) {
-  const rows = places.map(({ request, place, count, longestMs }) => [short(count), `${short(Math.round(longestMs / 100) / 10)} s`, clip(escapeControls(request ?? '–'), 20), escapeControls(place ?? 'not known')])
-  const [heading, ...lines] = layOut([{ title: 'count' }, { title: 'longest' }, { title: 'request', left: true }, { title: 'event loop blocked at', left: true }], rows.map(([count, longest, request, place]) => [count, longest, request, clip(place, Math.max(10, width - 40))]), width)
+  const rows = places.map(({ request, place, count, longestMs }) => [
+    short(count), `${short(Math.round(longestMs / 100) / 10)} s`, clip(escapeControls(request ?? '–'), 20),
+    clip(escapeControls(place ?? 'not known'), Math.max(10, width - 40))
+  ])
+  const columns = [
+    { title: 'count' }, { title: 'longest' }, { title: 'request', left: true },
+    { title: 'event loop blocked at', left: true }
+  ]
+  const [heading, ...lines] = layOut(columns, rows, width)
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]
 }
 

@@ -18,7 +18,8 @@ const { captureStackTrace } = Error // the app may replace it
  */
 function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests, longest }) {
   const { channel, tracker } = kernel
-  const nameOf = (/** @type {Exchange} */ { head: { method, url } }) => `${method} ${url.split('?', 1)[0]}`.slice(0, longest)
+  const nameOf = (/** @type {Exchange} */ { head: { method, url } }) =>
+    `${method} ${url.split('?', 1)[0]}`.slice(0, longest)
   let isTelling = false
   const tell = () => {
     if (isTelling) return // asked again within this

@@ -141,9 +141,17 @@ class Bake {
     for (let now = this.kernel.now(); now < until; now = this.kernel.now()) {
       if (this.#decided === null) await this.#sleep(Math.min(LOOK_MS, until - now))
       this.kernel.stopping.throwIfAborted()
-      if (this.#decided !== null) return { ...this.#judge(false), isGood: this.#decided === 'go', sentence: `a command has ${this.#decided === 'go' ? 'promoted it' : 'taken it back'}` }
+      if (this.#decided !== null) {
+        return {
+          ...this.#judge(false),
+          isGood: this.#decided === 'go',
+          sentence: `a command has ${this.#decided === 'go' ? 'promoted it' : 'taken it back'}`
+        }
+      }
       const { failing } = this.kernel.reloading
-      if (failing !== null) return { ...this.#judge(false), isGood: false, sentence: `its workers do not stay up: ${failing}` }
+      if (failing !== null) {
+        return { ...this.#judge(false), isGood: false, sentence: `its workers do not stay up: ${failing}` }
+      }
       this.#note()
       const verdict = this.#judge(false)
       if (verdict.verdict === 'bad') return verdict

@@ -132,8 +132,12 @@ function blockBetween (later, earlier) {
 function poolCounts (all) {
   const pooled = newCounts()
   for (const counts of all) {
-    for (const key of /** @type {const} */ (['requests', 'connections', 'squares', 'busyMs'])) pooled[key] += counts[key]
-    for (const key of /** @type {const} */ (['of', 'ofSquares', 'ofProducts'])) for (const kind of KINDS) pooled[key][kind] += counts[key][kind]
+    for (const key of /** @type {const} */ (['requests', 'connections', 'squares', 'busyMs'])) {
+      pooled[key] += counts[key]
+    }
+    for (const key of /** @type {const} */ (['of', 'ofSquares', 'ofProducts'])) {
+      for (const kind of KINDS) pooled[key][kind] += counts[key][kind]
+    }
   }
   pooled.times = poolTimes(all.map(({ times }) => times))
   const { last = null, lastSweep = null } = all.at(-1)?.memory ?? {}

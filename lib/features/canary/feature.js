@@ -35,18 +35,22 @@ module.exports = Object.freeze({
   options ({ row, types }) {
     const { canary, bake, undecided } = kinds(types)
     return [
-      row('canary', '--canary <n|n%>', canary, null, 'none', 'a reload begins with so many workers of the new code, beside the others, and goes on only if they are as good'),
+      row('canary', '--canary <n|n%>', canary, null, 'none', 'a reload begins with so many workers of the new code, ' +
+        'beside the others, and goes on only if they are as good'),
       row('bake', '--bake <time>', bake, 120_000, '2m', 'with --canary: how long they are compared', 'bakeMs'),
-      row('undecided', '--undecided <go|back>', undecided, 'back', 'back', 'with --canary: what the reload does where they have had too few requests to tell')
+      row('undecided', '--undecided <go|back>', undecided, 'back', 'back',
+        'with --canary: what the reload does where they have had too few requests to tell')
     ]
   },
   group: 'Replacing workers:',
   isOn: () => true, // for the command
   fromWorker: shapes => ({
-    observed: shapes.kind('while it is compared, once a second: what it has counted since that began', { counts: countsOf(shapes) })
+    observed: shapes.kind('while it is compared, once a second: what it has counted since that began',
+      { counts: countsOf(shapes) })
   }),
   fromPrimary: ({ kind, record, duration, orNull }) => ({
-    observe: kind('count anew; `thresholds`: what takes longer is slow, null: that is not known yet', { thresholds: orNull(record({ medianMs: duration, tailMs: duration })) }),
+    observe: kind('count anew; `thresholds`: what takes longer is slow, null: that is not known yet',
+      { thresholds: orNull(record({ medianMs: duration, tailMs: duration })) }),
     unobserve: kind('count no more')
   }),
   reload: {
@@ -58,7 +62,8 @@ module.exports = Object.freeze({
       abort: flag
     }),
     flags: [
-      ['--canary [n|n%]', 'begin with so many workers of the new code (1), beside the others; the reload goes on only if they are as good', '1'],
+      ['--canary [n|n%]', 'begin with so many workers of the new code (1), beside the others; ' +
+        'the reload goes on only if they are as good', '1'],
       ['--bake <time>', 'with --canary: how long they are compared (default: --bake of the fleet, 2m)'],
       ['--undecided <go|back>', 'with --canary: what to do where they have had too few requests to tell (back)'],
       ['--promote', 'do not wait for the end of a comparison under way: the reload goes on'],
@@ -75,10 +80,13 @@ module.exports = Object.freeze({
   primary: () => kernel => new (require('./primary').Canary)(kernel),
   worker: () => kernel => new (require('./worker').Observer)(kernel),
   metrics: [
-    metric('canary_requests', 'While new code is compared with that before: requests answered, by generation.', side => side.requests),
+    metric('canary_requests', 'While new code is compared with that before: requests answered, by generation.',
+      side => side.requests),
     metric('canary_errors_ratio', 'The same: share of responses with 5xx.', side => side.errors),
-    metric('canary_response_p50_seconds', 'The same: median of the time to the response.', ({ p50 }) => p50 === null ? null : p50 / 1000),
-    metric('canary_response_p99_seconds', 'The same: 99th percentile of the time to the response.', ({ p99 }) => p99 === null ? null : p99 / 1000),
+    metric('canary_response_p50_seconds', 'The same: median of the time to the response.',
+      ({ p50 }) => p50 === null ? null : p50 / 1000),
+    metric('canary_response_p99_seconds', 'The same: 99th percentile of the time to the response.',
+      ({ p99 }) => p99 === null ? null : p99 / 1000),
     metric('canary_rss_bytes', 'The same: mean memory of a worker.', side => side.rssBytes)
   ],
   status: {

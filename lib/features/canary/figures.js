@@ -34,7 +34,9 @@ const MARGINS = {
   unfinished: { least: 0.005, times: 1.5, stricter: 1, text: '0.5 percentage points and 1.5 times more' },
   refusals: { least: 0.1, times: 2, stricter: 100, text: '10 percentage points and twice more' },
   slowMedian: { least: 0.03, times: 1, stricter: 1, text: '3 percentage points more that are slower' },
-  slowTail: { least: 0.0025, times: 1.25, stricter: 1, text: '0.25 percentage points and 1.25 times more that are slower' }
+  slowTail: {
+    least: 0.0025, times: 1.25, stricter: 1, text: '0.25 percentage points and 1.25 times more that are slower'
+  }
 }
 const LEAST_EVENTS = 3
 const RARE = { crashes: 0.1, exceptions: 1 } // equal code whose workers crash again and again is seldom deployed
@@ -101,8 +103,20 @@ const FIGURES = [
   { name: 'errors', unit: 'share', value: perRequest(({ of }) => of.errors), find: findShare('errors') },
   { name: 'unfinished', unit: 'share', value: perRequest(({ of }) => of.unfinished), find: findShare('unfinished') },
   { name: 'refusals', unit: 'share', value: perRequest(({ of }) => of.refusals), find: findShare('refusals') },
-  { name: 'p50', unit: 'ms', value: quantile(0.5), slow: perRequest(({ of }) => of.slowMedian), find: findShare('slowMedian') },
-  { name: 'p99', unit: 'ms', value: quantile(0.99), slow: perRequest(({ of }) => of.slowTail), find: findShare('slowTail') },
+  {
+    name: 'p50',
+    unit: 'ms',
+    value: quantile(0.5),
+    slow: perRequest(({ of }) => of.slowMedian),
+    find: findShare('slowMedian')
+  },
+  {
+    name: 'p99',
+    unit: 'ms',
+    value: quantile(0.99),
+    slow: perRequest(({ of }) => of.slowTail),
+    find: findShare('slowTail')
+  },
   { name: 'loop', unit: 'ms a request', value: perRequest(({ busyMs }) => busyMs), find: findLoopTime },
   { name: 'memory', unit: 'bytes a request', isLate: true, value: growthOf, find: findGrowth }
 ]
@@ -129,7 +143,9 @@ function findGrowth (fresh, old) {
   const isSwept = sweptOld.groups >= LEAST_SWEEPS && sweptOld.n > 0
   const each = others.filter(({ ramps }) => ramps.groups >= LEAST_COLLECTIONS - 1).map(({ ramps }) => ramps)
   const ramps = poolSums(ours.map(({ ramps }) => ramps))
-  if (!isSwept && (each.length === 0 || ramps.groups < LEAST_COLLECTIONS - 1)) return { chance: 1, why: `known after ${LEAST_COLLECTIONS} collections of a worker of each code alone` }
+  if (!isSwept && (each.length === 0 || ramps.groups < LEAST_COLLECTIONS - 1)) {
+    return { chance: 1, why: `known after ${LEAST_COLLECTIONS} collections of a worker of each code alone` }
+  }
   const kept = ratioOf(swept) - (sweptOld.n > 0 ? ratioOf(sweptOld) : 0)
   const isSlowing = (/** @type {'sweeps' | 'ramps'} */ key, /** @type {Sums} */ now) => {
     const before = poolSums(fresh.map(({ half, memory }) => (half ?? memory)[key]))
@@ -140,7 +156,9 @@ function findGrowth (fresh, old) {
     why: kept < LEAST_BYTES || swept.k < LEAST_KEPT ||
       (!isSwept && kept < (ratioOf(ramps) - Math.max(...each.map(ratioOf))) / 2)
       ? `not ${LEAST_BYTES} bytes a request and 1 MiB more after mark-sweeps`
-      : isSlowing('sweeps', swept) ?? isSlowing('ramps', ramps) ?? false ? 'growing more slowly than before, as caches do' : null
+      : isSlowing('sweeps', swept) ?? isSlowing('ramps', ramps) ?? false
+        ? 'growing more slowly than before, as caches do'
+        : null
   }
 }
 

@@ -5,6 +5,10 @@
  *
  * @param {typeof import('../../core/option-types').types} types
  */
-const kinds = types => ({ canary: types.countOrPercent(0, 1024, 'the workers'), bake: types.time(10_000, '10s'), undecided: types.oneOf('go', 'back') })
+const kinds = types => ({
+  canary: types.countOrPercent(0, 1024, 'the workers'),
+  bake: types.time(10_000, '10s'),
+  undecided: types.oneOf('go', 'back')
+})
 
 module.exports = { kinds }

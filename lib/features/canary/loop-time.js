@@ -20,14 +20,18 @@ const LEAST_BLOCKS = 6
 function findLoopTime (fresh, old) {
   const idleMs = idleOf(old)
   const own = compared(fresh, old, idleMs)
-  if (own.groups < LEAST_BLOCKS) return { chance: 1, why: `known of ${own.groups} stretches of time alone; ${LEAST_BLOCKS} are needed` }
+  if (own.groups < LEAST_BLOCKS) {
+    return { chance: 1, why: `known of ${own.groups} stretches of time alone; ${LEAST_BLOCKS} are needed` }
+  }
   const others = old.filter(({ requests }) => requests >= LEAST_OF_ONE)
     .map(window => ratioOf(compared([window], old, idleMs)))
   const isBeyond = others.every(other => ratioOf(own) >= TIMES_OF_EACH * other)
   const more = ratioOf(own) - TIMES
   return {
     chance: studentTail(more / Math.sqrt(varianceOf(own)), own.groups - 1),
-    why: more < 0 ? `not ${TIMES} times longer` : isBeyond ? null : `not ${TIMES_OF_EACH} times longer than in each old worker`
+    why: more < 0
+      ? `not ${TIMES} times longer`
+      : isBeyond ? null : `not ${TIMES_OF_EACH} times longer than in each old worker`
   }
 }
 

@@ -47,12 +47,19 @@ class Canary {
    */
   reload (how) {
     if (how.promote || how.abort) {
-      const others = Object.entries(how).filter(([name, value]) => !['promote', how.promote ? '' : 'abort'].includes(name) && value !== undefined && value !== false)
-      if (others.length > 0) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `--${how.promote ? 'promote' : 'abort'} of a reload stands alone: without --${others[0][0]}` })
+      const others = Object.entries(how).filter(([name, value]) =>
+        !['promote', how.promote ? '' : 'abort'].includes(name) && value !== undefined && value !== false)
+      if (others.length > 0) {
+        throw new RecycleError('RECYCLE_BAD_USAGE',
+          { sentence: `--${how.promote ? 'promote' : 'abort'} of a reload stands alone: without --${others[0][0]}` })
+      }
       return this.#decide(how.promote ? 'go' : 'back')
     }
     if (this.#current?.bake.isDecided) return this.#after(this.#current.outcome, how)
-    if (this.#current) throw new RecycleError('RECYCLE_ON_TRIAL', { left: formatTime(this.#current.bake.leftMs ?? this.#current.bake.terms.bakeMs) })
+    if (this.#current) {
+      throw new RecycleError('RECYCLE_ON_TRIAL',
+        { left: formatTime(this.#current.bake.leftMs ?? this.#current.bake.terms.bakeMs) })
+    }
     const terms = termsOf(how, this.kernel.options, this.kernel.fleet.desired)
     if (terms === null) {
       this.#last = null // of a reload that is not the latest any more
@@ -95,10 +102,14 @@ class Canary {
       throw error
     })
     const why = sayWhy(verdict)
-    const isGood = verdict.isGood ?? (verdict.verdict === 'good' || (verdict.verdict === 'undecided' && bake.terms.undecided === 'go'))
+    const isGood = verdict.isGood ??
+      (verdict.verdict === 'good' || (verdict.verdict === 'undecided' && bake.terms.undecided === 'go'))
     const { sentence, ...judged } = verdict
-    const { t: at } = this.kernel.record('canary.verdict', { generation, before, bakeMs: bake.terms.bakeMs, ...judged, isGood, why, ...bake.inputs })
-    this.#last = { ...bake.describe(), state: isGood ? 'promoted' : 'rejected', leftMs: null, at, why, isReplaced: false }
+    const { t: at } = this.kernel.record('canary.verdict',
+      { generation, before, bakeMs: bake.terms.bakeMs, ...judged, isGood, why, ...bake.inputs })
+    this.#last = {
+      ...bake.describe(), state: isGood ? 'promoted' : 'rejected', leftMs: null, at, why, isReplaced: false
+    }
     bake.state = isGood ? 'promoting' : 'leaving'
     if (isGood) {
       await reloading.promote()
@@ -111,13 +122,17 @@ class Canary {
 
   /** @param {'go' | 'back'} what @returns {Promise<string>} */
   async #decide (what) {
-    if (this.#current === null || this.#current.bake.isDecided) throw new RecycleError('RECYCLE_NO_TRIAL', { option: what === 'go' ? '--promote' : '--abort' })
+    if (this.#current === null || this.#current.bake.isDecided) {
+      throw new RecycleError('RECYCLE_NO_TRIAL', { option: what === 'go' ? '--promote' : '--abort' })
+    }
     const { bake, outcome } = this.#current
     bake.decide(what)
     try {
       return await outcome
     } catch (error) {
-      if (what === 'back' && error instanceof RecycleError && error.code === 'RECYCLE_REJECTED') return error.details.why
+      if (what === 'back' && error instanceof RecycleError && error.code === 'RECYCLE_REJECTED') {
+        return error.details.why
+      }
       throw error
     }
   }
@@ -144,7 +159,9 @@ function termsOf (how, options, size) {
   const { canary = options.canary, bake = options.bakeMs, undecided = options.undecided } = read(how)
   const most = mostOf(canary, size)
   if (most === null || most === 0) {
-    for (const name of ['bake', 'undecided']) if (name in how) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `--${name} of a reload needs --canary` })
+    for (const name of ['bake', 'undecided']) {
+      if (name in how) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `--${name} of a reload needs --canary` })
+    }
     return null
   }
   return { workers: Math.max(1, Math.round(most)), bakeMs: bake, undecided }
@@ -155,7 +172,10 @@ function read (how) {
   return Object.fromEntries(Object.entries(KINDS).filter(([name]) => how[name] !== undefined)
     .map(([name, { read, accepts, instead }]) => {
       const value = read(how[name])
-      if (value === undefined) throw new RecycleError('RECYCLE_BAD_OPTION', { option: `--${name}`, given: how[name], accepts: instead?.(how[name]) ?? accepts })
+      if (value === undefined) {
+        throw new RecycleError('RECYCLE_BAD_OPTION',
+          { option: `--${name}`, given: how[name], accepts: instead?.(how[name]) ?? accepts })
+      }
       return [name, value]
     }))
 }

@@ -16,13 +16,25 @@ const { TITLES } = require('./verdict-sentence')
 function comparison (line) {
   const t = asNumber(line.t)
   if (t === null || !Array.isArray(line.figures)) return null
-  const text = sayVerdict({ isGood: line.isGood === true, verdict: line.verdict, why: asText(line.why) ?? '', bakeMs: asNumber(line.bakeMs) ?? 0 })
-  return { t, title: `Generation ${asNumber(line.generation) ?? '–'}`, text, isBad: line.isGood !== true, rows: rowsOf(line.figures.filter(isFigure)) }
+  const text = sayVerdict({
+    isGood: line.isGood === true,
+    verdict: line.verdict,
+    why: asText(line.why) ?? '',
+    bakeMs: asNumber(line.bakeMs) ?? 0
+  })
+  return {
+    t,
+    title: `Generation ${asNumber(line.generation) ?? '–'}`,
+    text,
+    isBad: line.isGood !== true,
+    rows: rowsOf(line.figures.filter(isFigure))
+  }
 }
 
 /** @param {any} given of a journal that may be of another version @returns {given is Figure} */
 function isFigure (given) {
-  return Object.hasOwn(TITLES, given?.name) && typeof given.unit === 'string' && [given.old, given.fresh].every(value => value === null || typeof value === 'number')
+  return Object.hasOwn(TITLES, given?.name) && typeof given.unit === 'string' &&
+    [given.old, given.fresh].every(value => value === null || typeof value === 'number')
 }
 
 /**

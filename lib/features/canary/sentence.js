@@ -25,15 +25,22 @@ const STATES = {
 function sayProgress (status) {
   if (!status || !Object.hasOwn(STATES, status.state)) return null
   const left = status.leftMs === null ? '' : `, ${formatTime(1000 * Math.ceil(status.leftMs / 1000))} left`
-  const counted = status.leftMs === null ? '' : `; ${sayCount(status.requests.fresh)}, and ${grouped(status.requests.old)} of the code before`
+  const counted = status.leftMs === null
+    ? ''
+    : `; ${sayCount(status.requests.fresh)}, and ${grouped(status.requests.old)} of the code before`
   return `${STATES[status.state]}${left}${counted}`
 }
 
 /** @param {Record<string, any>} line `canary.verdict` */
 function sayVerdict ({ isGood, verdict, why, bakeMs }) {
-  if (verdict === 'undecided') return `whether the new code is as good is not known after ${formatTime(bakeMs)}: ${why}; ${isGood ? 'the reload goes on, as --undecided go has it' : 'it is taken back'}`
+  if (verdict === 'undecided') {
+    return `whether the new code is as good is not known after ${formatTime(bakeMs)}: ${why}; ` +
+      `${isGood ? 'the reload goes on, as --undecided go has it' : 'it is taken back'}`
+  }
   if (verdict === 'good') return `the new code is as good: ${why}`
-  return verdict === 'bad' ? `the new code is worse: ${why}` : `the new code ${isGood ? 'goes to all workers' : 'leaves'}: ${why}`
+  return verdict === 'bad'
+    ? `the new code is worse: ${why}`
+    : `the new code ${isGood ? 'goes to all workers' : 'leaves'}: ${why}`
 }
 
 /**
@@ -46,7 +53,13 @@ function sides (status) {
   const { generation, before, requests, rssBytes, figures } = status
   const of = (/** @type {string} */ name, /** @type {Side} */ side) =>
     figures.find((/** @type {Figure} */ figure) => figure.name === name)?.[side] ?? null
-  const sideOf = (/** @type {Side} */ side) => ({ requests: requests[side], errors: of('errors', side), p50: of('p50', side), p99: of('p99', side), rssBytes: rssBytes[side] })
+  const sideOf = (/** @type {Side} */ side) => ({
+    requests: requests[side],
+    errors: of('errors', side),
+    p50: of('p50', side),
+    p99: of('p99', side),
+    rssBytes: rssBytes[side]
+  })
   return [
     { labels: { generation: String(before), code: 'before' }, ...sideOf('old') },
     { labels: { generation: String(generation), code: 'new' }, ...sideOf('fresh') }
@@ -70,10 +83,15 @@ function compared (status) {
   if (!status || status.state === 'promoted') return null
   const { generation, why, isReplaced, requests, rssBytes, figures } = status
   const isOver = status.state === 'rejected'
-  const warning = isReplaced ? '; the code on the disk is what was taken back: a worker that is replaced runs it, so put the code before back, and reload' : ''
+  const warning = isReplaced
+    ? '; the code on the disk is what was taken back: a worker that is replaced runs it, ' +
+      'so put the code before back, and reload'
+    : ''
   const memory = (/** @type {Side} */ side) => rssBytes[side] === null ? '–' : formatSize(rssBytes[side])
   return {
-    title: isOver ? `The latest reload was taken back (generation ${generation})` : `Generation ${generation} beside ${status.before}`,
+    title: isOver
+      ? `The latest reload was taken back (generation ${generation})`
+      : `Generation ${generation} beside ${status.before}`,
     text: isOver ? `${why}${warning}` : String(sayProgress(status)),
     isBad: isOver,
     rows: figures.length === 0
@@ -88,7 +106,9 @@ function compared (status) {
 
 /** @param {Figure[]} figures @returns {Live['rows']} */
 function rowsOf (figures) {
-  return figures.map(figure => ({ label: titleOf(figure.name), old: valueOf(figure, 'old'), fresh: valueOf(figure, 'fresh'), isWorse: figure.isWorse }))
+  return figures.map(figure => ({
+    label: titleOf(figure.name), old: valueOf(figure, 'old'), fresh: valueOf(figure, 'fresh'), isWorse: figure.isWorse
+  }))
 }
 
 /**
@@ -99,7 +119,8 @@ function linesOf (status, paint) {
   const about = compared(status)
   if (about === null) return [paint('dim', `the latest reload (generation ${status.generation}): ${status.why}`)]
   const rows = [{ label: '', old: 'before', fresh: 'new', isWorse: false }, ...about.rows]
-  const widths = /** @type {const} */ (['label', 'old', 'fresh']).map(column => Math.max(...rows.map(row => row[column].length)))
+  const widths = /** @type {const} */ (['label', 'old', 'fresh']).map(column =>
+    Math.max(...rows.map(row => row[column].length)))
   const lines = rows.map(({ label, old, fresh, isWorse }, i) => {
     const text = `${label.padEnd(widths[0])}  ${old.padStart(widths[1])}  ${fresh.padStart(widths[2])}`
     return i === 0 ? paint('dim', text) : isWorse ? paint('red', text) : text

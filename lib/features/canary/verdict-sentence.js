@@ -23,7 +23,9 @@ const TITLES = {
 /** @param {Verdict} verdict @returns {string} one sentence, with the two figures that decided */
 function sentenceOf ({ verdict, decidedBy, requests, leastRequests, figures }) {
   const both = `${grouped(requests.fresh)} requests of the new code and ${grouped(requests.old)} of the old`
-  if (verdict === 'undecided') return `too few requests to judge: ${both}; ${grouped(leastRequests)} of each are needed${crashesOf(figures)}`
+  if (verdict === 'undecided') {
+    return `too few requests to judge: ${both}; ${grouped(leastRequests)} of each are needed${crashesOf(figures)}`
+  }
   const figure = figures.find(({ name }) => name === decidedBy)
   if (!figure) return verdict === 'good' ? `no figure is worse: ${both}` : `no figure is worse so far: ${both}`
   const [title, word] = TITLES[figure.name]
@@ -45,7 +47,9 @@ function valueOf (figure, side) {
   if (value === null) return '–'
   if (unit === 'count') return grouped(value)
   if (unit === 'share') return `${(100 * value).toFixed(2)} %`
-  if (unit === 'bytes a request') return value < 0 ? `-${formatSize(Math.round(-value))}` : formatSize(Math.round(value))
+  if (unit === 'bytes a request') {
+    return value < 0 ? `-${formatSize(Math.round(-value))}` : formatSize(Math.round(value))
+  }
   return `${value >= 99.5 ? grouped(value) : Number(value.toPrecision(2))} ms`
 }
 

@@ -62,7 +62,9 @@ function judge ({ isFinal, service = null, alpha = ALPHA, leastRequests = LEAST_
   const [old, fresh] = [bake.old, bake.fresh].map(windows => [...windows].sort((a, b) => a.slot - b.slot))
   const limit = (isFinal ? (1 - EARLY_SHARE) * alpha : EARLY_SHARE * alpha / MOST_LOOKS) / FIGURES.length
   const figures = FIGURES.map(({ name, unit, isLate, value, slow, find }) => {
-    const { chance, why } = isLate && !isFinal ? { chance: 1, why: 'known at the end of the bake' } : find(fresh, old, service)
+    const { chance, why } = isLate && !isFinal
+      ? { chance: 1, why: 'known at the end of the bake' }
+      : find(fresh, old, service)
     const isWorse = why === null && chance <= limit
     return {
       name,

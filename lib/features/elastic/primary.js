@@ -32,7 +32,12 @@ class Sizing {
   /** @param {AbortSignal} ended */
   begin (ended) {
     const { fitting, desired, cpus, limitBytes, source } = this.kernel.options.sizing
-    if (this.bounds.max < this.bounds.asked) this.kernel.record('fleet.warning', { warning: 'autoscale-bounds', ...this.bounds, by: fitting !== null && fitting < desired ? 'memory' : 'cpus', cpus, limitBytes, source })
+    if (this.bounds.max < this.bounds.asked) {
+      this.kernel.record('fleet.warning', {
+        warning: 'autoscale-bounds', ...this.bounds, by: fitting !== null && fitting < desired ? 'memory' : 'cpus',
+        cpus, limitBytes, source
+      })
+    }
     const timer = setInterval(() => this.#look(), LOOK_MS).unref() // the workers keep the process
     ended.addEventListener('abort', () => clearInterval(timer))
   }

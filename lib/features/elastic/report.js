@@ -122,8 +122,11 @@ class Scaling {
  * @param {import('..').Terminal} tools @returns {string[]}
  */
 function linesOf ({ min, max, fewest, most, mean, changes, overTargetMs }, { paint }) {
-  const reasons = Object.entries(changes).map(([reason, count]) => `${count} ${clip(escapeControls(reason), 12)}`).join(', ')
-  return wrap(`${fewest} to ${count(most, 'worker')} of ${orDash(min)}..${orDash(max)}, ${mean} on average; changes: ${reasons || 'none'}; busy for more than ${HIGH} of the time: ${formatTime(overTargetMs)}`).map(line => paint('dim', line))
+  const reasons = Object.entries(changes).map(([reason, count]) => `${count} ${clip(escapeControls(reason), 12)}`)
+    .join(', ')
+  return wrap(`${fewest} to ${count(most, 'worker')} of ${orDash(min)}..${orDash(max)}, ${mean} on average; ` +
+    `changes: ${reasons || 'none'}; busy for more than ${HIGH} of the time: ${formatTime(overTargetMs)}`)
+    .map(line => paint('dim', line))
 }
 
 module.exports = { Scaling, linesOf }

@@ -13,7 +13,8 @@ module.exports = Object.freeze({
   name: 'exceptions',
   options: ({ row, types }) => [
     row('onException', '--on-exception <what>', types.oneOf('drain', 'exit'), 'drain', 'drain',
-      'drain: an exception that the app does not catch is answered with 500, and its worker is drained and replaced; exit: it ends the worker, as in Node.js')
+      'drain: an exception that the app does not catch is answered with 500, and its worker is drained and replaced; ' +
+        'exit: it ends the worker, as in Node.js')
   ],
   group: 'Replacing workers:',
   check ({ plain }, { of, refuse }) {
@@ -22,7 +23,8 @@ module.exports = Object.freeze({
   isOn: ({ onException, plain }) => onException === 'drain' && !plain,
   hook: 'uncaught exceptions',
   fromWorker: ({ kind, text, flag, orNull }) => ({
-    uncaught: kind('its app has not caught an exception; `request`: the one whose code threw it, as far as is known, and whether that got 500; `listener`: the app\'s own, which has it; `isEnding`: this worker ends for it', {
+    uncaught: kind('its app has not caught an exception; `request`: the one whose code threw it, as far as is known, ' +
+      "and whether that got 500; `listener`: the app's own, which has it; `isEnding`: this worker ends for it", {
       name: text(LONGEST.name),
       message: text(LONGEST.message),
       stack: text(LONGEST.stack),
@@ -31,7 +33,8 @@ module.exports = Object.freeze({
       listener: orNull(text(LONGEST.listener)),
       isEnding: flag
     }),
-    fatal: kind('before it serves: what Node.js prints of an exception that ends it; of equal ones the primary prints one', { trace: text(LONGEST.trace) })
+    fatal: kind('before it serves: what Node.js prints of an exception that ends it; of equal ones the primary ' +
+      'prints one', { trace: text(LONGEST.trace) })
   }),
   request: {
     reason: 'exception',
@@ -41,7 +44,15 @@ module.exports = Object.freeze({
   events: {
     'worker.exception': {
       level: 'warn',
-      sentence: (line, { worker, count }) => `${worker(line)} has not caught ${line.name}: ${line.message}${line.request === null ? '' : `, thrown by ${line.request}${line.isAnswered ? ', which got 500' : ''}`}${line.listener ? `; the app's own listener decides (${line.listener})${line.isEnding ? ', and ends the worker, which is replaced first' : ''}` : ''}${line.seen > 1 ? ` (${count(line.seen, 'time')} so far)` : ''}`
+      sentence: (line, { worker, count }) => {
+        const by = line.request === null
+          ? ''
+          : `, thrown by ${line.request}${line.isAnswered ? ', which got 500' : ''}`
+        const ending = line.isEnding ? ', and ends the worker, which is replaced first' : ''
+        const decides = line.listener ? `; the app's own listener decides (${line.listener})${ending}` : ''
+        const often = line.seen > 1 ? ` (${count(line.seen, 'time')} so far)` : ''
+        return `${worker(line)} has not caught ${line.name}: ${line.message}${by}${decides}${often}`
+      }
     }
   },
   primary: () => kernel => new (require('./primary').Exceptions)(kernel),
@@ -56,7 +67,9 @@ module.exports = Object.freeze({
     key: 'exceptions',
     lines: ({ count, kinds: [most] }, paint) => count === 0
       ? []
-      : [paint('yellow', `${count === 1 ? 'one exception was' : `${count} exceptions were`} not caught, ${count === 1 ? '' : `${most.count} of them `}${most.name}: ${most.message}${most.request === null ? '' : ` by ${most.request}`}`)]
+      : [paint('yellow', `${count === 1 ? 'one exception was' : `${count} exceptions were`} not caught, ` +
+        `${count === 1 ? '' : `${most.count} of them `}${most.name}: ${most.message}` +
+        (most.request === null ? '' : ` by ${most.request}`))]
   },
   report: {
     key: 'exceptions',

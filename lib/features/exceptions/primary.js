@@ -40,14 +40,21 @@ class Exceptions {
     if (seen <= OFTEN || at - (this.#toldAt.get(kind) ?? 0) >= AGAIN_MS) {
       this.#toldAt.set(kind, at)
       // Another listener
-      const what = kind.name === name ? { name, message } : { name: kind.name, message: `${name}: ${message}`.slice(0, LONGEST.message) }
-      this.kernel.record('worker.exception', { slot: handle.slot, pid: handle.pid, ...what, stack, request, isAnswered, seen, ...listener !== null && { listener, isEnding } })
+      const what = kind.name === name
+        ? { name, message }
+        : { name: kind.name, message: `${name}: ${message}`.slice(0, LONGEST.message) }
+      this.kernel.record('worker.exception', {
+        slot: handle.slot, pid: handle.pid, ...what, stack, request, isAnswered, seen,
+        ...listener !== null && { listener, isEnding }
+      })
     }
     if (!isEnding) return // the app's own listener may go on
     this.kernel.crashWatch.threw(handle, `${name}: ${message}`, request)
     if (!handle.isServing) return // it leaves already
     // Sessions stay until it drains
-    if (!this.kernel.features.hasSessions) this.kernel.rotation.wish(handle, 'exceptions', `its app has not caught ${name}`)
+    if (!this.kernel.features.hasSessions) {
+      this.kernel.rotation.wish(handle, 'exceptions', `its app has not caught ${name}`)
+    }
     this.kernel.replace(handle, 'exception')
   }
 

@@ -19,14 +19,25 @@ const LONGEST_LINE = 200
  * @param {unknown} thrown @returns {string}
  */
 function print (thrown) {
-  return `${isError(thrown) ? placeOf(textOf(thrown, 'stack')) : 'Uncaught:\n'}${inspected(thrown)}\n\nNode.js ${process.version}\n`
+  const place = isError(thrown) ? placeOf(textOf(thrown, 'stack')) : 'Uncaught:\n'
+  return `${place}${inspected(thrown)}\n\nNode.js ${process.version}\n`
 }
 
 /** @param {unknown} thrown @returns {{ name: string, message: string, stack: string }} bounded */
 function describe (thrown) {
   const line = (/** @type {string} */ message) => message.split('\n', 1)[0].slice(0, LONGEST.message)
-  if (isError(thrown)) return { name: textOf(thrown, 'name').slice(0, LONGEST.name), message: line(textOf(thrown, 'message')), stack: textOf(thrown, 'stack').slice(0, LONGEST.stack) }
-  return { name: 'a value', message: line(typeof thrown === 'string' ? thrown : inspected(thrown, { breakLength: Infinity, compact: true })), stack: '' }
+  if (isError(thrown)) {
+    return {
+      name: textOf(thrown, 'name').slice(0, LONGEST.name),
+      message: line(textOf(thrown, 'message')),
+      stack: textOf(thrown, 'stack').slice(0, LONGEST.stack)
+    }
+  }
+  return {
+    name: 'a value',
+    message: line(typeof thrown === 'string' ? thrown : inspected(thrown, { breakLength: Infinity, compact: true })),
+    stack: ''
+  }
 }
 
 /** @param {unknown} thrown @returns {thrown is Error} */

@@ -20,8 +20,11 @@ class Exceptions {
   /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
   handlers = Object.freeze({
     'worker.exception': line => {
-      const text = (/** @type {'name' | 'message' | 'stack' | 'request'} */ field) => typeof line[field] === 'string' ? line[field].slice(0, LONGEST[field]) : ''
-      this.#kinds.add({ name: text('name'), message: text('message'), stack: text('stack'), request: text('request') || null }, asCount(line.seen))
+      const text = (/** @type {'name' | 'message' | 'stack' | 'request'} */ field) =>
+        typeof line[field] === 'string' ? line[field].slice(0, LONGEST[field]) : ''
+      this.#kinds.add({
+        name: text('name'), message: text('message'), stack: text('stack'), request: text('request') || null
+      }, asCount(line.seen))
     }
   })
 
@@ -38,9 +41,14 @@ class Exceptions {
  * @param {import('..').Terminal} tools @returns {string[]}
  */
 function linesOf ({ kinds }, { paint, width }) {
-  const rows = kinds.map(({ name, message, request, count }) => [short(count), clip(escapeControls(request ?? '–'), 20), escapeControls(`${name}: ${message}`)])
-  const left = width - 6 - Math.max('request'.length, ...rows.map(([, request]) => request.length)) - Math.max('count'.length, ...rows.map(([count]) => count.length))
-  const [heading, ...lines] = layOut([{ title: 'count' }, { title: 'request', left: true }, { title: 'not caught', left: true }], rows.map(([count, request, what]) => [count, request, clip(what, left)]), width)
+  const rows = kinds.map(({ name, message, request, count }) =>
+    [short(count), clip(escapeControls(request ?? '–'), 20), escapeControls(`${name}: ${message}`)])
+  const left = width - 6 - Math.max('request'.length, ...rows.map(([, request]) => request.length)) -
+    Math.max('count'.length, ...rows.map(([count]) => count.length))
+  const [heading, ...lines] = layOut(
+    [{ title: 'count' }, { title: 'request', left: true }, { title: 'not caught', left: true }],
+    rows.map(([count, request, what]) => [count, request, clip(what, left)]), width
+  )
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]
 }
 

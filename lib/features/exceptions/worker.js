@@ -35,7 +35,8 @@ function surviveExceptions (kernel) {
   const { channel, tracker, state } = kernel
   /** @type {AsyncLocalStorage<Current>} */
   const requests = new AsyncLocalStorage()
-  const isOfItsOwnMode = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].some(flag => flag.startsWith('--unhandled-rejections'))
+  const isOfItsOwnMode = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].some(flag =>
+    flag.startsWith('--unhandled-rejections'))
   /** Of the request whose handler may be running, in this turn. @type {Current | null} */
   let starting = null
   /**
@@ -62,7 +63,9 @@ function surviveExceptions (kernel) {
     forget()
     interrupted++
     process.nextTick(() => interrupted--)
-    if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) return leaveToApp(thrown, current)
+    if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) {
+      return leaveToApp(thrown, current)
+    }
     process.once('uncaughtException', state.current === 'held' ? die : thrown => survive(thrown, current))
   })
 
@@ -151,7 +154,8 @@ function answer ({ response }) {
       return false
     }
     for (const header of response.getHeaderNames()) response.removeHeader(header)
-    writeHead.call(response, 500, { 'content-type': 'text/plain', 'content-length': Buffer.byteLength(BODY), connection: 'close' })
+    writeHead.call(response, 500,
+      { 'content-type': 'text/plain', 'content-length': Buffer.byteLength(BODY), connection: 'close' })
     Reflect.apply(end, response, [BODY])
     return true
   } catch {

@@ -22,7 +22,8 @@ const sayNone = why => `connections die with their worker: ${why}`
 module.exports = Object.freeze({
   name: 'failover',
   options: ({ row, types }) => [
-    row('failover', '--no-failover', types.boolean(), true, 'on', 'the connections of a worker that dies die with it, instead of going on in another worker')
+    row('failover', '--no-failover', types.boolean(), true, 'on',
+      'the connections of a worker that dies die with it, instead of going on in another worker')
   ],
   group: 'Replacing workers:',
   isOn: ({ failover, handoff }) => failover && handoff,
@@ -34,7 +35,8 @@ module.exports = Object.freeze({
   ownBytes: beat => beat.noteBytes ?? 0,
   warnings: {
     'failover-addon': ({ why }) => sayNone(why),
-    'failover-descriptors': ({ most }) => `the primary has descriptors for ${most} connections: younger ones die with their worker; raise the limit of open files (ulimit -n, LimitNOFILE=)`
+    'failover-descriptors': ({ most }) => `the primary has descriptors for ${most} connections: younger ones die ` +
+      'with their worker; raise the limit of open files (ulimit -n, LimitNOFILE=)'
   },
   primary: () => require('./primary').failOver,
   worker: () => require('./worker').noteConnections,
@@ -45,9 +47,12 @@ module.exports = Object.freeze({
     values: ({ failover }) => failover?.connections === undefined ? [] : [[{}, failover.connections]]
   }, {
     name: 'failover_results',
-    help: 'What has become of connections whose worker died: moved, moved with their request (replayed), answered with 502, cut.',
+    help: 'What has become of connections whose worker died: moved, moved with their request (replayed), ' +
+      'answered with 502, cut.',
     labels: ['result'],
-    values: ({ failover }) => failover?.connections === undefined ? [] : ['moved', 'replayed', 'answered', 'cut'].map(result => [{ result }, failover[result]])
+    values: ({ failover }) => failover?.connections === undefined
+      ? []
+      : ['moved', 'replayed', 'answered', 'cut'].map(result => [{ result }, failover[result]])
   }],
   status: {
     key: 'failover',
@@ -55,8 +60,14 @@ module.exports = Object.freeze({
       if (why !== undefined) return [paint('yellow', sayNone(why))]
       const sum = moved + replayed + answered + cut
       return [
-        ...connections >= most ? [paint('yellow', `${connections} connections would outlive their worker, others not: the primary has no more descriptors`)] : [],
-        ...sum > 0 ? [`of connections whose worker died, ${moved + replayed} went on in another one${replayed > 0 ? `, ${replayed} with their request` : ''}; ${answered} got 502, ${cut} were cut`] : []
+        ...connections >= most
+          ? [paint('yellow',
+            `${connections} connections would outlive their worker, others not: the primary has no more descriptors`)]
+          : [],
+        ...sum > 0
+          ? [`of connections whose worker died, ${moved + replayed} went on in another ` +
+            `one${replayed > 0 ? `, ${replayed} with their request` : ''}; ${answered} got 502, ${cut} were cut`]
+          : []
       ]
     }
   }

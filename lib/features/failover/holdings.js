@@ -66,7 +66,9 @@ class Holdings {
   begin ({ row, serial }, socket, key, idleMs) {
     const taken = typeof socket === 'number' ? socket : socket.take?.() ?? -1
     const fd = taken === -1 && typeof socket === 'object' ? socket.fd : taken
-    if (fd < 0 || row >= MOST_ROWS) return typeof socket === 'object' && taken === -1 ? socket.close() : fs.closeSync(fd)
+    if (fd < 0 || row >= MOST_ROWS) {
+      return typeof socket === 'object' && taken === -1 ? socket.close() : fs.closeSync(fd)
+    }
     this.#grow(row)
     this.#close(row)
     this.#serials[row] = serial

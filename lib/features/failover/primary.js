@@ -50,7 +50,8 @@ class Failover {
   connect (handle) {
     handle.once('entered', () => this.#open(handle))
     // Before the ledger sends it back, perhaps
-    handle.on('offers', ({ id, parcel: { row } }, socket) => { if (row !== undefined && socket) this.#lend(handle, { row, serial: id }) })
+    handle.on('offers',
+      ({ id, parcel: { row } }, socket) => { if (row !== undefined && socket) this.#lend(handle, { row, serial: id }) })
   }
 
   /** @param {WorkerHandle} handle @param {Copy} copy of a connection that the ledger has */

@@ -187,7 +187,8 @@ function lengthOfLineEnds (text) {
  * @param {string} text in latin1
  */
 function mayBeUpgrade (text) {
-  return /\n\n|\r\r|\n\r[^]/.test(text.slice(lengthOfLineEnds(text))) && /^\s*CONNECT\s|[\r\n]upgrade[ \t]*:/i.test(text)
+  return /\n\n|\r\r|\n\r[^]/.test(text.slice(lengthOfLineEnds(text))) &&
+    /^\s*CONNECT\s|[\r\n]upgrade[ \t]*:/i.test(text)
 }
 
 module.exports = {

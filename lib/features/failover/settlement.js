@@ -80,7 +80,8 @@ class Settlement {
     const { kernel, worker } = this
     const outcome = this.#outcome
     const { end, given, deaths, hasLeft } = decide(row, bytes, request, {
-      isStopping: kernel.isEnding() && kernel.fleet.serving().length === 0, isBlocking, isReplaying: kernel.options.replay === 'safe'
+      isStopping: kernel.isEnding() && kernel.fleet.serving().length === 0, isBlocking,
+      isReplaying: kernel.options.replay === 'safe'
     })
     const isOver = end.startsWith('closed') || (end === 'answered' && hasLeft)
     const counted = isOver ? 'ended' : end === 'reset' ? 'cut' : /** @type {'moved' | 'replayed' | 'answered'} */ (end)
@@ -122,7 +123,12 @@ class Settlement {
   /** @param {Buffer} given @param {Kept} request @param {boolean} isReplayed @param {Socket} socket */
   #withBytes (given, request, isReplayed, socket) {
     const session = this.#sessionOf(request, socket)
-    return { leftMs: null, bytes: given.toString('base64'), ...isReplayed && { replayed: 1 }, ...session !== null && { session } }
+    return {
+      leftMs: null,
+      bytes: given.toString('base64'),
+      ...isReplayed && { replayed: 1 },
+      ...session !== null && { session }
+    }
   }
 
   /** @param {Kept} request @param {Socket} socket @returns {string | null} its worker-to-be is that of its session */

@@ -354,7 +354,9 @@ function noteConnections (kernel) {
 /** The kernel is to kill a worker where it must kill one of the fleet; unless it was told otherwise. */
 function raiseOomScore () {
   try {
-    if (fs.readFileSync('/proc/self/oom_score_adj', 'latin1').trim() === '0') fs.writeFileSync('/proc/self/oom_score_adj', String(OOM_SCORE_ADJ))
+    if (fs.readFileSync('/proc/self/oom_score_adj', 'latin1').trim() === '0') {
+      fs.writeFileSync('/proc/self/oom_score_adj', String(OOM_SCORE_ADJ))
+    }
   } catch {} // no /proc, or not ours to write
 }
 

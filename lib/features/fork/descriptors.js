@@ -69,7 +69,9 @@ function readSockets (sockets) {
     }
   }
   // Node 20 pads
-  for (const { inode, path } of unixSockets(table('unix'))) sockets.set(inode, path ? `the Unix socket ${path.replace(/@+$/, '')}` : 'a Unix socket')
+  for (const { inode, path } of unixSockets(table('unix'))) {
+    sockets.set(inode, path ? `the Unix socket ${path.replace(/@+$/, '')}` : 'a Unix socket')
+  }
 }
 
 /** @param {string} name in /proc/self/net */
@@ -88,9 +90,10 @@ function address (hex) {
   const [host, port] = hex.split(':')
   const bytes = (host.match(/.{8}/g) ?? []).flatMap(word => [...Buffer.from(word, 'hex')].reverse())
   const isMapped = bytes.length === 16 && bytes.slice(0, 10).every(byte => byte === 0) && bytes[10] === 0xff
+  const words = Array.from({ length: 8 }, (_, i) => (bytes[2 * i] * 256 + bytes[2 * i + 1]).toString(16))
   const name = bytes.length === 4 || isMapped
     ? bytes.slice(-4).join('.')
-    : `[${Array.from({ length: 8 }, (_, i) => (bytes[2 * i] * 256 + bytes[2 * i + 1]).toString(16)).join(':').replace(/(?:^|:)0(?::0)+(?:$|:)/, '::')}]`
+    : `[${words.join(':').replace(/(?:^|:)0(?::0)+(?:$|:)/, '::')}]`
   return `${name}:${parseInt(port, 16)}`
 }
 

@@ -21,14 +21,18 @@ const isForking = (/** @type {Record<string, any>} */ { fork }) => fork === 'mol
 module.exports = Object.freeze({
   name: 'fork',
   options: ({ row, types }) => [
-    row('fork', '--fork <spawn|mold>', types.oneOf('spawn', 'mold'), 'spawn', 'spawn', 'mold: workers are forked from a process that has loaded the app, in milliseconds, and share its memory; Linux only'),
-    row('warm', '--warm <n>', types.count(0, 1e6), 0, '0', 'with --fork mold: requests (GET /) that the app answers before workers are forked, so that its code is compiled'),
-    row('forkUnsafe', '--fork-unsafe', types.boolean(), false, 'off', 'with --fork mold: fork although the app has opened files or connections, or started threads, that workers cannot share')
+    row('fork', '--fork <spawn|mold>', types.oneOf('spawn', 'mold'), 'spawn', 'spawn', 'mold: workers are forked ' +
+      'from a process that has loaded the app, in milliseconds, and share its memory; Linux only'),
+    row('warm', '--warm <n>', types.count(0, 1e6), 0, '0', 'with --fork mold: requests (GET /) that the app answers ' +
+      'before workers are forked, so that its code is compiled'),
+    row('forkUnsafe', '--fork-unsafe', types.boolean(), false, 'off', 'with --fork mold: fork although the app has ' +
+      'opened files or connections, or started threads, that workers cannot share')
   ],
   group: 'Replacing workers:',
   presets: { metric: 'uss with --fork mold, or pss with --max-rss auto too' },
   // Most of a copy's resident memory is shared; only PSS adds up to what the container uses.
-  resolve: options => isForking(options) && options.metric === null ? { metric: options.sizing.isAutoBudget ? 'pss' : 'uss' } : {},
+  resolve: options =>
+    isForking(options) && options.metric === null ? { metric: options.sizing.isAutoBudget ? 'pss' : 'uss' } : {},
   check ({ fork, warm, forkUnsafe, standby, nodeOptions, plain }, { of, refuse }) {
     if (fork !== 'mold') {
       if (warm > 0) refuse('warm', `0, unless ${of('fork').called} is mold`)
@@ -37,7 +41,10 @@ module.exports = Object.freeze({
     }
     if (plain) refuse('fork', `only spawn beside ${of('plain').called}`)
     if (standby > 0) refuse('standby', `0 with ${of('fork').called} mold: a forked replacement is as fast`)
-    if (nodeOptions.some(flag => flag.startsWith('--inspect'))) refuse('nodeOption', `no --inspect with ${of('fork').called} mold: a forked process has no thread for the inspector`)
+    if (nodeOptions.some(flag => flag.startsWith('--inspect'))) {
+      refuse('nodeOption',
+        `no --inspect with ${of('fork').called} mold: a forked process has no thread for the inspector`)
+    }
   },
   habits: { '--preload': { answer: 'write --fork mold: workers are forked from a process that has loaded the app' } },
   isOn: isForking,

@@ -108,7 +108,8 @@ class MoldControl extends EventEmitter {
 
   /** The app has written it: from here on nothing that comes can be told from an answer. @param {string} line */
   #distrust (line) {
-    this.emit('refused', `the app writes to the file descriptor by which its mold answers the primary (${JSON.stringify(line.slice(0, 40))}); it must leave alone what it has not opened`)
+    this.emit('refused', 'the app writes to the file descriptor by which its mold answers the primary ' +
+      `(${JSON.stringify(line.slice(0, 40))}); it must leave alone what it has not opened`)
     this.socket.destroy()
   }
 
@@ -215,7 +216,9 @@ class Handle {
       if (signal !== 0) this.#signal = signal
       return 0
     }
-    if (signal === os.constants.signals.SIGKILL) setTimeout(() => { if (!this.#hasEnded) this.control.emit('silent', ENDED_MS) }, ENDED_MS).unref()
+    if (signal === os.constants.signals.SIGKILL) {
+      setTimeout(() => { if (!this.#hasEnded) this.control.emit('silent', ENDED_MS) }, ENDED_MS).unref()
+    }
     try {
       process.kill(this.pid, signal)
       return 0
@@ -246,8 +249,10 @@ function answerOf (line) {
  * @param {string[]} pairs `NAME=value`
  */
 function changes (pairs) {
-  const entries = pairs.map(pair => /** @type {[string, string]} */ ([pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
-  return Object.fromEntries(entries.filter(([name, value]) => process.env[name] !== value && !name.startsWith('NODE_CHANNEL_')))
+  const entries = pairs.map(pair =>
+    /** @type {[string, string]} */ ([pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
+  return Object.fromEntries(entries.filter(([name, value]) =>
+    process.env[name] !== value && !name.startsWith('NODE_CHANNEL_')))
 }
 
 module.exports = { MoldControl }

@@ -41,7 +41,8 @@ class MoldProcess extends EventEmitter {
     let deadline = late(() => this.end(`its mold did not listen within ${readyTimeoutMs} ms`))
     control.once('held', () => { // the warm-up has a time of its own: a slow start is no fault of what it asks
       clearTimeout(deadline)
-      deadline = late(() => this.#refuse(`the app could not be warmed up within ${readyTimeoutMs} ms; one that gets ready in listen's callback answers no request earlier, and takes --warm 0`))
+      deadline = late(() => this.#refuse(`the app could not be warmed up within ${readyTimeoutMs} ms; ` +
+        "one that gets ready in listen's callback answers no request earlier, and takes --warm 0"))
     })
     control.once('frozen', () => {
       clearTimeout(deadline)
@@ -63,8 +64,10 @@ class MoldProcess extends EventEmitter {
           this.emit('exit', { code, signal })
           resolve()
         }
-      this.worker.once('exit', (code, signal) => gone(code, signal, signal ? `was killed by ${signal}` : `exited with code ${code}`))
-      this.worker.once('error', error => { if (this.pid === null) gone(null, null, `could not be started (${error.message})`) })
+      this.worker.once('exit',
+        (code, signal) => gone(code, signal, signal ? `was killed by ${signal}` : `exited with code ${code}`))
+      this.worker.once('error',
+        error => { if (this.pid === null) gone(null, null, `could not be started (${error.message})`) })
     })
   }
 

@@ -98,7 +98,8 @@ class Molds {
    * @returns {Promise<void>} resolves when none is left
    */
   async ended (timeoutMs) {
-    const deadline = setTimeout(() => { for (const mold of this.#all) mold.end('it did not end with the fleet') }, timeoutMs)
+    const deadline = setTimeout(() => { for (const mold of this.#all) mold.end('it did not end with the fleet') },
+      timeoutMs)
     await Promise.all([...this.#all].map(({ gone }) => gone))
     clearTimeout(deadline)
   }

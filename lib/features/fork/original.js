@@ -35,7 +35,9 @@ function becomeMold ({ worker, settings: { warm, isUnsafe } }) {
   const mold = new Mold(addon, CONTROL)
   const refuse = (/** @type {string} */ refused) => mold.tell({ refused })
   const lacking = mold.prepare()
-  if (lacking !== null) return refuse(`Node.js ${process.version} lacks ${lacking}, without which a forked worker cannot end`)
+  if (lacking !== null) {
+    return refuse(`Node.js ${process.version} lacks ${lacking}, without which a forked worker cannot end`)
+  }
   const { tracker, listenHook, api, enter } = prepare(worker)
   /** @type {(() => unknown)[]} */
   const warmers = []
@@ -74,8 +76,10 @@ function becomeMold ({ worker, settings: { warm, isUnsafe } }) {
 
 /** @param {string[]} shared */
 function unsafe (shared) {
-  const named = shared.slice(0, MOST_NAMED).join(', ') + (shared.length > MOST_NAMED ? ` and ${shared.length - MOST_NAMED} more` : '')
-  return `before it listened the app opened ${named}, which forked workers cannot share; open it in listen's callback or in onFork(), or give --fork-unsafe`
+  const named = shared.slice(0, MOST_NAMED).join(', ') +
+    (shared.length > MOST_NAMED ? ` and ${shared.length - MOST_NAMED} more` : '')
+  return `before it listened the app opened ${named}, which forked workers cannot share; ` +
+    "open it in listen's callback or in onFork(), or give --fork-unsafe"
 }
 
 module.exports = { becomeMold }

@@ -7,7 +7,9 @@ const { Molds } = require('./molds')
 /** @returns {null} it can fork @throws {RecycleError} RECYCLE_FORK_UNSUPPORTED */
 function refuse () {
   const { missing } = loadAddon()
-  if (missing !== null) throw new RecycleError('RECYCLE_FORK_UNSUPPORTED', { option: '--fork mold', why: missing, instead: '--fork spawn' })
+  if (missing !== null) {
+    throw new RecycleError('RECYCLE_FORK_UNSUPPORTED', { option: '--fork mold', why: missing, instead: '--fork spawn' })
+  }
   return null
 }
 

@@ -20,7 +20,9 @@ class PendingTimers {
   #timers = []
   #tidyAt = TIDY_FROM
   // Without `destroy`, for which Node would watch the end of each promise.
-  #hook = createHook({ init: (_id, type, _trigger, resource) => { if (type === 'Timeout' || type === 'Immediate') this.#add(resource) } })
+  #hook = createHook(
+    { init: (_id, type, _trigger, resource) => { if (type === 'Timeout' || type === 'Immediate') this.#add(resource) } }
+  )
 
   /** In the mold, before the app is loaded. */
   watch () {
@@ -70,7 +72,9 @@ function siteOf () {
   Object.assign(Error, { stackTraceLimit, prepareStackTrace })
   const made = frames.findIndex(frame => OF_TIMERS.test(frame))
   const caller = frames.slice(made).find(frame => !OF_TIMERS.test(frame))
-  return made < 0 || caller === undefined || OF_NODE.test(caller) ? null : caller.replace(/^\s*at (?:.*\((.*)\)|(.*))$/, '$1$2')
+  return made < 0 || caller === undefined || OF_NODE.test(caller)
+    ? null
+    : caller.replace(/^\s*at (?:.*\((.*)\)|(.*))$/, '$1$2')
 }
 
 module.exports = { PendingTimers }

@@ -38,7 +38,13 @@ function heapWarning (heapLimitBytes, oldLimitBytes, terms) {
   // The other profiles let a heap grow on purpose, until the budget has the worker replaced.
   const isAbove = gc === 'default' && limitBytes !== null && oldLimitBytes > limitBytes
   if (!isBelow && !isAbove) return null
-  return { warning: 'heap-limit', heapLimitBytes, softBytes: isBelow ? maxRssBytes : null, limitBytes: isBelow ? null : limitBytes, flag: oldSpaceFlag(terms) }
+  return {
+    warning: 'heap-limit',
+    heapLimitBytes,
+    softBytes: isBelow ? maxRssBytes : null,
+    limitBytes: isBelow ? null : limitBytes,
+    flag: oldSpaceFlag(terms)
+  }
 }
 
 module.exports = { oldSpaceFlag, heapWarning }

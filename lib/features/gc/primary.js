@@ -59,7 +59,10 @@ class GarbageCollection {
       if (tried !== undefined) return tried === 'over' ? null : tried
       const { reason, at } = handle.condemnation
       const requested = this.kernel.sampler.sampleOf(handle)?.requested ?? null
-      return mayCollect({ reason, requested, at, collectedAt: this.#collectedAt.get(handle) ?? null }, this.kernel.options.intervalMs) ? 'due' : null
+      return mayCollect({ reason, requested, at, collectedAt: this.#collectedAt.get(handle) ?? null },
+        this.kernel.options.intervalMs)
+        ? 'due'
+        : null
     },
     run: async handle => {
       const began = this.kernel.now()
@@ -104,7 +107,8 @@ class GarbageCollection {
     const heap = { heapUsedBefore: before.heapUsedBytes, heapUsedAfter: after.heapUsedBytes }
     const external = { externalBefore: before.externalBytes, externalAfter: after.externalBytes }
     const times = { emptyMs: Math.round(emptyMs), pauseMs: Math.round(pauseMs), tookMs: this.kernel.now() - began }
-    return this.kernel.record('collected', { slot, pid, reason, metric, bytes, softBytes, isEnough, ...rss, ...heap, ...external, moved, ...times })
+    return this.kernel.record('collected',
+      { slot, pid, reason, metric, bytes, softBytes, isEnough, ...rss, ...heap, ...external, moved, ...times })
   }
 }
 

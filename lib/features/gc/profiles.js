@@ -86,9 +86,14 @@ function lastValue (flags, name) {
 /** @type {NonNullable<import('..').Feature['check']>} */
 function check ({ gc, heap, maxRssBytes, nodeOptions }, { of, refuse }) {
   if (gc !== 'default' && maxRssBytes === null) refuse('gc', `default, unless ${of('maxRss').called} is set`)
-  if (heap === 'auto' && (maxRssBytes === null || gc !== 'default')) refuse('heap', `default, unless ${of('maxRss').called} is set and ${of('gc').called} is default`)
+  if (heap === 'auto' && (maxRssBytes === null || gc !== 'default')) {
+    refuse('heap', `default, unless ${of('maxRss').called} is set and ${of('gc').called} is default`)
+  }
   const largest = largestBudget(gc, Number(maxRssBytes), nodeOptions)
-  if (Number(maxRssBytes) > largest) refuse('maxRss', `a size of at most ${formatSize(largest)} with ${of('gc').called} ${gc}: the old space cannot grow larger`)
+  if (Number(maxRssBytes) > largest) {
+    refuse('maxRss',
+      `a size of at most ${formatSize(largest)} with ${of('gc').called} ${gc}: the old space cannot grow larger`)
+  }
 }
 
 module.exports = { gcFlags, largestBudget, check }

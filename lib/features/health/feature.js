@@ -20,22 +20,33 @@ const DETAILS = ['healthPeriod', 'healthTimeout', 'healthFailureThreshold', 'hea
 module.exports = Object.freeze({
   name: 'health',
   options: ({ row, types }) => [
-    row('health', '--health <path>', types.urlPath(), null, 'none', 'each worker is probed by GET requests for this path; one that does not pass does not become ready, and one that fails is replaced'),
-    row('healthPeriod', '--health-period <time>', types.time(100, '100ms'), 10_000, '10s', 'time between two probes of a worker', 'healthPeriodMs'),
-    row('healthTimeout', '--health-timeout <time>', types.time(10, '10ms'), 1000, '1s', 'a probe without a response by then has failed', 'healthTimeoutMs'),
-    row('healthFailureThreshold', '--health-failure-threshold <n>', types.count(1, 1000), 3, '3', 'failed probes in a row before a worker is replaced'),
-    row('healthInitialDelay', '--health-initial-delay <time>', types.time(0, '0'), 0, '0', 'time from when a worker listens to its first probe', 'healthInitialDelayMs'),
-    row('healthAction', '--health-action <what>', types.oneOf('replace', 'rotate'), 'replace', 'replace', 'rotate: a worker that fails its probes leaves the rotation, and returns when it passes one; the last one in rotation stays')
+    row('health', '--health <path>', types.urlPath(), null, 'none', 'each worker is probed by GET requests for this ' +
+      'path; one that does not pass does not become ready, and one that fails is replaced'),
+    row('healthPeriod', '--health-period <time>', types.time(100, '100ms'), 10_000, '10s',
+      'time between two probes of a worker', 'healthPeriodMs'),
+    row('healthTimeout', '--health-timeout <time>', types.time(10, '10ms'), 1000, '1s',
+      'a probe without a response by then has failed', 'healthTimeoutMs'),
+    row('healthFailureThreshold', '--health-failure-threshold <n>', types.count(1, 1000), 3, '3',
+      'failed probes in a row before a worker is replaced'),
+    row('healthInitialDelay', '--health-initial-delay <time>', types.time(0, '0'), 0, '0',
+      'time from when a worker listens to its first probe', 'healthInitialDelayMs'),
+    row('healthAction', '--health-action <what>', types.oneOf('replace', 'rotate'), 'replace', 'replace',
+      'rotate: a worker that fails its probes leaves the rotation, and returns when it passes one; ' +
+        'the last one in rotation stays')
   ],
   group: 'Health checks:',
   check ({ health, healthInitialDelayMs, readyTimeoutMs }, { of, refuse }) {
     const idle = health === null && DETAILS.find(name => of(name).text !== undefined)
     if (idle) refuse(idle, `none, unless ${of('health').called} is set`)
-    if (health !== null && healthInitialDelayMs >= readyTimeoutMs) refuse('healthInitialDelay', `a time below ${of('readyTimeout').called}, by which a worker must have passed a probe`)
+    if (health !== null && healthInitialDelayMs >= readyTimeoutMs) {
+      refuse('healthInitialDelay',
+        `a time below ${of('readyTimeout').called}, by which a worker must have passed a probe`)
+    }
   },
   isOn: options => options.health !== null,
   fromPrimary: ({ kind, count }) => ({
-    probe: kind('a call: with --health, serve this connection of the primary\'s, which counts nowhere', { id: count }, 'socket')
+    probe: kind('a call: with --health, serve this connection of the primary\'s, which counts nowhere',
+      { id: count }, 'socket')
   }),
   limit: {
     reason: 'unhealthy',

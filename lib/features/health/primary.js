@@ -102,7 +102,9 @@ class HealthChecks {
     const earlier = known.why
     const failures = known.failures = countFailures(known.failures, found)
     const why = known.why = isHealthy(found) ? null : failureOf(found, String(path))
-    if (failures === 1 || failures === most || why !== earlier) record('worker.health', { slot: handle.slot, pid: handle.pid, failures, why, tookMs: Math.round(now() - began) })
+    if (failures === 1 || failures === most || why !== earlier) {
+      record('worker.health', { slot: handle.slot, pid: handle.pid, failures, why, tookMs: Math.round(now() - began) })
+    }
     if (why === null) known.isPassed = true
     handle.readiness.judge('health', why === null ? null : `it fails its health check: ${why}`)
     if (healthAction === 'rotate') this.kernel.rotation.wish(handle, 'health', failures >= most ? why : null)
@@ -183,7 +185,9 @@ async function connectPair () {
   try {
     const file = path.join(folder, 'probe')
     // A longer path would be cut, and the rest is another folder
-    if (Buffer.byteLength(file) > LONGEST_NAME) throw new Error(`${os.tmpdir()} is too long a name for a folder of sockets`)
+    if (Buffer.byteLength(file) > LONGEST_NAME) {
+      throw new Error(`${os.tmpdir()} is too long a name for a folder of sockets`)
+    }
     await once(server.listen(file), 'listening')
     const near = net.connect(file).on('error', error => server.emit('error', error))
     const [far] = await once(server, 'connection')

@@ -44,7 +44,9 @@ async function attempt (handle, { near, far }, { path, timeoutMs, signal }) {
     if (why !== null) return { status: null, why, isSkipped: isSkipped === true }
     return { status: await request(near, { path, isTls: isTls === true, signal }), why: null }
   } catch (error) {
-    return { status: null, why: signal.aborted ? `no response within ${timeoutMs} ms` : /** @type {Error} */ (error).message }
+    return {
+      status: null, why: signal.aborted ? `no response within ${timeoutMs} ms` : /** @type {Error} */ (error).message
+    }
   } finally {
     far.close()
     near.destroy()

@@ -21,11 +21,15 @@ function offerProbe ({ channel, state, acceptors, tracker }) {
         answer({ why, isSkipped })
       }
       if (!handle) return refuse('no connection came with the message')
-      if (!['held', 'serving', 'leaving', 'out'].includes(state.current)) return refuse(`this worker is ${state.current}`)
+      if (!['held', 'serving', 'leaving', 'out'].includes(state.current)) {
+        return refuse(`this worker is ${state.current}`)
+      }
       const acceptor = [...acceptors].find(({ server, isClosed }) => isHttp(server) && !isClosed)
       if (!acceptor) return refuse('no HTTP server listens', false)
       const server = /** @type {any} */ (acceptor.server)
-      if (server.maxConnections && server._connections >= server.maxConnections) return refuse('maxConnections is reached')
+      if (server.maxConnections && server._connections >= server.maxConnections) {
+        return refuse('maxConnections is reached')
+      }
       const connection = acceptor.handleOf(handle)
       if (!connection) return refuse('the connection is of no use')
       tracker.ignore(connection)

@@ -23,9 +23,13 @@ const LONGEST_PATH = 8192
 module.exports = Object.freeze({
   name: 'heapdump',
   options: ({ row, types }) => [
-    row('onCondemn', '--on-condemn <heapdump[:n]>', perDay(types), null, 'none', 'heapdump: before a worker condemned for its memory is recycled, it writes a heap snapshot out of rotation; at most n a day, 1 by default', 'heapdumpsPerDay'),
-    row('heapdumpDir', '--heapdump-dir <folder>', types.path(), 'heapdumps', 'heapdumps', 'folder for the snapshots of --on-condemn; created if it does not exist, for this user alone'),
-    row('heapdumpLimit', '--heapdump-limit <size>', types.size(), 4 * 1024 ** 3, '4GiB', 'size that the snapshots in --heapdump-dir may reach; beyond it none is written', 'heapdumpLimitBytes')
+    row('onCondemn', '--on-condemn <heapdump[:n]>', perDay(types), null, 'none',
+      'heapdump: before a worker condemned for its memory is recycled, it writes a heap snapshot out of rotation; ' +
+        'at most n a day, 1 by default', 'heapdumpsPerDay'),
+    row('heapdumpDir', '--heapdump-dir <folder>', types.path(), 'heapdumps', 'heapdumps',
+      'folder for the snapshots of --on-condemn; created if it does not exist, for this user alone'),
+    row('heapdumpLimit', '--heapdump-limit <size>', types.size(), 4 * 1024 ** 3, '4GiB',
+      'size that the snapshots in --heapdump-dir may reach; beyond it none is written', 'heapdumpLimitBytes')
   ],
   group: 'Memory and other limits:',
   isOn: () => true, // for the command
@@ -41,11 +45,14 @@ module.exports = Object.freeze({
   command: () => require('./command').addHeapdump,
   events: {
     heapdump: {
-      sentence: (line, { worker, size, time }) => `heap snapshot of ${worker(line)}${line.reason === 'rss' ? ', before it is recycled' : ''}: ${line.file}, ${size(line.bytes)} in ${time(line.pauseMs)}`
+      sentence: (line, { worker, size, time }) =>
+        `heap snapshot of ${worker(line)}${line.reason === 'rss' ? ', before it is recycled' : ''}: ${line.file}, ` +
+          `${size(line.bytes)} in ${time(line.pauseMs)}`
     }
   },
   warnings: {
-    heapdump: ({ slot, pid, folder, why }) => `no heap snapshot of slot ${slot} (${pid}) in ${folder}, whose worker is recycled at once: ${why}`
+    heapdump: ({ slot, pid, folder, why }) =>
+      `no heap snapshot of slot ${slot} (${pid}) in ${folder}, whose worker is recycled at once: ${why}`
   },
   primary: () => kernel => new (require('./primary').Heapdumps)(kernel),
   worker: () => require('./worker').writeHeapdump,

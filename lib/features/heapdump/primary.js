@@ -51,7 +51,8 @@ class Heapdumps {
   commands = {
     heapdump: async (slot, { file: asked, then } = {}) => {
       const file = this.#createFile(slot, { asked })
-      const line = await this.#dump(file, 'requested', task => this.kernel.outOfRotation.request(slot, { ...task, called: 'the heap snapshot' }))
+      const line = await this.#dump(file, 'requested',
+        task => this.kernel.outOfRotation.request(slot, { ...task, called: 'the heap snapshot' }))
       return then === 'recycle' ? { ...line, recycled: await this.kernel.commands.recycle(slot) } : line
     }
   }
@@ -71,7 +72,10 @@ class Heapdumps {
       try {
         const why = this.#refusal(handle, folder)
         if (why === null) await this.#dumpCondemned(handle, folder)
-        else if (!this.#isSaid) this.kernel.record('fleet.warning', { warning: 'heapdump', slot: handle.slot, pid: handle.pid, folder: folder.path, why })
+        else if (!this.#isSaid) {
+          this.kernel.record('fleet.warning',
+            { warning: 'heapdump', slot: handle.slot, pid: handle.pid, folder: folder.path, why })
+        }
         this.#isSaid = why !== null
       } finally {
         this.#tried.set(handle, 'over')
@@ -113,7 +117,9 @@ class Heapdumps {
         const outcome = await this.kernel.outOfRotation.take(
           handle, { ...task, refusal: () => this.kernel.sampler.whyHurry(handle) }
         )
-        if (outcome.why !== null) throw new RecycleError('RECYCLE_NOT_DONE', { slot: handle.slot, what: 'the heap snapshot', why: outcome.why })
+        if (outcome.why !== null) {
+          throw new RecycleError('RECYCLE_NOT_DONE', { slot: handle.slot, what: 'the heap snapshot', why: outcome.why })
+        }
         return { ...outcome, handle }
       })
       this.#takenAt = [...this.#takenAt.slice(1 - Number(this.kernel.options.heapdumpsPerDay)), begunAt]
@@ -133,7 +139,9 @@ class Heapdumps {
    */
   async #dump (file, reason, take) {
     try {
-      const { handle: { slot, pid }, bytes, pauseMs, moved } = await take({ type: 'heapdump', fields: { file }, timeoutMs: DUMP_MS })
+      const { handle: { slot, pid }, bytes, pauseMs, moved } = await take({
+        type: 'heapdump', fields: { file }, timeoutMs: DUMP_MS
+      })
       return this.kernel.record('heapdump', { slot, pid, reason, file, bytes, moved, pauseMs: Math.round(pauseMs) })
     } catch (error) {
       fs.rmSync(file, { force: true })
@@ -201,7 +209,9 @@ class HeapdumpFolder {
    * @throws {RecycleError} RECYCLE_UNWRITABLE
    */
   open () {
-    const refuse = (/** @type {string} */ why) => { throw new RecycleError('RECYCLE_UNWRITABLE', { file: this.path, why }) }
+    const refuse = (/** @type {string} */ why) => {
+      throw new RecycleError('RECYCLE_UNWRITABLE', { file: this.path, why })
+    }
     try {
       makeFolder(this.path, 0o700)
     } catch (error) {

@@ -13,7 +13,8 @@ module.exports = Object.freeze({
   name: 'keep-alive',
   options: ({ row, types }) => [
     row('keepAliveTimeout', '--keep-alive-timeout <time>', types.time(1000, '1s'), null, "the app's, or Node's",
-      "time for which the app's servers keep idle connections, unless the app sets server.keepAliveTimeout; longer than the proxy in front keeps them, such as 65s", 'keepAliveTimeoutMs')
+      "time for which the app's servers keep idle connections, unless the app sets server.keepAliveTimeout; " +
+        'longer than the proxy in front keeps them, such as 65s', 'keepAliveTimeoutMs')
   ],
   group: 'Connections and requests:',
   isOn: () => true,
@@ -21,7 +22,8 @@ module.exports = Object.freeze({
     '--keep-alive': { answer: 'write --keep-alive-timeout <time>' }
   },
   fromWorker: ({ kind, text, duration }) => ({
-    'proxy-idle': kind('once, without --keep-alive-timeout: a request of a proxy, which has this `header`, has come on a connection that had been idle for `idleMs`, and its server closes idle ones after `timeoutMs`', {
+    'proxy-idle': kind('once, without --keep-alive-timeout: a request of a proxy, which has this `header`, ' +
+      'has come on a connection that had been idle for `idleMs`, and its server closes idle ones after `timeoutMs`', {
       header: text(20), idleMs: duration, timeoutMs: duration
     })
   }),

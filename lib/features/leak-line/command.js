@@ -22,7 +22,9 @@ function addLeak (program, tools) {
     .option('--html <file>', 'write a page with a flame graph of the growth to a new file')
     .option('--save <file>', 'write the growth as a .heapprofile, which Chrome DevTools opens, to a new file')
   tools.addFleetName(tools.addFleetOptions(command))
-    .addHelpText('after', '\nThe worker is replaced by one that is profiled, and that one by an ordinary worker at the end, which Ctrl-C brings forward; nothing is dropped. Exit code: 0 the study has ended, whether it found a leak or not, 1 it could not be made, or a recycle cut something, 2 wrong usage, or no such fleet.')
+    .addHelpText('after', '\nThe worker is replaced by one that is profiled, and that one by an ordinary worker ' +
+      'at the end, which Ctrl-C brings forward; nothing is dropped. Exit code: 0 the study has ended, whether ' +
+      'it found a leak or not, 1 it could not be made, or a recycle cut something, 2 wrong usage, or no such fleet.')
     .action((slot, _name, given) => study(command, slot, given, tools))
 }
 
@@ -35,13 +37,19 @@ async function study (
   const { RecycleError } = require('../../core/errors')
   const { formatTime, parseTime, withUnit } = require('../../core/units')
   const forMs = parseTime(time)
-  if (forMs === undefined || forMs < LEAST_MS || forMs > MOST_MS) throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--for', given: time, accepts: withUnit(time) ?? 'a time of 2s to 60m, such as 60s' })
+  if (forMs === undefined || forMs < LEAST_MS || forMs > MOST_MS) {
+    throw new RecycleError('RECYCLE_BAD_OPTION',
+      { option: '--for', given: time, accepts: withUnit(time) ?? 'a time of 2s to 60m, such as 60s' })
+  }
   const files = [html, save].map(file => file === undefined ? null : createNew(file))
   const result = await withFleet(command, async client => {
     const status = await client.call('status')
     const target = slot ?? largest(status)
     // Another is refused
-    if (status.workers.some((/** @type {{ slot: number }} */ worker) => String(worker.slot) === String(target))) complain(`the worker of slot ${target} is replaced by one that is profiled for ${formatTime(forMs)}; Ctrl-C ends it`)
+    if (status.workers.some((/** @type {{ slot: number }} */ worker) => String(worker.slot) === String(target))) {
+      complain(`the worker of slot ${target} is replaced by one that is profiled for ${formatTime(forMs)}; ` +
+        'Ctrl-C ends it')
+    }
     process.once('SIGINT', () => { // the fleet notices that its client is gone
       complain('ended; an ordinary worker is put back')
       process.exit(130)
@@ -54,8 +62,9 @@ async function study (
   const [htmlFile, saveFile] = files
   if (htmlFile !== null) fs.writeFileSync(htmlFile, require('./page').renderPage(result))
   if (saveFile !== null) fs.writeFileSync(saveFile, heapProfile(result.growth))
+  const paper = { width: process.stdout.columns ?? Infinity, folder: process.cwd() }
   if (json) print(JSON.stringify(result))
-  else for (const line of require('./table').linesOf(result, { width: process.stdout.columns ?? Infinity, folder: process.cwd() })) print(line)
+  else for (const line of require('./table').linesOf(result, paper)) print(line)
   complain(`slot ${result.slot}: an ordinary worker serves again, ${losses(result.recycled)}`)
   if (hasLost({ recycled: result.recycled }) || result.verdict === 'unread') process.exitCode = 1
 }
@@ -81,9 +90,16 @@ function heapProfile (growth) {
     const id = ++lastId
     if (bytes > 0) samples.push({ nodeId: id, size: bytes, ordinal: samples.length + 1 })
     const url = file.startsWith('/') ? pathToFileURL(file).href : file
-    return { callFrame: { functionName: name, scriptId: '0', url, lineNumber: line - 1, columnNumber: column - 1 }, selfSize: bytes, id, children: children.map(nodeOf) }
+    return {
+      callFrame: { functionName: name, scriptId: '0', url, lineNumber: line - 1, columnNumber: column - 1 },
+      selfSize: bytes,
+      id,
+      children: children.map(nodeOf)
+    }
   }
-  const head = nodeOf({ name: '(root)', file: '', line: 0, column: 0, kind: 'node', bytes: 0, children: growth?.tree ?? [] })
+  const head = nodeOf({
+    name: '(root)', file: '', line: 0, column: 0, kind: 'node', bytes: 0, children: growth?.tree ?? []
+  })
   return JSON.stringify({ head, samples })
 }
 

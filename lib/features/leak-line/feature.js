@@ -23,12 +23,14 @@ const MOST_CHARS = 16 * 1024 ** 2
 const feature = {
   name: 'leak-line',
   options: ({ row, types }) => [
-    row('leakReport', '--leak-report', types.boolean(), false, 'off', 'when budgets replace workers sooner than every hour, find out by itself which function leaks, as recycle leak does; once a day at most')
+    row('leakReport', '--leak-report', types.boolean(), false, 'off', 'when budgets replace workers sooner ' +
+      'than every hour, find out by itself which function leaks, as recycle leak does; once a day at most')
   ],
   group: 'Memory and other limits:',
   isOn: () => true, // for the command
   fromWorker: ({ kind, count, orNull, text }) => ({
-    'leak-reading': kind('what a worker under study has in memory after a collection; `growth`: what has grown since its first reading, as JSON', {
+    'leak-reading': kind('what a worker under study has in memory after a collection; `growth`: what has grown since ' +
+      'its first reading, as JSON', {
       requests: count,
       rssBytes: count,
       heapTotalBytes: count,
@@ -38,7 +40,8 @@ const feature = {
     })
   }),
   fromPrimary: ({ kind, count, flag }) => ({
-    'leak-reading': kind('a call, only out of rotation, to a worker under study: read its heap profile; `isWhole`: nothing is folded', { id: count, isWhole: flag })
+    'leak-reading': kind('a call, only out of rotation, to a worker under study: read its heap profile; ' +
+      '`isWhole`: nothing is folded', { id: count, isWhole: flag })
   }),
   tasks: { 'leak-reading': 'read its heap profile' },
   commands: ({ flag, number }) => ({ leak: { forMs: number, isWhole: flag } }),

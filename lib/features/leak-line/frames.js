@@ -57,7 +57,8 @@ function packageOf (file) {
 function fold (stack, isWhole = false) {
   const known = stack.flatMap(({ kind }, i) => kind === 'generated' ? [] : [i])
   const last = (/** @type {(frame: Frame) => boolean} */ is) => known.findLast(i => is(stack[i]))
-  const at = (isWhole ? undefined : last(({ kind }) => kind === 'app') ?? last(({ kind }) => kind === 'package')) ?? known.at(-1)
+  const at = (isWhole ? undefined : last(({ kind }) => kind === 'app') ?? last(({ kind }) => kind === 'package')) ??
+    known.at(-1)
   if (at === undefined) return null
   const isShown = (/** @type {number} */ i) => isWhole || stack[i].kind === 'app'
   const callers = known.filter(i => i < at && isShown(i)).slice(-2).reverse()

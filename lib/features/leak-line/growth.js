@@ -76,7 +76,8 @@ function growthOf (readings, requests, stacks, { intervalBytes, isWhole = false,
 
   const folded = new Map([...new Set([all, ...halves].flatMap(changes => [...changes.keys()]))].map(node =>
     [node, foldNode(node, stacks, isWhole)]))
-  const byPlace = (/** @type {Map<number, Change>} */ changes) => groupBy(changes, ([node]) => folded.get(node)?.key ?? '')
+  const byPlace = (/** @type {Map<number, Change>} */ changes) =>
+    groupBy(changes, ([node]) => folded.get(node)?.key ?? '')
   const places = byPlace(all)
   const halvesByPlace = halves.map(byPlace)
   const estimate = (/** @type {[number, Change][] | undefined} */ entries) =>
@@ -115,7 +116,12 @@ function foldNode (node, stacks, isWhole) {
   const found = fold(path, isWhole)
   if (found === null) return null
   const at = path[found.at]
-  return { key: `${at.file}:${at.line}:${at.column}:${at.name}`, at, callers: found.callers.map(i => path[i]), by: found.by === null ? null : path[found.by] }
+  return {
+    key: `${at.file}:${at.line}:${at.column}:${at.name}`,
+    at,
+    callers: found.callers.map(i => path[i]),
+    by: found.by === null ? null : path[found.by]
+  }
 }
 
 /**

@@ -18,7 +18,8 @@ function flagsIn (help) {
 /** @returns {Promise<string[]>} none, where they cannot be known: what is inlined then counts for its caller */
 function inliningFlags () {
   return new Promise(resolve => {
-    execFile(process.execPath, ['--v8-options'], { timeout: TIMEOUT_MS, maxBuffer: 16 * 1024 ** 2 }, (error, stdout) => resolve(error ? [] : flagsIn(stdout)))
+    execFile(process.execPath, ['--v8-options'], { timeout: TIMEOUT_MS, maxBuffer: 16 * 1024 ** 2 },
+      (error, stdout) => resolve(error ? [] : flagsIn(stdout)))
   })
 }
 

@@ -72,7 +72,9 @@ function judge ({ readings, growth }) {
   const grown = growth.rows.reduce((sum, { bytes }) => sum + bytes, 0)
   const found = growth.rows.map(row => describe(row, { grown, requests, perHalf }))
   const sure = found.filter(({ isSure }) => isSure)
-  const verdict = sure.some(({ isGrowing }) => isGrowing) ? 'grows' : outside !== null ? 'outside' : sure.length > 0 ? 'fills' : 'none'
+  const verdict = sure.some(({ isGrowing }) => isGrowing)
+    ? 'grows'
+    : outside !== null ? 'outside' : sure.length > 0 ? 'fills' : 'none'
   return {
     verdict,
     requests,
@@ -125,7 +127,9 @@ function outsideOf (readings) {
     return all >= least && (values.length < 3 || late >= SLOWED * all / 2) ? all : 0
   }
   const [externalBytes, nativeBytes] = [rise('external', LEAST_EXTERNAL), rise('native', LEAST_NATIVE)]
-  return externalBytes + nativeBytes > 0 && externalBytes + nativeBytes >= SLOWED * Math.max(0, rise('heap', 0)) ? { externalBytes, nativeBytes } : null
+  return externalBytes + nativeBytes > 0 && externalBytes + nativeBytes >= SLOWED * Math.max(0, rise('heap', 0))
+    ? { externalBytes, nativeBytes }
+    : null
 }
 
 /** @param {Outcome} outcome @returns {Found | null} the function that leaks most */

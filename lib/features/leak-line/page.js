@@ -15,7 +15,10 @@ function renderPage ({ outcome, growth, why, tookMs, slot, pid, readings }) {
   const rows = outcome.found.map((/** @type {Found} */ {
     at, callers, by, share, isSure, isGrowing, bytesPerRequest, low, high, samples
   }) => ({
-    cells: [`${Math.round(100 * share)} %`, size(bytesPerRequest), `${size(low)} to ${size(high)}`, `${samples}`, sayPlace(at, folder), callers.map(caller => sayPlace(caller, folder)).join(' ← '), by ? sayPlace(by, folder) : ''],
+    cells: [
+      `${Math.round(100 * share)} %`, size(bytesPerRequest), `${size(low)} to ${size(high)}`, `${samples}`,
+      sayPlace(at, folder), callers.map(caller => sayPlace(caller, folder)).join(' ← '), by ? sayPlace(by, folder) : ''
+    ],
     isSure,
     isGrowing
   }))
@@ -24,14 +27,26 @@ function renderPage ({ outcome, growth, why, tookMs, slot, pid, readings }) {
     main: path.join(__dirname, 'browser', 'flame.cjs'),
     styles: [path.join(__dirname, 'browser', 'flame.css')],
     hasCharts: false,
-    data: { about: `slot ${slot} (${pid})`, sentences: sentencesOf({ ...outcome, why, tookMs }, folder), tree: (growth?.tree ?? []).map((/** @type {Branch} */ branch) => shorten(branch, folder)), rows, readings },
+    data: {
+      about: `slot ${slot} (${pid})`,
+      sentences: sentencesOf({ ...outcome, why, tookMs }, folder),
+      tree: (growth?.tree ?? []).map((/** @type {Branch} */ branch) => shorten(branch, folder)),
+      rows,
+      readings
+    },
     without: 'This page needs JavaScript, which is disabled.'
   }).html
 }
 
 /** @param {Branch} branch @param {string} folder @returns {object} */
 function shorten ({ name, file, line, kind, bytes, children }, folder) {
-  return { name: name || '(anonymous)', at: sayFile({ file, line }, folder), kind, bytes, children: children.map(child => shorten(child, folder)) }
+  return {
+    name: name || '(anonymous)',
+    at: sayFile({ file, line }, folder),
+    kind,
+    bytes,
+    children: children.map(child => shorten(child, folder))
+  }
 }
 
 module.exports = { renderPage }

@@ -39,7 +39,8 @@ class LeakStudies {
   commands = {
     leak: async (slot, { forMs = DEFAULT_MS, isWhole = false, signal } = {}) => {
       if (!(Number.isInteger(forMs) && forMs >= LEAST_MS && forMs <= MOST_MS)) {
-        throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'forMs', given: forMs, accepts: `a whole number of milliseconds from ${LEAST_MS} to ${MOST_MS}` })
+        throw new RecycleError('RECYCLE_BAD_OPTION',
+          { option: 'forMs', given: forMs, accepts: `a whole number of milliseconds from ${LEAST_MS} to ${MOST_MS}` })
       }
       return this.#run(slot, { forMs, isWhole, by: 'requested' }, signal)
     }

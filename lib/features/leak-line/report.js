@@ -48,7 +48,9 @@ function linesOf (studies, { paint, width }) {
   if (studies.length === 0) return []
   const lines = studies.flatMap(({ slot, pid, verdict, sentences }) => {
     const start = `slot ${orDash(slot)} (${orDash(pid)}): `
-    return sentences.map((text, i) => `${i === 0 ? start : ' '.repeat(start.length)}${clip(escapeControls(text), width - start.length)}`).map(line => verdict === 'grows' ? paint('red', line) : line)
+    return sentences.map((text, i) =>
+      `${i === 0 ? start : ' '.repeat(start.length)}${clip(escapeControls(text), width - start.length)}`)
+      .map(line => verdict === 'grows' ? paint('red', line) : line)
   })
   return [paint('dim', 'studies of leaks'), ...lines]
 }

@@ -31,15 +31,23 @@ function sayVerdict (outcome, folder) {
     case 'grows': {
       const { at, share, bytesPerRequest, low, high, halves } =
         /** @type {Found} */ (worst(outcome))
-      return [`${sayPlace(at, folder)} leaks: it keeps ${size(bytesPerRequest)} of each request (${size(low)} to ${size(high)}), ${Math.round(100 * share)} % of the growth in ${count(requests, 'request')}`, ...halves.length === 0 ? ['no reading in between has divided the requests: a cache that fills up would look the same'] : []]
+      return [
+        `${sayPlace(at, folder)} leaks: it keeps ${size(bytesPerRequest)} of each request (${size(low)} ` +
+          `to ${size(high)}), ${Math.round(100 * share)} % of the growth in ${count(requests, 'request')}`,
+        ...halves.length === 0
+          ? ['no reading in between has divided the requests: a cache that fills up would look the same']
+          : []
+      ]
     }
     case 'fills':
     case 'none':
-      return [`no leak was found in ${count(requests, 'request')}: one of more than ${size(mostPerRequest)} a request would have been`]
+      return [`no leak was found in ${count(requests, 'request')}: one of more than ${size(mostPerRequest)} ` +
+        'a request would have been']
     case 'outside':
       return [`no leak was found in V8's heap in ${count(requests, 'request')}`]
     case 'few':
-      return [`${count(requests, 'request')} between the first reading and the last are too few to say: at least ${LEAST_REQUESTS}`]
+      return [`${count(requests, 'request')} between the first reading and the last are too few to say: ` +
+        `at least ${LEAST_REQUESTS}`]
     default:
       return ['there are not two readings, so nothing can be said; shorten --for, or raise the budget of the workers']
   }
@@ -47,14 +55,23 @@ function sayVerdict (outcome, folder) {
 
 /** @param {NonNullable<Outcome['outside']>} outside @param {number} requests */
 function sayOutside ({ externalBytes, nativeBytes }, requests) {
-  const parts = [...externalBytes > 0 ? [`${size(externalBytes)} in Buffers and other memory that V8 knows of`] : [], ...nativeBytes > 0 ? [`${size(nativeBytes)} in memory that V8 knows nothing of (native code, threads, or fragments of the allocator)`] : []]
-  return `growth outside V8's heap: ${parts.join(', ')}, ${size((externalBytes + nativeBytes) / Math.max(1, requests))} a request; its lines are those of the objects that hold it`
+  const parts = [
+    ...externalBytes > 0 ? [`${size(externalBytes)} in Buffers and other memory that V8 knows of`] : [],
+    ...nativeBytes > 0
+      ? [`${size(nativeBytes)} in memory that V8 knows nothing of (native code, threads, ` +
+        'or fragments of the allocator)']
+      : []
+  ]
+  return `growth outside V8's heap: ${parts.join(', ')}, ` +
+    `${size((externalBytes + nativeBytes) / Math.max(1, requests))} a request; ` +
+    'its lines are those of the objects that hold it'
 }
 
 /** @param {Outcome} outcome @param {string} folder @returns {string[]} */
 function sayFilling ({ found }, folder) {
   const filling = found.filter(({ isSure, isGrowing }) => isSure && !isGrowing)
-  return filling.slice(0, 3).map(({ at, halves: [first, second] }) => `${sayPlace(at, folder)} grew by ${size(first)} in the first half and by ${size(Math.max(0, second))} in the second: a cache that fills up`)
+  return filling.slice(0, 3).map(({ at, halves: [first, second] }) => `${sayPlace(at, folder)} grew ` +
+    `by ${size(first)} in the first half and by ${size(Math.max(0, second))} in the second: a cache that fills up`)
 }
 
 /** Of the journal's `leak.end`. @param {Record<string, any>} line @param {import('..').Format} format */
@@ -68,20 +85,32 @@ function sentenceOf (line, { worker }) {
 function live ({ study, latest }) {
   if (study === null && latest === null) return null
   const now = study === null ? [] : [`slot ${study.slot} is under study: ${sayProgress(study)}`]
-  return { title: 'The line that leaks', text: [...now, ...latest === null ? [] : sentencesOf(/** @type {any} */ (latest))].join('; '), isBad: latest?.verdict === 'grows', rows: [] }
+  return {
+    title: 'The line that leaks',
+    text: [...now, ...latest === null ? [] : sentencesOf(/** @type {any} */ (latest))].join('; '),
+    isBad: latest?.verdict === 'grows',
+    rows: []
+  }
 }
 
 /** A study that began by itself waits for its requests. @param {Record<string, any>} study */
 function sayProgress ({ sinceMs, forMs, requests }) {
-  const time = sinceMs > forMs ? `${formatTime(sinceMs)}, until it has had enough requests` : `${formatTime(sinceMs)} of ${formatTime(forMs)}`
+  const time = sinceMs > forMs
+    ? `${formatTime(sinceMs)}, until it has had enough requests`
+    : `${formatTime(sinceMs)} of ${formatTime(forMs)}`
   return `${time}, ${count(requests, 'request')}`
 }
 
 /** @param {About} about @param {(style: any, text: string) => string} paint @returns {string[]} */
 function statusLines ({ study, latest }, paint) {
   return [
-    ...study ? [paint('yellow', `slot ${study.slot} (${study.pid ?? '–'}) is under study for leaks: ${sayProgress(study)}`)] : [],
-    ...latest ? [paint(latest.verdict === 'grows' ? 'yellow' : 'dim', `the last study of leaks: ${sentencesOf(/** @type {any} */ (latest))[0]}`)] : []
+    ...study
+      ? [paint('yellow', `slot ${study.slot} (${study.pid ?? '–'}) is under study for leaks: ${sayProgress(study)}`)]
+      : [],
+    ...latest
+      ? [paint(latest.verdict === 'grows' ? 'yellow' : 'dim',
+        `the last study of leaks: ${sentencesOf(/** @type {any} */ (latest))[0]}`)]
+      : []
   ]
 }
 

@@ -88,7 +88,8 @@ class Study {
     const { readings, growth, why, handle } = this
     const outcome = judge({ readings, growth })
     const tookMs = Math.round(this.#sinceReady())
-    const line = kernel.record('leak.end', { slot, pid: handle?.pid ?? null, by: how.by, tookMs, why, ...outcome, found: outcome.found.slice(0, 5) })
+    const line = kernel.record('leak.end',
+      { slot, pid: handle?.pid ?? null, by: how.by, tookMs, why, ...outcome, found: outcome.found.slice(0, 5) })
     return {
       ...line, forMs: how.forMs, intervalBytes: INTERVAL_BYTES, outcome, readings, growth, recycled: this.#recycled
     }
@@ -98,7 +99,8 @@ class Study {
   seat (handle) {
     this.handle = handle
     handle.once('ready', () => this.#ready.resolve())
-    handle.once('leaving', () => this.end(handle.reason === null ? 'its worker was replaced' : `its worker was replaced (${handle.reason})`))
+    handle.once('leaving',
+      () => this.end(handle.reason === null ? 'its worker was replaced' : `its worker was replaced (${handle.reason})`))
     handle.once('exit', () => this.end('its worker has ended'))
     handle.hear({
       'leak-reading': ({ growth, requests, rssBytes, heapTotalBytes, heapUsedBytes, externalBytes }) => {
@@ -170,7 +172,10 @@ class Study {
       feature: NAME, execArgv: flags, settings: { intervalBytes: INTERVAL_BYTES, flags }
     })
     const failed = recycled.then(() => {
-      if (this.#readyAt === null && this.handle?.isServing !== true) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the study', why: 'its worker was replaced by another command' })
+      if (this.#readyAt === null && this.handle?.isServing !== true) {
+        throw new RecycleError('RECYCLE_NOT_DONE',
+          { slot, what: 'the study', why: 'its worker was replaced by another command' })
+      }
     })
     failed.catch(() => {}) // after the race
     await Promise.race([this.#ready.promise, this.#ended.promise, failed])
@@ -207,7 +212,12 @@ class Study {
     let why = ''
     for (let tries = 0; tries < TRIES && this.why === null; tries++) {
       const { length } = this.readings
-      const done = await this.kernel.outOfRotation.take(handle, { type: 'leak-reading', fields: { isWhole: this.how.isWhole }, timeoutMs: READING_MS, refusal: () => this.#whyNotNow(handle) })
+      const done = await this.kernel.outOfRotation.take(handle, {
+        type: 'leak-reading',
+        fields: { isWhole: this.how.isWhole },
+        timeoutMs: READING_MS,
+        refusal: () => this.#whyNotNow(handle)
+      })
       const reading = this.readings[length]
       if (done.why === null && reading) {
         reading.pauseMs = Math.round(done.pauseMs)

@@ -23,16 +23,26 @@ function linesOf (result, { width, folder }) {
   return [
     ...sentencesOf({ ...outcome, why: result.why, tookMs }, folder),
     ...shown.length > 0 ? ['', ...rows(shown, width, folder)] : [],
-    ...left > 0 && outcome.verdict !== 'few' ? ['', `${count(left, 'more function')} with too few samples, too little growth, or beyond the first ${MOST}`] : [],
-    ...readings.length > 0 ? ['', `${count(readings.length, 'reading')} in ${formatTime(tookMs)}, out of rotation for ${readings.map((/** @type {any} */ { pauseMs }) => `${pauseMs}ms`).join(', ')} each`] : []
+    ...left > 0 && outcome.verdict !== 'few'
+      ? ['', `${count(left, 'more function')} with too few samples, too little growth, or beyond the first ${MOST}`]
+      : [],
+    ...readings.length > 0
+      ? ['', `${count(readings.length, 'reading')} in ${formatTime(tookMs)}, out of rotation ` +
+        `for ${readings.map((/** @type {any} */ { pauseMs }) => `${pauseMs}ms`).join(', ')} each`]
+      : []
   ]
 }
 
 /** @param {Found[]} found @param {number} width @param {string} folder @returns {string[]} */
 function rows (found, width, folder) {
-  const columns = [{ title: 'growth' }, { title: 'a request' }, { title: '95 % interval' }, { title: 'halves' }, { title: 'function', left: true }, { title: 'where', left: true }]
+  const columns = [
+    { title: 'growth' }, { title: 'a request' }, { title: '95 % interval' }, { title: 'halves' },
+    { title: 'function', left: true }, { title: 'where', left: true }
+  ]
   const cells = found.map(({ at, share, bytesPerRequest, low, high, halves }) => [
-    `${Math.round(100 * share)} %`, size(bytesPerRequest), `${size(low)} to ${size(high)}`, halves.length === 0 ? '–' : halves.map(bytes => size(Math.max(0, bytes))).join(' + '), at.name || '(anonymous)', sayFile(at, folder)
+    `${Math.round(100 * share)} %`, size(bytesPerRequest), `${size(low)} to ${size(high)}`,
+    halves.length === 0 ? '–' : halves.map(bytes => size(Math.max(0, bytes))).join(' + '),
+    at.name || '(anonymous)', sayFile(at, folder)
   ])
   const [heading, ...lines] = layOut(columns, cells, width)
   const indent = ' '.repeat(heading.indexOf('function'))
@@ -50,7 +60,8 @@ function rows (found, width, folder) {
 /** @param {{ file: string, line: number }} place @returns {string} of a package from its name on */
 function shortFile ({ file, line }) {
   const at = file.lastIndexOf('/node_modules/')
-  return `${at === -1 ? (file.startsWith('/') ? path.basename(file) : file || '(V8)') : file.slice(at + '/node_modules/'.length)}:${line}`
+  if (at !== -1) return `${file.slice(at + '/node_modules/'.length)}:${line}`
+  return `${file.startsWith('/') ? path.basename(file) : file || '(V8)'}:${line}`
 }
 
 module.exports = { linesOf }

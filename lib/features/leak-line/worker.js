@@ -31,7 +31,8 @@ function profileAllocations ({ channel, tracker }, { intervalBytes, flags }) {
   session.connect()
   /** @type {Map<string, string>} */
   const mapUrls = new Map()
-  session.on('Debugger.scriptParsed', ({ params: { scriptId, sourceMapURL = '' } }) => { mapUrls.set(scriptId, sourceMapURL) })
+  session.on('Debugger.scriptParsed',
+    ({ params: { scriptId, sourceMapURL = '' } }) => { mapUrls.set(scriptId, sourceMapURL) })
   post(session, 'HeapProfiler.startSampling', { ...SAMPLING, samplingInterval: intervalBytes })
   let maps = new SourceMaps(() => '')
   const places = { app: process.argv[1] ?? '/', own: OWN_FOLDER }
@@ -67,7 +68,10 @@ function profileAllocations ({ channel, tracker }, { intervalBytes, flags }) {
           intervalBytes, isWhole, isIgnored: (/** @type {{ file: string }} */ { file }) => file.startsWith(__dirname)
         }
         const growth = readings.length > 1 ? JSON.stringify(growthOf(readings, requests, stacks, how)) : null
-        channel.send('leak-reading', { requests: tracker.requests.begun, rssBytes: rss, heapTotalBytes: heapTotal, heapUsedBytes: heapUsed, externalBytes: Math.max(0, external - ownBytes), growth })
+        channel.send('leak-reading', {
+          requests: tracker.requests.begun, rssBytes: rss, heapTotalBytes: heapTotal, heapUsedBytes: heapUsed,
+          externalBytes: Math.max(0, external - ownBytes), growth
+        })
         return { pauseMs: performance.now() - began }
       }
     }
@@ -144,8 +148,15 @@ function readMap (url, file) {
 /** @param {string} url @param {string} file */
 function readText (url, file) {
   const [start, isBase64] = INLINE.exec(url) ?? []
-  if (start !== undefined) return isBase64 ? Buffer.from(url.slice(start.length), 'base64').toString() : decodeURIComponent(url.slice(start.length))
-  return fs.readFileSync(url.startsWith('file://') ? fileURLToPath(url) : path.resolve(path.dirname(file), decodeURIComponent(url)), 'utf8')
+  if (start !== undefined) {
+    return isBase64
+      ? Buffer.from(url.slice(start.length), 'base64').toString()
+      : decodeURIComponent(url.slice(start.length))
+  }
+  const map = url.startsWith('file://')
+    ? fileURLToPath(url)
+    : path.resolve(path.dirname(file), decodeURIComponent(url))
+  return fs.readFileSync(map, 'utf8')
 }
 
 /** @param {string} source as the map has it @param {string} file of the script @returns {string} a path */

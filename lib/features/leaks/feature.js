@@ -14,7 +14,8 @@ module.exports = Object.freeze({
   group: 'Memory and other limits:',
   isOn: options => options.memoryByRoute,
   fromWorker: ({ kind, count, duration, listOf, text }) => ({
-    memory: kind('with --memory-by-route, after a collection: what is alive, requests by route, and the names of routes that are new', {
+    memory: kind('with --memory-by-route, after a collection: what is alive, requests by route, ' +
+      'and the names of routes that are new', {
       upMs: duration,
       liveBytes: count,
       markSweeps: count,
@@ -26,7 +27,8 @@ module.exports = Object.freeze({
     'worker.memory': { level: 'quiet' },
     'fleet.leak': {
       level: 'warn',
-      sentence: ({ route, bytesPerRequest, low, high }, { size }) => `${route} leaks: it keeps about ${size(bytesPerRequest)} of each request (${size(low)} to ${size(high)})`
+      sentence: ({ route, bytesPerRequest, low, high }, { size }) =>
+        `${route} leaks: it keeps about ${size(bytesPerRequest)} of each request (${size(low)} to ${size(high)})`
     }
   },
   primary: () => kernel => new (require('./primary').LeakingRoutes)(kernel),

@@ -52,7 +52,8 @@ class LeakingRoutes {
     if (handle.generation < this.#generation) return
     this.#memory.add({ pid, upMs, liveBytes, markSweeps, requests })
     if (this.kernel.now() >= this.#nextAt) this.#estimate()
-    if (this.#latest?.lack === 'no-mark-sweep' && slot !== null && handle.isServing && this.kernel.now() - this.#askedAt >= AGAIN_MS) {
+    if (this.#latest?.lack === 'no-mark-sweep' && slot !== null && handle.isServing &&
+      this.kernel.now() - this.#askedAt >= AGAIN_MS) {
       this.#askedAt = this.kernel.now()
       this.kernel.tasks.run('collect', () => this.kernel.features.collect(slot))
     }

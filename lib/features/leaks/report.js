@@ -31,7 +31,10 @@ class Routes {
   /** @param {Record<string, any>} line */
   #add (line) {
     const [pid, upMs, liveBytes, markSweeps] = [line.pid, line.upMs, line.liveBytes, line.markSweeps].map(asNumber)
-    if (pid === null || upMs === null || liveBytes === null || markSweeps === null || typeof line.requests !== 'object' || line.requests === null) return
+    if (pid === null || upMs === null || liveBytes === null || markSweeps === null ||
+      typeof line.requests !== 'object' || line.requests === null) {
+      return
+    }
     this.#isSilent = false
     const requests = Object.entries(line.requests).slice(0, MOST_ROUTES)
       .map(([route, count]) => [route.slice(0, LONGEST_ROUTE), asCount(count)])
@@ -48,7 +51,8 @@ function linesOf ({ text, routes }, { paint, width }) {
   if (leaks.length === 0) return [paint('dim', text)]
   const titles = ['per request', '99.9 % interval', 'in all', 'requests']
   const rows = leaks.map(({ route, requests, bytesPerRequest, low, high }) => [
-    route, formatSize(Number(bytesPerRequest)), `${formatSize(Number(low))} to ${formatSize(Number(high))}`, formatSize(Number(bytesPerRequest) * requests), short(requests)
+    route, formatSize(Number(bytesPerRequest)), `${formatSize(Number(low))} to ${formatSize(Number(high))}`,
+    formatSize(Number(bytesPerRequest) * requests), short(requests)
   ])
   const left = width - 10 -
     titles.reduce((sum, title, i) => sum + Math.max(title.length, ...rows.map(row => row[i + 1].length)), 0)

@@ -248,7 +248,8 @@ const LACKS = {
 function leakSentence (lack, routes, suspect) {
   if (lack !== null) return `not enough evidence that a route leaks: ${suspect ? `${suspect} ` : ''}${LACKS[lack]}`
   const [first, ...more] = routes.filter(({ leaks }) => leaks)
-  return `${first.route} keeps about ${formatSize(Math.round(Number(first.bytesPerRequest)))} of each request${more.length > 0 ? `; ${count(more.length, 'more route')} leak${more.length === 1 ? 's' : ''}` : ''}`
+  return `${first.route} keeps about ${formatSize(Math.round(Number(first.bytesPerRequest)))} of each ` +
+    `request${more.length > 0 ? `; ${count(more.length, 'more route')} leak${more.length === 1 ? 's' : ''}` : ''}`
 }
 
 module.exports = { RouteMemory, leakSentence }

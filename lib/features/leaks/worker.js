@@ -96,7 +96,9 @@ class RouteCounter {
     const index = this.#indices.get(hash)
     if (index !== undefined) return index
     if (this.names.length === MOST_ROUTES || (pattern === null && response.statusCode === 404)) return 0
-    const path = pattern === null ? pathTemplate(url) : `${request.baseUrl ? pathTemplate(request.baseUrl) : ''}${pattern}`
+    const path = pattern === null
+      ? pathTemplate(url)
+      : `${request.baseUrl ? pathTemplate(request.baseUrl) : ''}${pattern}`
     this.#indices.set(hash, this.names.length)
     this.counts.push(0)
     return this.names.push(`${method} ${path}`.slice(0, LONGEST_ROUTE)) - 1

@@ -15,7 +15,8 @@ module.exports = Object.freeze({
   isOn: () => true,
   api: ['onLease'],
   fromWorker: ({ kind, optional, flag }) => ({
-    lease: kind('its app waits for the lease of the slot; `isHeld`: it has it, from a primary that has died', { isHeld: optional(flag) }),
+    lease: kind('its app waits for the lease of the slot; `isHeld`: it has it, from a primary that has died',
+      { isHeld: optional(flag) }),
     'lease-over': kind('this worker drains, and its app has ended what it did with the lease')
   }),
   fromPrimary: ({ kind, count }) => ({
@@ -23,7 +24,10 @@ module.exports = Object.freeze({
   }),
   ofWorker: known => ({ lease: known ?? null }),
   events: {
-    'worker.lease': { sentence: ({ slot, pid, waitedMs }, { time }) => `slot ${slot} (${pid}) has the lease of its number${waitedMs > 0 ? `, ${time(waitedMs)} after it asked` : ''}` }
+    'worker.lease': {
+      sentence: ({ slot, pid, waitedMs }, { time }) =>
+        `slot ${slot} (${pid}) has the lease of its number${waitedMs > 0 ? `, ${time(waitedMs)} after it asked` : ''}`
+    }
   },
   primary: () => kernel => new (require('./primary').Leases)(kernel),
   worker: () => require('./worker').takeLease

@@ -7,11 +7,14 @@ module.exports = Object.freeze({
   name: 'max-fds',
   options: ({ row, types }) => [
     row('maxFds', '--max-fds <n|percent>', types.countOrPercent(16, 1e9, 'the limit of the process'), null, 'none',
-      'open file descriptors, connections among them, before a worker is replaced, as a number or a percentage of its limit; Linux only')
+      'open file descriptors, connections among them, before a worker is replaced, as a number or a percentage ' +
+        'of its limit; Linux only')
   ],
   group: 'Memory and other limits:',
   isOn: options => options.maxFds !== null,
-  refuse: () => require('./descriptors').hasDescriptors() ? null : { option: 'maxFds', given: 'a limit', accepts: 'none on this system: it has no /proc/<pid>/fd' },
+  refuse: () => require('./descriptors').hasDescriptors()
+    ? null
+    : { option: 'maxFds', given: 'a limit', accepts: 'none on this system: it has no /proc/<pid>/fd' },
   figures: { fds: { metric: { name: 'open_fds', help: 'With --max-fds: open file descriptors.' } } },
   primary: () => () => ({ probe: ({ pid }) => require('./descriptors').descriptorProbe(Number(pid)) }),
   limit: {

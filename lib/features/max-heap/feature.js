@@ -20,10 +20,12 @@ module.exports = Object.freeze({
   isOn: options => options.maxHeap !== null,
   figures: {
     heapUsedBytes: {
-      beat: bytesOrNull, metric: { name: 'heap_live_bytes', help: 'With --max-heap: heap in use after the last mark-sweep.' }
+      beat: bytesOrNull,
+      metric: { name: 'heap_live_bytes', help: 'With --max-heap: heap in use after the last mark-sweep.' }
     },
     heapLimitBytes: {
-      beat: bytesOrNull, metric: { name: 'heap_limit_bytes', help: 'With --max-heap: heap at which V8 ends the worker.' }
+      beat: bytesOrNull,
+      metric: { name: 'heap_limit_bytes', help: 'With --max-heap: heap at which V8 ends the worker.' }
     }
   },
   worker: () => ({ onCollected }) => {
@@ -42,6 +44,7 @@ module.exports = Object.freeze({
     figure: 'heapUsedBytes',
     whole: 'heapLimitBytes',
     isOverBy: 'latest',
-    sentence: ({ figure, most }, { size }) => `${size(figure)} of heap in use after a mark-sweep, above ${size(most)} (heap)`
+    sentence: ({ figure, most }, { size }) =>
+      `${size(figure)} of heap in use after a mark-sweep, above ${size(most)} (heap)`
   }
 })

@@ -42,7 +42,8 @@ class Trails {
     emptying.holds.push({ isActive: () => this.departed.size > 0, release: () => this.#endDeparted() })
     channel.on({
       ahead: ({ id, mark }) => this.departed.get(id)?.tell(mark),
-      behind: ({ id, bytes, ...about }) => this.arrived.get(id)?.take({ bytes: Buffer.from(bytes ?? '', 'base64'), ...about })
+      behind: ({ id, bytes, ...about }) =>
+        this.arrived.get(id)?.take({ bytes: Buffer.from(bytes ?? '', 'base64'), ...about })
     })
   }
 
@@ -154,7 +155,8 @@ class Departed {
     for (; bytes.length - at > MOST_BYTES; at += MOST_BYTES) {
       this.trails.channel.send('behind', { id, bytes: bytes.toString('base64', at, at + MOST_BYTES) })
     }
-    this.trails.channel.send('behind', { id, ...bytes.length > at && { bytes: bytes.toString('base64', at) }, ...about })
+    this.trails.channel.send('behind',
+      { id, ...bytes.length > at && { bytes: bytes.toString('base64', at) }, ...about })
   }
 }
 

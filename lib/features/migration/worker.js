@@ -83,14 +83,21 @@ function migrate ({ channel, tracker, inbox, emptying, callApp }) {
 /** @param {unknown} kind @throws {TypeError} */
 function checked (kind) {
   if (typeof kind === 'string' && kind.length > 0 && kind.length <= LONGEST_KIND) return kind
-  throw new TypeError(`the kind of a connection is a text of 1 to ${LONGEST_KIND} characters; it is ${JSON.stringify(kind)}`)
+  throw new TypeError(`the kind of a connection is a text of 1 to ${LONGEST_KIND} characters; ` +
+    `it is ${JSON.stringify(kind)}`)
 }
 
 /** @param {unknown} state @param {Buffer} unread @returns {Buffer} @throws {Error} where it cannot be sent */
 function serialized (state, unread) {
   const bytes = serialize(state)
-  if (bytes.length > MOST_STATE) throw new RangeError(`the state of a connection has ${bytes.length} bytes, and moves with ${MOST_STATE} at the most: it stays in its worker`)
-  if (unread.length > MOST_UNREAD) throw new RangeError(`${unread.length} bytes of a connection are unread, and it moves with ${MOST_UNREAD} at the most: it stays in its worker`)
+  if (bytes.length > MOST_STATE) {
+    throw new RangeError(`the state of a connection has ${bytes.length} bytes, and moves with ${MOST_STATE} ` +
+      'at the most: it stays in its worker')
+  }
+  if (unread.length > MOST_UNREAD) {
+    throw new RangeError(`${unread.length} bytes of a connection are unread, and it moves with ${MOST_UNREAD} ` +
+      'at the most: it stays in its worker')
+  }
   return bytes
 }
 

@@ -24,7 +24,9 @@
 module.exports = Object.freeze({
   name: 'output',
   options: ({ row, types }) => [
-    row('output', '--output <inherit|lines>', types.oneOf('inherit', 'lines'), null, 'inherit; lines with --prefix', "lines: the workers' output passes through the supervisor, which keeps their lines whole; inherit: each worker writes by itself"),
+    row('output', '--output <inherit|lines>', types.oneOf('inherit', 'lines'), null, 'inherit; lines with --prefix',
+      "lines: the workers' output passes through the supervisor, which keeps their lines whole; " +
+        'inherit: each worker writes by itself'),
     row('prefix', '--prefix', types.boolean(), false, 'off', "prefix each line of the workers' output with the slot")
   ],
   group: 'Output and control:',
@@ -33,5 +35,6 @@ module.exports = Object.freeze({
     if (prefix && output === 'inherit') refuse('output', `lines with ${of('prefix').called}`)
   },
   isOn: ({ output }) => output === 'lines',
-  passOn: ({ prefix }) => (stream, output, slot) => new (require('./worker-output').WorkerOutput)(stream, output, prefix ? () => `[${slot()}] ` : () => '')
+  passOn: ({ prefix }) => (stream, output, slot) =>
+    new (require('./worker-output').WorkerOutput)(stream, output, prefix ? () => `[${slot()}] ` : () => '')
 })

@@ -46,7 +46,9 @@ class FleetTally {
     if (sum.requests < ENOUGH) return
     const ofOne = Math.max(...this.#most.values())
     if (sum.found === 0) this.#tell('sticky-none', { requests: sum.requests, begun: sum.begun })
-    else if (ofOne >= NEARLY_ALL * sum.requests && this.fleet.desired > 1) this.#tell('sticky-one', { requests: sum.requests, most: ofOne })
+    else if (ofOne >= NEARLY_ALL * sum.requests && this.fleet.desired > 1) {
+      this.#tell('sticky-one', { requests: sum.requests, most: ofOne })
+    }
     this.#sum = { requests: 0, found: 0, begun: 0 }
     this.#most.clear()
   }

@@ -25,7 +25,9 @@ class SessionsForSuccessor {
   constructor (successor, slots, wanted) {
     this.successor = successor
     const sessions = Array.from(slots, ([session, slot]) => ({ session, slot }))
-    for (let i = 0; i === 0 || i < sessions.length; i += AT_ONCE) successor.send('sessions', { slots: wanted, sessions: sessions.slice(i, i + AT_ONCE) })
+    for (let i = 0; i === 0 || i < sessions.length; i += AT_ONCE) {
+      successor.send('sessions', { slots: wanted, sessions: sessions.slice(i, i + AT_ONCE) })
+    }
   }
 
   /** A worker has begun it. @param {string} session @param {number} slot */

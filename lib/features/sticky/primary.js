@@ -23,7 +23,8 @@ function keepSessions (kernel) {
       tally.connect(handle)
       handle.on('address', ({ query: { address, port }, data }) => {
         if (data === undefined) return // https servers alone have any
-        const error = new RecycleError('RECYCLE_STICKY_TLS', { option: '--sticky', address: port > 0 ? `port ${port}` : address })
+        const error = new RecycleError('RECYCLE_STICKY_TLS',
+          { option: '--sticky', address: port > 0 ? `port ${port}` : address })
         if (!kernel.lifecycle.hasServed) return kernel.abandon(error)
         record('fleet.warning', { warning: 'sticky-tls', slot: handle.slot, pid: handle.pid, why: error.message })
         if (handle.state === 'spawning') handle.process.kill('SIGKILL') // so that a reload fails

@@ -118,7 +118,9 @@ class Transfers {
   /** @param {string} id @param {unknown} value */
   #send (id, value) {
     const bytes = serialize(value)
-    if (bytes.length > LONGEST_VALUE) throw new RecycleError('RECYCLE_SESSION_TOO_LARGE', { bytes: bytes.length, most: LONGEST_VALUE })
+    if (bytes.length > LONGEST_VALUE) {
+      throw new RecycleError('RECYCLE_SESSION_TOO_LARGE', { bytes: bytes.length, most: LONGEST_VALUE })
+    }
     this.channel.send('transfer', { session: id, value: bytes.toString('base64') })
     this.onSent(id)
   }

@@ -135,7 +135,9 @@ class Sessions {
   /** Another primary has this worker. */
   adopted () {
     for (const session of this.#own.keys) this.channel.call('own', { session }, () => {})
-    if (this.state.current === 'draining' && this.#kept !== 'all') this.channel.send('transferred', { except: [...this.#kept ?? []] })
+    if (this.state.current === 'draining' && this.#kept !== 'all') {
+      this.channel.send('transferred', { except: [...this.#kept ?? []] })
+    }
   }
 
   /**
@@ -241,7 +243,8 @@ class Sessions {
     const { acceptor, exchanges, isPinned } = connection
     if (!this.state.isServing && this.sender.isSpent) return false // the fleet stops
     // A pipelined request, and one to a server that handles CONNECT itself, are handled where they are.
-    return this.channel.isUp && acceptor.isMovable && !isPinned && exchanges.length === 0 && acceptor.server.listenerCount('connect') === 1
+    return this.channel.isUp && acceptor.isMovable && !isPinned && exchanges.length === 0 &&
+      acceptor.server.listenerCount('connect') === 1
   }
 
   /** @param {any} request @param {any} socket */

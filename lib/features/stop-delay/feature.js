@@ -12,21 +12,30 @@
 module.exports = Object.freeze({
   name: 'stop-delay',
   options: ({ row, types }) => [
-    row('stopDelay', '--stop-delay <time>', types.time(0, '0'), 0, '0', 'time for which a fleet that is to stop still accepts, while it is not ready and answers say Connection: close', 'stopDelayMs')
+    row('stopDelay', '--stop-delay <time>', types.time(0, '0'), 0, '0',
+      'time for which a fleet that is to stop still accepts, while it is not ready and answers say Connection: close',
+      'stopDelayMs')
   ],
   group: 'Replacing workers:',
   isOn: ({ stopDelayMs }) => stopDelayMs > 0,
   beforeStopMs: ({ stopDelayMs }) => stopDelayMs,
   fromPrimary: ({ kind }) => ({
-    'announce-close': kind('the fleet stops soon (--stop-delay): responses say that their connection closes, and this worker serves on')
+    'announce-close': kind('the fleet stops soon (--stop-delay): responses say that their connection closes, ' +
+      'and this worker serves on')
   }),
   events: {
-    'fleet.stop-delay': { sentence: ({ delayMs }, { time }) => `the fleet accepts for ${time(delayMs)} more (--stop-delay): it is not ready, and answers say Connection: close` }
+    'fleet.stop-delay': {
+      sentence: ({ delayMs }, { time }) =>
+        `the fleet accepts for ${time(delayMs)} more (--stop-delay): it is not ready, and answers say Connection: close`
+    }
   },
   primary: () => require('./primary').delayStop,
   worker: () => require('./worker').announceClose,
   status: {
     key: 'stopDelay',
-    lines: ({ leftMs }, paint) => leftMs === null ? [] : [paint('yellow', `stopping in ${Math.ceil(leftMs / 1000)}s (--stop-delay): until then the fleet accepts, and answers say Connection: close`)]
+    lines: ({ leftMs }, paint) => leftMs === null
+      ? []
+      : [paint('yellow', `stopping in ${Math.ceil(leftMs / 1000)}s (--stop-delay): until then the fleet accepts, ` +
+        'and answers say Connection: close')]
   }
 })

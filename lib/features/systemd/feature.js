@@ -27,7 +27,8 @@ module.exports = Object.freeze({
   environment: { NOTIFY_SOCKET: true, WATCHDOG_USEC: true, WATCHDOG_PID: false },
   operate ({ NOTIFY_SOCKET, WATCHDOG_PID, WATCHDOG_USEC = '' }, supervisor, by) {
     if (!NOTIFY_SOCKET) return null
-    const isWatched = /^\d+$/.test(WATCHDOG_USEC) && Number(WATCHDOG_USEC) > 0 && (WATCHDOG_PID === undefined || Number(WATCHDOG_PID) === process.pid)
+    const isWatched = /^\d+$/.test(WATCHDOG_USEC) && Number(WATCHDOG_USEC) > 0 &&
+      (WATCHDOG_PID === undefined || Number(WATCHDOG_PID) === process.pid)
     const how = { notifySocket: NOTIFY_SOCKET, watchdogMs: isWatched ? Number(WATCHDOG_USEC) / 1000 : null }
     return new (require('./notifier').ServiceNotifier)(supervisor, how, by)
   },

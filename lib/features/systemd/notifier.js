@@ -102,7 +102,8 @@ class ServiceNotifier {
   #describe () {
     const { isStopping } = this.supervisor
     const { totals: { workers, ready, recycles }, crashing } = this.supervisor.status()
-    return (this.#status = `${isStopping ? 'stopping: ' : ''}${ready} of ${count(workers, 'worker')} ready, ${count(recycles, 'recycle')}${crashing ? `; ${sayCrashing(crashing)}` : ''}`)
+    return (this.#status = `${isStopping ? 'stopping: ' : ''}${ready} of ${count(workers, 'worker')} ready, ` +
+      `${count(recycles, 'recycle')}${crashing ? `; ${sayCrashing(crashing)}` : ''}`)
   }
 
   /** @param {Message} message joins the one that waits, unless it tells of another state */
@@ -155,7 +156,8 @@ function run (assignments, env) {
     let said = ''
     child.stderr.setEncoding('utf8').on('data', text => { said += text })
     child.once('error', error => resolve(error.message))
-    child.once('close', (code, signal) => resolve(code === 0 ? null : said.trim() || `${PROGRAM} ended with ${signal ?? `code ${code}`}`))
+    child.once('close',
+      (code, signal) => resolve(code === 0 ? null : said.trim() || `${PROGRAM} ended with ${signal ?? `code ${code}`}`))
   })
 }
 

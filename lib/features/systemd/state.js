@@ -76,7 +76,9 @@ class ServiceState {
         if (this.#phase === 'reloading' && line.warning === 'rollout-stopped') return this.#run()
     }
     if (this.#phase === 'starting' && line.event !== 'worker.sample' && isReady()) return this.#run()
-    if (this.#phase === 'reloading' && (line.event === 'worker.spawn' || line.event === 'recycled')) return extend(longestRecycleMs(this.timeouts))
+    if (this.#phase === 'reloading' && (line.event === 'worker.spawn' || line.event === 'recycled')) {
+      return extend(longestRecycleMs(this.timeouts))
+    }
     return {}
   }
 

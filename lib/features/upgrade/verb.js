@@ -11,7 +11,8 @@ async function upgrade (supervisor, { node }, progress, during) {
   }
   supervisor.handover.on('progress', onBooted)
   let pid = 0
-  const recycled = await during(supervisor, ['recycled'], lines => progress({ done: Math.min(of, booted + lines.length), of, line: lines.at(-1) }), async () => {
+  const recycled = await during(supervisor, ['recycled'], lines =>
+    progress({ done: Math.min(of, booted + lines.length), of, line: lines.at(-1) }), async () => {
     ({ pid } = await supervisor.upgrade({ node }))
   }).finally(() => supervisor.handover.removeListener('progress', onBooted))
   return { pid, recycled }
@@ -29,10 +30,12 @@ const INITS = ['tini', 'docker-init', 'podman-init', 'catatonit', 'dumb-init']
 function whyNoUpgrade ({ pid, startedBy, init, env }) {
   if (pid === 1) return 'recycle is PID 1, and the container ends with it; start a container of the new version instead'
   if (startedBy === 1 && init !== null && INITS.includes(init)) {
-    return `${init}, the init of this container, ends with the process that it has started, which is this one; start a container of the new version instead`
+    return `${init}, the init of this container, ends with the process that it has started, which is this one; ` +
+      'start a container of the new version instead'
   }
   if (env.SYSTEMD_EXEC_PID === String(pid) && !env.NOTIFY_SOCKET) {
-    return 'systemd would end the service with this process; with Type=notify and NotifyAccess=all in the unit it is told of the new one'
+    return 'systemd would end the service with this process; with Type=notify and NotifyAccess=all in the unit ' +
+      'it is told of the new one'
   }
   return null
 }

@@ -50,7 +50,8 @@ function draw (focus, above) {
 
 function box (branch, depth, left, width, way) {
   const { name, at, kind, bytes, total } = branch
-  const text = `${name} ${at}: ${size(total)} (${(100 * total / (root.total || 1)).toFixed(1)} %), ${size(bytes)} by itself`
+  const text = `${name} ${at}: ${size(total)} (${(100 * total / (root.total || 1)).toFixed(1)} %), ` +
+    `${size(bytes)} by itself`
   const button = h(`button.frame.${kind}`, { title: text }, [width > 0.03 ? `${name} ${at}` : ''])
   button.style.left = `${100 * left}%`
   button.style.width = `${100 * width}%`
@@ -71,11 +72,13 @@ document.getElementById('page').replaceChildren(
   h('h2', {}, ['What has grown, by the stack that allocated it']),
   h('div.panel', {}, root.total > 0 ? [flame] : ['Nothing.']),
   detail,
-  h('p.hint', {}, [h('span.app', {}, ["the app's code"]), h('span.package', {}, ['packages']), h('span.node', {}, ['Node.js'])]),
+  h('p.hint', {},
+    [h('span.app', {}, ["the app's code"]), h('span.package', {}, ['packages']), h('span.node', {}, ['Node.js'])]),
   h('h2', {}, ['Functions']),
   h('div.panel.wide', {}, [h('table', {}, [
     h('thead', {}, [h('tr', {}, titles.map((title, i) => h(i > 3 ? 'th.left' : 'th', { scope: 'col' }, [title])))]),
-    h('tbody', {}, rows.map(({ cells, isSure, isGrowing }) => h(isSure && isGrowing ? 'tr.bad' : 'tr', {}, cells.map((cell, i) => h(i > 3 ? 'td.left' : 'td', {}, [cell])))))
+    h('tbody', {}, rows.map(({ cells, isSure, isGrowing }) =>
+      h(isSure && isGrowing ? 'tr.bad' : 'tr', {}, cells.map((cell, i) => h(i > 3 ? 'td.left' : 'td', {}, [cell])))))
   ])]),
   h('p.hint.below', {}, ['Red: it has grown in both halves of the time, by enough samples to tell it from chance.'])
 )
