@@ -130,7 +130,9 @@ class Batches {
 /** @param {number} number @param {Item[]} items */
 function batch (number, items) {
   let descriptors = 0
-  return message('batch', { number, messages: items.map(({ message, handle }) => handle ? { ...message, descriptor: descriptors++ } : message) })
+  return message('batch', {
+    number, messages: items.map(({ message, handle }) => handle ? { ...message, descriptor: descriptors++ } : message)
+  })
 }
 
 /** @param {Item} item */

@@ -53,7 +53,8 @@ function startForeign (makeHandle, start) {
 function release (process) {
   process.onexit = () => {} // Node calls it for what is not thrown, as EAGAIN
   try {
-    Reflect.apply(nodeSpawn, { _handle: process }, [{ file: '/dev/null/none', args: [], envPairs: [], stdio: 'ignore' }])
+    Reflect.apply(nodeSpawn, { _handle: process },
+      [{ file: '/dev/null/none', args: [], envPairs: [], stdio: 'ignore' }])
     process.close()
   } catch {} // ENOTDIR: Node has closed it
 }

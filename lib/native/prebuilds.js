@@ -28,7 +28,9 @@ function prebuiltFile (folder, arch = process.arch, libc = LIBC) {
  */
 function binariesOf (folder) {
   const built = path.join(folder, 'build', 'Release')
-  const builds = fs.existsSync(built) ? fs.readdirSync(built).filter(file => file.endsWith('.node')).map(file => path.join(built, file)) : []
+  const builds = fs.existsSync(built)
+    ? fs.readdirSync(built).filter(file => file.endsWith('.node')).map(file => path.join(built, file))
+    : []
   return [...builds, prebuiltFile(folder)].filter(file => fs.existsSync(file))
 }
 

@@ -21,7 +21,9 @@ function readNow (file) {
   const fd = fs.openSync(file, 'r')
   try {
     let text = ''
-    for (let length; (length = fs.readSync(fd, PAGE, 0, PAGE.length, null)) > 0;) text += PAGE.toString('latin1', 0, length)
+    for (let length; (length = fs.readSync(fd, PAGE, 0, PAGE.length, null)) > 0;) {
+      text += PAGE.toString('latin1', 0, length)
+    }
     return text
   } finally {
     fs.closeSync(fd)

@@ -35,7 +35,8 @@ function isUnderNodemon (ancestors) {
 function shellAsInit (ancestors) {
   const init = ancestors.find(({ pid }) => pid === 1)
   const words = init?.command.slice(0, 2).flatMap(word => word.split(' ', 1)) ?? []
-  const isShell = words.some(word => /(^|\/)(sh|bash|dash|ash|zsh|npm|npm-cli\.js|pnpm|pnpm\.cjs|yarn|yarn\.js)$/.test(word))
+  const isShell = words.some(word =>
+    /(^|\/)(sh|bash|dash|ash|zsh|npm|npm-cli\.js|pnpm|pnpm\.cjs|yarn|yarn\.js)$/.test(word))
   return init && isShell ? init.command.join(' ').trim() : null
 }
 

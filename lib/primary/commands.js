@@ -48,7 +48,9 @@ class Commands extends Part {
     const place = this.#slotOf(slot)
     const { incumbent } = place
     place.variant = incumbent ? variant : null
-    if (!incumbent) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: 'it has no worker at the moment' })
+    if (!incumbent) {
+      throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: 'it has no worker at the moment' })
+    }
     const outcome = this.recycler.requests.open(place, incumbent)
     incumbent.condemnation.request('requested', { isCommanded: true })
     this.look({ requestedAlone: true })
@@ -92,14 +94,23 @@ class Commands extends Part {
     if (workers === 'auto') return this.#unpin()
     const { maxSurge, maxUnavailable } = this.options
     const bounds = boundsOf(this.options)
-    const refuse = (/** @type {string} */ accepts) => { throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts }) }
-    if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) refuse(`a whole number from 1 to 1024${bounds ? ', or auto' : ''}`)
+    const refuse = (/** @type {string} */ accepts) => {
+      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts })
+    }
+    if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) {
+      refuse(`a whole number from 1 to 1024${bounds ? ', or auto' : ''}`)
+    }
     this.stopping.throwIfAborted()
-    if (workers < fewestWorkers({ maxSurge, maxUnavailable })) refuse(`more than maxUnavailable, which is ${maxUnavailable}`)
+    if (workers < fewestWorkers({ maxSurge, maxUnavailable })) {
+      refuse(`more than maxUnavailable, which is ${maxUnavailable}`)
+    }
     const { sizing } = this.options
     const freshBytes = workers > this.fleet.desired ? this.autoSize.freshBytes : null
     const noBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, workers, freshBytes) : null
-    if (noBudget !== null) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'maxRss', given: `auto with ${workers} workers`, accepts: noBudget })
+    if (noBudget !== null) {
+      throw new RecycleError('RECYCLE_BAD_OPTION',
+        { option: 'maxRss', given: `auto with ${workers} workers`, accepts: noBudget })
+    }
     this.fleet.isPinned = bounds !== null
     this.resize(workers, 'requested')
     const failing = () => this.fleet.failing(this.fleet.wanted)
@@ -109,14 +120,26 @@ class Commands extends Part {
     const failed = failing()
     if (failed === undefined) return
     const { slot, boots: { failures }, unready } = failed
-    throw new RecycleError('RECYCLE_NOT_READY', { what: `the worker of slot ${slot}`, slot, why: `${failures} have failed in a row${unready ? `: ${unready.why}` : ''}` })
+    throw new RecycleError('RECYCLE_NOT_READY', {
+      what: `the worker of slot ${slot}`,
+      slot,
+      why: `${failures} have failed in a row${unready ? `: ${unready.why}` : ''}`
+    })
   }
 
   #unpin () {
     const bounds = boundsOf(this.options)
-    if (bounds === null) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: 'auto', accepts: 'a whole number from 1 to 1024; auto only where the fleet was started with --workers <min>..<max>' })
+    if (bounds === null) {
+      throw new RecycleError('RECYCLE_BAD_OPTION', {
+        option: 'workers',
+        given: 'auto',
+        accepts: 'a whole number from 1 to 1024; auto only where the fleet was started with --workers <min>..<max>'
+      })
+    }
     this.stopping.throwIfAborted()
-    if (this.fleet.isPinned) this.record('fleet.unpin', { workers: this.fleet.desired, min: bounds.min, max: bounds.max })
+    if (this.fleet.isPinned) {
+      this.record('fleet.unpin', { workers: this.fleet.desired, min: bounds.min, max: bounds.max })
+    }
     this.fleet.isPinned = false
   }
 
@@ -149,10 +172,16 @@ class Commands extends Part {
     const workers = this.fleet.all().filter(handle => handle.hasEntered && !handle.isGone)
     const answers = await Promise.all(workers.map(async ({ slot, pid }, i) => {
       const { why, listeners } = await workers[i].call('signal', { signal }, SIGNAL_MS)
-      return { slot, message: why ?? (listeners > 0 ? null : `the app has no listener for ${signal}, in the worker with pid ${pid}`) }
+      return {
+        slot,
+        message: why ?? (listeners > 0 ? null : `the app has no listener for ${signal}, in the worker with pid ${pid}`)
+      }
     }))
     const failed = answers.filter(({ message }) => message !== null)
-    return { ...this.record('fleet.signal', { signal, workers: workers.length, told: workers.length - failed.length }), failed }
+    return {
+      ...this.record('fleet.signal', { signal, workers: workers.length, told: workers.length - failed.length }),
+      failed
+    }
   }
 
   /** @param {number} slot @returns {Slot} */
@@ -178,8 +207,11 @@ function readSignal (given) {
   const name = `SIG${String(given).toUpperCase().replace(/^SIG/, '')}`
   const found = SIGNALS.find(signal => signal === name)
   if (found) return found
-  const instead = ['SIGTERM', 'SIGINT', 'SIGKILL', 'SIGQUIT'].includes(name) ? '; recycle stop ends the fleet, and recycle recycle <slot> replaces a worker' : ''
-  throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'the signal', given, accepts: `${SIGNALS.join(', ')}${instead}` })
+  const instead = ['SIGTERM', 'SIGINT', 'SIGKILL', 'SIGQUIT'].includes(name)
+    ? '; recycle stop ends the fleet, and recycle recycle <slot> replaces a worker'
+    : ''
+  throw new RecycleError('RECYCLE_BAD_OPTION',
+    { option: 'the signal', given, accepts: `${SIGNALS.join(', ')}${instead}` })
 }
 
 module.exports = { Commands, readSignal }

@@ -30,7 +30,9 @@ class Failures {
   /** @param {string} what has failed @param {unknown} error */
   note (what, error) {
     const { message = String(error), stack = '', syscall } = /** @type {NodeJS.ErrnoException} */ (error ?? {})
-    const why = syscall ? message : [message, stack.split('\n').find(line => /^ +at /.test(line))?.trim()].filter(Boolean).join(' ')
+    const why = syscall
+      ? message
+      : [message, stack.split('\n').find(line => /^ +at /.test(line))?.trim()].filter(Boolean).join(' ')
     if (this.mustEnd()) this.abandon(new RecycleError('RECYCLE_PRIMARY_FAILED', { what, why }))
     const kind = `${what}: ${why}`
     if (now() - (this.#told.get(kind) ?? -Infinity) < QUIET_MS) return
@@ -41,7 +43,8 @@ class Failures {
 
   /** Where this process is the fleet's alone: also what no task of ours has caught. */
   watchProcess () {
-    process.on('uncaughtException', (error, origin) => this.note(origin === 'unhandledRejection' ? 'a promise' : 'an event', error))
+    process.on('uncaughtException',
+      (error, origin) => this.note(origin === 'unhandledRejection' ? 'a promise' : 'an event', error))
   }
 }
 

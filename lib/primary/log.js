@@ -44,7 +44,9 @@ function openLog (options, outputs) {
   const output = outputs.of(2)
   const put = (/** @type {string} */ text) => output.log(`${text}\n`)
   const { isTTY } = process.stderr
-  const { textOf, warningOf } = format === 'json' ? jsonOf(options) : prettyOf({ colors: isTTY && process.stderr.hasColors() })
+  const { textOf, warningOf } = format === 'json'
+    ? jsonOf(options)
+    : prettyOf({ colors: isTTY && process.stderr.hasColors() })
   const isLogged = (/** @type {Level} */ level) => LEVELS[level] >= LEVELS[leastOf(options)]
   return {
     write: line => { if (!isQuiet(line) && isLogged(levelOf(line))) put(textOf(line)) },

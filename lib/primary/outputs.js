@@ -64,7 +64,8 @@ class Outputs {
     if (!own) return // --no-warnings
     process.removeListener('warning', own)
     process.on('warning', ({ name, message, stack }) =>
-      write(`(node:${process.pid}) ${process.execArgv.includes('--trace-warnings') && stack ? stack : `${name}: ${message}`}`))
+      write(`(node:${process.pid}) ` +
+        (process.execArgv.includes('--trace-warnings') && stack ? stack : `${name}: ${message}`)))
   }
 
   /** @param {import('node:child_process').ChildProcess} child @param {() => number | string} slot */

@@ -187,7 +187,8 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
           changed()
         },
         wait: ({ slot }) => recycler.waitForRoom(slot),
-        'before-recycle': ({ slot }) => features.beforeRecycle(/** @type {WorkerHandle} */ (fleet.slots.get(slot)?.incumbent)),
+        'before-recycle': ({ slot }) =>
+          features.beforeRecycle(/** @type {WorkerHandle} */ (fleet.slots.get(slot)?.incumbent)),
         rejoin: () => outOfRotation.rejoin(),
         'scale-away': ({ slot }) => recycler.scaleAway(slot),
         close: async ({ slot }) => lifecycle.close(slot),

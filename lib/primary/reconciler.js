@@ -129,7 +129,8 @@ class Reconciler {
     const facts = handle.facts()
     const figures = this.figuresOf(handle)
     const sample = figures?.sample ?? null
-    const isOverHard = facts.reason === 'hard-rss' || (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))
+    const isOverHard = facts.reason === 'hard-rss' ||
+      (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))
     const crossesAt = this.canForesee() ? figures?.crossesAt(facts.budget.softBytes) ?? null : null
     const judged = { bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, isOverHard, crossesAt }
     return { ...facts, ...judged, task: this.taskOf(handle), canWait: this.#canWait(handle) }

@@ -33,7 +33,9 @@ function assemble (app, args, options, { orphans, ...own } = {}) {
     const refusal = isOn(options) ? refuse?.(options) : null
     if (refusal) throw new RecycleError('RECYCLE_BAD_OPTION', refusal)
   }
-  const journal = options.journal === null ? null : require('../journal/writer').openJournal(options.journal, why => warn(supervisor, why))
+  const journal = options.journal === null
+    ? null
+    : require('../journal/writer').openJournal(options.journal, why => warn(supervisor, why))
   const outputs = new Outputs(options, loss => supervisor.announce('fleet.warning', loss))
   const log = openLog(options, outputs)
   if (orphans) outputs.takeWarnings(log.warn)

@@ -93,7 +93,10 @@ class Supervisor extends EventEmitter {
     const {
       options, parts: { fleet, tasks, sampler, memoryWatch, reconciler, features, succession }
     } = this
-    this.announce('fleet.start', { pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: sampler.meter.name, node: process.version, compileCache, options })
+    this.announce('fleet.start', {
+      pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: sampler.meter.name,
+      node: process.version, compileCache, options
+    })
     this.#watchOrphans()
     const why = options.revive ? whyNoRevival() : null
     if (why !== null) this.announce('fleet.warning', { warning: 'no-revival', why })
@@ -115,7 +118,8 @@ class Supervisor extends EventEmitter {
   #sayReady () {
     const { fleet, listeningSockets } = this.parts
     const { maxRssBytes } = budgetFor(this.options, this.size)
-    this.announce('fleet.ready', { pid: process.pid, listening: listeningSockets.urls(), workers: fleet.serving().length, maxRssBytes })
+    this.announce('fleet.ready',
+      { pid: process.pid, listening: listeningSockets.urls(), workers: fleet.serving().length, maxRssBytes })
     listeningSockets.warnOfUnused()
   }
 

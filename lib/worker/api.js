@@ -85,15 +85,18 @@ function offerApi (tracker, ofFeatures) {
       others.add(copy)
       channel?.send('copy', { version: copy })
     },
-    requestRecycle: reason => channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
-    pause: reason => channel?.send('pause', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
+    requestRecycle: reason =>
+      channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
+    pause: reason =>
+      channel?.send('pause', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     resume: () => channel?.send('resume'),
     pin: socket => tracker.pin(socket),
     replayable: response => {
       const exchange = tracker.of(response?.req?.socket)?.exchanges.find(exchange => exchange.response === response)
       if (exchange) exchange.isMarked = true
     },
-    onDrain: fn => hear('recycle:drain', about => { draining.push(Promise.resolve(callApp('onDrain', () => fn(about)))) }),
+    onDrain: fn =>
+      hear('recycle:drain', about => { draining.push(Promise.resolve(callApp('onDrain', () => fn(about)))) }),
     webSockets: (server, how) => require('./web-sockets').moveWebSockets(server, how, current),
     socketIO: (io, how = {}) => require('./socket-io').moveSocketIo(io, how, current),
     onServe: fn => {

@@ -49,7 +49,8 @@ async function warmUpApp (servers, requests, tracker) {
  */
 async function warmUp (server, requests, tracker) {
   // The bytes come as TLS would have deciphered them: a client certificate, say, is not to be had here.
-  const door = net.createServer({ allowHalfOpen: true, noDelay: true }, socket => server.emit('secureConnection', socket))
+  const door = net.createServer({ allowHalfOpen: true, noDelay: true },
+    socket => server.emit('secureConnection', socket))
   door.listen({ port: 0, host: '127.0.0.1', exclusive: true }) // of this process alone: the primary is not asked
   await once(door, 'listening')
   const { port } = /** @type {net.AddressInfo} */ (door.address())

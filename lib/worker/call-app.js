@@ -54,7 +54,8 @@ function passOn (where, error, kind) {
   if (++told <= MOST_TOLD) {
     tell({ where, error: String(error instanceof Error ? error.message : error).slice(0, LONGEST_ERROR) })
   }
-  const isHandled = process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback() || process.listenerCount(kind) > 0
+  const isHandled = process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback() ||
+    process.listenerCount(kind) > 0
   if (!isHandled) printError(`${inspect(error)}\n`)
   else if (kind === 'unhandledRejection') Promise.reject(error)
   else process.nextTick(() => { throw error })

@@ -140,7 +140,13 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   })
   const leaveAlone = () => {
     deadline.set(settings.drainTimeoutMs)
-    drain.begin({ reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false, replayAfterMs: null })
+    drain.begin({
+      reason: 'orphaned',
+      deadlineMs: settings.drainTimeoutMs,
+      lingerMs: settings.stopLingerMs,
+      handoff: false,
+      replayAfterMs: null
+    })
   }
   /** The primary has exited. Cluster would exit at once and reset what is in flight. */
   const onDown = () => {
@@ -174,7 +180,8 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   })
   signals.onHeld(signal => orphan.onSignal(signal))
 
-  const greet = () => channel.send('hello', { heapLimitBytes: getHeapStatistics().heap_size_limit, version, inspectorPort: inspectorPort() })
+  const greet = () => channel.send('hello',
+    { heapLimitBytes: getHeapStatistics().heap_size_limit, version, inspectorPort: inspectorPort() })
   let hasAsked = false
   /** @param {string} reason @returns {boolean} this worker leaves first */
   const askToLeave = reason => {
@@ -183,7 +190,8 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     return (hasAsked = true)
   }
   signals.onOwn(signal => askToLeave(`the app has given itself ${signal}`))
-  const holdOwnDisconnect = holdDisconnect(call => channel.isUp && state.current !== 'drained' && askToLeave(`the app has called ${call}`))
+  const holdOwnDisconnect = holdDisconnect(call =>
+    channel.isUp && state.current !== 'drained' && askToLeave(`the app has called ${call}`))
   streams.onTrouble(trouble => channel.send('output', trouble))
   onThrown(thrown => channel.send('threw', thrown))
   process.on('uncaughtExceptionMonitor', error => {

@@ -31,7 +31,10 @@ const LOOK_MS = 20
 const ORDER_MS = 5000 // a new primary that is silent for longer has died, too
 const RECEIVE_MS = 5
 /** Without the packages that the primary's are made with. @type {any} */
-const FORMAT = { time: (/** @type {number} */ ms) => `${ms / 1000} s`, worker: (/** @type {any} */ { slot, pid }) => `slot ${slot} (${pid})` }
+const FORMAT = {
+  time: (/** @type {number} */ ms) => `${ms / 1000} s`,
+  worker: (/** @type {any} */ { slot, pid }) => `slot ${slot} (${pid})`
+}
 const LEAVE_ON = ['SIGTERM', 'SIGINT', 'SIGQUIT']
 
 /**
@@ -198,8 +201,10 @@ class Orphan {
     const about = { slot: this.slot, pid: process.pid, oldPid: this.#primary, ...fields }
     const t = Date.now() // eslint-disable-line no-restricted-properties -- a time of day, for people and other journals
     const sentence = OF_ORPHANS[event].sentence?.(about, FORMAT)
-    if (log === 'json') printError(`${JSON.stringify({ level: 40, time: t, name: 'recycle', primary: this.#primary, event, ...about, msg: sentence })}\n`)
-    else if (log === 'pretty') printError(`recycle: ${sentence}\n`)
+    if (log === 'json') {
+      const line = { level: 40, time: t, name: 'recycle', primary: this.#primary, event, ...about, msg: sentence }
+      printError(`${JSON.stringify(line)}\n`)
+    } else if (log === 'pretty') printError(`recycle: ${sentence}\n`)
     if (journal !== null) append(journal, JSON.stringify({ v: 1, t, event, ...about, since }))
   }
 }

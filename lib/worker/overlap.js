@@ -72,7 +72,9 @@ class Overlap {
    */
   #onWrite (chunk, encoding, callback) {
     const [form, done] = typeof encoding === 'function' ? [undefined, encoding] : [encoding, callback]
-    const messages = this.#own.push(typeof chunk === 'string' ? Buffer.from(chunk, form) : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+    const messages = this.#own.push(typeof chunk === 'string'
+      ? Buffer.from(chunk, form)
+      : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
     if (messages.length === 0 && done) process.nextTick(done)
     messages.forEach((message, i) => this.#send(message, i === messages.length - 1 ? done : undefined))
     return true

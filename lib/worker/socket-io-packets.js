@@ -49,7 +49,8 @@ class Packets {
       if (isComing && this.#toCome > 0) this.#toCome--
       return
     }
-    const [, type, attachments = '0', namespace = '/', number] = /^([2356])(?:(\d+)-)?(?:(\/[^,]*),)?(\d+)?/.exec(data) ?? []
+    const [, type, attachments = '0', namespace = '/', number] = /^([2356])(?:(\d+)-)?(?:(\/[^,]*),)?(\d+)?/
+      .exec(data) ?? []
     if (isComing) this.#toCome += Number(attachments)
     if (type === undefined || number === undefined) return
     if (type !== '2' && type !== '5') return answered.delete(`${namespace},${number}`)

@@ -53,10 +53,16 @@ const PACKET_OFFSET = /,"[\w-]{6,}(\.[\w-]+)?"\]$/ // which an adapter adds to a
  * @throws {Error} if states are not kept
  */
 function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, said = NOTHING_SAID }) {
-  if (typeof io?.of !== 'function') throw new TypeError(`socketIO() takes a Server of the package socket.io; it is ${typeof io === 'object' ? 'another object' : String(io)}`)
+  if (typeof io?.of !== 'function') {
+    throw new TypeError('socketIO() takes a Server of the package socket.io; ' +
+      `it is ${typeof io === 'object' ? 'another object' : String(io)}`)
+  }
   const { engine } = io
   if (!engine) throw new Error('socketIO() is to be called when Socket.IO is attached to its HTTP server')
-  if (!io.opts.connectionStateRecovery) throw new Error('clients of Socket.IO move as those whose state is recovered: new Server(server, { connectionStateRecovery: {} })')
+  if (!io.opts.connectionStateRecovery) {
+    throw new Error('clients of Socket.IO move as those whose state is recovered: new Server(server, ' +
+      '{ connectionStateRecovery: {} })')
+  }
   // Packets that are not read here, and a window that cannot go to another process
   if (io.opts.parser || engine.opts.perMessageDeflate) return
   /** Messages that have come, until its clients are there. @type {Map<string, Session>} */
@@ -114,8 +120,15 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
       const isBetween = unread !== null && packets.received + framesBefore >= boundary.frames
       const sockets = [...members.get(conn) ?? []]
       if (overlaps.get(request.socket)?.isOver === false) return null
-      if (conn.readyState !== 'open' || conn.transport.name !== 'websocket' || !isBetween || packets.isBusy || sockets.length === 0) return null
-      const state = sockets.map(({ nsp, id, pid, rooms, data, handshake: { auth } }) => ({ namespace: nsp.name, auth, session: { sid: id, pid: pid ?? randomBytes(12).toString('base64url'), rooms: [...rooms], data } }))
+      if (conn.readyState !== 'open' || conn.transport.name !== 'websocket' || !isBetween || packets.isBusy ||
+        sockets.length === 0) {
+        return null
+      }
+      const state = sockets.map(({ nsp, id, pid, rooms, data, handshake: { auth } }) => ({
+        namespace: nsp.name,
+        auth,
+        session: { sid: id, pid: pid ?? randomBytes(12).toString('base64url'), rooms: [...rooms], data }
+      }))
       const { url, rawHeaders, httpVersion } = request
       const follow = followed(request.socket, () => closeAsMoved(conn))
       return { state: { url, rawHeaders, httpVersion, members: state }, unread, follow }
@@ -171,7 +184,8 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
         arriving.set(key, session)
         socket.once('close', () => arriving.delete(key)) // the new code may not have the namespace
       }
-      const joins = /** @type {Member[]} */ (members).map(({ namespace, auth, session: { pid } }) => textFrame(`40${namespace === '/' ? '' : `${namespace},`}${JSON.stringify({ ...auth, pid, offset: OFFSET })}`))
+      const joins = /** @type {Member[]} */ (members).map(({ namespace, auth, session: { pid } }) =>
+        textFrame(`40${namespace === '/' ? '' : `${namespace},`}${JSON.stringify({ ...auth, pid, offset: OFFSET })}`))
       writeNothingOnce(socket, () => {
         if (arrived) overlaps.set(socket, new Overlap(socket, { arrived, keyOf, close: () => socket.destroy() }))
       })

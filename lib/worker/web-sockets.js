@@ -39,7 +39,10 @@ const MESSAGES = new Set(['message', 'ping', 'pong'])
  */
 function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said = NOTHING_SAID }) {
   const { save = () => undefined, load, beforeClose = () => {}, rebalance, name = 'ws' } = how
-  if (typeof server?.handleUpgrade !== 'function' || !server.options) throw new TypeError(`webSockets() takes a WebSocketServer of the package ws; it is ${typeof server === 'object' ? 'another object' : String(server)}`)
+  if (typeof server?.handleUpgrade !== 'function' || !server.options) {
+    throw new TypeError('webSockets() takes a WebSocketServer of the package ws; ' +
+      `it is ${typeof server === 'object' ? 'another object' : String(server)}`)
+  }
   const kind = `websocket ${name}`
   const { options } = server
   /** Of requests that are being answered: what was negotiated. @type {WeakMap<http.IncomingMessage, string[]>} */
@@ -48,7 +51,8 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
     const given = options.perMessageDeflate === true ? {} : options.perMessageDeflate
     options.perMessageDeflate = { ...given, serverNoContextTakeover: true, clientNoContextTakeover: true }
   }
-  server.on('headers', (/** @type {string[]} */ headers, /** @type {http.IncomingMessage} */ request) => answers.set(request, headers))
+  server.on('headers',
+    (/** @type {string[]} */ headers, /** @type {http.IncomingMessage} */ request) => answers.set(request, headers))
   server.prependListener('connection', (/** @type {[any, http.IncomingMessage, ...any]} */ ...[ws, request, ...more]) =>
     track(ws, request, more))
 
@@ -80,8 +84,10 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
     socketOf.set(ws, socket)
     socket.once('close', () => open.delete(ws))
     if (isLast) setImmediate(close, ws)
-    if (more.length > 0 && !load) return said.stays(socket, 'arguments') // the other worker could not emit `connection` with these
-    const isStateless = (answers.get(request) ?? []).every(line => !/^sec-websocket-extensions:/i.test(line) || /server_no_context_takeover.*client_no_context_takeover|client_no_context_takeover.*server_no_context_takeover/.test(line))
+    // The other worker could not emit `connection` with these
+    if (more.length > 0 && !load) return said.stays(socket, 'arguments')
+    const isStateless = (answers.get(request) ?? []).every(line => !/^sec-websocket-extensions:/i.test(line) ||
+      (/server_no_context_takeover/.test(line) && /client_no_context_takeover/.test(line)))
     if (!isStateless) return said.stays(socket, 'compression')
     const boundary = new FrameBoundary()
     let emitted = 0
@@ -202,7 +208,9 @@ function requestOf (socket, { url, rawHeaders, httpVersion }) {
   const headers = {}
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i].toLowerCase()
-    headers[name] = Object.hasOwn(headers, name) ? `${headers[name]}${name === 'cookie' ? '; ' : ', '}${rawHeaders[i + 1]}` : rawHeaders[i + 1]
+    headers[name] = Object.hasOwn(headers, name)
+      ? `${headers[name]}${name === 'cookie' ? '; ' : ', '}${rawHeaders[i + 1]}`
+      : rawHeaders[i + 1]
   }
   return Object.assign(request, { method: 'GET', url, rawHeaders, httpVersion, headers, complete: true })
 }

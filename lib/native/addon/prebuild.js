@@ -23,7 +23,10 @@ const NODE = [process.env.npm_config_nodedir, path.dirname(path.dirname(process.
  * With one compiler the same source gives the same bytes: no path, no date, no build id. No C library is linked: its
  * functions are those of the process, whatever its version.
  */
-const FLAGS = ['-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-fPIC', '-shared', '-nostdlib', '-fvisibility=hidden', '-s', '-Wl,--build-id=none', '-Wl,-z,relro,-z,now']
+const FLAGS = [
+  '-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-fPIC', '-shared', '-nostdlib', '-fvisibility=hidden', '-s',
+  '-Wl,--build-id=none', '-Wl,-z,relro,-z,now'
+]
 
 /**
  * @param {string} machine @param {string} libc
@@ -32,17 +35,23 @@ const FLAGS = ['-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-fPIC', '-shar
 function headers (machine, libc) {
   // The kernel's, which musl has not
   const kernel = [`/usr/include/${machine}-linux-gnu`, `/usr/${machine}-linux-gnu/include`, '/usr/include']
-  return libc === 'glibc' ? [] : [`-specs=/usr/lib/${machine}-linux-musl/musl-gcc.specs`, ...kernel.flatMap(folder => ['-idirafter', folder])]
+  return libc === 'glibc'
+    ? []
+    : [`-specs=/usr/lib/${machine}-linux-musl/musl-gcc.specs`, ...kernel.flatMap(folder => ['-idirafter', folder])]
 }
 
 /** @param {string} folder of the addon @param {string} arch @param {string} libc */
 function compile (folder, arch, libc) {
   const file = prebuiltFile(folder, arch, libc)
   fs.mkdirSync(path.dirname(file), { recursive: true })
-  const flags = [...headers(MACHINES[arch], libc), `-DSOURCE="${sourceHash(folder)}"`, ...FLAGS, '-I', String(NODE), ...sourcesOf(folder), '-lgcc', '-o', file]
+  const flags = [
+    ...headers(MACHINES[arch], libc), `-DSOURCE="${sourceHash(folder)}"`, ...FLAGS, '-I', String(NODE),
+    ...sourcesOf(folder), '-lgcc', '-o', file
+  ]
   const { status, error } = spawnSync(`${MACHINES[arch]}-linux-gnu-gcc`, flags, { cwd: folder, stdio: 'inherit' })
   if (status === 0) return console.log(path.relative(process.cwd(), file))
-  console.error(`it cannot be compiled for ${arch} with ${libc}${error ? ` (${error.message})` : ''}; Debian's packages: ${PACKAGES}`)
+  console.error(`it cannot be compiled for ${arch} with ${libc}${error ? ` (${error.message})` : ''}; ` +
+    `Debian's packages: ${PACKAGES}`)
   process.exit(1)
 }
 

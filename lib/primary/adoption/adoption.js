@@ -92,8 +92,11 @@ class Adoption extends Part {
     const [{ facts: { oldPid } }] = orphans
     const gapMs = Math.max(0, at - since)
     this.latest = { oldPid, since, gapMs, workers: orphans.length + (this.latest?.workers ?? 0) }
-    this.record('fleet.adopted', { pid: process.pid, oldPid, since, gapMs, workers: orphans.map(({ facts }) => facts.pid) })
-    for (const orphan of orphans) this.tasks.run('adopt', () => this.recycler[orphan.facts.isLeaving ? 'seeOff' : 'boot'](this.#place(orphan)))
+    this.record('fleet.adopted',
+      { pid: process.pid, oldPid, since, gapMs, workers: orphans.map(({ facts }) => facts.pid) })
+    for (const orphan of orphans) {
+      this.tasks.run('adopt', () => this.recycler[orphan.facts.isLeaving ? 'seeOff' : 'boot'](this.#place(orphan)))
+    }
   }
 
   /** @param {OrphanProcess} orphan */
@@ -101,7 +104,11 @@ class Adoption extends Part {
     const { facts: { recycle, pid, sockets }, descriptors } = orphan
     descriptors.forEach((fd, i) => this.listeningSockets.adopt(sockets[i], fd))
     if (recycle === version) return true
-    this.record('fleet.warning', { warning: 'orphan', orphan: pid, why: `it is of recycle ${recycle}: it leaves, and its listening sockets are taken over` })
+    this.record('fleet.warning', {
+      warning: 'orphan',
+      orphan: pid,
+      why: `it is of recycle ${recycle}: it leaves, and its listening sockets are taken over`
+    })
     orphan.dismiss()
     return false
   }

@@ -118,7 +118,9 @@ class HandoffLedger {
     }
     const isPeer = this.#peers.has(sender)
     const reason = isPeer ? 'predecessor' : reasonOf(sender, { byLoad, ...parcel })
-    const entry = this.#enter({ id, sender, parcel, socket, reason, row, place: sender.isGone ? 'held' : isPeer ? 'lent' : 'offered' })
+    const entry = this.#enter({
+      id, sender, parcel, socket, reason, row, place: sender.isGone ? 'held' : isPeer ? 'lent' : 'offered'
+    })
     try {
       this.#place(entry)
     } catch (error) {

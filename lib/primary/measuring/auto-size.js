@@ -53,7 +53,8 @@ class AutoSize {
     const isServing = (/** @type {number} */ slot) => Number(this.fleet.slots.get(slot)?.incumbent?.isServing ?? false)
     const { desired, limitBytes, source } = sizing
     this.record('fleet.warning', { warning: 'few-workers', workers: to, desired, limitBytes, source, freshBytes })
-    this.resize(to, 'memory', { leaveFirst: this.fleet.wanted.toReversed().sort((a, b) => isServing(a) - isServing(b)) })
+    this.resize(to, 'memory',
+      { leaveFirst: this.fleet.wanted.toReversed().sort((a, b) => isServing(a) - isServing(b)) })
     for (const handle of this.fleet.all()) {
       handle.budget = drawBudget(this.options, to, Math.random())
       this.record('worker.budget', { slot: handle.slot, pid: handle.pid, budget: handle.budget })

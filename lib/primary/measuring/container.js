@@ -39,7 +39,8 @@ const { readNow } = require('../../native/proc')
 const VERSIONS = {
   1: {
     // The second is of the cgroups above, too, which may not be visible.
-    limits: read => [readLimit(read('memory.limit_in_bytes')), readFigure(read('memory.stat'), 'hierarchical_memory_limit')],
+    limits: read =>
+      [readLimit(read('memory.limit_in_bytes')), readFigure(read('memory.stat'), 'hierarchical_memory_limit')],
     used: 'memory.usage_in_bytes',
     droppable: 'total_inactive_file',
     hits: read => Number(read('memory.failcnt')),
@@ -103,7 +104,12 @@ class Container {
     const version = VERSIONS[this.#memory.version]
     const read = this.#in(folder)
     const usedBytes = Number(read(version.used)) - (readFigure(read('memory.stat'), version.droppable) ?? 0)
-    return { ...common, usedBytes: Math.max(0, usedBytes), pressure: readPressure(read('memory.pressure') ?? pressure), limitHits: version.hits(read) }
+    return {
+      ...common,
+      usedBytes: Math.max(0, usedBytes),
+      pressure: readPressure(read('memory.pressure') ?? pressure),
+      limitHits: version.hits(read)
+    }
   }
 
   /** @returns {MemoryReading['source']} */
@@ -113,7 +119,8 @@ class Container {
 
   /** The kernel counts a kill before the process exits, in the cgroup of that process. @returns {number | null} */
   #oomKills () {
-    const own = this.#memory && readFigure(this.#in(this.#memory.folders[0])(VERSIONS[this.#memory.version].kills), 'oom_kill')
+    const own = this.#memory &&
+      readFigure(this.#in(this.#memory.folders[0])(VERSIONS[this.#memory.version].kills), 'oom_kill')
     return own ?? readFigure(this.#read('/proc/vmstat'), 'oom_kill')
   }
 

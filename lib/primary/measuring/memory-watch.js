@@ -60,7 +60,10 @@ class MemoryWatch {
     }
     this.record('fleet.memory', this.latest)
     const isNear = isNearLimit(this.latest, this.#isNear)
-    if (isNear && !this.#isNear) this.record('fleet.warning', { warning: 'memory-limit', source, limitBytes, usedBytes, nextLookMs: this.nextLookMs })
+    if (isNear && !this.#isNear) {
+      this.record('fleet.warning',
+        { warning: 'memory-limit', source, limitBytes, usedBytes, nextLookMs: this.nextLookMs })
+    }
     this.#isNear = isNear
   }
 

@@ -55,7 +55,8 @@ class Sampler {
     this.#figures.set(handle, figures)
     handle.once('exit', () => figures.close())
     // Before it has had requests
-    figures.fresh = this.read(handle, { inFull: ['rss', 'anon'].includes(this.options.metric) ? null : false }).catch(() => null)
+    figures.fresh = this.read(handle, { inFull: ['rss', 'anon'].includes(this.options.metric) ? null : false })
+      .catch(() => null)
   }
 
   /**
@@ -127,7 +128,8 @@ class Sampler {
     this.#isLooking = true
     try {
       while (this.#next !== 'none') {
-        const handles = this.fleet.watched().filter(handle => this.#next === 'all' || (handle.reason === null && this.#requestOf(handle) !== null))
+        const handles = this.fleet.watched().filter(handle =>
+          this.#next === 'all' || (handle.reason === null && this.#requestOf(handle) !== null))
         this.#next = 'none'
         await this.#lookOnce(handles, now())
       }
@@ -180,7 +182,8 @@ class Sampler {
     this.#judgeFiles(handle, figures, sample)
     figures.isJudged = true
     figures.observe(sample, handle.budget, at)
-    this.record('worker.sample', { slot: handle.slot, pid: handle.pid, ...sample, connections, streams, inFlight, elu, gc, loopLagMs })
+    this.record('worker.sample',
+      { slot: handle.slot, pid: handle.pid, ...sample, connections, streams, inFlight, elu, gc, loopLagMs })
     handle.isSampled = true
     return sample
   }
@@ -271,7 +274,10 @@ class Sampler {
     this.record('worker.budget', { slot, pid, budget: changed })
     if (this.#isMappingSaid) return
     this.#isMappingSaid = true
-    this.record('fleet.warning', { warning: 'mapped-files', slot, pid, metric: budget.metric, bytes: figure(sample, budget.metric), anonBytes: sample.anonBytes })
+    this.record('fleet.warning', {
+      warning: 'mapped-files', slot, pid, metric: budget.metric, bytes: figure(sample, budget.metric),
+      anonBytes: sample.anonBytes
+    })
   }
 }
 

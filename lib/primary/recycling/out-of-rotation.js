@@ -40,7 +40,9 @@ class OutOfRotation extends Part {
     if (this.stopping.aborted) return 'the fleet is stopping'
     if (this.#handle) return 'another worker is out of rotation'
     if (!handle.isServing) return `its worker is ${handle.state}`
-    if (handle.slot !== null && this.fleet.slots.get(handle.slot)?.recycle?.old === handle) return 'it is being recycled'
+    if (handle.slot !== null && this.fleet.slots.get(handle.slot)?.recycle?.old === handle) {
+      return 'it is being recycled'
+    }
     return this.fleet.serving().length < 2 ? 'no other worker serves' : null
   }
 
@@ -62,7 +64,9 @@ class OutOfRotation extends Part {
     /** @type {Outcome} */
     let outcome = { why: 'the primary has failed' }
     try {
-      const left = await ask(handle, 'leave-rotation', { deadlineMs, handoff: this.options.handoff, replayAfterMs: this.#replayAfter(deadlineMs) }, deadlineMs + ANSWER_MS)
+      const left = await ask(handle, 'leave-rotation',
+        { deadlineMs, handoff: this.options.handoff, replayAfterMs: this.#replayAfter(deadlineMs) },
+        deadlineMs + ANSWER_MS)
       const refusal = left.why === null ? await task.refusal?.() ?? null : null
       const done = refusal !== null
         ? { ...left, why: refusal }
@@ -75,7 +79,8 @@ class OutOfRotation extends Part {
       } finally { // whatever a listener does, the next one may leave
         // After its task, perhaps
         const why = outcome.why ?? (handle.isGone ? `its worker ${howItLeft(/** @type {any} */ (handle.left))}` : null)
-        this.record('worker.in-rotation', { slot, pid, task: task.type, why, moved: outcome.moved ?? 0, outMs: now() - began })
+        this.record('worker.in-rotation',
+          { slot, pid, task: task.type, why, moved: outcome.moved ?? 0, outMs: now() - began })
         this.#handle = null
         this.changed()
       }
@@ -95,7 +100,9 @@ class OutOfRotation extends Part {
     // Several may wait, and one of them goes first
     do await this.until(() => this.#handle === null); while (this.#handle)
     const handle = this.fleet.slots.get(slot)?.incumbent
-    if (!handle) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: called, why: 'it has no worker at the moment' })
+    if (!handle) {
+      throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: called, why: 'it has no worker at the moment' })
+    }
     const outcome = await this.take(handle, task, done => settle(handle, done))
     if (outcome.why !== null) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: called, why: outcome.why })
     return { ...outcome, handle }

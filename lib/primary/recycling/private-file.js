@@ -30,7 +30,8 @@ function createNew (name) {
     return file
   } catch (error) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-    throw new RecycleError('RECYCLE_UNWRITABLE', { file, why: code === 'EEXIST' ? 'there is such a file already' : message })
+    throw new RecycleError('RECYCLE_UNWRITABLE',
+      { file, why: code === 'EEXIST' ? 'there is such a file already' : message })
   }
 }
 

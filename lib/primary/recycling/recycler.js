@@ -65,7 +65,8 @@ class Recycler extends Part {
         const lingerMs = this.fleet.serving().length > 0 ? null : this.options.stopLingerMs
         const { account, drainMs } = await leave(old, { why: reason, times: { lingerMs } }, this)
         if (how === 'drain-first') why = await this.#replace(slot)
-        const line = await this.#account(slot, old, { reason, how: isByStandby ? 'standby' : how, ...account, drainMs, tookMs: now() - began })
+        const line = await this.#account(slot, old,
+          { reason, how: isByStandby ? 'standby' : how, ...account, drainMs, tookMs: now() - began })
         if (why === null) this.requests.done(old, line)
       }
     } finally {
@@ -113,7 +114,8 @@ class Recycler extends Part {
     slot.vacate(old)
     const { account, drainMs } = await leave(old, { why: 'scale' }, this)
     this.record('scaled', { slot: number, pid: null, oldPid: old.pid, reason: 'scale', ...account, drainMs })
-    this.requests.refused(old, new RecycleError('RECYCLE_NOT_DONE', { slot: number, what: 'the recycle', why: 'its slot was scaled away' }))
+    this.requests.refused(old,
+      new RecycleError('RECYCLE_NOT_DONE', { slot: number, what: 'the recycle', why: 'its slot was scaled away' }))
     this.changed()
   }
 
@@ -142,7 +144,9 @@ class Recycler extends Part {
     const { standbyPool } = this.fleet
     const [spare] = this.fleet.usableStandbys()
     const beside = standbyPool.handles.size + this.fleet.list().filter(({ recycle }) => recycle?.how === 'surge').length
-    if (spare && !this.lifecycle.fitting(slot) && beside > Math.max(this.options.standby, this.options.maxSurge)) await this.retireStandby(spare, 'unfit')
+    if (spare && !this.lifecycle.fitting(slot) && beside > Math.max(this.options.standby, this.options.maxSurge)) {
+      await this.retireStandby(spare, 'unfit')
+    }
     if (this.stopping.aborted) return 'the fleet is stopping'
     return (await this.lifecycle.acquire(slot)).why
   }
@@ -172,7 +176,8 @@ class Recycler extends Part {
    */
   #replacementFailed (slot, old, why) {
     this.#recordNotReady(slot, old.isServing ? old.pid : null, why)
-    this.requests.refused(old, new RecycleError('RECYCLE_NOT_READY', { what: `the replacement of slot ${slot.slot}`, slot: slot.slot, why }))
+    this.requests.refused(old,
+      new RecycleError('RECYCLE_NOT_READY', { what: `the replacement of slot ${slot.slot}`, slot: slot.slot, why }))
     if (this.fleet.rollout.requested(old.generation) !== null) this.#rolloutFailed(why)
     else if (old.reason === 'reload' && old.isServing) this.sampler.keep(old) // the rollout was stopped meanwhile
   }
@@ -228,7 +233,8 @@ class Requests {
     Object.assign(/** @type {object} */ (this.#open.get(handle)), { outcome })
     handle.once('exit', () => {
       if (handle.state !== 'crashed' || slot.recycle?.old === handle) return
-      this.refused(handle, new RecycleError('RECYCLE_NOT_DONE', { slot: slot.slot, what: 'the recycle', why: 'its worker crashed first' }))
+      this.refused(handle,
+        new RecycleError('RECYCLE_NOT_DONE', { slot: slot.slot, what: 'the recycle', why: 'its worker crashed first' }))
     })
     return outcome
   }

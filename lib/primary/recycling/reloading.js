@@ -26,8 +26,14 @@ class Reloading extends Part {
    */
   async back () {
     const { rollout } = this.fleet
-    if (rollout.trial) throw new RecycleError('RECYCLE_NO_RELEASE', { why: 'a reload has new code on trial; recycle reload --abort takes that back' })
-    if (rollout.stopped?.isReplaced === false) throw new RecycleError('RECYCLE_NO_RELEASE', { why: `the latest reload has failed, and the fleet runs ${this.spawner.app} all along` })
+    if (rollout.trial) {
+      throw new RecycleError('RECYCLE_NO_RELEASE',
+        { why: 'a reload has new code on trial; recycle reload --abort takes that back' })
+    }
+    if (rollout.stopped?.isReplaced === false) {
+      throw new RecycleError('RECYCLE_NO_RELEASE',
+        { why: `the latest reload has failed, and the fleet runs ${this.spawner.app} all along` })
+    }
     const release = this.spawner.appPath.before(rollout.generation)
     if (typeof release === 'string') throw new RecycleError('RECYCLE_NO_RELEASE', { why: release })
     const generation = rollout.begin(true)
@@ -108,7 +114,9 @@ class Reloading extends Part {
     await this.until(() => rollout.wasStopped(generation) ||
       (this.fleet.isComplete && !this.fleet.all().some(isOld) &&
         !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
-    if (rollout.wasStopped(generation)) throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE, ...rollout.stopped })
+    if (rollout.wasStopped(generation)) {
+      throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE, ...rollout.stopped })
+    }
     rollout.finish(generation)
     if (rollout.generation === generation) this.spawner.settle(generation)
     this.spawner.appPath.settle(generation)

@@ -53,10 +53,14 @@ class Rotation extends Part {
     const members = this.fleet.serving()
       .map(handle => ({ handle, wish: this.#wishOf(handle), outSince: handle.out?.since ?? null }))
     const { out, back, kept } = rotate(members)
-    for (const { handle, wish } of back) this.#bringBack(handle, wish === null ? null : 'no other worker is in rotation')
+    for (const { handle, wish } of back) {
+      this.#bringBack(handle, wish === null ? null : 'no other worker is in rotation')
+    }
     for (const { handle, wish } of out) this.#takeOut(handle, /** @type {string} */ (wish))
     for (const { handle, wish } of kept) {
-      if (!this.#kept.has(handle)) this.record('fleet.warning', { warning: 'kept-in-rotation', slot: handle.slot, pid: handle.pid, why: wish })
+      if (!this.#kept.has(handle)) {
+        this.record('fleet.warning', { warning: 'kept-in-rotation', slot: handle.slot, pid: handle.pid, why: wish })
+      }
       this.#kept.add(handle)
     }
     for (const { handle, wish } of members) if (wish === null) this.#kept.delete(handle)

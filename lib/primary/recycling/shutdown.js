@@ -58,7 +58,9 @@ class Shutdown extends Part {
     const { stopLingerMs: lingerMs, stopTimes: { killMs: killTimeoutMs } } = this.options
     const times = { deadlineMs: this.deadlineMs, lingerMs, killTimeoutMs }
     const { account, drainMs } = await leave(handle, { why: 'stop', times, to: 'none' }, this)
-    if (isOurs) this.record('stopped', { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'stop', ...account, drainMs })
+    if (isOurs) {
+      this.record('stopped', { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'stop', ...account, drainMs })
+    }
   }
 }
 

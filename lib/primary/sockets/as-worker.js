@@ -55,7 +55,8 @@ function userOf (worker, said) {
 /** @param {number} pid @returns {User | null} null: there is no /proc */
 function effectiveUser (pid) {
   try {
-    const lines = Object.fromEntries([...fs.readFileSync(`/proc/${pid}/status`, 'latin1').matchAll(LINE)].map(([, name, ids]) => [name, ids.split(/\s+/).filter(Boolean).map(Number)]))
+    const lines = Object.fromEntries([...fs.readFileSync(`/proc/${pid}/status`, 'latin1').matchAll(LINE)]
+      .map(([, name, ids]) => [name, ids.split(/\s+/).filter(Boolean).map(Number)]))
     return { uid: lines.Uid[1], gid: lines.Gid[1], groups: lines.Groups }
   } catch {
     return null

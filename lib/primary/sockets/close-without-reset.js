@@ -50,7 +50,9 @@ class CloseWithoutReset {
     this.pull()
     const { fd } = this.handle
     if (this.#isAwaited && isAnyHalfOpen(fd)) return false
-    for (let i = 0; i < OURS; i++) this.#sockets.push(net.connect({ host: this.host, port: this.port }).on('error', () => {}))
+    for (let i = 0; i < OURS; i++) {
+      this.#sockets.push(net.connect({ host: this.host, port: this.port }).on('error', () => {}))
+    }
     // connect() is called in this turn; on loopback the handshake is over when it returns
     await new Promise(process.nextTick)
     for (const { localPort } of this.#sockets) this.#ports.add(localPort)

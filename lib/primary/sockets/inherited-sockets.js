@@ -70,7 +70,9 @@ class InheritedSockets {
   /** The socket is open already, in the predecessor. @param {InheritedSocket} socket @param {any} handle */
   inherit (socket, handle) {
     const { path } = socket
-    this.#free.push({ ...socket, handle, file: path === null || path.startsWith('\0') ? null : new UnixSocketFile(path) })
+    this.#free.push({
+      ...socket, handle, file: path === null || path.startsWith('\0') ? null : new UnixSocketFile(path)
+    })
   }
 
   /** The last server of the socket has closed. @param {Inherited} socket */
@@ -95,7 +97,9 @@ class InheritedSockets {
    */
   get unclaimed () {
     const waiting = this.#free.filter(socket => !this.#claimed.has(socket))
-    return [...this.#unfit, ...waiting.map(socket => ({ fd: socket.fd, name: socket.name, address: addressOf(socket), why: 'the app does not listen there' }))]
+    return [...this.#unfit, ...waiting.map(socket => ({
+      fd: socket.fd, name: socket.name, address: addressOf(socket), why: 'the app does not listen there'
+    }))]
   }
 }
 
@@ -115,7 +119,9 @@ function open ({ fd, name }) {
   }
   const path = pathOf(fd)
   if (path === null) return 'its address is not known'
-  return { fd, name, path, address: null, port: null, handle, file: path.startsWith('\0') ? null : new UnixSocketFile(path) }
+  return {
+    fd, name, path, address: null, port: null, handle, file: path.startsWith('\0') ? null : new UnixSocketFile(path)
+  }
 }
 
 /**
@@ -127,7 +133,8 @@ function open ({ fd, name }) {
 function pathOf (fd) {
   const inode = String(fs.fstatSync(fd).ino)
   try {
-    const { path = null } = unixSockets(fs.readFileSync(UNIX_SOCKETS, 'utf8')).find(socket => socket.inode === inode) ?? {}
+    const { path = null } =
+      unixSockets(fs.readFileSync(UNIX_SOCKETS, 'utf8')).find(socket => socket.inode === inode) ?? {}
     return path?.startsWith('@') ? path.replace(/^@/, '\0').replace(/@+$/, '') : path
   } catch {
     return null // no /proc here

@@ -122,7 +122,10 @@ class ListeningSockets {
 
   /** @param {string} key @param {Listener} listener */
   #add (key, listener) {
-    if (this.#byKey.get(key) !== listener) listener.file?.report(why => this.record('fleet.warning', { warning: 'unix-socket', file: listener.file?.file, why }))
+    if (this.#byKey.get(key) !== listener) {
+      listener.file?.report(why =>
+        this.record('fleet.warning', { warning: 'unix-socket', file: listener.file?.file, why }))
+    }
     this.#byKey.set(key, listener)
   }
 

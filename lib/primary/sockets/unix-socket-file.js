@@ -39,7 +39,8 @@ class UnixSocketFile {
         if (name === null || names.has(name)) this.restore() // others, in a busy /tmp, come by the thousand
       }).on('error', () => {})
     } catch (error) { // no watches left, say: it is given back when a worker listens there
-      this.#note(`its folder cannot be watched (${/** @type {Error} */ (error).message}): when it is deleted, it is given back only when a worker listens there`)
+      this.#note(`its folder cannot be watched (${/** @type {Error} */ (error).message}): when it is deleted, ` +
+        'it is given back only when a worker listens there')
     }
     this.restore()
   }
@@ -67,10 +68,16 @@ class UnixSocketFile {
     try {
       if (isThere) this.#spare()
       else if (isSpared && found === null) this.#giveBack()
-      else if (this.id !== null) this.#note(found === null ? 'it has been deleted, and so has its second name: no client can connect until recycle reload has it opened anew' : 'another process has taken its path')
+      else if (this.id !== null) {
+        this.#note(found === null
+          ? 'it has been deleted, and so has its second name: no client can connect until ' +
+            'recycle reload has it opened anew'
+          : 'another process has taken its path')
+      }
     } catch (error) {
       this.#hasNoLinks = true
-      this.#note(`it cannot be given a second name (${/** @type {Error} */ (error).message}): an app that deletes it before it listens leaves no client a way to connect`)
+      this.#note(`it cannot be given a second name (${/** @type {Error} */ (error).message}): an app that deletes ` +
+        'it before it listens leaves no client a way to connect')
     }
   }
 

@@ -83,8 +83,12 @@ class Handover extends Part {
   async begin (how = {}) {
     if (!this.isLeaving) this.stopping.throwIfAborted()
     if (!this.isLeaving && this.isStopping) throw new RecycleError('RECYCLE_STOPPED')
-    if (this.fleet.rollout.trial) throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: 'a reload has new code on trial' })
-    if (!this.isSole()) throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: `the ${reason} before has not ended yet` })
+    if (this.fleet.rollout.trial) {
+      throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: 'a reload has new code on trial' })
+    }
+    if (!this.isSole()) {
+      throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: `the ${reason} before has not ended yet` })
+    }
     this.#underWay ??= this.#run(how).finally(() => { this.#underWay = null })
     return this.#underWay
   }
@@ -143,7 +147,9 @@ class Handover extends Part {
   async #handOver (successor) {
     const hello = await successor.expect('hello', HELLO_MS)
     this.#step('hello')
-    if (hello.version !== VERSION) throw new Error(`recycle ${hello.recycle} cannot take over from this version; stop the fleet, and start it anew`)
+    if (hello.version !== VERSION) {
+      throw new Error(`recycle ${hello.recycle} cannot take over from this version; stop the fleet, and start it anew`)
+    }
     successor.offerBatching()
     const lent = new Set()
     const lend = () => {
@@ -153,7 +159,9 @@ class Handover extends Part {
       }
     }
     lend()
-    for (const { socket, handle } of this.listeningSockets.inherited.list()) successor.send('kept-socket', { socket }, handle)
+    for (const { socket, handle } of this.listeningSockets.inherited.list()) {
+      successor.send('kept-socket', { socket }, handle)
+    }
     if (this.adminSocket) successor.send('admin-socket', { address: this.adminSocket.address }, this.adminSocket.handle)
     const workers = () => this.fleet.desired === this.options.workers ? null : this.fleet.desired
     successor.send('begin', { addresses: this.fleet.commonAddresses(), workers: workers() })
@@ -222,7 +230,9 @@ class Handover extends Part {
   /** @param {Successor} successor */
   async #bequeath (successor) {
     if (successor.isGone) return
-    for (const { feature, text } of await this.features.bequeath()) if (text.length <= LONGEST_LEGACY) successor.send('legacy', { feature, text })
+    for (const { feature, text } of await this.features.bequeath()) {
+      if (text.length <= LONGEST_LEGACY) successor.send('legacy', { feature, text })
+    }
   }
 
   /** Closes the copies of the sockets that are here. @param {Successor} successor */

@@ -81,7 +81,9 @@ class Peer extends Channel {
    * @throws {Error} why it does not come: the other one has failed, exited, or is silent
    */
   async expect (type, timeoutMs) {
-    const { event, value } = this.#failure === null ? await this.next(['failed', 'exit'], timeoutMs, heard => this.hear({ [type]: heard })) : { event: 'failed' }
+    const { event, value } = this.#failure === null
+      ? await this.next(['failed', 'exit'], timeoutMs, heard => this.hear({ [type]: heard }))
+      : { event: 'failed' }
     if (event === 'heard') return value
     if (event === 'failed') throw new Error(/** @type {string} */ (this.#failure))
     if (event === 'exit') throw new Error(`it ${howItLeft(value)}`)

@@ -29,12 +29,14 @@ class SuccessorProcess extends EventEmitter {
       detached: true
     })
     const down = new Promise(resolve => child.once('disconnect', resolve))
-    child.once('error', error => { if (child.pid === undefined) this.emit('exit', { code: null, signal: null, error: error.message }) })
+    child.once('error',
+      error => { if (child.pid === undefined) this.emit('exit', { code: null, signal: null, error: error.message }) })
     child.once('exit', async (code, signal) => {
       await Promise.race([down, delay(READ_MS, undefined, { ref: false })])
       this.emit('exit', { code, signal })
     })
-    child.on(/** @type {any} */ ('internalMessage'), (/** @type {any} */ message, /** @type {any} */ handle) => this.emit('message', message, handle))
+    child.on(/** @type {any} */ ('internalMessage'),
+      (/** @type {any} */ message, /** @type {any} */ handle) => this.emit('message', message, handle))
     child.on('error', () => {}) // of a send to one that has just exited
   }
 
@@ -75,7 +77,8 @@ class PredecessorProcess extends EventEmitter {
   constructor (pid) {
     super()
     this.pid = pid
-    process.on(/** @type {any} */ ('internalMessage'), (/** @type {any} */ message, /** @type {any} */ handle) => this.emit('message', message, handle))
+    process.on(/** @type {any} */ ('internalMessage'),
+      (/** @type {any} */ message, /** @type {any} */ handle) => this.emit('message', message, handle))
     const gone = () => { this.emit('exit', { code: null, signal: null }) }
     if (process.connected) process.once('disconnect', gone)
     else setImmediate(gone) // before this process had booted

@@ -97,7 +97,8 @@ class Succession extends Part {
     this.#scale(workers ?? (boundsOf(this.options) ? this.#asked : null))
     this.record(SUCCESSION.events.leads, { pid: process.pid, oldPid: this.takeover.pid, node: process.version })
     this.emit('lead')
-    await Promise.all(this.fleet.all().filter(({ state, slot }) => state === 'standby' && slot !== null).map(handle => this.lifecycle.call(handle)))
+    await Promise.all(this.fleet.all().filter(({ state, slot }) => state === 'standby' && slot !== null).map(handle =>
+      this.lifecycle.call(handle)))
     this.changed()
     this.emit('serving')
     const serving = this.fleet.serving()

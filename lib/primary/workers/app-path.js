@@ -88,9 +88,16 @@ class AppPath {
    */
   before (generation) {
     this.settle(generation)
-    if (this.#previous === null) return `the fleet has run ${this.known(generation) ?? 'no other file'} since it was started`
-    if (this.#previous.real === this.#undone) return `the fleet was rolled back from ${this.#undone} already; recycle reload runs what the link leads to, ${this.#named ?? 'which is nothing'}`
-    return fs.existsSync(this.#previous.real) ? this.#previous : `${this.#previous.real}, which the fleet has run before, is there no more`
+    if (this.#previous === null) {
+      return `the fleet has run ${this.known(generation) ?? 'no other file'} since it was started`
+    }
+    if (this.#previous.real === this.#undone) {
+      return `the fleet was rolled back from ${this.#undone} already; recycle reload runs what the link leads to, ` +
+        `${this.#named ?? 'which is nothing'}`
+    }
+    return fs.existsSync(this.#previous.real)
+      ? this.#previous
+      : `${this.#previous.real}, which the fleet has run before, is there no more`
   }
 
   /**

@@ -67,7 +67,9 @@ async function whySilent ({ pid, app, readiness: { readyOn }, hasLoaded, heardAt
 /** Of one that has not started. @param {WorkerHandle} handle @param {import('./process').Left} left */
 async function howItDied ({ givenUp, exception, refused }, left) {
   if (givenUp !== null) return givenUp.replace(/^it /, '')
-  if (exception === null) return `${howItLeft(left)}${left.code === 0 ? ': the file ran to its end, and keeps nothing open' : ''}`
+  if (exception === null) {
+    return `${howItLeft(left)}${left.code === 0 ? ': the file ran to its end, and keeps nothing open' : ''}`
+  }
   const isOfShared = refused !== null && exception.includes(getSystemErrorName(refused.errno))
   const found = isOfShared ? ofShared(refused) : ofItsOwn(exception)
   if (found === null) return `${howItLeft(left)}: ${exception}`

@@ -22,7 +22,8 @@ const channels = new WeakMap()
 function forkGuardable (fork) {
   /** @type {any[]} */
   const pipes = []
-  const hook = createHook({ init: (id, type, trigger, resource) => { if (type === 'PIPEWRAP') pipes.push(resource) } }).enable()
+  const hook = createHook({ init: (id, type, trigger, resource) => { if (type === 'PIPEWRAP') pipes.push(resource) } })
+    .enable()
   try {
     const worker = fork()
     channels.set(worker.process, pipes.find(pipe => 'pendingHandle' in pipe))
@@ -39,7 +40,8 @@ function forkGuardable (fork) {
  */
 function guardChannel (child, onFlaw) {
   const refuse = (/** @type {unknown} */ type, /** @type {unknown} */ error) =>
-    onFlaw(typeof type === 'string' ? type : 'none', `Node.js cannot read it: ${error instanceof Error ? error.message : error}`)
+    onFlaw(typeof type === 'string' ? type : 'none',
+      `Node.js cannot read it: ${error instanceof Error ? error.message : error}`)
   for (const listener of child.listeners('internalMessage')) {
     child.removeListener('internalMessage', /** @type {any} */ (listener))
     child.on(/** @type {any} */ ('internalMessage'), (/** @type {any} */ message, /** @type {any} */ handle) => {

@@ -52,7 +52,9 @@ class Channel extends EventEmitter {
   constructor (process, kinds, events) {
     super()
     this.setMaxListeners(0)
-    this.on('newListener', event => { if (!Object.hasOwn(events, event) && event !== 'error') throw new Error(`there is no event ${event}`) })
+    this.on('newListener', event => {
+      if (!Object.hasOwn(events, event) && event !== 'error') throw new Error(`there is no event ${event}`)
+    })
     this.process = process
     this.handlers = new Handlers(kinds)
     process.on('down', () => {
@@ -169,7 +171,8 @@ class Channel extends EventEmitter {
   async call (type, fields, timeoutMs, socket) {
     const id = ++this.#lastId
     const answer = this.next(['exit', 'disconnect'], timeoutMs, heard => this.#calls.set(id, heard))
-    this.send(type, { id, ...fields }, socket, error => { if (error && socket) this.answered({ id, why: `its socket could not be sent: ${error.message}` }) })
+    this.send(type, { id, ...fields }, socket,
+      error => { if (error && socket) this.answered({ id, why: `its socket could not be sent: ${error.message}` }) })
     const { event, value } = await answer
     this.#calls.delete(id)
     if (event === 'heard') return { ...value, isHeard: true }

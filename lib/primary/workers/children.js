@@ -76,7 +76,10 @@ class Children extends Part {
         told.set(child.pid, child)
       }
     }
-    if (told.size > 0) this.record('worker.children', { slot, pid, ended: told.size, killed: killed.size, commands: commandsOf([...told.values()]) })
+    if (told.size > 0) {
+      this.record('worker.children',
+        { slot, pid, ended: told.size, killed: killed.size, commands: commandsOf([...told.values()]) })
+    }
   }
 
   /** @param {number | null} slot @param {number | null} pid @param {Child[]} children */
@@ -84,7 +87,8 @@ class Children extends Part {
     const alone = children.filter(child => child.isAlone && !this.#named.has(child.command))
     if (alone.length === 0) return
     for (const { command } of alone) if (this.#named.size < 1000) this.#named.add(command)
-    this.record('fleet.warning', { warning: 'children-left', slot, pid, pids: alone.map(child => child.pid), commands: commandsOf(alone) })
+    this.record('fleet.warning',
+      { warning: 'children-left', slot, pid, pids: alone.map(child => child.pid), commands: commandsOf(alone) })
   }
 
   #look () {

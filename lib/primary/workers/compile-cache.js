@@ -25,7 +25,8 @@ const KEPT_MS = 30 * 24 * 3600 * 1000
 function openCompileCache (env) {
   if (!('flushCompileCache' in module_) || env.NODE_V8_COVERAGE) return null // with the cache, coverage is less exact
   try {
-    const folder = path.join(env.XDG_CACHE_HOME || path.join(env.HOME || os.homedir(), '.cache'), 'recycle', 'compile-cache')
+    const folder = path.join(env.XDG_CACHE_HOME || path.join(env.HOME || os.homedir(), '.cache'),
+      'recycle', 'compile-cache')
     makeFolder(folder, 0o700)
     const real = fs.realpathSync(folder)
     if (!isPrivate(real)) return null

@@ -46,7 +46,9 @@ class CrashWatch extends Part {
     const at = now()
     if (signal !== null) {
       this.#alertUntil = at + ALERT_MS
-      for (const other of this.fleet.all()) if (other !== handle && other.hasEntered) other.send('tell-requests', { forMs: ALERT_MS })
+      for (const other of this.fleet.all()) {
+        if (other !== handle && other.hasEntered) other.send('tell-requests', { forMs: ALERT_MS })
+      }
     }
     this.features.crashed(handle, true)
     this.note(oomKilled ? 'the kernel, because memory ran out' : signal ?? `exit code ${code}`, handle.requests)

@@ -24,7 +24,11 @@ function findApp (app) {
   if (app === '') throw new RecycleError('RECYCLE_NO_APP', { app: '""', why: 'it has no name' })
   const file = resolve(app)
   const why = foreign(file)
-  if (why !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${app} is not JavaScript: ${why}; write recycle <file>, with the JavaScript file of the server itself` })
+  if (why !== null) {
+    throw new RecycleError('RECYCLE_BAD_USAGE', {
+      sentence: `${app} is not JavaScript: ${why}; write recycle <file>, with the JavaScript file of the server itself`
+    })
+  }
   return file
 }
 

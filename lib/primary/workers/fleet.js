@@ -290,7 +290,8 @@ class Fleet {
    * @param {WorkerHandle} handle
    */
   isLeavingGap ({ slot, state }) {
-    return state === 'draining' && this.slots.get(slot ?? -1)?.recycle?.how === 'drain-first' && this.serving().length === 0
+    return state === 'draining' && this.slots.get(slot ?? -1)?.recycle?.how === 'drain-first' &&
+      this.serving().length === 0
   }
 
   /** @param {WorkerHandle} handle @returns {WorkerHandle | null} the worker that has taken its slot over */

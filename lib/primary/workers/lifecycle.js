@@ -104,7 +104,9 @@ class Lifecycle extends Part {
     handle.serve(slot)
     const { event, value } = await nextUnlessDebugged(handle, ['ready', 'exit'], timeoutMs)
     if (event === 'ready') return null
-    return event === 'exit' ? `it ${await howItDied(handle, value)}` : `it was called to serve, and did not answer within ${Math.round(timeoutMs)} ms`
+    return event === 'exit'
+      ? `it ${await howItDied(handle, value)}`
+      : `it was called to serve, and did not answer within ${Math.round(timeoutMs)} ms`
   }
 
   /**
@@ -116,10 +118,13 @@ class Lifecycle extends Part {
     if (handle.isGone || handle.state === 'draining') return
     handle.givenUp = why
     // The next one finds the port taken
-    if (why.includes('; it listens on') || why.includes('; its child process')) this.#telling ??= why.replace(/^it /, '')
+    if (why.includes('; it listens on') || why.includes('; its child process')) {
+      this.#telling ??= why.replace(/^it /, '')
+    }
     const times = { deadlineMs: handle.calledAt === null ? 0 : this.options.killTimeoutMs, lingerMs: 0 }
     const { account, drainMs } = await leave(handle, { why: 'not-ready', times, to: 'none' }, this)
-    this.record('stopped', { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'not-ready', ...account, drainMs })
+    this.record('stopped',
+      { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'not-ready', ...account, drainMs })
     // The next one finds it free where no worker is left there.
     for (const key of handle.readiness.evades(handle.readiness.missing)) {
       if (!this.fleet.all().some(({ addresses }) => addresses.has(key))) this.listeningSockets.giveUp(key)
@@ -166,7 +171,8 @@ class Lifecycle extends Part {
       place.slot, { generation, workers: this.fleet.desired, required: this.#requiredOf(place, generation), variant }
     )
     const { slot, budget, app } = handle
-    handle.process.whenBegun(() => this.record('worker.spawn', { slot, pid: handle.pid, generation, app, budget, ...handle.isAdopted && { adopted: true } }))
+    handle.process.whenBegun(() => this.record('worker.spawn',
+      { slot, pid: handle.pid, generation, app, budget, ...handle.isAdopted && { adopted: true } }))
     handle.on('waived', late => this.#onWaived(handle, late))
     handle.on('standby', () => this.#onUp(handle))
     handle.on('ready', () => this.#onUp(handle))
@@ -178,7 +184,8 @@ class Lifecycle extends Part {
   /** @param {WorkerHandle} handle @param {string[]} late where it was given time to listen, and does not */
   #onWaived ({ slot, pid, readiness }, late) {
     for (const key of late) this.fleet.onDemand.add(key)
-    this.record('fleet.warning', { warning: 'on-demand', slot, pid, addresses: late, lateMs: readiness.required.lateMs })
+    this.record('fleet.warning',
+      { warning: 'on-demand', slot, pid, addresses: late, lateMs: readiness.required.lateMs })
   }
 
   /** A slot that has been scaled away. @param {number} number */
@@ -203,7 +210,9 @@ class Lifecycle extends Part {
     if (!this.fleet.isComplete) return
     const addresses = this.fleet.unevenAddresses()
     const text = JSON.stringify(addresses)
-    if (addresses.length > 0 && text !== this.#saidUneven) this.record('fleet.warning', { warning: 'uneven-addresses', addresses })
+    if (addresses.length > 0 && text !== this.#saidUneven) {
+      this.record('fleet.warning', { warning: 'uneven-addresses', addresses })
+    }
     this.#saidUneven = text
   }
 
@@ -251,7 +260,11 @@ class Lifecycle extends Part {
     place.remove(handle)
     const how = { ...left, killedFor, oomKilled: this.wasOomKilled(handle) }
     const tell = (/** @type {Outcome | null} */ outcome) => {
-      this.record(isIntended ? 'worker.retire' : 'worker.crash', { slot: handle.slot, pid: handle.pid, ...how, connections: handle.connections, inFlight: handle.latest.inFlight, requests: handle.latest.requests, ...!isIntended && { ...outcome, requestsInFlight: handle.requests.slice(0, MOST_NAMED) } })
+      this.record(isIntended ? 'worker.retire' : 'worker.crash', {
+        slot: handle.slot, pid: handle.pid, ...how, connections: handle.connections, inFlight: handle.latest.inFlight,
+        requests: handle.latest.requests,
+        ...!isIntended && { ...outcome, requestsInFlight: handle.requests.slice(0, MOST_NAMED) }
+      })
       return outcome
     }
     handle.outcome = this.#settle(handle, tell)
@@ -288,7 +301,8 @@ class Lifecycle extends Part {
     this.#latestCause = cause
     if (this.hasServed || (++this.#deaths < TOO_MANY_DEATHS && !isSame) || this.fleet.serving().length > 0) return
     const deaths = this.#deaths
-    howItDied(handle, left).then(how => this.emit('hopeless', { deaths, how: this.#telling ?? how, wasReady: handle.upSince !== null }))
+    howItDied(handle, left).then(how =>
+      this.emit('hopeless', { deaths, how: this.#telling ?? how, wasReady: handle.upSince !== null }))
   }
 }
 

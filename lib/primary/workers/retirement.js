@@ -135,10 +135,15 @@ class Retirement {
   /** @returns {Promise<Omit<FinalAccount, 'ended'>>} */
   async #drained () {
     const next = Math.min(...[this.#silentUntil, this.#until].filter(at => at > now()))
-    const { event, value } = await this.handle.next(['emptied', 'exit', 'hurried'], next === Infinity ? 0 : next - now())
+    const { event, value } = await this.handle.next(['emptied', 'exit', 'hurried'],
+      next === Infinity ? 0 : next - now())
     if (event === 'timeout') await new Promise(resolve => setImmediate(resolve)) // what it has said by now is read
-    if (event === 'hurried' || (event === 'timeout' && (now() < this.#end || this.handle.account))) return this.#drained()
-    return event === 'emptied' ? { ...value, lost: false } : { ...lostAccount(this.handle.connections, this.handle.latest.inFlight), lost: true }
+    if (event === 'hurried' || (event === 'timeout' && (now() < this.#end || this.handle.account))) {
+      return this.#drained()
+    }
+    return event === 'emptied'
+      ? { ...value, lost: false }
+      : { ...lostAccount(this.handle.connections, this.handle.latest.inFlight), lost: true }
   }
 
   /** The same, by what is known now. */

@@ -116,7 +116,12 @@ class Spawner {
       ...env,
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
       RECYCLE_WORKER: JSON.stringify(this.#settingsOf(variant, id))
-    }, { generation, slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot), execArgv: variant?.execArgv })
+    }, {
+      generation,
+      slot: () => handle.slot ?? 'standby',
+      inspectPort: this.#inspectPort(slot),
+      execArgv: variant?.execArgv
+    })
     const process = new ClusterProcess(() => orphan
       ? { worker: orphan.adoptBy(start) }
       : (variant ? null : this.source?.fork(generation, start)) ?? { worker: start() })

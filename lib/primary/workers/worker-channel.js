@@ -44,7 +44,9 @@ class WorkerChannel extends Channel {
    */
   #receive (message, socket, allowed) {
     const { type } = message
-    if (type === 'hello' && typeof message.version === 'string' && message.version !== version) return this.emit('foreign', message.version.slice(0, 40))
+    if (type === 'hello' && typeof message.version === 'string' && message.version !== version) {
+      return this.emit('foreign', message.version.slice(0, 40))
+    }
     const flaw = allowed?.has(type) === false ? 'it does not belong into a batch' : flawOf(FROM_WORKER, message, socket)
     if (flaw !== null) return this.refuse(message, flaw, socket)
     if (!FROM_WORKER[type].isAside) this.heardAt = now()
@@ -52,9 +54,10 @@ class WorkerChannel extends Channel {
       if (type === 'move') this.emit('offers', message, socket)
       this.handlers.call(type, message, socket)
     } catch (error) { // one worker must not end the fleet
+      const { syscall, stack } = /** @type {NodeJS.ErrnoException} */ (error)
       // The primary lacks descriptors, say
-      if (/** @type {NodeJS.ErrnoException} */ (error).syscall) this.emit('failed', { type, error })
-      else this.refuse(message, `the primary failed at it: ${/** @type {Error} */ (error).stack?.split('\n', 2).join('')}`)
+      if (syscall) this.emit('failed', { type, error })
+      else this.refuse(message, `the primary failed at it: ${stack?.split('\n', 2).join('')}`)
     }
   }
 

@@ -111,7 +111,9 @@ function closure (first) {
   const folders = new Set()
   const asked = new Set(first) // grows below
   for (const request of asked) {
-    const file = path.extname(request) ? request : fs.existsSync(`${request}.js`) ? `${request}.js` : path.join(request, 'index.js')
+    const file = path.extname(request)
+      ? request
+      : fs.existsSync(`${request}.js`) ? `${request}.js` : path.join(request, 'index.js')
     const folder = path.dirname(file)
     folders.add(folder)
     const text = keep(file).toString()

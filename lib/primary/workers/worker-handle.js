@@ -258,7 +258,8 @@ class WorkerHandle extends WorkerChannel {
   serve (slot) {
     this.slot = slot
     this.calledAt = now()
-    this.call('serve', { slot }, Infinity).then(({ why }) => { if (why === null && ['spawning', 'standby'].includes(this.state)) this.#comeUp('ready') })
+    this.call('serve', { slot }, Infinity)
+      .then(({ why }) => { if (why === null && ['spawning', 'standby'].includes(this.state)) this.#comeUp('ready') })
   }
 
   #listen () {

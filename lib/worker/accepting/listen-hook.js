@@ -130,7 +130,8 @@ class ListenHook {
         return done(0, refusal(errno || -EMFILE))
       }
       if (data !== undefined) tls._setServerData?.(data)
-      const acceptor = new Acceptor(server, key, handle, isQueued, take => channel.call('listen', request, (_, again) => take(again ?? null)))
+      const acceptor = new Acceptor(server, key, handle, isQueued,
+        take => channel.call('listen', request, (_, again) => take(again ?? null)))
       acceptor.request = request
       this.acceptors.add(acceptor)
       acceptor.on('listen', () => setImmediate(() => { // behind the app's own listeners

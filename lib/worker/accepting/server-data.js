@@ -7,9 +7,10 @@
 
 /** The TLS options that a server keeps; a ticket of a server with others is not to be taken. */
 const OPTIONS = [
-  'pfx', 'key', 'passphrase', 'cert', 'ca', 'crl', 'clientCertEngine', 'privateKeyEngine', 'privateKeyIdentifier', 'minVersion', 'maxVersion', 'secureProtocol',
-  'secureOptions', 'honorCipherOrder', 'ciphers', 'sigalgs', 'ecdhCurve', 'dhparam', 'sessionIdContext', 'certificateCompression', 'ticketKeys', 'requestCert',
-  'rejectUnauthorized', 'ALPNProtocols'
+  'pfx', 'key', 'passphrase', 'cert', 'ca', 'crl', 'clientCertEngine', 'privateKeyEngine', 'privateKeyIdentifier',
+  'minVersion', 'maxVersion', 'secureProtocol', 'secureOptions', 'honorCipherOrder', 'ciphers', 'sigalgs', 'ecdhCurve',
+  'dhparam', 'sessionIdContext', 'certificateCompression', 'ticketKeys', 'requestCert', 'rejectUnauthorized',
+  'ALPNProtocols'
 ]
 
 /** @param {any} server @returns {import('../../tables/message').ServerData | undefined} undefined: it is none of TLS */
@@ -18,8 +19,13 @@ function serverDataOf (server) {
   if (data === undefined) return undefined
   const { createHash } = require('node:crypto') // a server of TLS has loaded it
   const options = createHash('sha256').update(JSON.stringify(OPTIONS.map(name => server[name] ?? null))).digest('hex')
-  const callbacks = Object.getOwnPropertySymbols(server).filter(({ description }) => /^(?:sni|psk)callback$/.test(String(description)))
-  return { ...data, options, isOpaque: server._contexts?.length > 0 || callbacks.some(symbol => typeof server[symbol] === 'function') }
+  const callbacks = Object.getOwnPropertySymbols(server).filter(({ description }) =>
+    /^(?:sni|psk)callback$/.test(String(description)))
+  return {
+    ...data,
+    options,
+    isOpaque: server._contexts?.length > 0 || callbacks.some(symbol => typeof server[symbol] === 'function')
+  }
 }
 
 module.exports = { serverDataOf }

@@ -17,7 +17,8 @@ const { Duplex } = require('node:stream')
 
 const REQUESTS = 5
 const HEAD = Buffer.from([
-  'GET / HTTP/1.1', 'Host: localhost:8080', 'User-Agent: warm-up', 'Accept: */*', 'Accept-Encoding: gzip', 'Connection: keep-alive', '\r\n'
+  'GET / HTTP/1.1', 'Host: localhost:8080', 'User-Agent: warm-up', 'Accept: */*', 'Accept-Encoding: gzip',
+  'Connection: keep-alive', '\r\n'
 ].join('\r\n'))
 const CHANNELS = ['http.server.request.start', 'http.server.response.created', 'http.server.response.finish']
 

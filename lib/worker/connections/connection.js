@@ -236,7 +236,8 @@ class Connection {
   /** A sibling can go on with it: the protocol has no state between two requests, or nothing has come of it. */
   get isPortable () {
     const { isMovable, isMovableUnread } = this.acceptor
-    return isMovable || (isMovableUnread && (this.stage === 'waiting' || (this.isInHandshake && this.socket.bytesRead === 0)))
+    return isMovable ||
+      (isMovableUnread && (this.stage === 'waiting' || (this.isInHandshake && this.socket.bytesRead === 0)))
   }
 
   /** The connection can go to a sibling while this worker serves, at a moment at which it is idle. */

@@ -261,7 +261,9 @@ class ConnectionTracker extends EventEmitter {
     const connection = /** @type {Connection} */ (this.#latest)
     connection.session = session
     session.on('stream', (/** @type {any} */ stream, /** @type {any} */ headers) => {
-      const head = { method: String(headers[':method']), url: String(headers[':path'] ?? ''), version: '2', headers: [] }
+      const head = {
+        method: String(headers[':method']), url: String(headers[':path'] ?? ''), version: '2', headers: []
+      }
       const exchange = this.requests.begin(connection, head, stream, 0)
       stream.once('close', () => {
         if (this.requests.end(exchange)) this.emit('rest', connection, exchange)

@@ -57,7 +57,8 @@ class Inbox {
     if (connection.until === null) return
     // Closed after a poll for I/O: a request that came in time is read first, also where the time has ended on the way
     // here.
-    socket.setTimeout(Math.max(1, Math.ceil(connection.until - performance.now())), () => setImmediate(() => { if (connection.stage === 'waiting') socket.destroy() }))
+    socket.setTimeout(Math.max(1, Math.ceil(connection.until - performance.now())),
+      () => setImmediate(() => { if (connection.stage === 'waiting') socket.destroy() }))
   }
 
   /** A poll for I/O lies between two immediates. */

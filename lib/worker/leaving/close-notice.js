@@ -100,7 +100,9 @@ class CloseNotice {
 
   end () {
     this.#unlisten()
-    if (this.#isFinal) for (const event of /** @type {const} */ (['request', 'rest'])) this.tracker.on(event, this.listeners[event])
+    if (this.#isFinal) {
+      for (const event of /** @type {const} */ (['request', 'rest'])) this.tracker.on(event, this.listeners[event])
+    }
   }
 
   #unlisten () {
@@ -143,7 +145,9 @@ function insistOnClose (response) {
     if (!response.shouldKeepAlive) {
       const headers = args.at(-1)
       if (Array.isArray(headers)) args[args.length - 1] = withClose(headers)
-      else if (headers !== null && typeof headers === 'object') args[args.length - 1] = Object.fromEntries(withClose(Object.entries(headers)))
+      else if (headers !== null && typeof headers === 'object') {
+        args[args.length - 1] = Object.fromEntries(withClose(Object.entries(headers)))
+      }
       if (response.hasHeader('connection')) response.setHeader('connection', 'close')
     }
     return writeHead.apply(this, args)

@@ -103,8 +103,9 @@ class Drain {
       onGone: connection => this.#tally(connection),
       onBack: isStalled => this.#onBack(isStalled)
     })
-    if (isFirst) tellApp('recycle:drain', { reason: order.reason, deadlineMs: order.deadlineMs, handoff: order.handoff })
-    else if (hadSiblings && !this.#order.handoff) this.parts.alone({ deadlineMs: order.deadlineMs, handoff: false })
+    const { reason, deadlineMs, handoff } = order
+    if (isFirst) tellApp('recycle:drain', { reason, deadlineMs, handoff })
+    else if (hadSiblings && !this.#order.handoff) this.parts.alone({ deadlineMs, handoff: false })
     this.parts.emptying.look() // with nothing left the drain is over
   }
 

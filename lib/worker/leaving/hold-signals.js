@@ -22,6 +22,8 @@ const { setImmediate } = require('node:timers')
 const { callApp } = require('../call-app')
 
 const HELD = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'])
+/** Signals by which an app may end, the first that it listens for before the others. */
+const ENDING = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGQUIT'])
 /**
  * Verbs of the primary, which may reach every process of a unit, and Node's own, which opens an inspector: the app's
  * listeners alone have them.
@@ -52,7 +54,8 @@ function holdSignals () {
 
   const listens = (/** @type {string} */ signal) =>
     process.listeners(/** @type {any} */ (signal)).some(listener => listener !== ours)
-  const ending = () => own ?? (listens('SIGTERM') ? 'SIGTERM' : listens('SIGINT') ? 'SIGINT' : listens('SIGQUIT') ? 'SIGQUIT' : process.listeners('message').some(isForShutdown) ? 'message' : 'SIGTERM')
+  const ending = () => own ?? ENDING.find(listens) ??
+    (process.listeners('message').some(isForShutdown) ? 'message' : 'SIGTERM')
 
   /** @param {NodeJS.Signals | 'message'} event */
   const callListeners = event => {

@@ -25,7 +25,9 @@ const { performance } = require('node:perf_hooks')
 function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, tasks) {
   let giveUp = (/** @type {string} */ why) => {}
   channel.answer({ 'leave-rotation': leave })
-  for (const [type, task] of Object.entries({ collect: (/** @type {any} */ _) => require('../vitals/memory').collect(), ...tasks })) {
+  for (const [type, task] of Object.entries({
+    collect: (/** @type {any} */ _) => require('../vitals/memory').collect(), ...tasks
+  })) {
     channel.answer({ [type]: (fields, answer) => perform(answer, () => task(fields)) })
   }
   channel.on({
@@ -62,7 +64,8 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
       handoff,
       deadlineMs,
       replayAfterMs,
-      onDeadline: () => giveUp(`${tracker.total} of its connections are left, with ${tracker.requests.inFlight} requests in flight`),
+      onDeadline: () =>
+        giveUp(`${tracker.total} of its connections are left, with ${tracker.requests.inFlight} requests in flight`),
       onLook () {
         const why = whyNow()
         if (why) giveUp(why)

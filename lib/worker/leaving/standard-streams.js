@@ -78,7 +78,8 @@ function watchErrors (stream, tell) {
 
 /** Calls `done` after the first write that does not fail. @param {any} stream @param {() => void} done */
 function untilWritten (stream, done) {
-  const own = Object.fromEntries(['_write', '_writev'].map(name => [name, Object.getOwnPropertyDescriptor(stream, name)]))
+  const own = Object.fromEntries(['_write', '_writev'].map(name =>
+    [name, Object.getOwnPropertyDescriptor(stream, name)]))
   const restore = () => {
     for (const [name, descriptor] of Object.entries(own)) {
       if (descriptor) Object.defineProperty(stream, name, descriptor)
@@ -115,7 +116,8 @@ function printError (text) {
 
 /** Not by its own write(), which an app may have replaced. @param {Writable} stream */
 function flush (stream) {
-  return stream.writableLength > 0 && new Promise(resolve => Reflect.apply(Writable.prototype.write, stream, ['', resolve]))
+  return stream.writableLength > 0 &&
+    new Promise(resolve => Reflect.apply(Writable.prototype.write, stream, ['', resolve]))
 }
 
 module.exports = { watchStandardStreams, printError }

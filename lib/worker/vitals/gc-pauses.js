@@ -88,7 +88,8 @@ function rounded (ms) {
 
 /** Young objects may be garbage since the last collection. @returns {number} bytes of V8's heap that are not */
 function oldBytes () {
-  const young = getHeapSpaceStatistics().filter(({ space_name: name }) => name.startsWith('new_')).reduce((sum, { space_used_size: size }) => sum + size, 0)
+  const young = getHeapSpaceStatistics().filter(({ space_name: name }) => name.startsWith('new_'))
+    .reduce((sum, { space_used_size: size }) => sum + size, 0)
   return Math.max(0, getHeapStatistics().used_heap_size - young)
 }
 

@@ -37,7 +37,9 @@ function tellRequestsInFlight ({ channel, tracker }) {
     }
   })
   process.on('exit', () => {
-    if (tracker.requests.inFlight > 0) channel.send('in-flight', { requests: requestsOf(tracker.connections), isAll: true })
+    if (tracker.requests.inFlight > 0) {
+      channel.send('in-flight', { requests: requestsOf(tracker.connections), isAll: true })
+    }
   })
 }
 

@@ -21,7 +21,9 @@ const NEAR = 0.8
 const RECORD_EVERY_MS = 10_000
 const KIB = 1024
 const SPACE = 32
-const KEYS = /** @type {Record<string, 'rssBytes' | 'anonBytes' | 'pssBytes'>} */ ({ Rss: 'rssBytes', Anonymous: 'anonBytes', Pss: 'pssBytes' })
+const KEYS = /** @type {Record<string, 'rssBytes' | 'anonBytes' | 'pssBytes'>} */ ({
+  Rss: 'rssBytes', Anonymous: 'anonBytes', Pss: 'pssBytes'
+})
 const ZERO = 48
 
 /** @type {number | undefined} */
@@ -118,7 +120,9 @@ class ProcfsProbe {
     const isWanted = inFull !== null && (inFull || this.#isDue(guard, now)) && !this.#isReading
     const text = isWanted ? await inTurn(() => this.#readFull()) : null
     if (isWanted) this.isLate = text === null
-    if (!text) return isWanted && this.#guard() === null ? null : { ...guard, pssBytes: null, ussBytes: null, meter: 'statm' }
+    if (!text) {
+      return isWanted && this.#guard() === null ? null : { ...guard, pssBytes: null, ussBytes: null, meter: 'statm' }
+    }
     const full = parseSmaps(text)
     this.#last = { at: now, guardBytes: guard.rssBytes, full }
     return { ...full, meter: this.file }
@@ -137,7 +141,8 @@ class ProcfsProbe {
   /** @returns {Promise<string>} empty: there is none */
   async #readFull () {
     this.#isReading = true
-    const text = await (this.#rollup?.read() ?? fs.promises.readFile(`/proc/${this.pid}/smaps`, 'latin1').catch(() => ''))
+    const text = await (this.#rollup?.read() ??
+      fs.promises.readFile(`/proc/${this.pid}/smaps`, 'latin1').catch(() => ''))
     this.#isReading = false
     return text
   }
