@@ -32,6 +32,8 @@ module.exports = [
   {
     files: ['bin/**', 'lib/**'],
     rules: {
+      'max-len': ['error', { code: 120, ignoreUrls: true, ignorePattern: COMMAND }],
+      '@stylistic/object-property-newline': 'off', // short properties fill a line
       'no-restricted-properties': ['error', { object: 'Date', property: 'now', message: WALL_CLOCK }],
       'no-restricted-syntax': ['error',
         { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: WALL_CLOCK },

@@ -13,7 +13,8 @@ const { flag, integer, shape } = require('../core/shape')
 const isText = (/** @type {unknown} */ value) => typeof value === 'string'
 
 /** A slot, a pid or all: the verb checks that it exists. @type {Arg} */
-const TARGET = needed(shape('a slot, a pid or all, as text or a number', value => isText(value) || Number.isInteger(value)))
+const TARGET = needed(shape('a slot, a pid or all, as text or a number',
+  value => isText(value) || Number.isInteger(value)))
 const FILE = shape('an absolute path', value => isText(value) && path.isAbsolute(value))
 const WORKERS = shape(
   'a whole number from 1 to 1024, one with its sign, such as "+1", or auto',
@@ -41,7 +42,9 @@ const COMMANDS = FEATURES.flatMap(({ commands }) => Object.entries(commands?.(KI
 /** By verb; unknown arguments are ignored, as the protocol requires. @type {Record<string, Record<string, Arg>>} */
 const ARGS = {
   recycle: { target: TARGET },
-  cpuprofile: { target: TARGET, file: FILE, durationMs: shape('a number of milliseconds', value => typeof value === 'number') },
+  cpuprofile: {
+    target: TARGET, file: FILE, durationMs: shape('a number of milliseconds', value => typeof value === 'number')
+  },
   signal: { signal: needed(shape('the name of a signal', isText)) },
   scale: { workers: needed(WORKERS) },
   stop: { now: flag },
@@ -66,7 +69,10 @@ function readArgs (verb, args) {
     // Null as in JSON: the client makes the same sentence from the details that it receives
     const given = args[name] ?? null
     const flaw = kind(given)
-    if (flaw) throw new RecycleError('RECYCLE_BAD_OPTION', { option: name === 'target' ? 'the worker' : name, given, accepts: flaw.accepts })
+    if (flaw) {
+      throw new RecycleError('RECYCLE_BAD_OPTION',
+        { option: name === 'target' ? 'the worker' : name, given, accepts: flaw.accepts })
+    }
   }
   return Object.fromEntries(known.map(([name]) => [name, args[name]]))
 }

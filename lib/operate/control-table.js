@@ -40,20 +40,39 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
   const about = linesOfFeatures(more, paint)
   return [
     `${paint('bold', escapeControls(name))}  ${escapeControls([`pid ${pid}`, ...listening, app].join('  '))}`,
-    escapeControls(`${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(more)}, ${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
+    escapeControls(`${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(more)}, ` +
+      `${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
     ...crashing ? [paint('red', escapeControls(sayCrashing(crashing)))] : [],
-    ...uneven.length > 0 ? [paint('yellow', escapeControls(`the workers listen on different addresses: ${listUneven(uneven)}`))] : [],
-    ...reloadStopped ? [paint('red', escapeControls(`the latest reload (generation ${reloadStopped.generation}) was stopped after ${reloadStopped.failures} replacements that did not become ready: ${reloadStopped.why}${sayIfReplaced(reloadStopped)}`))] : [],
+    ...uneven.length > 0
+      ? [paint('yellow', escapeControls(`the workers listen on different addresses: ${listUneven(uneven)}`))]
+      : [],
+    ...reloadStopped
+      ? [paint('red', escapeControls(`the latest reload (generation ${reloadStopped.generation}) ` +
+        `was stopped after ${reloadStopped.failures} replacements that did not become ready: ` +
+        `${reloadStopped.why}${sayIfReplaced(reloadStopped)}`))]
+      : [],
     ...freshOverBudget ? [paint('yellow', escapeControls(sayFreshOverBudget(freshOverBudget)))] : [],
-    ...notReaped ? [paint('yellow', escapeControls(`processes that the app leaves behind are not reaped: ${notReaped}`))] : [],
-    ...waiting.length > 0 ? [paint('yellow', `no room in memory to replace slot ${waiting.join(', ')}: the worker stays until there is`)] : [],
-    ...resting > 0 ? [escapeControls(`${count(resting, 'worker')} ${resting === 1 ? 'rests' : 'rest'}: the requests are short, and take less CPU on ${totals.ready - resting}`)] : [],
-    ...paused.map((/** @type {Worker} */ { slot, paused }) => paint('yellow', escapeControls(`slot ${slot} is out of rotation: ${paused}`))),
+    ...notReaped
+      ? [paint('yellow', escapeControls(`processes that the app leaves behind are not reaped: ${notReaped}`))]
+      : [],
+    ...waiting.length > 0
+      ? [paint('yellow', `no room in memory to replace slot ${waiting.join(', ')}: the worker stays until there is`)]
+      : [],
+    ...resting > 0
+      ? [escapeControls(`${count(resting, 'worker')} ${resting === 1 ? 'rests' : 'rest'}: the requests are short, ` +
+        `and take less CPU on ${totals.ready - resting}`)]
+      : [],
+    ...paused.map((/** @type {Worker} */ { slot, paused }) =>
+      paint('yellow', escapeControls(`slot ${slot} is out of rotation: ${paused}`))),
     ...memory?.source.startsWith('cgroup') ? [escapeControls(limitLine(memory))] : [],
-    ...of('app') ? releasesOf(workers).map(({ generation, app, count: n }) => escapeControls(`generation ${generation}, ${count(n, 'worker')}: ${app}`)) : [],
+    ...of('app')
+      ? releasesOf(workers).map(({ generation, app, count: n }) =>
+        escapeControls(`generation ${generation}, ${count(n, 'worker')}: ${app}`))
+      : [],
     '',
     paint('dim', heading),
-    ...lines.map((line, i) => bar(workers[i]) === '–' ? line : line.replace(/[█░]+/, text => paint(colorOf(workers[i]), text))),
+    ...lines.map((line, i) =>
+      bar(workers[i]) === '–' ? line : line.replace(/[█░]+/, text => paint(colorOf(workers[i]), text))),
     ...budgets?.maxRssBytes && budgets.jitter > 0 ? ['', paint('dim', escapeControls(sayBudgets(budgets)))] : [],
     ...about
   ].map(line => `${line}\n`).join('')
@@ -91,13 +110,15 @@ function besideWorkers (status) {
 
 /** @param {{ maxRssBytes: number, jitter: number }} budgets */
 function sayBudgets ({ maxRssBytes, jitter }) {
-  return `budgets: --max-rss, ${formatSize(maxRssBytes)}, less up to ${Math.round(100 * jitter)}% (--jitter), so that workers do not reach them together`
+  return `budgets: --max-rss, ${formatSize(maxRssBytes)}, less up to ${Math.round(100 * jitter)}% (--jitter), ` +
+    'so that workers do not reach them together'
 }
 
 /** @param {Record<string, any>} memory as in supervisor.status() */
 function limitLine ({ source, limitBytes, usedBytes, pressure, oomKills }) {
   const waited = pressure?.some > 0 ? `, ${Math.round(100 * pressure.some)}% of the time waited for` : ''
-  return `${formatSize(usedBytes)} used of the limit of ${formatSize(limitBytes)} (${source})${waited}${oomKills > 0 ? `, ${count(oomKills, 'process', 'processes')} killed by the kernel` : ''}`
+  return `${formatSize(usedBytes)} used of the limit of ${formatSize(limitBytes)} ` +
+    `(${source})${waited}${oomKills > 0 ? `, ${count(oomKills, 'process', 'processes')} killed by the kernel` : ''}`
 }
 
 /**
@@ -120,7 +141,10 @@ function formatFleets (fleets, { width = Infinity } = {}) {
   const rows = fleets.map(({ name, pid, app, totals, rssBytes }) => totals === null
     ? [name, orDash(pid), 'does not answer', '–', '–', app ?? '–']
     : [name, orDash(pid), `${totals.ready} of ${totals.workers}`, formatSize(rssBytes), short(totals.recycles), app])
-  const lines = layOut([{ title: 'name', left: true }, { title: 'pid' }, { title: 'ready', left: true }, { title: 'RSS' }, { title: 'recycles' }, { title: 'app', left: true }], rows, width)
+  const lines = layOut([
+    { title: 'name', left: true }, { title: 'pid' }, { title: 'ready', left: true }, { title: 'RSS' },
+    { title: 'recycles' }, { title: 'app', left: true }
+  ], rows, width)
   return lines.map(line => `${line.length > width ? `${line.slice(0, width - 1)}…` : line}\n`).join('')
 }
 

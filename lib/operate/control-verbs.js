@@ -104,7 +104,8 @@ async function reload (supervisor, how, progress) {
   /** @type {string | undefined} */
   let outcome
   const replaced = (/** @type {Line[]} */ lines) => lines.filter(({ event }) => event === 'recycled')
-  const lines = await during(supervisor, ['recycled', 'scaled', 'fleet.trial'], lines => progress({ done: Math.min(of, replaced(lines).length), of, line: lines.at(-1) }), async () => {
+  const lines = await during(supervisor, ['recycled', 'scaled', 'fleet.trial'], lines =>
+    progress({ done: Math.min(of, replaced(lines).length), of, line: lines.at(-1) }), async () => {
     outcome = await supervisor.reload(how) ?? undefined
   })
   return { recycled: replaced(lines), left: lines.filter(({ event }) => event === 'scaled'), outcome }
@@ -114,7 +115,9 @@ async function reload (supervisor, how, progress) {
 async function rollback (supervisor, args, progress) {
   const of = supervisor.size
   let release = {}
-  const recycled = await during(supervisor, ['recycled'], lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), async () => { release = await supervisor.rollback() })
+  const recycled = await during(supervisor, ['recycled'],
+    lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }),
+    async () => { release = await supervisor.rollback() })
   return { ...release, recycled }
 }
 
@@ -127,9 +130,13 @@ async function scale (supervisor, { workers }, progress) {
   }
   const isRelative = /^[+-]/.test(workers)
   const to = isRelative ? from + Number(workers) : Number(workers)
-  if (isRelative && to < 1) throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts: `a number that leaves at least 1 of the ${from}` })
+  if (isRelative && to < 1) {
+    throw new RecycleError('RECYCLE_BAD_OPTION',
+      { option: 'workers', given: workers, accepts: `a number that leaves at least 1 of the ${from}` })
+  }
   const of = Math.abs(to - from)
-  const lines = await during(supervisor, [to > from ? 'worker.ready' : 'scaled'], lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.scale(to))
+  const lines = await during(supervisor, [to > from ? 'worker.ready' : 'scaled'],
+    lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.scale(to))
   return { from, to, scaled: to > from ? [] : lines, ...aboutWorkers(supervisor.status()) }
 }
 
@@ -148,7 +155,8 @@ function aboutWorkers (status) {
 async function stop (supervisor, { now = false }, progress) {
   const of = supervisor.size
   const joins = supervisor.isStopping && !now
-  const stopped = await during(supervisor, ['stopped', 'recycled', 'scaled'], lines => progress({ done: lines.length, of, line: lines.at(-1) }), () => joins
+  const stopped = await during(supervisor, ['stopped', 'recycled', 'scaled'], lines =>
+    progress({ done: lines.length, of, line: lines.at(-1) }), () => joins
     ? new Promise(resolve => supervisor.once('stopped', () => resolve(undefined)))
     : supervisor.stop({ now }))
   return { stopped }
@@ -213,7 +221,8 @@ function slotsOf (supervisor, target, { mayBeAll = true, mayBePid = false } = {}
   throw new RecycleError('RECYCLE_BAD_OPTION', {
     option: 'the worker',
     given: target,
-    accepts: `${mayBeAll ? 'all, ' : ''}a slot (${slots.join(', ')})${mayBePid ? ` or a pid (${workers.map(({ pid }) => pid).join(', ')})` : ''}`
+    accepts: `${mayBeAll ? 'all, ' : ''}a slot ` +
+      `(${slots.join(', ')})${mayBePid ? ` or a pid (${workers.map(({ pid }) => pid).join(', ')})` : ''}`
   })
 }
 

@@ -159,8 +159,11 @@ class Connection {
   #await () {
     clearTimeout(this.#deadline)
     const { lineMs, idleMs } = this.limits
-    if (this.#lines.isHalf) this.#deadline = setTimeout(() => this.#cutOff(`a line was incomplete for ${lineMs} ms`), lineMs)
-    else if (this.#underWay.size === 0) this.#deadline = setTimeout(() => this.#cutOff(`it was idle for ${idleMs} ms`), idleMs)
+    if (this.#lines.isHalf) {
+      this.#deadline = setTimeout(() => this.#cutOff(`a line was incomplete for ${lineMs} ms`), lineMs)
+    } else if (this.#underWay.size === 0) {
+      this.#deadline = setTimeout(() => this.#cutOff(`it was idle for ${idleMs} ms`), idleMs)
+    }
   }
 
   /** @param {string} line */
@@ -168,8 +171,14 @@ class Connection {
     let request
     try {
       request = readRequest(line)
-      if (!Object.hasOwn(VERBS, request.verb)) throw new RecycleError('RECYCLE_BAD_REQUEST', { why: `there is no verb ${JSON.stringify(request.verb.slice(0, 40))}`, id: request.id })
-      if (this.#underWay.size >= this.limits.underWay) throw new RecycleError('RECYCLE_BAD_REQUEST', { why: `${this.limits.underWay} requests are in progress already`, id: request.id })
+      if (!Object.hasOwn(VERBS, request.verb)) {
+        throw new RecycleError('RECYCLE_BAD_REQUEST',
+          { why: `there is no verb ${JSON.stringify(request.verb.slice(0, 40))}`, id: request.id })
+      }
+      if (this.#underWay.size >= this.limits.underWay) {
+        throw new RecycleError('RECYCLE_BAD_REQUEST',
+          { why: `${this.limits.underWay} requests are in progress already`, id: request.id })
+      }
     } catch (error) {
       return this.say({ id: /** @type {RecycleError} */ (error).details.id ?? null, error: writeError(error) })
     }

@@ -14,7 +14,10 @@ const { SUCCESSION, openNotifier } = require('../features')
  * @throws {import('../core/errors').RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN, RECYCLE_ADMIN
  */
 async function operate (supervisor, options, variables = {}) {
-  const by = { readiness: () => new (require('./admin/fleet-readiness').FleetReadiness)(supervisor), leads: SUCCESSION.events.leads }
+  const by = {
+    readiness: () => new (require('./admin/fleet-readiness').FleetReadiness)(supervisor),
+    leads: SUCCESSION.events.leads
+  }
   const notifier = () => openNotifier(variables, supervisor, by)
   const leads = () => supervisor.succession?.takeover.isLeading !== false // else the predecessor has what features have
   // Both are opened before anything is awaited, so that they get the fleet's events from the first.
@@ -30,12 +33,17 @@ async function operate (supervisor, options, variables = {}) {
   supervisor.succession?.once('lead', () => openings.push(Promise.allSettled([notifier()])))
   /** @template {PromiseSettledResult<any>[]} Servers @param {Servers} servers */
   const report = servers => {
-    for (const server of servers) if (server.status === 'rejected') supervisor.announce('fleet.warning', { warning: 'not-operated', why: server.reason.message })
+    for (const server of servers) {
+      if (server.status === 'rejected') {
+        supervisor.announce('fleet.warning', { warning: 'not-operated', why: server.reason.message })
+      }
+    }
     return servers
   }
   /** @type {Promise<unknown> | null} */
   let closing = null
-  const each = async (/** @type {'close' | 'leave'} */ deed) => Promise.all((await Promise.all(openings)).flat().map(server => server.status === 'fulfilled' && server.value?.[deed]()))
+  const each = async (/** @type {'close' | 'leave'} */ deed) => Promise.all((await Promise.all(openings)).flat()
+    .map(server => server.status === 'fulfilled' && server.value?.[deed]()))
   const close = async () => {
     closing ??= each('close')
     await closing

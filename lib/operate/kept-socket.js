@@ -95,7 +95,8 @@ class KeptSocket {
     this.#notBefore = performance.now() + AGAIN_MS
     if (message === this.#why) return
     this.#why = message
-    this.announce('fleet.warning', { warning: 'not-operated', why: `${message}; the fleet runs without it, and tries again` })
+    this.announce('fleet.warning',
+      { warning: 'not-operated', why: `${message}; the fleet runs without it, and tries again` })
   }
 }
 

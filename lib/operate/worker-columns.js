@@ -24,19 +24,46 @@ const REASON_WIDTH = 'requested'.length // reserved in `top`, so that the table 
 const COLUMNS = [
   { title: 'slot', cell: ({ slot }) => orDash(slot), top: { title: '#' } },
   { title: 'pid', cell: ({ pid }) => orDash(pid), top: {} },
-  { title: 'state', left: true, cell: stateOf, top: { cell: worker => stateOf(worker).replace(/-of-rotation$|ing$/, '') } },
+  {
+    title: 'state',
+    left: true,
+    cell: stateOf,
+    top: { cell: worker => stateOf(worker).replace(/-of-rotation$|ing$/, '') }
+  },
   { title: 'gen', cell: ({ generation }) => `${generation}`, dispensable: 5 },
-  { title: 'age', cell: ({ ageMs }) => formatTime(ageMs), dispensable: 4, top: { cell: ({ ageMs }) => briefTime(ageMs) } },
+  {
+    title: 'age',
+    cell: ({ ageMs }) => formatTime(ageMs),
+    dispensable: 4,
+    top: { cell: ({ ageMs }) => briefTime(ageMs) }
+  },
   { title: 'memory', left: true, cell: worker => bar(worker) },
   { title: 'MiB', left: true, cell: sizeOf, top: { cell: briefSize } },
   { title: 'PSS', cell: ({ pssBytes }) => mib(pssBytes), dispensable: 1 },
   { title: 'USS', cell: ({ ussBytes }) => mib(ussBytes), dispensable: 2 },
-  { title: 'CPU', cell: ({ cpuPercent }) => percent(cpuPercent), top: { cell: ({ cpuPercent }) => percent(cpuPercent && Math.round(cpuPercent)) } },
-  { title: 'ELU', cell: ({ elu }) => elu.toFixed(2), dispensable: 3, top: { cell: ({ elu }) => elu.toFixed(2).replace(/^0/, '') } },
+  {
+    title: 'CPU',
+    cell: ({ cpuPercent }) => percent(cpuPercent),
+    top: { cell: ({ cpuPercent }) => percent(cpuPercent && Math.round(cpuPercent)) }
+  },
+  {
+    title: 'ELU',
+    cell: ({ elu }) => elu.toFixed(2),
+    dispensable: 3,
+    top: { cell: ({ elu }) => elu.toFixed(2).replace(/^0/, '') }
+  },
   { title: 'conns', cell: ({ connections }) => short(connections), top: { title: 'conn' } },
   { title: 'flight', cell: ({ inFlight }) => short(inFlight), top: { title: 'fly' } },
-  { title: 'requests', cell: ({ requests }) => short(requests), top: { title: 'reqs', cell: ({ requests }) => briefCount(requests) } },
-  { title: 'recycles', left: true, cell: ({ recycles, lastReason }) => `${recycles}${lastReason ? ` ${lastReason}` : ''}` }
+  {
+    title: 'requests',
+    cell: ({ requests }) => short(requests),
+    top: { title: 'reqs', cell: ({ requests }) => briefCount(requests) }
+  },
+  {
+    title: 'recycles',
+    left: true,
+    cell: ({ recycles, lastReason }) => `${recycles}${lastReason ? ` ${lastReason}` : ''}`
+  }
 ]
 
 /** Before the history of the memory. */
@@ -45,7 +72,11 @@ const TOP_BEFORE = ofTop('slot', 'pid', 'state', 'age', 'MiB')
 const TOP_AFTER = [
   ...ofTop('CPU', 'ELU', 'conns', 'flight', 'requests'),
   { title: 'rec', cell: ({ recycles }) => short(recycles) },
-  { title: 'last'.padEnd(REASON_WIDTH), left: true, cell: ({ lastReason }) => (lastReason ?? '').replace(/^protocol-error$/, 'protocol') }
+  {
+    title: 'last'.padEnd(REASON_WIDTH),
+    left: true,
+    cell: ({ lastReason }) => (lastReason ?? '').replace(/^protocol-error$/, 'protocol')
+  }
 ]
 
 /** @param {string[]} titles @returns {Column[]} */
@@ -91,13 +122,16 @@ function percent (value) {
 
 /** In at most four characters. @param {number} ms */
 function briefTime (ms) {
-  const [unit, name] = /** @type {[number, string]} */ ([[86_400_000, 'd'], [3_600_000, 'h'], [60_000, 'm']].find(([unit]) => ms >= Number(unit)) ?? [1000, 's'])
+  const [unit, name] = /** @type {[number, string]} */ ([[86_400_000, 'd'], [3_600_000, 'h'], [60_000, 'm']]
+    .find(([unit]) => ms >= Number(unit)) ?? [1000, 's'])
   return `${Math.floor(ms / unit)}${name}`
 }
 
 /** In at most five characters. @param {number} count */
 function briefCount (count) {
-  return count < 100_000 ? `${count}` : Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).format(count)
+  return count < 100_000
+    ? `${count}`
+    : Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).format(count)
 }
 
 module.exports = { COLUMNS, TOP_BEFORE, TOP_AFTER, REASON_WIDTH, bar, measured, orDash }

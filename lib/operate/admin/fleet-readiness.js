@@ -27,7 +27,10 @@ class FleetReadiness {
       this.#target = line.to
       this.#intended = Math.min(this.#intended, line.to)
     }
-    if (line.event === 'worker.ready') this.#intended = Math.max(this.#intended, Math.min(slotsThatAre('ready', this.supervisor.status().workers), this.#target))
+    if (line.event === 'worker.ready') {
+      this.#intended = Math.max(this.#intended,
+        Math.min(slotsThatAre('ready', this.supervisor.status().workers), this.#target))
+    }
   }
 
   /** @returns {{ isReady: boolean, text: string }} */
@@ -40,7 +43,12 @@ class FleetReadiness {
     const ready = slotsThatAre('ready', workers) - unfit - paused
     const needed = Math.max(1, this.#intended - maxUnavailable - slotsThatAre('out-of-rotation', workers))
     const isReady = ready >= needed
-    return { isReady, text: `${isReady ? 'ready' : 'not ready'}: ${ready} of ${this.#intended} workers are, ${needed} must be${said}${paused > 0 ? `; ${paused} ${paused === 1 ? 'is' : 'are'} out of rotation` : ''}${crashing ? `; ${sayCrashing(crashing)}` : ''}` }
+    const out = paused > 0 ? `; ${paused} ${paused === 1 ? 'is' : 'are'} out of rotation` : ''
+    return {
+      isReady,
+      text: `${isReady ? 'ready' : 'not ready'}: ${ready} of ${this.#intended} workers are, ${needed} must be` +
+        `${said}${out}${crashing ? `; ${sayCrashing(crashing)}` : ''}`
+    }
   }
 
   /**

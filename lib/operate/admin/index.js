@@ -53,13 +53,15 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
       stream.send('news', picture.news(now, status)) // else the new page would get them twice
       stream.add(response, 'picture', picture.whole(now, status))
     },
-    '/metrics': async response => answer(response, 200, await metrics.render(supervisor.status()) + await supervisor.scrape(), { 'content-type': metrics.contentType }),
+    '/metrics': async response => answer(response, 200,
+      await metrics.render(supervisor.status()) + await supervisor.scrape(), { 'content-type': metrics.contentType }),
     '/healthz': response => answer(response, 200, 'ok\n'),
     '/readyz': response => {
       const { isReady, text } = readiness.verdict()
       answer(response, isReady ? 200 : 503, `${text}\n`)
     },
-    '/status': response => answer(response, 200, `${JSON.stringify(supervisor.status())}\n`, { 'content-type': 'application/json' })
+    '/status': response =>
+      answer(response, 200, `${JSON.stringify(supervisor.status())}\n`, { 'content-type': 'application/json' })
   }, { host: admin.host, isPublic: adminAllowRemote })
 
   // The supervisor calls these listeners: an error here must not reach it.
@@ -152,7 +154,8 @@ function timeOfDay () {
 function listen (server, { host, port }, handle) {
   return new Promise((resolve, reject) => {
     server.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
-      reject(new RecycleError('RECYCLE_ADMIN', { address: addressOf(host, port), why: WHY[error.code ?? ''] ?? error.message }))
+      reject(new RecycleError('RECYCLE_ADMIN',
+        { address: addressOf(host, port), why: WHY[error.code ?? ''] ?? error.message }))
     })
     server.listen(handle ?? { host, port }, () => {
       server.on('error', () => {}) // accept() failed for lack of descriptors; clients wait in the queue
@@ -204,7 +207,8 @@ class Stream {
    * @param {unknown} data
    */
   add (response, event, data) {
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+    response.writeHead(200,
+      { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
     if (response.req.method === 'HEAD') return response.end()
     response.write('retry: 2000\n\n')
     response.write(eventOf(event, data))

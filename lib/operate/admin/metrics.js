@@ -40,18 +40,26 @@ class Metrics {
     ? [[event, this.#counter(counter.name, counter.help, counter.reasons && ['reason'])]]
     : []))
 
-  #limitHits = this.#counter('memory_limit_hits_total', 'How often the limit was reached, so that memory had to be freed first.')
+  #limitHits = this.#counter('memory_limit_hits_total',
+    'How often the limit was reached, so that memory had to be freed first.')
+
   #oomKills = this.#counter('oom_kills_total', 'Workers that the kernel killed because memory ran out.')
 
   #accounts = {
-    cut: this.#counter('connections_cut_total', 'Connections that ended with a request in flight, in a drain or with a worker that died.'),
-    replayed: this.#counter('requests_replayed_total', 'Requests that a sibling handled in place of a worker that was leaving.'),
-    takenBack: this.#counter('connections_taken_back_total', 'Connections that no sibling took, and that the leaving worker served to the end.'),
-    unacked: this.#counter('connections_unacknowledged_total', 'Connections handed over and never acknowledged: their outcome is not known.'),
-    unaccounted: this.#counter('connections_unaccounted_total', 'Connections that ended with a worker that crashed or gave no account: their requests are not known.')
+    cut: this.#counter('connections_cut_total',
+      'Connections that ended with a request in flight, in a drain or with a worker that died.'),
+    replayed: this.#counter('requests_replayed_total',
+      'Requests that a sibling handled in place of a worker that was leaving.'),
+    takenBack: this.#counter('connections_taken_back_total',
+      'Connections that no sibling took, and that the leaving worker served to the end.'),
+    unacked: this.#counter('connections_unacknowledged_total',
+      'Connections handed over and never acknowledged: their outcome is not known.'),
+    unaccounted: this.#counter('connections_unaccounted_total',
+      'Connections that ended with a worker that crashed or gave no account: their requests are not known.')
   }
 
-  #moves = this.#counter('connections_moved_total', 'Connections that went from one worker to another, by reason.', ['reason'])
+  #moves = this.#counter('connections_moved_total',
+    'Connections that went from one worker to another, by reason.', ['reason'])
 
   /** The pids of workers whose account is to come. */
   #draining = new Set()
@@ -61,9 +69,12 @@ class Metrics {
     : []))
 
   #drain = this.#histogram('drain_duration_seconds', "From a drain's begin until the worker had nothing left.")
-  #requests = this.#counter('worker_requests_total', 'Requests begun, over all workers that the slot has had.', ['slot'])
+  #requests = this.#counter('worker_requests_total',
+    'Requests begun, over all workers that the slot has had.', ['slot'])
+
   #gcPauses = this.#counter('worker_gc_pauses_total', 'Pauses for garbage collection.', ['slot', 'kind'])
-  #gcSeconds = this.#counter('worker_gc_pause_seconds_total', 'Time spent in pauses for garbage collection.', ['slot', 'kind'])
+  #gcSeconds = this.#counter('worker_gc_pause_seconds_total',
+    'Time spent in pauses for garbage collection.', ['slot', 'kind'])
 
   constructor () {
     this.#build.set({ version, node_version: process.version }, 1)
@@ -118,7 +129,9 @@ class Metrics {
   /** @param {Status} status */
   async #render (status) {
     this.look(status.workers)
-    for (const [reason, moves] of Object.entries(status.totals.moves)) this.#moves.inc({ reason }, this.#growth.of(FLEET, `moves ${reason}`, moves))
+    for (const [reason, moves] of Object.entries(status.totals.moves)) {
+      this.#moves.inc({ reason }, this.#growth.of(FLEET, `moves ${reason}`, moves))
+    }
     for (const { gauge, values } of this.#gauges) {
       gauge.reset()
       for (const [labels, value] of values(status)) gauge.inc(labels, value) // of several workers in a slot the sum

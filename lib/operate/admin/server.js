@@ -42,7 +42,8 @@ function createServer (routes, { host, isPublic }) {
   })
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = SILENT_MS
-  server.on('checkContinue', (request, response) => answer(response, 417, 'a request must not have a body\n', { connection: 'close' }))
+  server.on('checkContinue',
+    (request, response) => answer(response, 417, 'a request must not have a body\n', { connection: 'close' }))
   server.on('connection', socket => socket.unref())
   server.unref()
   return server
@@ -71,7 +72,9 @@ function refuse (request, routes, { host, isPublic }) {
   if (Number(request.headers['content-length'] ?? 0) > 0 || request.headers['transfer-encoding'] !== undefined) {
     return { status: 413, text: 'a request must not have a body\n', headers: { connection: 'close' } }
   }
-  if (!Object.hasOwn(routes, pathOf(request))) return { status: 404, text: `not found; the paths are ${Object.keys(routes).join(', ')}\n` }
+  if (!Object.hasOwn(routes, pathOf(request))) {
+    return { status: 404, text: `not found; the paths are ${Object.keys(routes).join(', ')}\n` }
+  }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return { status: 405, text: 'only GET and HEAD are allowed\n', headers: { allow: 'GET, HEAD' } }
   }

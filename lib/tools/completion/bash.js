@@ -5,11 +5,14 @@
 /** A completion script for bash 3.2 (the version of macOS) and later. @param {Place[]} places @returns {string} */
 function bashScript (places) {
   const commands = places.slice(1).map(place => place.name)
-  return `# bash completion of recycle: the words before the cursor determine the command, and whether a value is expected
+  const passing = places.filter(place => place.passesThrough)
+  return '# bash completion of recycle: the words before the cursor determine the command, ' +
+    `and whether a value is expected
 
 _recycle_flags () {
   case $1 in
-${places.map(({ name, flags }) => `    ${quote(name)}) words=${quote(flags.flatMap(flag => flag.names).join(' '))} ;;`).join('\n')}
+${places.map(({ name, flags }) => `    ${quote(name)}) words=${quote(flags.flatMap(flag => flag.names).join(' '))} ;;`)
+  .join('\n')}
   esac
 }
 
@@ -42,7 +45,7 @@ _recycle () {
       command=$word
     else
       operands=$((operands + 1))
-      case $command in ${places.filter(place => place.passesThrough).map(place => quote(place.name)).join('|')}) ended=1 ;; esac
+      case $command in ${passing.map(place => quote(place.name)).join('|')}) ended=1 ;; esac
     fi
   done
   [[ $cur == '=' ]] && cur=''

@@ -5,6 +5,7 @@
 /** A completion script for fish. @param {Place[]} places @returns {string} */
 function fishScript (places) {
   const commands = places.slice(1)
+  const passing = places.filter(place => place.passesThrough)
   return `# fish completion of recycle
 
 # The command before the cursor and the number of its operands: "drill 1". No command: "- 0".
@@ -15,7 +16,7 @@ function __recycle_place
   for word in (commandline -opc)[2..-1]
     if test -n "$flag"
       set flag ''
-    else if test $operands -gt 0; and contains -- $command ${places.filter(place => place.passesThrough).map(nameOf).join(' ')}
+    else if test $operands -gt 0; and contains -- $command ${passing.map(nameOf).join(' ')}
       set operands (math $operands + 1)
     else if string match -q -- '-*' $word
       contains -- "$command $word" ${places.flatMap(place => valued(place)).map(quote).join(' ')}; and set flag $word
@@ -33,7 +34,8 @@ function __recycle_at
 end
 
 complete -c recycle -f
-${commands.map(({ name, about }) => `complete -c recycle -n "__recycle_at '- 0'" -a ${name} -d ${quote(about)}`).join('\n')}
+${commands.map(({ name, about }) => `complete -c recycle -n "__recycle_at '- 0'" -a ${name} -d ${quote(about)}`)
+  .join('\n')}
 ${places.flatMap(place => [...place.flags.map(flag => lineOf(place, flag)), ...operandsOf(place)]).join('\n')}
 `
 }
@@ -52,7 +54,8 @@ function valued (place) {
 function lineOf (place, { names, takesValue, about, ...value }) {
   const flags = names.map(name => name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`)
   const where = `${nameOf(place)} ${place.passesThrough ? '0' : '*'}`
-  return `complete -c recycle -n "__recycle_at '${where}'" ${flags.join(' ')}${takesValue ? ` -r ${valueOf(value)}` : ''} -d ${quote(about)}`
+  return `complete -c recycle -n "__recycle_at '${where}'" ` +
+    `${flags.join(' ')}${takesValue ? ` -r ${valueOf(value)}` : ''} -d ${quote(about)}`
 }
 
 /** The last operand may repeat. @param {Place} place */

@@ -31,7 +31,8 @@ function placesOf (program) {
     name: command === program ? '' : command.name(),
     about: textOf(command.description()),
     flags: help.visibleOptions(command).map(flagOf),
-    operands: command.registeredArguments.map(operandOf).map(operand => command.name() === 'help' ? { ...operand, words: names } : operand),
+    operands: command.registeredArguments.map(operandOf).map(operand =>
+      command.name() === 'help' ? { ...operand, words: names } : operand),
     passesThrough: Boolean(/** @type {any} */ (command)._passThroughOptions)
   }))
 }
@@ -51,7 +52,9 @@ function flagOf ({ short, long, flags, description, required, optional, argChoic
 
 /** @param {import('commander').Argument} argument @returns {Operand} */
 function operandOf (argument) {
-  return { about: textOf(argument.description), words: argument.argChoices ?? [], isFile: FILES.test(`<${argument.name()}`) }
+  return {
+    about: textOf(argument.description), words: argument.argChoices ?? [], isFile: FILES.test(`<${argument.name()}`)
+  }
 }
 
 /** A description in one line, without the default. @param {string} description */

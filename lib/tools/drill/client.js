@@ -214,7 +214,9 @@ class Client {
  * @param {string | undefined} code of the request's error
  */
 function causeOf ({ isSent, socketError, socket, readBefore }, code) {
-  if (!isSent) return ['ECONNREFUSED', 'ENOENT'].includes(socketError ?? code ?? '') ? 'refused' : socketError ?? code ?? 'refused'
+  if (!isSent) {
+    return ['ECONNREFUSED', 'ENOENT'].includes(socketError ?? code ?? '') ? 'refused' : socketError ?? code ?? 'refused'
+  }
   if (socketError !== null) return ['ECONNRESET', 'EPIPE'].includes(socketError) ? 'reset' : socketError
   if (code !== undefined && code !== 'ECONNRESET') return code
   return socket && socket.bytesRead > readBefore ? 'closed-during-response' : 'closed-before-response'

@@ -95,7 +95,8 @@ async function eachSlot (fleet, everyMs, signal, act, except = new Set()) {
  * @returns {Serving | null} that of the next slot whose worker serves; null: there is none
  */
 function nextWorker (workers, last) {
-  const serving = /** @type {Serving[]} */ (workers.filter(({ slot, state }) => state === 'ready' && slot !== null)).sort((a, b) => a.slot - b.slot)
+  const serving = /** @type {Serving[]} */ (workers.filter(({ slot, state }) => state === 'ready' && slot !== null))
+  serving.sort((a, b) => a.slot - b.slot)
   return serving.find(({ slot }) => slot > (last ?? -1)) ?? serving[0] ?? null
 }
 

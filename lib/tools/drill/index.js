@@ -85,7 +85,10 @@ async function drill ({ app, args = [], signal, onProgress, ...given }) {
 async function drillResolved (app, args, own, { resolve, given, config }, how) {
   const options = resolve(own.out ?? 'a file') // throws for wrong options before the file is created
   if (own.killPrimaryEveryMs !== null && (options.revive || options.orphanTimeoutMs === 0)) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: 'a drill that kills the supervisor starts it again itself, and needs workers that outlive it: neither --revive, nor --plain or an --orphan-timeout of 0' })
+    throw new RecycleError('RECYCLE_BAD_USAGE', {
+      sentence: 'a drill that kills the supervisor starts it again itself, and needs workers that outlive it: ' +
+        'neither --revive, nor --plain or an --orphan-timeout of 0'
+    })
   }
   const file = openRunFile(own.out)
   const portBefore = process.env.PORT
@@ -114,8 +117,13 @@ async function drillRunning (own, { name, control, ...supervisors }, how, nameOf
   const [foreign] = Object.keys(supervisors)
   if (foreign) refuse(`${called(foreign)} is for a fleet that the drill starts; a running fleet keeps its options`)
   if (!name && !control) refuse('a drill needs an app, or the name or control socket of a running fleet')
-  if (own.url === null) refuse(`the drill of a running fleet needs ${nameOf({ name: 'url', flag: '--url' })}, the target of the load`)
-  if (own.killPrimaryEveryMs !== null) refuse(`${nameOf({ name: 'killPrimary', flag: '--kill-primary' })} is for a fleet that the drill starts, and starts again`)
+  if (own.url === null) {
+    refuse(`the drill of a running fleet needs ${nameOf({ name: 'url', flag: '--url' })}, the target of the load`)
+  }
+  if (own.killPrimaryEveryMs !== null) {
+    refuse(`${nameOf({ name: 'killPrimary', flag: '--kill-primary' })} is for a fleet that the drill starts, ` +
+      'and starts again')
+  }
   const fleet = await RemoteFleet.open({ name, control })
   try {
     if (own.killEveryMs !== null) await fleet.mayKill(nameOf({ name: 'kill', flag: '--kill' }))

@@ -45,7 +45,8 @@ const handlers = {
 
 /** @param {number} t */
 function report (t) {
-  say('ticks', { ticks: tally.take(t), drops, before: Number.isFinite(t) ? Math.floor(t / BUCKET_MS) * BUCKET_MS : null })
+  say('ticks',
+    { ticks: tally.take(t), drops, before: Number.isFinite(t) ? Math.floor(t / BUCKET_MS) * BUCKET_MS : null })
   drops = []
 }
 

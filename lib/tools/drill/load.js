@@ -47,7 +47,12 @@ class Load extends EventEmitter {
     this.patienceMs = plan.timeoutMs + ANSWER_MS
     this.plans = Array.from({ length: processes }, (_, i) => {
       const share = Math.floor(connections / processes) + (i < connections % processes ? 1 : 0)
-      return { ...plan, body: body?.toString('base64') ?? null, connections: share, rate: rate === null ? null : rate * share / connections }
+      return {
+        ...plan,
+        body: body?.toString('base64') ?? null,
+        connections: share,
+        rate: rate === null ? null : rate * share / connections
+      }
     })
   }
 
@@ -106,7 +111,9 @@ class Load extends EventEmitter {
     }
     for (const drop of drops) {
       this.errors.set(drop.error, (this.errors.get(drop.error) ?? 0) + 1)
-      if (drop.error === 'status' && drop.status !== null) this.statuses.set(drop.status, (this.statuses.get(drop.status) ?? 0) + 1)
+      if (drop.error === 'status' && drop.status !== null) {
+        this.statuses.set(drop.status, (this.statuses.get(drop.status) ?? 0) + 1)
+      }
       this.emit('line', { v: 1, event: 'client.drop', ...drop })
     }
     const reported = Math.min(...this.#processes.map(({ reportedBefore }) => reportedBefore))

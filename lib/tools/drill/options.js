@@ -62,22 +62,31 @@ const types = {
 
 /** @type {readonly DrillOption[]} */
 const DRILL_OPTIONS = Object.freeze([
-  row('connections', '-c, --connections <n>', types.count(1, 100_000), 50, '50', 'clients, each with one connection at a time'),
-  row('duration', '-d, --duration <time>', types.time(100, '100ms'), 30_000, '30s', 'duration of the load, before the fleet is stopped under it', 'durationMs'),
+  row('connections', '-c, --connections <n>', types.count(1, 100_000), 50, '50',
+    'clients, each with one connection at a time'),
+  row('duration', '-d, --duration <time>', types.time(100, '100ms'), 30_000, '30s',
+    'duration of the load, before the fleet is stopped under it', 'durationMs'),
   row('url', '--url <url>', types.url(), null, 'where the app listens', 'target of the load'),
   row('method', '--method <method>', types.method(), 'GET', 'GET', 'method of each request'),
   row('path', '--path <path>', types.requestPath(), '/', '/', 'path of each request, with its query'),
-  row('header', '-H, --header <name: value>', types.headers(), {}, 'none', 'header of each request; repeatable', 'headers'),
+  row('header', '-H, --header <name: value>', types.headers(), {}, 'none',
+    'header of each request; repeatable', 'headers'),
   row('body', '--body <text>', types.text(), null, 'none', 'body of each request'),
-  row('rate', '--rate <n>', types.count(1, 1_000_000), null, 'as fast as it goes', 'requests per second, over all connections; latency then counts from the time a request was due'),
+  row('rate', '--rate <n>', types.count(1, 1_000_000), null, 'as fast as it goes',
+    'requests per second, over all connections; latency then counts from the time a request was due'),
   row('expect', '--expect <statuses>', types.statuses(), [[200, 399]], '2xx,3xx', 'any other status is a drop'),
   row('keepAlive', '--no-keep-alive', types.boolean(), true, 'on', 'one connection for every request'),
-  row('timeout', '--timeout <time>', types.time(10, '10ms'), 10_000, '10s', 'a request without a complete response by then is dropped', 'timeoutMs'),
-  row('recycleEvery', '--recycle-every <time>', types.time(10, '10ms'), null, '2s; never, with a budget or kills', 'interval at which a worker is recycled, slot by slot', 'recycleEveryMs'),
-  row('kill', '--kill <time>', types.time(10, '10ms'), null, 'never', 'interval at which a worker is killed (SIGKILL), slot by slot', 'killEveryMs'),
-  row('killPrimary', '--kill-primary <time>', types.time(100, '100ms'), null, 'never', 'interval at which the supervisor is killed (SIGKILL), and started again', 'killPrimaryEveryMs'),
+  row('timeout', '--timeout <time>', types.time(10, '10ms'), 10_000, '10s',
+    'a request without a complete response by then is dropped', 'timeoutMs'),
+  row('recycleEvery', '--recycle-every <time>', types.time(10, '10ms'), null, '2s; never, with a budget or kills',
+    'interval at which a worker is recycled, slot by slot', 'recycleEveryMs'),
+  row('kill', '--kill <time>', types.time(10, '10ms'), null, 'never',
+    'interval at which a worker is killed (SIGKILL), slot by slot', 'killEveryMs'),
+  row('killPrimary', '--kill-primary <time>', types.time(100, '100ms'), null, 'never',
+    'interval at which the supervisor is killed (SIGKILL), and started again', 'killPrimaryEveryMs'),
   row('loadWorkers', '--load-workers <n>', types.count(1, 256), 1, '1', 'processes that make the load'),
-  row('out', '--out <file>', types.path(), null, 'none', 'run file to keep: the journal and the records of the clients, as NDJSON')
+  row('out', '--out <file>', types.path(), null, 'none',
+    'run file to keep: the journal and the records of the clients, as NDJSON')
 ])
 
 const DEFAULT_EVERY_MS = 2000
@@ -99,13 +108,23 @@ function partOptions (given, nameOf = option => option.name) {
     delete supervisors[name]
     const value = given[name] ?? undefined
     own[key] = value === undefined ? fallback : kind.read(value)
-    if (own[key] === undefined) throw new RecycleError('RECYCLE_BAD_OPTION', { option: nameOf(option), given: value, accepts: kind.instead?.(value) ?? kind.accepts })
+    if (own[key] === undefined) {
+      throw new RecycleError('RECYCLE_BAD_OPTION',
+        { option: nameOf(option), given: value, accepts: kind.instead?.(value) ?? kind.accepts })
+    }
   }
   const known = OPTIONS.map(({ name }) => name).filter(name => name !== 'journal') // it is part of the run file
   const unknown = Object.keys(supervisors).find(name => !known.includes(name))
-  if (unknown) throw new RecycleError('RECYCLE_UNKNOWN_OPTION', { option: unknown, hint: hintOnKey(unknown, [...DRILL_OPTIONS.map(({ name }) => name), ...known], 'recycle drill --help') })
+  if (unknown) {
+    throw new RecycleError('RECYCLE_UNKNOWN_OPTION', {
+      option: unknown,
+      hint: hintOnKey(unknown, [...DRILL_OPTIONS.map(({ name }) => name), ...known], 'recycle drill --help')
+    })
+  }
   if (own.loadWorkers > own.connections) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${own.loadWorkers} load workers cannot share ${own.connections} connections; each needs at least one` })
+    throw new RecycleError('RECYCLE_BAD_USAGE', {
+      sentence: `${own.loadWorkers} load workers cannot share ${own.connections} connections; each needs at least one`
+    })
   }
   if (own.url && given.path === undefined) own.path = own.url.pathname + own.url.search
   return { own, supervisors }

@@ -70,7 +70,9 @@ class RemoteFleet extends EventEmitter {
   async mayKill (option) {
     const { workers } = await this.status()
     const why = whyNotKill({ path: this.path, pid: this.pid, workers })
-    if (why !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${option} cannot kill workers of this fleet: ${why}` })
+    if (why !== null) {
+      throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${option} cannot kill workers of this fleet: ${why}` })
+    }
   }
 
   /** @param {number} pid of a worker, by its latest status @throws {Error} it is none any more */
@@ -112,7 +114,10 @@ class RemoteFleet extends EventEmitter {
  */
 function whyNotKill ({ path, pid, workers }) {
   if (!fs.existsSync('/proc/self/stat')) return 'this system does not tell which processes are its workers (no /proc)'
-  if (!listensIn(pid, dirname(path))) return `process ${pid} of this machine is not the fleet of ${path}, as far as this user may see: is it in a container?`
+  if (!listensIn(pid, dirname(path))) {
+    return `process ${pid} of this machine is not the fleet of ${path}, as far as this user may ` +
+      'see: is it in a container?'
+  }
   const foreign = workers.find(worker => !isChild(worker.pid, pid))
   if (foreign) return `process ${foreign.pid} of this machine is no worker of the fleet`
   try {
@@ -136,8 +141,10 @@ function isChild (pid, parent) {
 /** The socket has another name than its file, to which it was linked. @param {number} pid @param {string} folder */
 function listensIn (pid, folder) {
   try {
-    const inodes = unixSockets(fs.readFileSync('/proc/net/unix', 'utf8')).filter(({ path }) => path !== null && dirname(path) === folder).map(({ inode }) => inode)
-    return fs.readdirSync(`/proc/${pid}/fd`).some(fd => inodes.includes(String(inodeOfSocket(link(`/proc/${pid}/fd/${fd}`)))))
+    const inodes = unixSockets(fs.readFileSync('/proc/net/unix', 'utf8')).filter(({ path }) =>
+      path !== null && dirname(path) === folder).map(({ inode }) => inode)
+    return fs.readdirSync(`/proc/${pid}/fd`).some(fd =>
+      inodes.includes(String(inodeOfSocket(link(`/proc/${pid}/fd/${fd}`)))))
   } catch {
     return false
   }

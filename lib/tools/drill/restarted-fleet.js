@@ -43,7 +43,8 @@ class RestartedFleet extends EventEmitter {
     const file = config && path.join(this.#folder, 'recycle.config.json')
     if (file) fs.writeFileSync(file, JSON.stringify(config))
     this.#args = [
-      RECYCLE, ...flagsOf(given), `--config=${file ?? 'none'}`, `--control=${this.#socket}`, `--journal=${journal}`, '--', app, ...args
+      RECYCLE, ...flagsOf(given), `--config=${file ?? 'none'}`, `--control=${this.#socket}`, `--journal=${journal}`,
+      '--', app, ...args
     ]
     this.#start()
   }
@@ -56,7 +57,8 @@ class RestartedFleet extends EventEmitter {
     const child = spawn(process.execPath, this.#args, { stdio: ['ignore', 'inherit', 'inherit'] })
     child.once('exit', () => {
       if (this.#child !== child || this.#isStopping) return
-      this.emit('stopped', new RecycleError('RECYCLE_FLEET_GONE', { name: path.basename(this.#args[this.#args.indexOf('--') + 1]) }))
+      this.emit('stopped',
+        new RecycleError('RECYCLE_FLEET_GONE', { name: path.basename(this.#args[this.#args.indexOf('--') + 1]) }))
     })
     this.#child = child
     return child
@@ -148,7 +150,10 @@ class RestartedFleet extends EventEmitter {
     const late = sleep(ANSWERS_WITHIN_MS, null, { ref: false })
     const took = await Promise.race([tookMs, late])
     if (took !== null) return took
-    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `supervisor ${next.pid} has not adopted and replaced the workers of ${child.pid} within ${ANSWERS_WITHIN_MS / 1000} s` })
+    throw new RecycleError('RECYCLE_BAD_USAGE', {
+      sentence: `supervisor ${next.pid} has not adopted and replaced the workers of ${child.pid} within ` +
+        `${ANSWERS_WITHIN_MS / 1000} s`
+    })
   }
 
   async stop () {

@@ -83,7 +83,15 @@ class Run {
     }
     await this.#stop()
     if (fleet instanceof RemoteFleet) this.#write({ event: 'journal.end', why: 'drilled' }) // the fleet runs on
-    if (this.#load) this.#write({ event: 'client.end', requests: this.#load.requests, dropped: this.#load.dropped, sockets: this.#load.sockets, kills: this.#kills })
+    if (this.#load) {
+      this.#write({
+        event: 'client.end',
+        requests: this.#load.requests,
+        dropped: this.#load.dropped,
+        sockets: this.#load.sockets,
+        kills: this.#kills
+      })
+    }
   }
 
   figures () {
@@ -159,7 +167,10 @@ class Run {
       if (isRemote) this.writer.write(line)
       this.#audit.handlers[line.event]?.(line)
       if (line.event === 'worker.ready') for (const address of line.addresses) this.#addresses.add(address)
-      if (line.event === 'worker.sample' && !isRemote && this.#phase !== 'booting' && line.requests + line.connections > 0) this.#arrived = true
+      if (line.event === 'worker.sample' && !isRemote && this.#phase !== 'booting' &&
+        line.requests + line.connections > 0) {
+        this.#arrived = true
+      }
     })
   }
 
@@ -168,12 +179,14 @@ class Run {
     const port = Number(process.env.PORT)
     this.#target = this.own.url ? targetOf(this.own.url) : findTarget(this.#addresses, port)
     if (!this.#target) {
-      this.#broke = 'the load never arrived: the address of the app is not known; give it by --url, or let the app take its port from PORT'
+      this.#broke = 'the load never arrived: the address of the app is not known; give it by --url, ' +
+        'or let the app take its port from PORT'
       return null
     }
     const why = await probe(this.#target)
     if (why === null) return this.#target
-    this.#broke = `the load never arrived: no connection to ${this.#target.url} (${why}); give the address of the app by --url`
+    this.#broke = `the load never arrived: no connection to ${this.#target.url} (${why}); ` +
+      'give the address of the app by --url'
     return null
   }
 
@@ -193,7 +206,10 @@ class Run {
     await Promise.race([died, load.open()])
 
     this.#startedAt = now()
-    this.#write({ event: 'client.start', url: target.url, connections, isAlone: !(fleet instanceof RemoteFleet), durationMs, keepAlive, method, path, rate, expect, loadWorkers })
+    this.#write({
+      event: 'client.start', url: target.url, connections, isAlone: !(fleet instanceof RemoteFleet), durationMs,
+      keepAlive, method, path, rate, expect, loadWorkers
+    })
     this.#phase = 'load'
     load.start()
     const ending = new AbortController()

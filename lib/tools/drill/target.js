@@ -49,7 +49,9 @@ function readAddress (address) {
     const url = `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
     return { url, secure: false, host, port: Number(port), socketPath: null }
   }
-  if (family === '-1' && where.startsWith('/')) return { url: `unix:${where}`, secure: false, host: 'localhost', port: 0, socketPath: where }
+  if (family === '-1' && where.startsWith('/')) {
+    return { url: `unix:${where}`, secure: false, host: 'localhost', port: 0, socketPath: where }
+  }
   return null
 }
 
@@ -82,7 +84,8 @@ async function freePort () {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)
     const server = net.createServer()
-    const isFree = await new Promise(resolve => server.once('error', () => resolve(false)).listen(port, () => resolve(true)))
+    const isFree = await new Promise(resolve =>
+      server.once('error', () => resolve(false)).listen(port, () => resolve(true)))
     if (!isFree) continue
     await new Promise(resolve => server.close(resolve))
     return port

@@ -44,25 +44,43 @@ function judge ({
     ...kills === null ? [] : [count(kills, 'kill')],
     ...adoptedMs === null ? [] : [`${count(adoptedMs.length, 'kill')} of the supervisor`]
   ].join(' and ')
-  const longest = adoptedMs?.length ? `, supervised again within ${formatTime(Math.ceil(Math.max(...adoptedMs) / 100) * 100)}` : ''
-  const figures = `${grouped(dropped)} dropped of ${count(requests, 'request')} over ${over}${longest}${!isWithKills || reopened === null ? '' : `, ${count(reopened, 'connection')} reopened`}`
+  const longest = adoptedMs?.length
+    ? `, supervised again within ${formatTime(Math.ceil(Math.max(...adoptedMs) / 100) * 100)}`
+    : ''
+  const figures = `${grouped(dropped)} dropped of ${count(requests, 'request')} over ` +
+    `${over}${longest}${!isWithKills || reopened === null ? '' : `, ${count(reopened, 'connection')} reopened`}`
   const kinds = kindsOf(errors, statuses)
   if (requests === 0) return inconclusive(broke ?? `the load never arrived: no request could be sent to ${url}`)
   const answered = requests - dropped + (errors.get('status') ?? 0)
-  if (answered === 0) return inconclusive(`the load never arrived: ${url} answered none of ${count(requests, 'request')} (${kinds})`)
-  if (arrived === false && broke === null) return inconclusive(`the load never arrived: ${url} answers, but it is not this fleet`)
+  if (answered === 0) {
+    return inconclusive(`the load never arrived: ${url} answered none of ${count(requests, 'request')} (${kinds})`)
+  }
+  if (arrived === false && broke === null) {
+    return inconclusive(`the load never arrived: ${url} answers, but it is not this fleet`)
+  }
   if (dropped > 0) return { verdict: 'dropped', exitCode: 1, sentence: `${figures} (${kinds})` }
-  if (uneven.length > 0) return { verdict: 'uneven', exitCode: 1, sentence: `${figures}, but the workers listen on different addresses: ${listUneven(uneven)}` }
+  if (uneven.length > 0) {
+    return {
+      verdict: 'uneven',
+      exitCode: 1,
+      sentence: `${figures}, but the workers listen on different addresses: ${listUneven(uneven)}`
+    }
+  }
   if (broke) return inconclusive(broke)
   if (kills === 0) return inconclusive('no worker was killed: drill for longer, or kill more often')
-  if (adoptedMs?.length === 0) return inconclusive('the supervisor was not killed: drill for longer, or kill it more often')
-  if (recycles === 0 && !isWithKills) return inconclusive('no recycle took place: drill for longer, recycle more often, or lower the budget')
+  if (adoptedMs?.length === 0) {
+    return inconclusive('the supervisor was not killed: drill for longer, or kill it more often')
+  }
+  if (recycles === 0 && !isWithKills) {
+    return inconclusive('no recycle took place: drill for longer, recycle more often, or lower the budget')
+  }
   if (supervisor.cut + supervisor.unknown > 0) {
     const cut = `${grouped(supervisor.cut)} cut`
     const unknown = grouped(supervisor.unknown)
     return inconclusive(isAlone
       ? `${figures}, but the supervisor reports ${cut}, ${unknown} unaccounted for`
-      : `${figures}, but the fleet has other clients, which may have lost some: of its connections ${cut}, ${unknown} ended with a worker that crashed or gave no account`)
+      : `${figures}, but the fleet has other clients, which may have lost some: of its connections ${cut}, ` +
+        `${unknown} ended with a worker that crashed or gave no account`)
   }
   return { verdict: 'clean', exitCode: 0, sentence: figures }
 }
@@ -74,7 +92,9 @@ function inconclusive (why) {
 
 /** @param {ReadonlyMap<string, number>} errors @param {ReadonlyMap<number, number>} statuses */
 function kindsOf (errors, statuses) {
-  const kinds = [...errors].flatMap(([error, times]) => error === 'status' && statuses.size > 0 ? [...statuses].map(([status, times]) => ({ kind: `status ${status}`, times })) : [{ kind: error, times }])
+  const kinds = [...errors].flatMap(([error, times]) => error === 'status' && statuses.size > 0
+    ? [...statuses].map(([status, times]) => ({ kind: `status ${status}`, times }))
+    : [{ kind: error, times }])
   return kinds.sort((a, b) => b.times - a.times).map(({ kind, times }) => `${grouped(times)} ${kind}`).join(', ')
 }
 

@@ -59,7 +59,12 @@ class Collections {
         share: this.#workersMs > 0 ? Math.min(1, totalMs / this.#workersMs) : 0
       }
     }
-    return { scavenges: shared('scavenges'), markSweeps: shared('markSweeps'), workersMs: this.#workersMs, longestLoopLagMs: this.#longestLagMs }
+    return {
+      scavenges: shared('scavenges'),
+      markSweeps: shared('markSweeps'),
+      workersMs: this.#workersMs,
+      longestLoopLagMs: this.#longestLagMs
+    }
   }
 
   /** @param {Record<string, any>} line */

@@ -40,7 +40,9 @@ function hintOf (drops, recycleEvents, time) {
   const ages = cut.flatMap(({ cuts }) => cuts.map(({ ageMs }) => ageMs ?? 0))
   const drains = cut.map(({ drainMs }) => drainMs).filter(ms => ms !== null)
   if (ages.length === 0 || drains.length === 0) return null
-  return `The supervisor cut ${ages.length === 1 ? 'one request' : `${ages.length} requests`} that had run for up to ${time(Math.max(...ages))}, in drains of at most ${time(Math.max(...drains))}: a --drain-timeout longer than the longest request lets them finish.`
+  return `The supervisor cut ${ages.length === 1 ? 'one request' : `${ages.length} requests`} that had run for up ` +
+    `to ${time(Math.max(...ages))}, in drains of at most ${time(Math.max(...drains))}: a --drain-timeout longer ` +
+    'than the longest request lets them finish.'
 }
 
 module.exports = { dropGroups, hintOf }

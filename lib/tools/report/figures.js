@@ -149,9 +149,13 @@ class Figures {
     const { list } = this.gaps
     const client = this.#client
     const unfinished = this.#audit.events.items.find(({ kind }) => kind === 'unfinished')
-    if (!runsOn && unfinished && list.length === 0) list.push({ from: unfinished.drainAt, to: null, why: 'a drain has no account' })
+    if (!runsOn && unfinished && list.length === 0) {
+      list.push({ from: unfinished.drainAt, to: null, why: 'a drain has no account' })
+    }
     if (!runsOn && client.wasCutShort) list.push({ from: this.#to, to: null, why: "the client's record is cut short" })
-    if (!runsOn && !client.isSilent && client.requests === 0) list.push({ from: this.#from, to: this.#to, why: 'the client sent no request' })
+    if (!runsOn && !client.isSilent && client.requests === 0) {
+      list.push({ from: this.#from, to: this.#to, why: 'the client sent no request' })
+    }
     this.#audit.events.thin()
     this.#audit.crashEvents.thin()
     this.#client.drops.thin()
@@ -160,7 +164,9 @@ class Figures {
 
   /** @returns {Record<string, any>} */
   #summariesOfFeatures () {
-    return Object.assign({}, ...this.#ofFeatures.map(([key, part]) => ({ [key]: part.summary(), ...part.omitted !== undefined && { [`${key}Omitted`]: part.omitted } })))
+    return Object.assign({}, ...this.#ofFeatures.map(([key, part]) => ({
+      [key]: part.summary(), ...part.omitted !== undefined && { [`${key}Omitted`]: part.omitted }
+    })))
   }
 
   #attribute () {

@@ -52,7 +52,11 @@ class Gaps {
   add (line) {
     const t = asNumber(line.t)
     if (Object.hasOwn(OF_ORPHANS, line.event)) return // their own: the primary has died before
-    if (line.event === 'journal.gap') return this.#put(asNumber(line.from), asNumber(line.to), line.why === 'unreadable' ? `${count(asCount(line.lines), 'line')} cannot be read` : `${count(asCount(line.lines), 'line')} could not be written: ${asText(line.why) ?? 'not known'}`)
+    if (line.event === 'journal.gap') {
+      return this.#put(asNumber(line.from), asNumber(line.to), line.why === 'unreadable'
+        ? `${count(asCount(line.lines), 'line')} cannot be read`
+        : `${count(asCount(line.lines), 'line')} could not be written: ${asText(line.why) ?? 'not known'}`)
+    }
     if (line.event === 'journal.end') {
       this.#isEnded = true
       return
@@ -75,7 +79,10 @@ class Gaps {
       this.#successor = null
       this.#recycles = 0
     },
-    'fleet.slept': line => { if (this.#silence && this.#silence.to - this.#silence.from <= asCount(line.sleptMs) + this.#longestMs) this.#silence = null },
+    'fleet.slept': line => {
+      const longestMs = asCount(line.sleptMs) + this.#longestMs
+      if (this.#silence && this.#silence.to - this.#silence.from <= longestMs) this.#silence = null
+    },
     'fleet.resumed': line => { this.pid = asNumber(line.pid) },
     'fleet.stop': line => {
       if (this.#successor) { // it did not take over
@@ -83,7 +90,10 @@ class Gaps {
         return
       }
       this.#isEnded = true
-      if (this.pid !== null && asCount(line.recycles) > this.#recycles) this.#put(null, this.at, `${count(asCount(line.recycles) - this.#recycles, 'recycle')} of ${asCount(line.recycles)} are missing`)
+      if (this.pid !== null && asCount(line.recycles) > this.#recycles) {
+        this.#put(null, this.at,
+          `${count(asCount(line.recycles) - this.#recycles, 'recycle')} of ${asCount(line.recycles)} are missing`)
+      }
       this.pid = null
       this.#workers.clear()
     },
@@ -100,7 +110,9 @@ class Gaps {
   /** Call it after the last line. @param {boolean} runsOn the fleet runs, as far as is known */
   finish (runsOn) {
     this.#keepSilence()
-    if (this.at !== null && !this.#isEnded && !runsOn) this.#put(this.at, null, 'the journal ends before the fleet does')
+    if (this.at !== null && !this.#isEnded && !runsOn) {
+      this.#put(this.at, null, 'the journal ends before the fleet does')
+    }
   }
 
   /** How long after its last line a journal may be one of a fleet that runs. @returns {number} ms */

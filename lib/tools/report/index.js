@@ -72,7 +72,10 @@ const { Figures } = require('./figures')
 /** @import { RecycleEvent } from '../../journal/recycle-event' */
 /** @import { Verdict } from '../../journal/verdict' */
 
-const thisMachine = () => ({ now: Date.now(), isAlive: isRunning }) // eslint-disable-line no-restricted-properties -- journals'
+const thisMachine = () => ({
+  now: Date.now(), // eslint-disable-line no-restricted-properties -- journals are in the time of the day
+  isAlive: isRunning
+})
 
 /**
  * @param {string[]} files journals of one fleet and run files of `recycle drill`, in any order; rotated, compressed,

@@ -17,7 +17,10 @@ const { remarksOf } = require('./remarks.cjs')
 function formatReport (report, { colors = false } = {}) {
   const paint = painter(colors)
   const parts = [
-    [...wrap(report.verdict.text).map(line => paint(['bold', report.verdict.ok ? 'green' : 'red'], line)), ...about(report).map(line => paint('dim', line))],
+    [
+      ...wrap(report.verdict.text).map(line => paint(['bold', report.verdict.ok ? 'green' : 'red'], line)),
+      ...about(report).map(line => paint('dim', line))
+    ],
     recycles(report, paint),
     crashes(report, paint),
     drops(report, paint),
@@ -58,10 +61,13 @@ function recycles ({ recycleEvents, recycleEventsOmitted }, paint) {
   ])
   const [heading, ...lines] = layOut([
     { title: '#' }, { title: 'slot' }, { title: 'old → new pid', left: true }, { title: 'reason', left: true },
-    { title: 'RSS MiB' }, { title: 'ready' }, { title: 'drain' }, { title: 'flight' }, { title: 'moved' }, { title: 'cut' }
+    { title: 'RSS MiB' }, { title: 'ready' }, { title: 'drain' }, { title: 'flight' }, { title: 'moved' },
+    { title: 'cut' }
   ], rows, WIDTH)
   const painted = lines.map((line, i) => paintOf(recycleEvents[i], paint)(line))
-  const more = recycleEventsOmitted ? [paint('dim', `and ${grouped(recycleEventsOmitted)} earlier ones that cut nothing`)] : []
+  const more = recycleEventsOmitted
+    ? [paint('dim', `and ${grouped(recycleEventsOmitted)} earlier ones that cut nothing`)]
+    : []
   return [paint('dim', heading), ...painted, ...more]
 }
 
@@ -86,9 +92,14 @@ function crashes (report, paint) {
   if (crashEvents.length === 0) return []
   const clock = clockOf(report)
   const rows = crashEvents.map(({ t, slot, pid, code, signal, oomKilled, connections, inFlight }) =>
-    [clock(t), orDash(slot), orDash(pid), oomKilled ? 'OOM-killed' : signal === null ? `code ${orDash(code)}` : clip(escapeControls(signal), 12), connections === null ? '–' : grouped(connections), grouped(inFlight)])
+    [
+      clock(t), orDash(slot), orDash(pid),
+      oomKilled ? 'OOM-killed' : signal === null ? `code ${orDash(code)}` : clip(escapeControls(signal), 12),
+      connections === null ? '–' : grouped(connections), grouped(inFlight)
+    ])
   const [heading, ...lines] = layOut([
-    { title: 'crashed', left: true }, { title: 'slot' }, { title: 'pid' }, { title: 'how', left: true }, { title: 'connections' }, { title: 'in flight' }
+    { title: 'crashed', left: true }, { title: 'slot' }, { title: 'pid' }, { title: 'how', left: true },
+    { title: 'connections' }, { title: 'in flight' }
   ], rows, WIDTH)
   const more = crashEventsOmitted ? [paint('dim', `and ${grouped(crashEventsOmitted)} earlier ones`)] : []
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line)), ...more]
@@ -111,14 +122,19 @@ function drops (report, paint) {
     Math.max(name.length, ...cells.map(cell => cell[name].length))
   const left = WIDTH - 14 - widest('count') - widest('error') - widest('recycle') - 5 - 10
   const [heading, ...lines] = layOut([
-    { title: 'dropped', left: true }, { title: 'count' }, { title: 'error', left: true }, { title: 'request', left: true },
+    { title: 'dropped', left: true }, { title: 'count' }, { title: 'error', left: true },
+    { title: 'request', left: true },
     { title: 'recycle', left: true }, { title: 'phase', left: true }
   ], cells.map(({ time, count, error, request, recycle, phase }) =>
     [time, count, error, clip(request, left), recycle, phase]), WIDTH)
   const more = dropsOmitted ? [paint('dim', `and ${grouped(dropsOmitted)} earlier ones`)] : []
-  const note = drops.some(drop => drop.joinedBy === 'port') ? [paint('dim', '* joined by port with a request that the supervisor cut; the others by time alone')] : []
+  const note = drops.some(drop => drop.joinedBy === 'port')
+    ? [paint('dim', '* joined by port with a request that the supervisor cut; the others by time alone')]
+    : []
   const hint = hintOf(drops, recycleEvents, time)
-  return [paint('dim', heading), ...lines.map(line => paint('red', line)), ...more, ...note, ...hint === null ? [] : wrap(hint)]
+  return [paint('dim', heading), ...lines.map(line => paint('red', line)), ...more, ...note, ...hint === null
+    ? []
+    : wrap(hint)]
 }
 
 /** @param {ReturnType<typeof dropGroups>[number]} group */
@@ -149,7 +165,8 @@ function latency ({ latency: { steady, recycling } }, paint) {
       ]])
   if (rows.length === 0) return []
   const [heading, ...lines] = layOut([
-    { title: 'latency', left: true }, { title: 'p50' }, { title: 'p90' }, { title: 'p99' }, { title: 'p99.9' }, { title: 'max' }, { title: 'requests' }
+    { title: 'latency', left: true }, { title: 'p50' }, { title: 'p90' }, { title: 'p99' }, { title: 'p99.9' },
+    { title: 'max' }, { title: 'requests' }
   ], rows, WIDTH)
   return [paint('dim', heading), ...lines]
 }
@@ -157,12 +174,16 @@ function latency ({ latency: { steady, recycling } }, paint) {
 /** @param {Report} report @param {Paint} paint */
 function pauses ({ gc }, paint) {
   if (gc === null) return []
-  const rows = Object.entries({ scavenge: gc.scavenges, 'mark-sweep': gc.markSweeps }).map(([name, { count, totalMs, longestMs, share }]) =>
+  const rows = Object.entries({
+    scavenge: gc.scavenges, 'mark-sweep': gc.markSweeps
+  }).map(([name, { count, totalMs, longestMs, share }]) =>
     [name, time(totalMs), milliseconds(longestMs), percent(share), grouped(count)])
   const [heading, ...lines] = layOut([
-    { title: 'GC pauses', left: true }, { title: 'total' }, { title: 'longest' }, { title: 'share of time' }, { title: 'count' }
+    { title: 'GC pauses', left: true }, { title: 'total' }, { title: 'longest' }, { title: 'share of time' },
+    { title: 'count' }
   ], rows, WIDTH)
-  return [paint('dim', heading), ...lines, paint('dim', `longest delay of an event loop: ${milliseconds(gc.longestLoopLagMs)}`)]
+  return [paint('dim', heading), ...lines, paint('dim',
+    `longest delay of an event loop: ${milliseconds(gc.longestLoopLagMs)}`)]
 }
 
 /** @param {Record<string, any>} report @param {Paint} paint @returns {string[][]} */
@@ -170,7 +191,10 @@ function ofFeatures (report, paint) {
   return FEATURES.flatMap(({ report: part }) => {
     if (!part || report[part.key] === null) return []
     const omitted = report[`${part.key}Omitted`] ?? 0
-    return [[...part.lines()(report[part.key], { paint, width: WIDTH }), ...omitted > 0 ? [paint('dim', `and ${grouped(omitted)} earlier ones`)] : []]]
+    return [[
+      ...part.lines()(report[part.key], { paint, width: WIDTH }),
+      ...omitted > 0 ? [paint('dim', `and ${grouped(omitted)} earlier ones`)] : []
+    ]]
   })
 }
 
@@ -208,7 +232,9 @@ function clockOf ({ from, to }) {
     const date = new Date(t)
     if (Number.isNaN(date.getTime())) return '–'
     const time = date.toTimeString().slice(0, 8)
-    return hasDate ? `${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}` : `${time}.${`${date.getMilliseconds()}`.padStart(3, '0')}`
+    return hasDate
+      ? `${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`
+      : `${time}.${`${date.getMilliseconds()}`.padStart(3, '0')}`
   }
 }
 

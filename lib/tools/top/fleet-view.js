@@ -32,7 +32,9 @@ class FleetView {
     this.status = status
     const serving = new Map()
     for (const worker of status.workers) {
-      if (worker.slot !== null && (worker.state === 'ready' || !serving.has(worker.slot))) serving.set(worker.slot, worker)
+      if (worker.slot !== null && (worker.state === 'ready' || !serving.has(worker.slot))) {
+        serving.set(worker.slot, worker)
+      }
     }
     for (const slot of this.#histories.keys()) if (!serving.has(slot)) this.#histories.delete(slot)
     for (const [slot, worker] of serving) this.#historyOf(slot).push(measured(worker))

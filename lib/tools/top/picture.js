@@ -44,10 +44,14 @@ function picture (fleet, { columns, rows, colors, now, message }) {
     lateMs > LATE_MS ? paint('red', `no answer for ${Math.floor(lateMs / 1000)}s`) : escapeControls(facts.join(', ')),
     '',
     ...formatRows(shown, { width: columns, colors, selected: fleet.selected }),
-    shown.length < fleet.rows.length ? paint('dim', `rows ${from + 1} to ${from + shown.length} of ${fleet.rows.length}: ↑↓`) : ''
+    shown.length < fleet.rows.length
+      ? paint('dim', `rows ${from + 1} to ${from + shown.length} of ${fleet.rows.length}: ↑↓`)
+      : ''
   ]
   const live = linesOfFeatures(status, paint, { isLive: true })
-  if (live.length > 0 && above.length + live.length + EVENTS < rows) above.push(...above.at(-1) === '' ? live.slice(1) : live, '')
+  if (live.length > 0 && above.length + live.length + EVENTS < rows) {
+    above.push(...above.at(-1) === '' ? live.slice(1) : live, '')
+  }
   const left = Math.max(0, rows - above.length - 1)
   const events = left > 0 ? fleet.events.slice(-left).map(line => prettyLine(line, { colors })) : []
   const keys = `${paint('bold', 'q')} quit  ${paint('bold', '↑↓')} select  ${paint('bold', 'r')} recycle`

@@ -55,7 +55,8 @@ class Screen extends EventEmitter {
     if (!this.#isEntered || this.output.writableNeedDrain) return
     const { beginSynchronizedOutput, endSynchronizedOutput, cursorTo, eraseEndLine, eraseDown } = this.escapes
     const clipped = lines.slice(0, this.rows).map(line => this.slice(line, 0, this.columns))
-    this.output.write(`${beginSynchronizedOutput}${cursorTo(0, 0)}${clipped.join(`${eraseEndLine}\r\n`)}${eraseEndLine}${eraseDown}${endSynchronizedOutput}`)
+    const text = `${clipped.join(`${eraseEndLine}\r\n`)}${eraseEndLine}${eraseDown}`
+    this.output.write(`${beginSynchronizedOutput}${cursorTo(0, 0)}${text}${endSynchronizedOutput}`)
   }
 
   /** Does what Ctrl-Z does outside raw mode: the shell takes over until `fg`. */
@@ -72,7 +73,8 @@ class Screen extends EventEmitter {
 
   #begin () {
     readline.emitKeypressEvents(this.input)
-    this.#listen(this.input, 'keypress', (_, { ctrl, name, sequence }) => this.emit('key', `${ctrl ? 'ctrl-' : ''}${name ?? sequence}`))
+    this.#listen(this.input, 'keypress',
+      (_, { ctrl, name, sequence }) => this.emit('key', `${ctrl ? 'ctrl-' : ''}${name ?? sequence}`))
     this.#listen(this.input, 'end', () => this.emit('key', 'q')) // the terminal is closed
     this.#listen(this.output, 'resize', () => this.emit('resize'))
     this.#listen(process, 'SIGCONT', () => {

@@ -1,7 +1,9 @@
 'use strict'
 
 const { h } = require('../../../tools/report/page/browser/element.cjs')
-const { MOST_SLOTS_AT_ONCE, legend, throughput, latency, workers, busy, budgetHint, strips, moreSlots } = require('../../../tools/report/page/browser/charts.cjs')
+const {
+  MOST_SLOTS_AT_ONCE, legend, throughput, latency, workers, busy, budgetHint, strips, moreSlots
+} = require('../../../tools/report/page/browser/charts.cjs')
 const { Plots } = require('../../../tools/report/page/browser/plot.cjs')
 const { time, whole, plural } = require('../../../tools/report/page/browser/format.cjs')
 
@@ -41,7 +43,8 @@ class LiveCharts {
     if (rest.length > 0) memory.append(moreSlots(rest.length, () => rest.map(draw)))
     this.element.replaceChildren(
       h('h2', {}, ['Traffic']), legend({ ...report, crashEvents: [null] }), h('div.panel', {}, traffic.map(draw)),
-      h('h2', {}, [load.title === 'Load' ? 'Load' : 'Workers and load']), this.#sizing, h('div.panel', {}, [draw(load)]),
+      h('h2', {}, [load.title === 'Load' ? 'Load' : 'Workers and load']), this.#sizing,
+      h('div.panel', {}, [draw(load)]),
       h('h2', {}, ['Memory by slot']), ...[budgetHint(series.memory)].filter(hint => hint !== null), memory
     )
   }
@@ -56,8 +59,13 @@ class LiveCharts {
 function sizing ({ wanted, change }, autoscale, now) {
   const by = autoscale === null
     ? `${plural(wanted, 'worker')}, a fixed number`
-    : autoscale.isPinned ? `Pinned at ${plural(wanted, 'worker')}; by the load it would be ${autoscale.min} to ${autoscale.max}` : `Auto: ${autoscale.min} to ${autoscale.max} workers by the load`
-  return change === null ? `${by}.` : `${by}. Last change ${time(1000 * Math.max(1, Math.round((now - change.t) / 1000)))} ago: ${change.from} → ${change.to}, reason ${change.reason}.`
+    : autoscale.isPinned
+      ? `Pinned at ${plural(wanted, 'worker')}; by the load it would be ${autoscale.min} to ${autoscale.max}`
+      : `Auto: ${autoscale.min} to ${autoscale.max} workers by the load`
+  return change === null
+    ? `${by}.`
+    : `${by}. Last change ${time(1000 * Math.max(1, Math.round((now - change.t) / 1000)))} ago: ${change.from} → ` +
+      `${change.to}, reason ${change.reason}.`
 }
 
 function trafficOf (report, moments) {

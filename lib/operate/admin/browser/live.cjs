@@ -66,7 +66,8 @@ function draw () {
   const headline = sayHow(report)
   document.title = `${report.name ?? 'fleet'}: ${headline[0]} – recycle`
   const slots = new Set(state.workers.map(({ slot }) => slot)).size
-  const head = masthead({ ...report, workers: slots, from: report.startedAt }, 'live', [report.name ?? 'fleet', headline.join('; ')])
+  const head = masthead({ ...report, workers: slots, from: report.startedAt }, 'live',
+    [report.name ?? 'fleet', headline.join('; ')])
   head.querySelector('.brand').append(link)
   top.replaceChildren(head, tiles(report))
   live.replaceChildren(...state.live.map(one => comparisons([one])))
@@ -82,7 +83,10 @@ function sayHow ({ recycles, verdict }) {
   const ready = workers.filter(worker => worker.state === 'ready').length
   return [
     `${whole(ready)} of ${plural(wanted, 'worker')} in service`,
-    verdict.ok ? `${plural(recycles, 'worker')} replaced, and no request was lost` : verdict.text.replace(/^([\d,]+) cut over/, (_, count) => `${count} ${count === '1' ? 'request' : 'requests'} cut in`)
+    verdict.ok
+      ? `${plural(recycles, 'worker')} replaced, and no request was lost`
+      : verdict.text.replace(/^([\d,]+) cut over/,
+        (_, count) => `${count} ${count === '1' ? 'request' : 'requests'} cut in`)
   ]
 }
 
@@ -90,7 +94,8 @@ function tiles ({ recycles, moved, moves, cut, unaccounted, byReason, ...report 
   const { workers, series, exceptions, failover } = state
   const [thrown, answered] = [exceptions?.count ?? 0, failover?.answered ?? 0]
   const sum = name => workers.reduce((total, worker) => total + (worker[name] ?? 0), 0)
-  const reasons = Object.entries(byReason).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([reason, count]) => `${whole(count)} ${reason}`).join(', ')
+  const reasons = Object.entries(byReason).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([reason, count]) =>
+    `${whole(count)} ${reason}`).join(', ')
   return h('dl.tiles', {}, [
     tile('Requests/s', whole(series.client.at(-1)?.perSecond ?? null), `${whole(sum('inFlight'))} in flight`),
     tile('Connections', whole(sum('connections'))),
@@ -98,7 +103,8 @@ function tiles ({ recycles, moved, moves, cut, unaccounted, byReason, ...report 
     tile('Recycles', whole(recycles), reasons),
     tile('Moved', whole(moved), moves.join(', ') || 'connections, to a sibling'),
     tile('Cut', whole(cut), 'requests, at the drain timeout', cut > 0),
-    tile('Errors', whole(thrown + answered), `${plural(thrown, 'exception')}; ${whole(answered)} answered 502 for a dead worker`, thrown + answered > 0),
+    tile('Errors', whole(thrown + answered),
+      `${plural(thrown, 'exception')}; ${whole(answered)} answered 502 for a dead worker`, thrown + answered > 0),
     unaccountedTile(unaccounted),
     crashTile(report)
   ])

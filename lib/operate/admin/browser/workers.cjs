@@ -23,7 +23,8 @@ const COLUMNS = [
   ['Connections', false, worker => whole(worker.connections)],
   ['In flight', false, worker => whole(worker.inFlight)],
   ['Requests', false, worker => whole(worker.requests)],
-  ['Recycles', false, worker => worker.lastReason === null ? whole(worker.recycles) : `${whole(worker.recycles)}, ${worker.lastReason}`]
+  ['Recycles', false, worker =>
+    worker.lastReason === null ? whole(worker.recycles) : `${whole(worker.recycles)}, ${worker.lastReason}`]
 ]
 
 /** The table of workers. The row of a worker stays the same element for as long as the worker lives. */
@@ -35,7 +36,8 @@ class Workers {
     h('h2', {}, ['Workers']),
     h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': 'Workers' }, [h('table', {}, [
       h('caption', {}, ['Every worker of the fleet']),
-      h('thead', {}, [h('tr', {}, COLUMNS.map(([title, isText]) => h(isText ? 'th.left' : 'th', { scope: 'col' }, [title])))]),
+      h('thead', {},
+        [h('tr', {}, COLUMNS.map(([title, isText]) => h(isText ? 'th.left' : 'th', { scope: 'col' }, [title])))]),
       this.#body
     ])])
   ])
@@ -65,7 +67,9 @@ function row () {
       if (!state.isConnected) cells[i].append(state)
     } else if (title === 'RSS') {
       setMeter(meter, worker)
-      rss.textContent = worker.budgetBytes === null || worker.rssBytes === null ? size(worker.rssBytes) : `${size(worker.rssBytes)} of ${size(worker.budgetBytes)}`
+      rss.textContent = worker.budgetBytes === null || worker.rssBytes === null
+        ? size(worker.rssBytes)
+        : `${size(worker.rssBytes)} of ${size(worker.budgetBytes)}`
       if (!rss.isConnected) cells[i].append(meter, rss)
     } else {
       const text = valueOf(worker)

@@ -25,11 +25,17 @@ const LANGUAGE = "Object.defineProperty(navigator, 'language', { value: 'en-US' 
  * @returns {{ html: string, policy: string }} the policy is part of the page; a server also sends it as a header
  */
 function renderDocument ({ title, main, styles = [], data = null, hasCharts = true, without, policy: more = [] }) {
-  const script = (hasCharts ? LANGUAGE + fs.readFileSync(require.resolve('uplot/dist/uPlot.iife.min.js'), 'utf8').replaceAll('\r', '') : '') + bundle(main)
-  const style = [...hasCharts ? [require.resolve('uplot/dist/uPlot.min.css')] : [], path.join(__dirname, 'style.css'), ...styles]
+  const charts = hasCharts
+    ? LANGUAGE + fs.readFileSync(require.resolve('uplot/dist/uPlot.iife.min.js'), 'utf8').replaceAll('\r', '')
+    : ''
+  const script = charts + bundle(main)
+  const style = [
+    ...hasCharts ? [require.resolve('uplot/dist/uPlot.min.css')] : [], path.join(__dirname, 'style.css'), ...styles
+  ]
     .map(file => fs.readFileSync(file, 'utf8')).join('')
   const policy = [
-    "default-src 'none'", `script-src '${hash(script)}'`, `style-src '${hash(style)}'`, "base-uri 'none'", "form-action 'none'", ...more
+    "default-src 'none'", `script-src '${hash(script)}'`, `style-src '${hash(style)}'`, "base-uri 'none'",
+    "form-action 'none'", ...more
   ].join('; ')
   const html = `<!doctype html>
 <html lang="en">
@@ -53,7 +59,8 @@ function renderDocument ({ title, main, styles = [], data = null, hasCharts = tr
 
 /** JSON that is safe inside an HTML script element. @param {unknown} value */
 function embed (value) {
-  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g,
+    char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** The hash source of a content security policy. @param {string} text */
@@ -75,7 +82,8 @@ function bundle (main) {
   const add = (/** @type {string} */ file) => {
     if (modules.has(file)) return
     modules.set(file, '')
-    const source = fs.readFileSync(file, 'utf8').replaceAll('\r', '').replace(/\brequire\('(\.[^']+\.cjs)'\)/g, (_, name) => {
+    const text = fs.readFileSync(file, 'utf8').replaceAll('\r', '')
+    const source = text.replace(/\brequire\('(\.[^']+\.cjs)'\)/g, (_, name) => {
       const target = path.resolve(path.dirname(file), name)
       add(target)
       return `require(${JSON.stringify(nameOf(target))})`

@@ -14,12 +14,20 @@ function charts ({ report, series }) {
   const plots = new Plots(report)
   const panels = []
   if (series.client.length > 0) {
-    panels.push(['Traffic', h('div.panel', {}, [throughput(report, series.client), latency(report, series.client)].map(what => plots.add(what)))])
+    panels.push(['Traffic', h('div.panel', {},
+      [throughput(report, series.client), latency(report, series.client)].map(what => plots.add(what)))])
   }
-  if (series.scaling.length > 0) panels.push(['Workers and load', h('div.panel', {}, [plots.add(workers(series.scaling, report.scaling))])])
+  if (series.scaling.length > 0) {
+    panels.push(['Workers and load', h('div.panel', {}, [plots.add(workers(series.scaling, report.scaling))])])
+  }
   if (series.memory.length > 0) panels.push(['Memory by slot', memory(plots, report, series.memory)])
   if (panels.length === 0) return null
-  return h('section.charts', {}, panels.flatMap(([title, panel], i) => [h('h2', {}, [title]), i === 0 ? legend(report) : null, title === 'Memory by slot' ? budgetHint(series.memory) : null, panel]))
+  return h('section.charts', {}, panels.flatMap(([title, panel], i) => [
+    h('h2', {}, [title]),
+    i === 0 ? legend(report) : null,
+    title === 'Memory by slot' ? budgetHint(series.memory) : null,
+    panel
+  ]))
 }
 
 function legend ({ drops, crashEvents, recycleEvents }) {
@@ -77,7 +85,11 @@ function workers (moments, bounds) {
     title: 'Workers',
     height: 120,
     isLast: true,
-    data: [moments.map(({ t }) => t / 1000), ...['busy', 'ready', 'wanted'].map(name => moments.map(moment => moment[name])), ...limits.map(which => moments.map(() => bounds[which]))],
+    data: [
+      moments.map(({ t }) => t / 1000),
+      ...['busy', 'ready', 'wanted'].map(name => moments.map(moment => moment[name])),
+      ...limits.map(which => moments.map(() => bounds[which]))
+    ],
     lines: [
       { label: 'busy', color: 'rate', format: tenths, fill: true },
       { label: 'ready', color: 'memory', format: tenths, stepped: true },
@@ -96,7 +108,13 @@ function workers (moments, bounds) {
  */
 function busy (moments, wanted) {
   const { data: [times, load], lines: [line], ...what } = workers(moments, null)
-  return { ...what, title: 'Load', y: [0, wanted * 1.05], data: [times, load], lines: [{ ...line, label: `workers' worth of work, of ${wanted}` }] }
+  return {
+    ...what,
+    title: 'Load',
+    y: [0, wanted * 1.05],
+    data: [times, load],
+    lines: [{ ...line, label: `workers' worth of work, of ${wanted}` }]
+  }
 }
 
 function tenths (value) {
@@ -106,7 +124,11 @@ function tenths (value) {
 /** @param {any[]} slots @returns {HTMLElement | null} null: there are no budgets */
 function budgetHint (slots) {
   const hasBudget = slots.some(({ points }) => points.some(({ budget }) => budget !== null))
-  return hasBudget ? h('p.hint', {}, ['The budget of a worker is --max-rss less a random part (--jitter), so that workers do not reach theirs together.']) : null
+  return hasBudget
+    ? h('p.hint', {}, [
+      'The budget of a worker is --max-rss less a random part (--jitter), so that workers do not reach theirs together.'
+    ])
+    : null
 }
 
 function memory (plots, report, slots) {
@@ -119,7 +141,8 @@ function memory (plots, report, slots) {
 
 /** @param {number} count @param {() => HTMLElement[]} draw makes the elements that replace the button */
 function moreSlots (count, draw) {
-  const more = h('button.more', { type: 'button', click: () => more.replaceWith(...draw()) }, [`Show ${plural(count, 'more slot')}`])
+  const more = h('button.more', { type: 'button', click: () => more.replaceWith(...draw()) },
+    [`Show ${plural(count, 'more slot')}`])
   return more
 }
 

@@ -12,8 +12,10 @@ const { scroller } = require('./grid.cjs')
  */
 function comparisons (list) {
   if (list.length === 0) return null
-  return h('section', {}, [h('h2', {}, [list.length === 1 ? list[0].title : 'Reloads whose code was compared first']), ...list.flatMap(({ title, text, isBad, rows }) => [
-    h(`p.hint${isBad ? '.bad' : ''}`, {}, [list.length === 1 ? `${text[0].toUpperCase()}${text.slice(1)}.` : `${title}: ${text}.`]),
+  const heading = list.length === 1 ? list[0].title : 'Reloads whose code was compared first'
+  return h('section', {}, [h('h2', {}, [heading]), ...list.flatMap(({ title, text, isBad, rows }) => [
+    h(`p.hint${isBad ? '.bad' : ''}`, {},
+      [list.length === 1 ? `${text[0].toUpperCase()}${text.slice(1)}.` : `${title}: ${text}.`]),
     rows.length === 0
       ? null
       : scroller(title, h('table', {}, [

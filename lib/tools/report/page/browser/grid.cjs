@@ -27,8 +27,9 @@ function grid (caption, columns, items, classOf = () => '') {
   const more = h('button.more', { type: 'button', click: showAll }, [''])
 
   function fill () {
-    body.replaceChildren(...sorted.slice(0, most).map(item => h('tr', { class: classOf(item) || null }, columns.map(({ value, text, left, isLong }) =>
-      h(`td${left ? '.left' : ''}${isLong ? '.long' : ''}`, {}, [text ? text(item) : value(item)])))))
+    body.replaceChildren(...sorted.slice(0, most).map(item =>
+      h('tr', { class: classOf(item) || null }, columns.map(({ value, text, left, isLong }) =>
+        h(`td${left ? '.left' : ''}${isLong ? '.long' : ''}`, {}, [text ? text(item) : value(item)])))))
     more.hidden = sorted.length <= most
     more.textContent = `Show ${plural(sorted.length - most, 'more row')}`
   }
@@ -37,7 +38,8 @@ function grid (caption, columns, items, classOf = () => '') {
     by = { column, isDown: by.column === column && !by.isDown }
     const { value } = columns[column]
     sorted = [...items].sort((a, b) => compare(value(a), value(b)) * (by.isDown ? -1 : 1))
-    heads.forEach((head, i) => head.setAttribute('aria-sort', i !== column ? 'none' : by.isDown ? 'descending' : 'ascending'))
+    heads.forEach((head, i) =>
+      head.setAttribute('aria-sort', i !== column ? 'none' : by.isDown ? 'descending' : 'ascending'))
     fill()
   }
 

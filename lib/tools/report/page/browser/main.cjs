@@ -34,7 +34,8 @@ document.getElementById('page').replaceChildren(...[
 
 function tiles () {
   const { requests, dropped, recycles, moved, cut, unaccounted, byReason, latency } = report
-  const reasons = Object.entries(byReason).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([reason, count]) => `${whole(count)} ${reason}`).join(', ')
+  const reasons = Object.entries(byReason).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([reason, count]) =>
+    `${whole(count)} ${reason}`).join(', ')
   const p99 = latency.recycling ?? latency.steady
   return h('dl.tiles', {}, [
     requests === null ? null : tile('Requests', whole(requests)),
@@ -44,13 +45,17 @@ function tiles () {
     tile('Cut', whole(cut), 'requests, at the drain timeout', cut > 0),
     unaccountedTile(unaccounted),
     crashTile(report),
-    p99 === null ? null : tile(latency.recycling ? 'p99 recycling' : 'p99', time(p99.p99), latency.recycling && latency.steady ? `${time(latency.steady.p99)} in steady state` : null)
+    p99 === null
+      ? null
+      : tile(latency.recycling ? 'p99 recycling' : 'p99', time(p99.p99),
+        latency.recycling && latency.steady ? `${time(latency.steady.p99)} in steady state` : null)
   ])
 }
 
 function footer () {
   const remarks = remarksOf(report, { grouped: whole, count: plural, time, clean: text => text })
     .map(remark => `${remark[0].toUpperCase()}${remark.slice(1)}.`)
-  const meaning = 'A drop is a request that the client sent and that got no complete response with an expected status. “Joined by port” is certain; “joined by time” may be a coincidence.'
+  const meaning = 'A drop is a request that the client sent and that got no complete response with an expected ' +
+    'status. “Joined by port” is certain; “joined by time” may be a coincidence.'
   return h('footer', {}, [...remarks, meaning, `Made by recycle ${version}.`].map(text => h('p', {}, [text])))
 }

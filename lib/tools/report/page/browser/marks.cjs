@@ -62,7 +62,8 @@ function shade (u, spans) {
   ctx.save()
   ctx.fillStyle = color('shade')
   for (const { from, to } of spans) {
-    const [left, right] = [from, to].map(t => Math.min(Math.max(u.valToPos(t / 1000, 'x', true), bbox.left), bbox.left + bbox.width))
+    const [left, right] = [from, to].map(t =>
+      Math.min(Math.max(u.valToPos(t / 1000, 'x', true), bbox.left), bbox.left + bbox.width))
     if (right > bbox.left && left < bbox.left + bbox.width) {
       ctx.fillRect(left, bbox.top, Math.max(1, right - left), bbox.height)
     }
@@ -127,7 +128,9 @@ function button (moments) {
 function several (moments) {
   const said = moments.slice(0, MOST_SAID).map(({ short, gist }) => [short, gist])
   const more = moments.length - said.length
-  const heading = moments.every(({ kind }) => kind === 'drop') ? `${moments.length} requests dropped` : `${moments.length} events here`
+  const heading = moments.every(({ kind }) => kind === 'drop')
+    ? `${moments.length} requests dropped`
+    : `${moments.length} events here`
   return [heading, more > 0 ? [...said, ['and', `${more} more`]] : said]
 }
 

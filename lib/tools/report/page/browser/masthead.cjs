@@ -23,12 +23,14 @@ function masthead ({ verdict, dropped, cut, app, listening = [], workers, node, 
     h(`div.verdict.${verdict.ok ? 'good' : 'bad'}`, {}, [
       h('h1', {}, [h('em', {}, [large]), ` ${rest}`])
     ]),
-    h('p.about', {}, [app === null ? null : h('code', {}, [app]), ...facts.filter(fact => fact !== null).map(fact => h('span', {}, [fact]))])
+    h('p.about', {}, [app === null ? null : h('code', {}, [app]), ...facts.filter(fact => fact !== null).map(fact =>
+      h('span', {}, [fact]))])
   ])
 }
 
 function tile (name, value, detail = null, isBad = false) {
-  return h(`div.tile${isBad ? '.bad' : ''}`, {}, [h('dt', {}, [name]), h('dd', {}, [value]), detail ? h('dd.detail', {}, [detail]) : null])
+  return h(`div.tile${isBad ? '.bad' : ''}`, {},
+    [h('dt', {}, [name]), h('dd', {}, [value]), detail ? h('dd.detail', {}, [detail]) : null])
 }
 
 /** `crashing`: on the live page, what is said of it. */
@@ -39,7 +41,9 @@ function crashTile ({ crashes, connectionsAtCrashes, inFlightAtCrashes, crashing
 
 /** Connections of workers that gave no account; shown only if there are any. */
 function unaccountedTile (unaccounted) {
-  return unaccounted > 0 ? tile('Unaccounted', whole(unaccounted), 'connections whose requests are not known', true) : null
+  return unaccounted > 0
+    ? tile('Unaccounted', whole(unaccounted), 'connections whose requests are not known', true)
+    : null
 }
 
 module.exports = { masthead, tile, crashTile, unaccountedTile }

@@ -58,14 +58,18 @@ function dropMoment (drop, clock) {
     facts: [
       ['at', clock(drop.t)],
       ['request', request],
-      ['during', drop.recycle !== null ? `recycle #${drop.recycle}, ${drop.phase}` : drop.crashed ? `a crash in slot ${drop.slot}` : 'no recycle'],
+      ['during', drop.recycle !== null
+        ? `recycle #${drop.recycle}, ${drop.phase}`
+        : drop.crashed ? `a crash in slot ${drop.slot}` : 'no recycle'],
       ['joined by', drop.joinedBy ?? NONE]
     ]
   }
 }
 
 function crashMoment (crash, clock) {
-  const how = crash.oomKilled ? 'killed by the kernel, because memory ran out' : crash.signal ?? `exit code ${crash.code}`
+  const how = crash.oomKilled
+    ? 'killed by the kernel, because memory ran out'
+    : crash.signal ?? `exit code ${crash.code}`
   return {
     t: crash.t,
     kind: 'crash',

@@ -125,7 +125,12 @@ class Plots {
     const { what } = plot
     const { from, to } = this.range
     const isNarrow = width < 520
-    const axis = { stroke: color('muted'), font: '11px system-ui, sans-serif', grid: { stroke: color('grid'), width: 1 }, ticks: { show: false } }
+    const axis = {
+      stroke: color('muted'),
+      font: '11px system-ui, sans-serif',
+      grid: { stroke: color('grid'), width: 1 },
+      ticks: { show: false }
+    }
     return {
       width,
       height: what.height + (what.isLast ? 26 : 0),

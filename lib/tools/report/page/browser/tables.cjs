@@ -28,9 +28,17 @@ function recycles (report) {
     field('#', 'id'),
     field('Began', 'beganAt', timeOf(report)),
     field('Slot', 'slot'),
-    { title: 'Old → new pid', value: event => event.oldPid, text: event => `${event.oldPid ?? NONE} → ${event.pid ?? NONE}` },
+    {
+      title: 'Old → new pid',
+      value: event => event.oldPid,
+      text: event => `${event.oldPid ?? NONE} → ${event.pid ?? NONE}`
+    },
     reason(),
-    { title: 'RSS', value: event => event.rssBefore, text: event => event.rssBefore === null ? NONE : `${size(event.rssBefore)} → ${size(event.rssAfter)}` },
+    {
+      title: 'RSS',
+      value: event => event.rssBefore,
+      text: event => event.rssBefore === null ? NONE : `${size(event.rssBefore)} → ${size(event.rssAfter)}`
+    },
     field('Ready in', 'readyMs', time),
     ...drained(report)
   ], replaced, rowClass), note(recycleEventsOmitted, 'earlier one'))
@@ -51,7 +59,12 @@ function departures (report) {
 }
 
 function reason () {
-  return { title: 'Reason', left: true, value: event => event.reason, text: event => event.kind === 'unfinished' ? `${event.reason ?? NONE} (unfinished)` : event.reason ?? NONE }
+  return {
+    title: 'Reason',
+    left: true,
+    value: event => event.reason,
+    text: event => event.kind === 'unfinished' ? `${event.reason ?? NONE} (unfinished)` : event.reason ?? NONE
+  }
 }
 
 function drained ({ dropped }) {
@@ -74,15 +87,36 @@ function drops (report) {
   const at = timeOf(report)
   const kinds = new Map(recycleEvents.map(({ id, kind }) => [id, NAMES[kind].toLowerCase()]))
   const hint = hintOf(drops, recycleEvents, time)
-  return section('Dropped requests', hint && h('p.hint', {}, [hint]), grid('Requests that got no complete response with an expected status; equal ones are one row', [
+  return section('Dropped requests', hint && h('p.hint', {}, [hint]), grid('Requests that got no complete response ' +
+    'with an expected status; equal ones are one row', [
     field('Count', 'count', whole),
-    { title: 'Time', value: group => group.t, text: ({ t, last }) => at(t) === at(last) ? at(t) : `${at(t)} to ${at(last)}` },
-    { title: 'Error', left: true, value: drop => drop.error, text: drop => drop.status === null ? drop.error : `${drop.error} ${drop.status}` },
+    {
+      title: 'Time',
+      value: group => group.t,
+      text: ({ t, last }) => at(t) === at(last) ? at(t) : `${at(t)} to ${at(last)}`
+    },
+    {
+      title: 'Error',
+      left: true,
+      value: drop => drop.error,
+      text: drop => drop.status === null ? drop.error : `${drop.error} ${drop.status}`
+    },
     field('Method', 'method', undefined, true),
     { ...field('Path', 'path', undefined, true), isLong: true },
-    { title: 'During', left: true, isLong: true, value: group => group.recycle, text: ({ recycles, crashed }) => listed([...recycles], id => `${kinds.get(id) ?? 'recycle'} #${id}`) ?? (crashed ? 'a crash' : 'no recycle') },
+    {
+      title: 'During',
+      left: true,
+      isLong: true,
+      value: group => group.recycle,
+      text: ({ recycles, crashed }) =>
+        listed([...recycles], id => `${kinds.get(id) ?? 'recycle'} #${id}`) ?? (crashed ? 'a crash' : 'no recycle')
+    },
     field('Phase', 'phase', undefined, true),
-    { title: 'Slot', value: group => group.slot, text: ({ slots }) => listed([...slots].sort((a, b) => a - b), String) ?? NONE },
+    {
+      title: 'Slot',
+      value: group => group.slot,
+      text: ({ slots }) => listed([...slots].sort((a, b) => a - b), String) ?? NONE
+    },
     { title: 'Joined by', left: true, value: drop => drop.joinedBy, text: drop => drop.joinedBy ?? NONE }
   ], dropGroups(drops)), note(dropsOmitted, 'earlier one'))
 }
@@ -90,7 +124,8 @@ function drops (report) {
 /** @param {number[]} items @param {(item: number) => string} say @returns {string | null} null: there are none */
 function listed (items, say) {
   if (items.length === 0) return null
-  return `${items.slice(0, MOST_LISTED).map(say).join(', ')}${items.length > MOST_LISTED ? ` and ${items.length - MOST_LISTED} more` : ''}`
+  const more = items.length > MOST_LISTED ? ` and ${items.length - MOST_LISTED} more` : ''
+  return `${items.slice(0, MOST_LISTED).map(say).join(', ')}${more}`
 }
 
 function crashes (report) {
@@ -100,7 +135,12 @@ function crashes (report) {
     field('Time', 't', timeOf(report)),
     field('Slot', 'slot'),
     field('Pid', 'pid'),
-    { title: 'How', left: true, value: crash => crash.signal ?? crash.code, text: crash => crash.oomKilled ? 'OOM-killed' : crash.signal ?? `exit code ${crash.code}` },
+    {
+      title: 'How',
+      left: true,
+      value: crash => crash.signal ?? crash.code,
+      text: crash => crash.oomKilled ? 'OOM-killed' : crash.signal ?? `exit code ${crash.code}`
+    },
     field('Connections', 'connections', whole),
     field('In flight', 'inFlight', whole)
   ], crashEvents), note(crashEventsOmitted, 'earlier one'))
@@ -109,7 +149,8 @@ function crashes (report) {
 function exceptions ({ exceptions }) {
   if (!exceptions) return null
   const kinds = exceptions.kinds.map(kind => ({ ...kind, what: `${kind.name}: ${kind.message}` }))
-  return section('Uncaught exceptions', grid('Exceptions that the app has not caught, and that have not ended its worker; those of one name and place are one row', [
+  return section('Uncaught exceptions', grid('Exceptions that the app has not caught, and that have not ended ' +
+    'its worker; those of one name and place are one row', [
     field('Count', 'count', whole),
     { ...field('Exception', 'what', undefined, true), isLong: true },
     { ...field('Thrown by', 'request', undefined, true), isLong: true }
@@ -119,7 +160,12 @@ function exceptions ({ exceptions }) {
 function disagreements ({ disagreements }) {
   if (disagreements.length === 0) return null
   return section('Where client and supervisor disagree', grid('Requests lost, by the client and by the supervisor', [
-    { title: 'During', left: true, value: one => one.recycle, text: one => one.recycle === null ? 'no recycle' : `recycle #${one.recycle}` },
+    {
+      title: 'During',
+      left: true,
+      value: one => one.recycle,
+      text: one => one.recycle === null ? 'no recycle' : `recycle #${one.recycle}`
+    },
     field('The client lost', 'client', whole),
     field('The supervisor cut', 'supervisor', whole)
   ], disagreements))
@@ -128,10 +174,13 @@ function disagreements ({ disagreements }) {
 function latency ({ latency: { steady, recycling } }) {
   const rows = [['Steady state', steady], ['While recycling', recycling]].filter(([, figures]) => figures !== null)
   if (rows.length === 0) return null
-  const ratio = steady && recycling ? ['p50', 'p90', 'p99', 'p999', 'max'].map(name => recycling[name] / steady[name]) : null
+  const ratio = steady && recycling
+    ? ['p50', 'p90', 'p99', 'p999', 'max'].map(name => recycling[name] / steady[name])
+    : null
   return section('Latency', scroller('Latency', h('table', {}, [
     h('caption', {}, ['Percentiles in steady state, and while a worker was being replaced']),
-    h('thead', {}, [h('tr', {}, ['', 'p50', 'p90', 'p99', 'p99.9', 'max', 'requests'].map(title => h('th', { scope: 'col' }, [title])))]),
+    h('thead', {}, [h('tr', {},
+      ['', 'p50', 'p90', 'p99', 'p99.9', 'max', 'requests'].map(title => h('th', { scope: 'col' }, [title])))]),
     h('tbody', {}, [
       ...rows.map(([name, figures]) => h('tr', {}, [
         h('th.left', { scope: 'row' }, [name]),
@@ -144,7 +193,9 @@ function latency ({ latency: { steady, recycling } }) {
         h('td')
       ])
     ])
-  ])), ratio && h('p.hint.below', {}, ['Ratio: while recycling, divided by steady state. A request counts as “while recycling” if a worker was being replaced while it ran: a worker that starts takes CPU time of the others, and a request that moves waits. A high ratio at p99 or above is of a few requests; “max” is one in each row.']))
+  ])), ratio && h('p.hint.below', {}, ['Ratio: while recycling, divided by steady state. A request counts as “while ' +
+    'recycling” if a worker was being replaced while it ran: a worker that starts takes CPU time of the others, ' +
+    'and a request that moves waits. A high ratio at p99 or above is of a few requests; “max” is one in each row.']))
 }
 
 function pauses ({ gc }) {
@@ -152,7 +203,8 @@ function pauses ({ gc }) {
   const rows = [['Scavenges', gc.scavenges], ['Mark-sweeps', gc.markSweeps]]
   return section('Garbage collection', scroller('Garbage collection', h('table', {}, [
     h('caption', {}, ["Pauses of the workers by garbage collection, and their share of the workers' time"]),
-    h('thead', {}, [h('tr', {}, ['', 'total', 'longest', 'share of time', 'count'].map(title => h('th', { scope: 'col' }, [title])))]),
+    h('thead', {}, [h('tr', {},
+      ['', 'total', 'longest', 'share of time', 'count'].map(title => h('th', { scope: 'col' }, [title])))]),
     h('tbody', {}, rows.map(([name, { count, totalMs, longestMs, share }]) => h('tr', {}, [
       h('th.left', { scope: 'row' }, [name]),
       h('td', {}, [time(totalMs)]),
@@ -170,14 +222,26 @@ function routes ({ memoryByRoute }) {
     value: route => route[name], text: route => route.bytesPerRequest === null ? NONE : shown(route)
   })
   const interval = ({ low, high }) => low === null ? `at most ${size(high)}` : `${signed(low)} to ${signed(high)}`
-  return section('Memory by route', h('p.hint', {}, [`${text[0].toUpperCase()}${text.slice(1)}.`]), grid('Memory that requests keep, by route', [
+  return section('Memory by route', h('p.hint', {},
+    [`${text[0].toUpperCase()}${text.slice(1)}.`]), grid('Memory that requests keep, by route', [
     { ...field('Route', 'route', undefined, true), isLong: true },
     field('Requests', 'requests', whole),
     { title: 'Kept per request', ...known('bytesPerRequest', ({ bytesPerRequest }) => signed(bytesPerRequest)) },
     { title: '99.9 % interval', ...known('low', interval) },
-    { title: 'In all', value: route => route.leaks ? route.bytesPerRequest * route.requests : null, text: ({ leaks, bytesPerRequest, requests }) => leaks ? size(bytesPerRequest * requests) : NONE },
-    { title: 'Verdict', left: true, value: route => route.leaks, text: ({ leaks }) => leaks ? 'leaks' : 'not enough evidence' }
-  ], routes, ({ leaks }) => leaks ? 'bad' : ''), h('p.hint.below', {}, [`Beyond what requests of the other routes keep. The intervals hold for all routes at once. From ${plural(points, 'sample')} of live memory after collections, ${plural(markSweeps, 'mark-sweep')} among them.`]))
+    {
+      title: 'In all',
+      value: route => route.leaks ? route.bytesPerRequest * route.requests : null,
+      text: ({ leaks, bytesPerRequest, requests }) => leaks ? size(bytesPerRequest * requests) : NONE
+    },
+    {
+      title: 'Verdict',
+      left: true,
+      value: route => route.leaks,
+      text: ({ leaks }) => leaks ? 'leaks' : 'not enough evidence'
+    }
+  ], routes, ({ leaks }) => leaks ? 'bad' : ''), h('p.hint.below', {}, ['Beyond what requests of the other routes ' +
+    `keep. The intervals hold for all routes at once. From ${plural(points, 'sample')} of live memory after ` +
+    `collections, ${plural(markSweeps, 'mark-sweep')} among them.`]))
 }
 
 function signed (bytes) {

@@ -14,7 +14,8 @@ function show (mark, kind, heading, facts) {
   if (!box.isConnected) document.body.append(box)
   shownFor = mark
   box.className = `tip ${kind}`
-  box.replaceChildren(h('strong', {}, [heading]), ...facts.map(([name, value]) => h('div', {}, [h('span', {}, [name]), value])))
+  box.replaceChildren(h('strong', {}, [heading]),
+    ...facts.map(([name, value]) => h('div', {}, [h('span', {}, [name]), value])))
   box.hidden = false
   const at = mark.getBoundingClientRect()
   const { offsetWidth, offsetHeight } = box
