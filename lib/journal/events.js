@@ -43,7 +43,8 @@ const TASKS = { collect: 'collect its garbage', ...OF_FEATURES }
 
 /** Parts of an account that its own line alone tells, by field. @type {Record<string, string>} */
 const DETAILS = {
-  finished: 'finished', closedAfterResponse: 'closed after a response', closedIdle: 'closed idle', unacked: 'unacknowledged'
+  finished: 'finished', closedAfterResponse: 'closed after a response', closedIdle: 'closed idle',
+  unacked: 'unacknowledged'
 }
 
 /** Reasons that a command, or the worker itself, gives. */
@@ -56,13 +57,20 @@ const SCALE_REASONS = {
   ...SIZE_WORDS.reasons
 }
 
+/** @param {Record<string, any>} options @returns {string} */
+function sayWorkers (options) {
+  const bounds = boundsOf(options)
+  return bounds ? `${options.workers} to ${count(Number(bounds.max), 'worker')}` : count(options.workers, 'worker')
+}
+
 /** @param {Record<string, any>} options @returns {string} what of Node.js's inside the workers use or replace */
 function sayHooks (options) {
   const on = [
     ...options.handoff ? ["sockets' handles"] : [],
     ...hooksOf(/** @type {any} */ (options))
   ]
-  return `hooks in workers: ${['signals', 'ends of connections', ...on].join(', ')}${options.plain ? '' : ' (--plain: the first two alone)'}`
+  return 'hooks in workers: ' +
+    `${['signals', 'ends of connections', ...on].join(', ')}${options.plain ? '' : ' (--plain: the first two alone)'}`
 }
 
 /**
@@ -71,78 +79,149 @@ function sayHooks (options) {
  * @type {Readonly<Record<string, Event & { ends?: 'recycle' | 'scale' | 'stop' }>>}
  */
 const EVENTS = {
-  'fleet.start': { sentence: l => `recycle ${l.pid} starts ${boundsOf(l.options) ? `${l.options.workers} to ${count(Number(boundsOf(l.options)?.max), 'worker')}` : count(l.options.workers, 'worker')} of ${l.app}; ${sayHooks(l.options)}` },
-  'fleet.ready': { sentence: l => `${l.listening.length > 0 ? `listening at ${l.listening.join(', ')}` : 'ready'}, ${count(l.workers, 'worker')}${l.maxRssBytes === null ? '' : `, budget ${formatSize(l.maxRssBytes)} each`}` },
+  'fleet.start': {
+    sentence: l => `recycle ${l.pid} starts ${sayWorkers(l.options)} of ${l.app}; ${sayHooks(l.options)}`
+  },
+  'fleet.ready': {
+    sentence: l => `${l.listening.length > 0 ? `listening at ${l.listening.join(', ')}` : 'ready'}, ` +
+      `${count(l.workers, 'worker')}${l.maxRssBytes === null ? '' : `, budget ${formatSize(l.maxRssBytes)} each`}`
+  },
   'fleet.reload': { sentence: () => 'rolling reload' },
-  'fleet.trial': { sentence: l => `${count(l.slots.length, 'worker')} of the new code ${l.slots.length === 1 ? 'joins' : 'join'}, on trial: slot ${l.slots.join(', ')}` },
-  'fleet.rejected': { level: 'warn', sentence: l => `the new code is rejected: ${l.why}${l.isReplaced ? '; it is still on the disk, and a worker that is replaced runs it: put the code before back' : ''}` },
-  'fleet.resumed': { level: 'warn', sentence: l => `supervisor ${l.oldPid} has exited; supervisor ${l.pid} runs the fleet again` },
+  'fleet.trial': {
+    sentence: l => `${count(l.slots.length, 'worker')} of the new code ${l.slots.length === 1 ? 'joins' : 'join'}, ` +
+      `on trial: slot ${l.slots.join(', ')}`
+  },
+  'fleet.rejected': {
+    level: 'warn',
+    sentence: l => `the new code is rejected: ${l.why}` + (l.isReplaced
+      ? '; it is still on the disk, and a worker that is replaced runs it: put the code before back'
+      : '')
+  },
+  'fleet.resumed': {
+    level: 'warn', sentence: l => `supervisor ${l.oldPid} has exited; supervisor ${l.pid} runs the fleet again`
+  },
   'fleet.left': { sentence: l => `the fleet is left to supervisor ${l.pid}` },
   'fleet.reloaded': { sentence: () => 'reloaded' },
   'fleet.address-closed': { sentence: l => `no worker listens on ${l.address} any more: it is closed` },
-  'fleet.socket': { sentence: l => `the app listens on the socket that recycle was given as descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}: ${l.address}` },
+  'fleet.socket': {
+    sentence: l => 'the app listens on the socket that recycle was given as descriptor ' +
+      `${l.fd}${l.name === null ? '' : ` (${l.name})`}: ${l.address}`
+  },
   'fleet.scale': {
-    sentence: l => `scaling from ${l.from} to ${count(l.to, 'worker')}${Object.hasOwn(SCALE_REASONS, l.reason) ? SCALE_REASONS[l.reason](l, FORMAT) : ''}`,
-    counter: { name: 'scalings_total', help: 'Changes of the intended number of workers, by reason.', reasons: ['requested', ...Object.keys(SCALE_REASONS)] }
+    sentence: l => `scaling from ${l.from} to ${count(l.to, 'worker')}` +
+      (Object.hasOwn(SCALE_REASONS, l.reason) ? SCALE_REASONS[l.reason](l, FORMAT) : ''),
+    counter: {
+      name: 'scalings_total',
+      help: 'Changes of the intended number of workers, by reason.',
+      reasons: ['requested', ...Object.keys(SCALE_REASONS)]
+    }
   },
   'fleet.signal': { sentence: l => `${l.signal} to the app in ${l.told} of ${count(l.workers, 'worker')}` },
   'fleet.unpin': { sentence: l => `${count(l.workers, 'worker')}, and from here on ${l.min} to ${l.max} by the load` },
   'fleet.control': { sentence: l => `the control socket is open again: ${l.path}` },
   'fleet.admin': { sentence: l => `metrics, readiness and a live page on ${l.url}` },
-  'fleet.slept': { sentence: l => `the supervisor did not run for ${formatTime(l.sleptMs)} (a suspended machine, a paused container, SIGSTOP): what is judged by time begins anew` },
+  'fleet.slept': {
+    sentence: l => `the supervisor did not run for ${formatTime(l.sleptMs)} (a suspended machine, ` +
+      'a paused container, SIGSTOP): what is judged by time begins anew'
+  },
   'fleet.stopping': { sentence: () => 'stopping' },
   'fleet.stop': { sentence: l => `stopped after ${count(l.recycles, 'recycle')}` },
   'fleet.failed': { level: 'error', sentence: l => l.error },
-  'fleet.warning': { level: 'warn', sentence: l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l, FORMAT) : null) ?? l.warning },
+  'fleet.warning': {
+    level: 'warn',
+    sentence: l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l, FORMAT) : null) ?? l.warning
+  },
   'worker.spawn': { level: 'debug', sentence: l => `${l.adopted ? 'adopted' : 'spawned'} ${workerOf(l)}` },
   ...OF_ORPHANS,
-  'fleet.adopted': { level: 'warn', sentence: l => `supervisor ${l.oldPid} has died; for ${formatTime(l.gapMs)} ${count(l.workers.length, 'worker')} served on without one, and supervisor ${l.pid} has adopted and replaces ${l.workers.length === 1 ? 'it' : 'them'}` },
+  'fleet.adopted': {
+    level: 'warn',
+    sentence: l => `supervisor ${l.oldPid} has died; for ${formatTime(l.gapMs)} ${count(l.workers.length, 'worker')} ` +
+      `served on without one, and supervisor ${l.pid} has adopted and replaces ` +
+      `${l.workers.length === 1 ? 'it' : 'them'}`
+  },
   'worker.standby': { sentence: l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}` },
   'worker.ready': {
     level: l => l.oldPid ? 'debug' : 'info', // else `recycled` says it
     sentence: l => `ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
-    duration: { name: 'worker_ready_duration_seconds', help: "From a worker's spawn until it was ready.", field: 'readyMs' }
+    duration: {
+      name: 'worker_ready_duration_seconds', help: "From a worker's spawn until it was ready.", field: 'readyMs'
+    }
   },
   'worker.condemn': {
     level: l => ASKED_FOR.includes(l.reason) ? 'debug' : 'info',
-    sentence: l => `${ASKED_FOR.includes(l.reason) ? 'to be replaced' : 'condemned'} ${workerOf(l)}: ${l.cause ? `${l.cause}; ` : ''}${REASONS.get(l.reason)?.sentence?.(l, FORMAT) ?? l.reason}`
+    sentence: l => `${ASKED_FOR.includes(l.reason) ? 'to be replaced' : 'condemned'} ${workerOf(l)}: ` +
+      `${l.cause ? `${l.cause}; ` : ''}${REASONS.get(l.reason)?.sentence?.(l, FORMAT) ?? l.reason}`
   },
-  'worker.budget': { sentence: l => `${workerOf(l)} has a budget of ${formatSize(l.budget.softBytes ?? l.budget.hardBytes)} (${l.budget.metric}) from here on` },
-  'worker.no-room': { level: 'warn', sentence: l => `no room in memory for a replacement beside ${workerOf(l)}: ${NO_ROOM[l.how]}` },
+  'worker.budget': {
+    sentence: l => `${workerOf(l)} has a budget of ${formatSize(l.budget.softBytes ?? l.budget.hardBytes)} ` +
+      `(${l.budget.metric}) from here on`
+  },
+  'worker.no-room': {
+    level: 'warn', sentence: l => `no room in memory for a replacement beside ${workerOf(l)}: ${NO_ROOM[l.how]}`
+  },
   'worker.keep': { sentence: l => `${workerOf(l)} stays in service` },
-  'worker.out-of-rotation': { sentence: l => `out of rotation ${workerOf(l)} to ${TASKS[l.task] ?? l.task}: ${l.connections} connections, ${l.inFlight} in flight` },
-  'worker.in-rotation': { sentence: l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}, ${l.moved} connections moved${l.why ? `; nothing was done: ${l.why}` : ''}` },
+  'worker.out-of-rotation': {
+    sentence: l => `out of rotation ${workerOf(l)} to ${TASKS[l.task] ?? l.task}: ${l.connections} connections, ` +
+      `${l.inFlight} in flight`
+  },
+  'worker.in-rotation': {
+    sentence: l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}, ${l.moved} connections ` +
+      `moved${l.why ? `; nothing was done: ${l.why}` : ''}`
+  },
   cpuprofile: { sentence: l => `CPU profile of ${workerOf(l)}: ${l.file}, ${formatTime(l.tookMs)}` },
   'worker.request': { sentence: l => `${workerOf(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}` },
-  'worker.paused': { sentence: l => `out of rotation ${workerOf(l)}: ${l.why}; ${l.connections} connections, ${l.inFlight} in flight` },
-  'worker.resumed': { sentence: l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}${l.why ? `: ${l.why}` : ''}` },
+  'worker.paused': {
+    sentence: l => `out of rotation ${workerOf(l)}: ${l.why}; ${l.connections} connections, ${l.inFlight} in flight`
+  },
+  'worker.resumed': {
+    sentence: l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}${l.why ? `: ${l.why}` : ''}`
+  },
   'worker.threw': { level: 'warn', sentence: l => `${workerOf(l)}: the app has thrown in ${l.where}: ${l.error}` },
-  'worker.protocol-error': { level: 'warn', sentence: l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced` },
-  'worker.drain': { level: 'debug', sentence: l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight` },
+  'worker.protocol-error': {
+    level: 'warn',
+    sentence: l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced`
+  },
+  'worker.drain': {
+    level: 'debug', sentence: l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight`
+  },
   'worker.retire': {
     level: l => KILLED_FOR[l.killedFor]?.level ?? (l.killedFor || l.oomKilled ? 'info' : 'debug'),
-    sentence: l => l.killedFor ? `killed ${workerOf(l)}: ${KILLED_FOR[l.killedFor]?.say}` : `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}`
+    sentence: l => l.killedFor
+      ? `killed ${workerOf(l)}: ${KILLED_FOR[l.killedFor]?.say}`
+      : `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}`
   },
   'worker.crash': {
     level: 'warn',
-    sentence: l => `crashed ${workerOf(l)}: ${l.oomKilled ? OOM : l.error ?? l.signal ?? `code ${l.code}`}, ${l.connections} connections, ${inFlightOf(l)}${outcomeOf(l)}`,
+    sentence: l => `crashed ${workerOf(l)}: ${l.oomKilled ? OOM : l.error ?? l.signal ?? `code ${l.code}`}, ` +
+      `${l.connections} connections, ${inFlightOf(l)}${outcomeOf(l)}`,
     counter: { name: 'worker_crashes_total', help: 'Workers that exited unexpectedly.' }
   },
-  'worker.children': { sentence: l => `${count(l.ended, 'process', 'processes')} that ${l.slot === null ? `process ${l.pid}` : workerOf(l)} had started ${l.ended === 1 ? 'was' : 'were'} ended after it${l.killed ? `, ${l.killed} of them by SIGKILL` : ''}: ${l.commands.join(', ')}` },
+  'worker.children': {
+    sentence: l => `${count(l.ended, 'process', 'processes')} ` +
+      `that ${l.slot === null ? `process ${l.pid}` : workerOf(l)} had started ${l.ended === 1 ? 'was' : 'were'} ` +
+      `ended after it${l.killed ? `, ${l.killed} of them by SIGKILL` : ''}: ${l.commands.join(', ')}`
+  },
   'worker.not-ready': {
     level: 'warn',
-    sentence: l => `no ${l.slot === null ? 'standby' : `${l.oldPid ? 'replacement' : 'worker'} for slot ${l.slot}`}: ${l.why}; ${l.oldPid ? 'the old worker stays, ' : ''}next try in ${formatTime(l.nextTryMs)}`,
+    sentence: l => `no ${l.slot === null ? 'standby' : `${l.oldPid ? 'replacement' : 'worker'} for slot ${l.slot}`}: ` +
+      `${l.why}; ${l.oldPid ? 'the old worker stays, ' : ''}next try in ${formatTime(l.nextTryMs)}`,
     counter: { name: 'replacements_failed_total', help: 'Replacements that did not become ready.' }
   },
   recycled: {
-    sentence: l => `${l.ended === 'crashed' ? 'replaced' : 'recycled'} slot ${l.slot}, ${l.oldPid} → ${l.pid} (${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
+    sentence: l => `${l.ended === 'crashed' ? 'replaced' : 'recycled'} slot ${l.slot}, ${l.oldPid} → ${l.pid} ` +
+      `(${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
     counter: { name: 'recycles_total', help: 'Workers that were replaced, by reason.', reasons: [...REASONS.keys()] },
-    duration: { name: 'recycle_duration_seconds', help: 'From the spawn of a replacement until the old worker was gone.', field: 'tookMs' },
+    duration: {
+      name: 'recycle_duration_seconds',
+      help: 'From the spawn of a replacement until the old worker was gone.',
+      field: 'tookMs'
+    },
     ends: 'recycle'
   },
   scaled: { sentence: l => `scaled slot ${l.slot} away: ${account(l)}`, ends: 'scale' },
   stopped: {
-    sentence: l => `${l.reason === 'not-ready' ? 'gave up' : 'stopped'} ${l.slot === null ? 'a standby' : `slot ${l.slot}`}: ${account(l)}`,
+    sentence: l => `${l.reason === 'not-ready' ? 'gave up' : 'stopped'} ` +
+      `${l.slot === null ? 'a standby' : `slot ${l.slot}`}: ${account(l)}`,
     ends: 'stop'
   },
   'worker.sample': { level: 'quiet' },
@@ -157,7 +236,8 @@ function inFlightOf ({ inFlight, requestsInFlight = [] }) {
   const [latest, ...others] = requestsInFlight
   const known = requestsInFlight.reduce((/** @type {number} */ sum, /** @type {{ count: number }} */ { count }) =>
     sum + count, 0)
-  return `${Math.max(inFlight, known)} in flight${latest ? ` (${latest.request}${others.length > 0 ? ', …' : ''})` : ''}`
+  return `${Math.max(inFlight, known)} in flight` +
+    (latest ? ` (${latest.request}${others.length > 0 ? ', …' : ''})` : '')
 }
 
 /** @param {Line} l @returns {string} what has become of its connections */
@@ -172,7 +252,9 @@ function outcomeOf ({ moved, replayed, answered, cut }) {
 
 /** @param {Line} l */
 function account (l) {
-  const ended = l.ended === 'crashed' ? ['the worker crashed'] : l.lost ? ['the worker gave no account'] : l.ended === 'killed' ? ['the worker was killed at --kill-timeout'] : []
+  const ended = l.ended === 'crashed'
+    ? ['the worker crashed']
+    : l.lost ? ['the worker gave no account'] : l.ended === 'killed' ? ['the worker was killed at --kill-timeout'] : []
   return [...sayAccounts([l], DETAILS), ...ended].join(', ')
 }
 

@@ -55,7 +55,9 @@ function heedWorkers (parts) {
     handle.on('missing', ({ key, missing }) => warnOnce({ warning: 'no-handoff', key, missing }, key))
     handle.on('closes', () => {
       setTimeout(() => {
-        if (handle.isServing && handle.hasClosed && handle.reason === null) warnOnce({ warning: 'no-server', ...worker() }, String(handle.pid))
+        if (handle.isServing && handle.hasClosed && handle.reason === null) {
+          warnOnce({ warning: 'no-server', ...worker() }, String(handle.pid))
+        }
       }, CLOSED_MS).unref()
     })
     handle.on('flaw', ({ type, flaw }) => {

@@ -84,7 +84,8 @@ class Orphan {
   /** The channel to the primary has ended. @returns {boolean} false: this worker is to leave */
   begin () {
     if (!this.settings || !this.#addon || !this.listenHook.isOfOurs) return false
-    const since = this.#since = Date.now() // eslint-disable-line no-restricted-properties -- a time of day, for a journal
+    // eslint-disable-next-line no-restricted-properties -- a time of day, for a journal
+    const since = this.#since = Date.now()
     const until = performance.now() + DYING_MS
     const look = () => {
       if (!isAlive(this.#primary)) this.#serveOn(since)

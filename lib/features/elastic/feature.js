@@ -27,8 +27,12 @@ module.exports = Object.freeze({
   isOn: ({ autoscale }) => autoscale !== null,
   events: { 'fleet.load': { level: 'quiet' } },
   warnings: {
-    'autoscale-bounds': ({ max, asked, by, cpus, limitBytes, source }, { count, size }) => `at most ${count(max, 'worker')} and not ${asked}: ${by === 'memory' ? `the memory limit of ${size(limitBytes)} (${source}) is not enough for more` : `2×CPU+1 for ${count(cpus, 'CPU')}`}`,
-    'autoscale-no-room': (line, { count }) => `${count(line.workers, 'worker')} are not enough for the load (${sayBusy(line)}), and the memory has no room for one more`
+    'autoscale-bounds': ({ max, asked, by, cpus, limitBytes, source }, { count, size }) =>
+      `at most ${count(max, 'worker')} and not ${asked}: ` + (by === 'memory'
+        ? `the memory limit of ${size(limitBytes)} (${source}) is not enough for more`
+        : `2×CPU+1 for ${count(cpus, 'CPU')}`),
+    'autoscale-no-room': (line, { count }) => `${count(line.workers, 'worker')} are not enough for the load ` +
+      `(${sayBusy(line)}), and the memory has no room for one more`
   },
   primary: () => kernel => new (require('./primary').Sizing)(kernel),
   metrics: [
@@ -36,7 +40,8 @@ module.exports = Object.freeze({
       name: 'slots_bound',
       help: 'The bounds of the intended number of workers; both are that number, unless --workers is <min>..<max>.',
       labels: ['bound'],
-      values: ({ autoscale, totals: { workers } }) => [[{ bound: 'min' }, autoscale?.min ?? workers], [{ bound: 'max' }, autoscale?.max ?? workers]]
+      values: ({ autoscale, totals: { workers } }) =>
+        [[{ bound: 'min' }, autoscale?.min ?? workers], [{ bound: 'max' }, autoscale?.max ?? workers]]
     },
     {
       name: 'slots_pinned',
@@ -53,8 +58,10 @@ module.exports = Object.freeze({
       idle: line => `: at most ${sayBusy(line)} of late`,
       bounds: () => ', the bound of --workers'
     },
-    beside: ({ min, max, isPinned, busy }) => ` (${isPinned ? 'pinned, else ' : ''}${min} to ${max}${busy === null ? '' : `, ${busy.toFixed(1)} busy`})`,
-    scaled: ({ min, max, isPinned }) => isPinned ? '; recycle scale auto: by the load again' : `, and ${min} to ${max} by the load`
+    beside: ({ min, max, isPinned, busy }) =>
+      ` (${isPinned ? 'pinned, else ' : ''}${min} to ${max}${busy === null ? '' : `, ${busy.toFixed(1)} busy`})`,
+    scaled: ({ min, max, isPinned }) =>
+      isPinned ? '; recycle scale auto: by the load again' : `, and ${min} to ${max} by the load`
   },
   report: {
     key: 'scaling',

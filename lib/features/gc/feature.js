@@ -20,9 +20,12 @@
 module.exports = Object.freeze({
   name: 'gc',
   options: ({ row, types }) => [
-    row('gc', '--gc <profile>', types.oneOf('default', 'huge-heap', 'no-mark-sweep'), 'default', 'default', 'V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss'),
-    row('heap', '--heap <default|auto>', types.oneOf('default', 'auto'), 'default', 'default', "auto: V8's limit for the heap of a worker follows --max-rss, which it needs, with --gc default"),
-    row('onBudget', '--on-budget <recycle|collect>', types.oneOf('recycle', 'collect'), 'recycle', 'recycle', 'collect: a worker over budget collects its garbage out of rotation, and is recycled only if that is not enough')
+    row('gc', '--gc <profile>', types.oneOf('default', 'huge-heap', 'no-mark-sweep'), 'default', 'default',
+      'V8 flags for the workers: default, huge-heap or no-mark-sweep; the last two need --max-rss'),
+    row('heap', '--heap <default|auto>', types.oneOf('default', 'auto'), 'default', 'default',
+      "auto: V8's limit for the heap of a worker follows --max-rss, which it needs, with --gc default"),
+    row('onBudget', '--on-budget <recycle|collect>', types.oneOf('recycle', 'collect'), 'recycle', 'recycle',
+      'collect: a worker over budget collects its garbage out of rotation, and is recycled only if that is not enough')
   ],
   group: 'Memory and other limits:',
   isOn: () => true, // for the command
@@ -35,16 +38,32 @@ module.exports = Object.freeze({
     return { flags: require('./profiles').gcFlags(gc, { maxRssBytes, nodeMajor }), collectsFirst }
   },
   commands: ({ slots }) => ({ gc: { target: slots } }),
-  command: () => (program, { addFleetName, verb, act, count }) => addFleetName(verb(program, 'gc', 'Makes a worker collect its garbage, out of rotation meanwhile: no request waits for it.').argument('<slot|all>'))
-    .action((target, _name, given, command) => act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} collected`)),
+  command: () => (program, { addFleetName, verb, act, count }) => addFleetName(
+    verb(program, 'gc', 'Makes a worker collect its garbage, out of rotation meanwhile: no request waits for it.')
+      .argument('<slot|all>')
+  )
+    .action((target, _name, given, command) =>
+      act(command, { target }, ({ done }, name) => `${name}: ${count(done.length, 'worker')} collected`)),
   events: {
     collected: {
-      sentence: (line, { size, time }) => `collected slot ${line.slot} (${line.pid}): RSS ${size(line.rssBefore)} → ${size(line.rssAfter)}, heap ${size(line.heapUsedBefore)} → ${size(line.heapUsedAfter)} in ${time(line.pauseMs)}${line.isEnough === false ? '; not enough' : ''}`,
-      counter: { name: 'collections_total', help: 'Workers that were taken out of rotation to collect their garbage, by reason.', reasons: ['rss', 'hard-rss', 'requested'] }
+      sentence: (line, { size, time }) => `collected slot ${line.slot} (${line.pid}): RSS ${size(line.rssBefore)} → ` +
+        `${size(line.rssAfter)}, heap ${size(line.heapUsedBefore)} → ${size(line.heapUsedAfter)} ` +
+        `in ${time(line.pauseMs)}${line.isEnough === false ? '; not enough' : ''}`,
+      counter: {
+        name: 'collections_total',
+        help: 'Workers that were taken out of rotation to collect their garbage, by reason.',
+        reasons: ['rss', 'hard-rss', 'requested']
+      }
     }
   },
   warnings: {
-    'heap-limit': (line, { size }) => `V8 lets the heap of a worker grow to ${size(line.heapLimitBytes)}, ${line.softBytes === null ? `above ${size(line.limitBytes)} of memory: the kernel may kill the worker before V8 collects` : `below the budget of ${size(line.softBytes)}: V8 may end the worker before it is replaced`}; set --heap auto (with --max-rss), or --node-option ${line.flag}`
+    'heap-limit': (line, { size }) => {
+      const danger = line.softBytes === null
+        ? `above ${size(line.limitBytes)} of memory: the kernel may kill the worker before V8 collects`
+        : `below the budget of ${size(line.softBytes)}: V8 may end the worker before it is replaced`
+      return `V8 lets the heap of a worker grow to ${size(line.heapLimitBytes)}, ${danger}; ` +
+        `set --heap auto (with --max-rss), or --node-option ${line.flag}`
+    }
   },
   primary: () => kernel => new (require('./primary').GarbageCollection)(kernel)
 })

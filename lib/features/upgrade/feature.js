@@ -55,8 +55,10 @@ module.exports = Object.freeze({
       args: ({ file }) => ({ node: file }),
       carryOut: () => require('./verb').upgrade,
       signal: 'SIGUSR2',
-      help: 'Replaces the supervisor and every worker by ones that run the code, and the Node.js, that are on disk now.',
-      flags: [['--node <file>', 'run another Node.js than that of the command line by which the fleet was started', file => require('node:path').resolve(file)]],
+      help: 'Replaces the supervisor and every worker by ones that run the code, ' +
+        'and the Node.js, that are on disk now.',
+      flags: [['--node <file>', 'run another Node.js than that of the command line by which the fleet was started',
+        file => require('node:path').resolve(file)]],
       say: ({ pid }) => `has a new supervisor, pid ${pid}`
     }
   },
@@ -68,7 +70,12 @@ module.exports = Object.freeze({
   },
   events: {
     'fleet.upgrade': { sentence: ({ pid, node }) => `upgrade: a new supervisor starts (${pid}) with ${node}` },
-    'fleet.upgrade-failed': { level: 'warn', sentence: ({ why }) => `no upgrade: the new supervisor does not run the fleet: ${why}; this one does as before` },
-    'fleet.upgraded': { sentence: ({ pid, oldPid, node }) => `upgraded: supervisor ${oldPid} → ${pid}, Node.js ${node}` }
+    'fleet.upgrade-failed': {
+      level: 'warn',
+      sentence: ({ why }) => `no upgrade: the new supervisor does not run the fleet: ${why}; this one does as before`
+    },
+    'fleet.upgraded': {
+      sentence: ({ pid, oldPid, node }) => `upgraded: supervisor ${oldPid} → ${pid}, Node.js ${node}`
+    }
   }
 })
