@@ -158,10 +158,10 @@ const named = name => FEATURES.find(feature => feature.name === name) ?? null
  * @type {readonly import('../tables/reasons').Row[]}
  */
 const REQUESTS = ['blocked', 'exceptions'].flatMap(name => named(name)?.request ?? [])
-/** What workers do out of rotation, by message, and what for, in the log. @type {Record<string, string>} */
+/** Tasks of a worker out of rotation, by message, as the log says them. @type {Record<string, string>} */
 const TASKS = { ...named('heapdump')?.tasks, ...named('leak-line')?.tasks }
 /**
- * What `recycle top` and the live page show of this moment, by key of status(); null where that is nothing.
+ * Sentences of `recycle top` and the live page about this moment, by key of status(); null where that is nothing.
  *
  * @type {ReadonlyMap<string, import('../operate/admin/picture').SayLive>}
  */
