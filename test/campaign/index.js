@@ -7,8 +7,9 @@
  * what the machine does meanwhile it cannot repeat. The exit code is 1 if a fault was not survived, or cost a request
  * that it had not killed itself; the folder gets the journal, the faults and the requests of each fleet to which that
  * happened. `--kills n`, `--primaries n` (with `--kills` workers, too), `--anything n` and `--moves n` kill workers,
- * primaries, or any process of a fleet, and move WebSockets, in place of that; `--deploys n` deploys equal and bad code
- * n times each, with a canary (`--only` one of the kinds, `--seconds` of each comparison).
+ * primaries, or any process of a fleet, and move WebSockets, in place of that (`--only systemd`: primaries of that
+ * variant alone); `--deploys n` deploys equal and bad code n times each, with a canary (`--only` one of the kinds,
+ * `--seconds` of each comparison).
  */
 
 const fs = require('node:fs')
@@ -159,7 +160,7 @@ async function main () {
   const { seconds, seed, kills, primaries, anything, moves, deploys, leaks, mold, only, evidence, add, out } = flags
   if (Number(primaries) > 0) {
     const workers = Math.round(Number(kills) / Number(primaries))
-    return killAllPrimaries({ kills: Number(primaries), workers, seed: Number(seed), evidence })
+    return killAllPrimaries({ kills: Number(primaries), workers, seed: Number(seed), only, evidence })
   }
   if (Number(anything) > 0) return killAll({ kills: Number(anything), seed: Number(seed), evidence })
   if (Number(kills) > 0) return killMany({ kills: Number(kills), seed: Number(seed), evidence })

@@ -2,7 +2,7 @@
 
 /** Kills primaries (SIGKILL) under load, at rest and while their workers are replaced, and workers in between. */
 
-const { spawn } = require('node:child_process')
+const { execFileSync, spawn } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
@@ -11,9 +11,12 @@ const { connect } = require('../../../lib/control/client')
 const { BIN, FIXTURES, freePort } = require('../../support/fleet')
 const { Load } = require('../../support/load')
 const { seeded } = require('../../support/random')
+const { lackingSystemd, startSystemd } = require('../../support/systemd')
 const { MigrationClients } = require('../migration/clients')
 
 const WORKERS = 3
+const CLIENTS = 40
+const THINK_MS = 160 // at most: 500 requests a second
 const KILLS_OF_FLEET = 5
 const AGAIN_MS = 300 // until the service manager, or a shell, starts the next one
 const LONGEST_MS = 60_000
@@ -21,8 +24,10 @@ const LEAVES_MS = 3000 // of WebSockets, with a worker that is killed
 const YOUNG_MS = 200 // a connection for a request that is killed with its worker was not known to the primary yet
 const LEAVES = ['worker.drain', 'worker.retire', 'worker.crash']
 const VARIANTS = /** @type {Record<string, string[]>} */ ({
-  spawned: [], revived: ['--revive'], forked: ['--fork', 'mold'], sticky: ['--sticky', 'ip']
+  spawned: [], revived: ['--revive'], forked: ['--fork', 'mold'], sticky: ['--sticky', 'ip'], systemd: []
 })
+/** What of a unit of `recycle unit` a user's systemd may not do here. */
+const OF_ROOT = /^(?:User|RuntimeDirectory|RuntimeDirectoryMode|LimitNOFILE|NoNewPrivileges|Environment=RECYCLE_CONTROL_DIR)=.*\n/gm
 
 /**
  * @typedef {object} Outcome of one fleet
@@ -39,15 +44,17 @@ const VARIANTS = /** @type {Record<string, string[]>} */ ({
  */
 
 /**
- * @param {{ kills: number, seed: number, reloads?: number, workers?: number, evidence?: string, onFleet?: (outcome:
- *   Outcome) => void }} how `reloads`: of the kills, 0 to 1, how many are in a reload; `workers` killed for each
+ * @param {{ kills: number, seed: number, reloads?: number, workers?: number, only?: string, evidence?: string,
+ *   onFleet?: (outcome: Outcome) => void }} how `reloads`: of the kills, 0 to 1, how many are in a reload; `workers`
+ *   killed for each; `only` this variant
  * @returns {Promise<Outcome[]>}
  */
-async function killPrimaries ({ kills, seed, reloads = 0.3, workers = 0, evidence = '', onFleet = () => {} }) {
+async function killPrimaries ({ kills, seed, reloads = 0.3, workers = 0, only = '', evidence = '', onFleet = () => {} }) {
   const random = seeded(seed)
   const outcomes = []
+  const variants = Object.keys(VARIANTS).filter(variant =>
+    variant.startsWith(only) && (variant !== 'systemd' || !lackingSystemd()))
   for (let done = 0; done < kills; done += KILLS_OF_FLEET) {
-    const variants = Object.keys(VARIANTS)
     const variant = variants[outcomes.length % variants.length]
     const some = Math.min(KILLS_OF_FLEET, kills - done)
     const outcome = await ofFleet(variant, some, { random, reloads, workers, evidence })
@@ -67,8 +74,10 @@ async function ofFleet (variant, kills, { random, reloads, workers, evidence }) 
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'rp-'))
   const [socket, journal] = ['control', 'journal.ndjson'].map(name => path.join(folder, name))
   const port = await freePort()
-  const args = [BIN, '-w', String(WORKERS), '--control', socket, '--journal', journal, '--drain-timeout', '10s', ...VARIANTS[variant], path.join(FIXTURES, 'websockets.js')]
-  const start = () => spawn(process.execPath, args, { env: { ...process.env, PORT: String(port) }, stdio: 'ignore', detached: true })
+  const args = ['-w', String(WORKERS), '--control', socket, '--journal', journal, '--drain-timeout', '10s', ...VARIANTS[variant], path.join(FIXTURES, 'websockets.js')]
+  const { start, kill, stop } = variant === 'systemd'
+    ? await underSystemd(args, port)
+    : ofShell(args, port)
   const lines = () => fs.existsSync(journal)
     ? fs.readFileSync(journal, 'utf8').split('\n').slice(0, -1).filter(Boolean).map(line => JSON.parse(line))
     : []
@@ -102,16 +111,17 @@ async function ofFleet (variant, kills, { random, reloads, workers, evidence }) 
     const serving = all.filter(({ event, pid }) => event === 'worker.ready' && !gone.has(pid))
     const { pid, slot } = serving[Math.floor(random() * serving.length)]
     const killedAt = Date.now()
-    process.kill(pid, 'SIGKILL')
+    await kill(pid)
     ofWorkers.push(killedAt)
     outcome.workers++
     await until(({ event, t, ...line }) => event === 'worker.ready' && line.slot === slot && t >= killedAt)
     await sleep(random() * 1000)
   }
-  start()
+  await start()
   await until(({ event }) => event === 'fleet.ready')
   const loads = [
-    new Load({ port, connections: 40, thinkMs: 160 }), new Load({ port, connections: 1, keepAlive: false, thinkMs: 20 })
+    new Load({ port, connections: CLIENTS, thinkMs: THINK_MS }),
+    new Load({ port, connections: 1, keepAlive: false, thinkMs: 20 })
   ]
   const clients = new MigrationClients(port, random, 100)
   await sleep(1000)
@@ -121,10 +131,10 @@ async function ofFleet (variant, kills, { random, reloads, workers, evidence }) 
     const isInReload = random() < reloads
     if (isInReload) connect(socket).then(control => control.call('reload', {})).catch(() => {}) // its primary is killed
     await sleep(random() * 1000)
-    process.kill(pid, 'SIGKILL')
     const killedAt = Date.now()
+    await kill(pid)
     outcome.kills++
-    if (variant !== 'revived') {
+    if (variant !== 'revived' && variant !== 'systemd') {
       await sleep(random() * AGAIN_MS)
       start()
     }
@@ -140,7 +150,7 @@ async function ofFleet (variant, kills, { random, reloads, workers, evidence }) 
   const [kept, each] = await Promise.all(loads.map(load => load.stop()))
   await clients.stop()
   outcome.requests = kept.requests + each.requests
-  outcome.anew = kept.sockets - 40
+  outcome.anew = kept.sockets - CLIENTS
   outcome.messages = clients.exchanges.length
   const isExcused = (/** @type {import('../migration/clients').Exchange} */ { outcome, t }) =>
     outcome === 'closed' && ofWorkers.some(at => t >= at && t <= at + LEAVES_MS)
@@ -151,11 +161,43 @@ async function ofFleet (variant, kills, { random, reloads, workers, evidence }) 
     ...[...kept.failures, ...each.failures.filter(failure => !isYoung(failure))].map(({ error, t, afterMs }) => `a request: ${error} after ${afterMs} ms, at ${t}`),
     ...clients.exchanges.filter(exchange => !['answered', 'left'].includes(exchange.outcome) && !isExcused(exchange)).map(({ kind, outcome }) => `a WebSocket, ${kind}: ${outcome}`)
   )
-  process.kill(primary(), 'SIGTERM')
+  const stopping = stop(primary())
   await until(({ event }) => event === 'fleet.stop').catch(error => outcome.violations.push(`the stop: ${error.message}`))
+  await stopping
   if (evidence && outcome.violations.length > 0) fs.copyFileSync(journal, path.join(evidence, `primaries-${variant}-${Date.now()}.ndjson`))
   fs.rmSync(folder, { recursive: true, force: true })
   return outcome
+}
+
+/** @param {string[]} args of recycle @param {number} port */
+function ofShell (args, port) {
+  return {
+    start: () => spawn(process.execPath, [BIN, ...args], { env: { ...process.env, PORT: String(port) }, stdio: 'ignore', detached: true }),
+    kill: (/** @type {number} */ pid) => process.kill(pid, 'SIGKILL'),
+    stop: (/** @type {number} */ pid) => process.kill(pid, 'SIGTERM')
+  }
+}
+
+/**
+ * By the unit that `recycle unit` prints, without a socket unit: the port is the fleet's own.
+ *
+ * @param {string[]} args of recycle @param {number} port
+ */
+async function underSystemd (args, port) {
+  const { PORT, ...env } = process.env
+  const text = execFileSync(process.execPath, [BIN, 'unit', '--name', 'shop', ...args], { env, encoding: 'latin1' })
+  const unit = text.replace(/^#.*\n/gm, '').replace(OF_ROOT, '').replace('[Unit]', '[Unit]\nStartLimitIntervalSec=0').replace('[Service]', `[Service]\nEnvironment=PORT=${port}`)
+  /** @type {(() => unknown)[]} */
+  const teardowns = []
+  const run = await startSystemd({ teardown: (/** @type {() => unknown} */ end) => teardowns.push(end) }, { 'shop.service': unit })
+  return {
+    start: () => run('systemctl', '--user', 'start', 'shop.service'),
+    kill: (/** @type {number} */ pid) => run('kill', '-s', 'KILL', String(pid)),
+    async stop () {
+      await run('systemctl', '--user', 'stop', 'shop.service')
+      for (const end of teardowns) await end()
+    }
+  }
 }
 
 module.exports = { killPrimaries }
