@@ -12,17 +12,18 @@ function addLogs (program) {
   const command = program.command('logs')
     .description('Follows what a fleet and its workers print, where that goes to a file or to the journal of systemd.')
     .option('-n, --last <n>', `begin with the last n lines (default: ${LAST})`)
+    .option('--no-follow', 'print them, and end')
   addFleetName(addFleetOptions(command)).action((_name, given) => logs(command, given))
 }
 
-/** @param {Command} command @param {{ last?: string }} given */
-async function logs (command, { last = String(LAST) }) {
+/** @param {Command} command @param {{ last?: string, follow?: boolean }} given */
+async function logs (command, { last = String(LAST), follow = true }) {
   if (!/^\d+$/.test(last)) {
     throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--last', given: last, accepts: 'a whole number' })
   }
   const { pid, name } = await withFleet(command, async client =>
     /** @type {NonNullable<typeof client.hello>} */ (client.hello))
-  const [program, ...args] = reader(name, pid, last)
+  const [program, ...args] = reader(name, pid, last, follow)
   const { spawn } = require('node:child_process')
   const reading = spawn(program, args, { stdio: 'inherit' })
   const signals = /** @type {const} */ (['SIGINT', 'SIGTERM'])
@@ -42,10 +43,10 @@ async function logs (command, { last = String(LAST) }) {
 /**
  * By where the primary's stdout and stderr lead; the workers have the same.
  *
- * @param {string} name @param {number} pid @param {string} last
+ * @param {string} name @param {number} pid @param {string} last @param {boolean} follow
  * @returns {string[]} the command that reads them
  */
-function reader (name, pid, last) {
+function reader (name, pid, last, follow) {
   const fs = require('node:fs')
   const refuse = (/** @type {string} */ why) =>
     new RecycleError('RECYCLE_BAD_USAGE', { sentence: `the output of ${name} cannot be followed: ${why}` })
@@ -59,10 +60,11 @@ function reader (name, pid, last) {
   }
   const files = places.filter(place => place.startsWith('/') && !place.startsWith('/dev/'))
   if (files.some(file => file.endsWith(' (deleted)'))) throw refuse(`its file, ${files.join(' ')}, has been removed`)
-  if (files.length > 0) return ['tail', '-q', '-n', last, '-F', ...files]
+  if (files.length > 0) return ['tail', '-q', '-n', last, ...follow ? ['-F'] : [], ...files]
   const unit = /([^/\n]+\.service)(?:\/|$)/m.exec(cgroup.replace(/user@\d+\.service\//, ''))?.[1]
   if (unit && places.some(place => place.startsWith('socket:'))) {
-    return ['journalctl', ...cgroup.includes('/user@') ? ['--user'] : [], '-n', last, '-fu', unit]
+    const ofUser = cgroup.includes('/user@') ? ['--user'] : []
+    return ['journalctl', ...ofUser, '-n', last, ...follow ? ['-f'] : [], '-u', unit]
   }
   const pipe = 'a pipe, and its reader has it: docker logs -f, kubectl logs -f, or the program that has started it'
   throw refuse(

@@ -28,7 +28,7 @@ const COLUMNS = [
     title: 'state',
     left: true,
     cell: stateOf,
-    top: { cell: worker => stateOf(worker).replace(/-of-rotation$|ing$/, '') }
+    top: { cell: worker => stateOf(worker).replace(/-of-rotation$|ing$|emned$/, '') }
   },
   { title: 'gen', cell: ({ generation }) => `${generation}`, dispensable: 5 },
   {

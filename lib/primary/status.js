@@ -26,8 +26,10 @@ function describeFleet (fleet, figuresOf, options, resting) {
  * @param {Figures | null} figures @param {Options} options @param {boolean} rests
  */
 function describe (
-  { slot, pid, state, generation, app, at, upSince, budget, latest, known, isWaiting, drainsUntil, out, hasClosed },
-  place, figures, options, rests
+  {
+    slot, pid, state, generation, app, at, upSince, budget, latest, known, reason, isWaiting, drainsUntil, out,
+    hasClosed
+  }, place, figures, options, rests
 ) {
   const { sample = null, lastFull = null } = figures ?? {}
   const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
@@ -46,6 +48,7 @@ function describe (
     metric: budget.metric,
     crossesInMs: crossesAt === null ? null : Math.max(0, crossesAt - at),
     drainLeftMs: drainsUntil === null ? null : Math.max(0, drainsUntil - at),
+    condemned: reason,
     waitsForRoom: isWaiting && state === 'ready',
     rests,
     paused: state === 'ready' ? out?.why ?? (hasClosed ? 'its app has closed its servers' : null) : null,

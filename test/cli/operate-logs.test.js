@@ -27,6 +27,8 @@ t.test('recycle logs follows the file that a fleet prints to, and says where els
   const logs = spawn(process.execPath, [BIN, 'logs', 'api', '-n', '1000'], { env: { ...process.env, ...room.env }, stdio: ['ignore', 'pipe', 'inherit'] })
   const lines = readline.createInterface({ input: logs.stdout })[Symbol.asyncIterator]()
   t.match((await lines.next()).value, '"event":"fleet.start"', 'from its first line on')
+  const printed = await room.recycle(['logs', 'api', '-n', '1000', '--no-follow'])
+  t.match(printed, { code: 0, stdout: /"event":"fleet.start"/ }, 'or ends')
   fleet.kill('SIGTERM')
   for (let line = ''; !line.includes('"event":"fleet.stop"');) line = (await lines.next()).value
   logs.kill('SIGINT')

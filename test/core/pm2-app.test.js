@@ -69,7 +69,7 @@ t.test('each key of an app says what became of it', async t => {
     args: 'the app and its arguments',
     cwd: 'WorkingDirectory=',
     env: 'Environment=',
-    env_production: 'Environment=',
+    env_production: 'Environment=, in place of what env has by the same names',
     env_test: 'left out: a unit has one environment',
     user: 'User=',
     uid: 'User=',

@@ -62,9 +62,9 @@ t.test('memory is by the metric in force, in its row, its history and its color,
   t.match(formatStatus({ ...fleet.status, uneven: [] }), /█░+ +20 of 200 anon /)
 })
 
-t.test('a worker that is paused, or whose load others do, is said to be', async t => {
-  const workers = [worker(0, { paused: 'refills its cache', rests: true }), worker(1, { rests: true }), worker(2, { state: 'out-of-rotation' }), worker(3, { state: 'draining' })]
-  t.same(picture(fleetOf(workers), HOW).slice(4, 8).map(line => line.slice(9, 15).trim()), ['paused', 'rest', 'out', 'drain'])
+t.test('a worker that is paused or condemned, or whose load others do, is said to be', async t => {
+  const workers = [worker(0, { paused: 'refills its cache', rests: true }), worker(1, { rests: true }), worker(2, { state: 'out-of-rotation' }), worker(3, { state: 'draining', condemned: 'rss' }), worker(4, { condemned: 'rss', rests: true })]
+  t.same(picture(fleetOf(workers), HOW).slice(4, 9).map(line => line.slice(9, 15).trim()), ['paused', 'rest', 'out', 'drain', 'cond'])
 })
 
 t.test('connections that went from one worker to another while both served are said', async t => {
