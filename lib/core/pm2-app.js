@@ -70,8 +70,9 @@ function callOf (app, fallback) {
     else if (key === 'name') keys.push({ key, became: `--name ${name}` })
     else if (key === 'cwd') keys.push({ key, became: 'WorkingDirectory=' })
     else if (key === 'env') keys.push({ key, became: 'Environment=' })
-    else if (key === 'env_production') keys.push({ key, became: `Environment=${app.env ? ', in place of what env has by the same names' : ''}` })
-    else if (/^env_/.test(key)) keys.push({ key, became: `${NONE}: a unit has one environment` })
+    else if (key === 'env_production') {
+      keys.push({ key, became: `Environment=${app.env ? ', in place of what env has by the same names' : ''}` })
+    } else if (/^env_/.test(key)) keys.push({ key, became: `${NONE}: a unit has one environment` })
     else if (key === 'user' || key === 'uid') keys.push({ key, became: 'User=' })
     else if (key === 'instances') {
       take(key, ['--workers', workersOf(value)])
