@@ -29,6 +29,7 @@
  * | `socket._handle` of a `{ fd }`         | hand-off: the handle for a descriptor that came in a batch            |
  * | `internalMessage`, `NODE_…` messages   | channel: invisible to the app                                         |
  * | `onread` of a channel's `Pipe`         | primary: what a worker sends and Node cannot read is the worker's flaw |
+ * | `writeUtf8String` of a `Pipe`, `kChannelHandle` | share-servers: a server that the app sends to a child        |
  * | `NODE_HANDLE` without a handle         | channel: a socket for which the receiver had no descriptor            |
  * | `socket._handle.fd`                    | admission: the number of descriptors in use                           |
  * | `server[http.server.connections]`      | tracker: tells a half-received head from an idle connection           |

@@ -113,6 +113,21 @@ t.test('a worker whose app has closed its servers and runs on is no ready one, w
   t.match(await get(port, '/'), { status: 200, body: 'ok' })
 })
 
+t.test('an app that gives its server, and connections, to a process of its own', async t => {
+  const { port, supervisor, events } = await startApp(t, 'sends-its-server.js', { workers: 2 })
+  const seen = new Set()
+  const seesBoth = async () => {
+    seen.clear()
+    while (seen.size < 2) seen.add((await get(port, '/')).body)
+    t.same([...seen].sort(), ['child', 'worker'], 'both accept from the queue')
+  }
+  await seesBoth()
+  t.match(await get(port, '/child'), { status: 200, body: 'child' })
+  await supervisor.reload()
+  await seesBoth()
+  t.same(events.all('worker.crash'), [])
+})
+
 t.test('an app that opens a server on demand, long after it was ready: its worker is replaced all the same; a reload waits for it once all have one', async t => {
   const { port, supervisor, events } = await startApp(t, 'opens-on-demand.js', { workers: 2, readyTimeout: '4s' })
   const [agent] = (await clientPerWorker(t, port, 2, 'x-pid')).values()

@@ -47,6 +47,8 @@ class Acceptor extends EventEmitter {
   /** A listening handle that is not accepted from, or not yet. @type {any} */
   #unused = null
   #isPaused = false
+  /** By their facades. @type {WeakMap<object, Acceptor>} */
+  static #all = new WeakMap()
   isClosed = false
   /** The app's close() leaves idle connections open, and they can move. */
   keepsIdle = false
@@ -67,6 +69,7 @@ class Acceptor extends EventEmitter {
     this.#listening = listening
     this.#handleClass = listening.constructor
     this.facade = this.#makeFacade(listening)
+    Acceptor.#all.set(this.facade, this)
     /** As the primary was asked for the listening handle. @type {{ key: string, query: any, data: any }} */
     this.request = { key, query: {}, data: undefined }
     /** The connections of this server can move to a sibling; known once it listens. */
@@ -119,6 +122,28 @@ class Acceptor extends EventEmitter {
   /** @param {number | undefined} fd @returns {boolean} it is the descriptor of this acceptor's listening socket */
   isOn (fd) {
     return typeof fd === 'number' && fd >= 0 && this.#listening?.fd === fd
+  }
+
+  /** @param {object} handle @returns {Acceptor | undefined} that whose facade it is */
+  static of (handle) {
+    return Acceptor.#all.get(handle)
+  }
+
+  /**
+   * The app gives the server to another process. Where the listening handle is not here, the primary is asked for it.
+   *
+   * @param {(listening: any) => number} use @returns {number} libuv's error, 0 for none as yet
+   */
+  lend (use) {
+    const listening = this.#listening ?? this.#unused
+    if (listening) return use(listening)
+    this.reopen(listening => {
+      if (listening === null) return
+      use(listening)
+      if (this.isOpen || this.isClosed || this.#unused) setImmediate(() => listening.close())
+      else this.#unused = listening
+    })
+    return 0
   }
 
   /** Of the listening socket; -1: it is not here. @returns {number} */

@@ -26,6 +26,7 @@ const path = require('node:path')
 const { setImmediate } = require('node:timers')
 const { Acceptor } = require('./acceptor')
 const { serverDataOf } = require('./server-data')
+const { shareServers } = require('./share-servers')
 /** @import { Channel } from '../channel' */
 
 const LONGEST_PATH = 4096 // Linux's; the primary takes no message with a longer one
@@ -95,6 +96,7 @@ class ListenHook {
    * @param {(acceptor: Acceptor) => void} onAcceptor called with each, whose server is about to listen
    */
   connect (channel, onAcceptor) {
+    if (this.#channel === null) shareServers(Acceptor.of)
     this.#channel = channel
     this.#onAcceptor = onAcceptor
     for (const { listen } of this.#pending.splice(0)) listen(channel)
