@@ -124,7 +124,7 @@ class Acceptor extends EventEmitter {
     return typeof fd === 'number' && fd >= 0 && this.#listening?.fd === fd
   }
 
-  /** @param {object} handle @returns {Acceptor | undefined} that whose facade it is */
+  /** @param {object} handle @returns {Acceptor | undefined} the acceptor of this facade; undefined: it is none */
   static of (handle) {
     return Acceptor.#all.get(handle)
   }

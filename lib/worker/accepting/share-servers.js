@@ -14,7 +14,7 @@ function shareServers (acceptorOf) {
   const ofProcess = /** @type {any} */ (process)
   const symbol = Object.getOwnPropertySymbols(process).find(({ description }) => description === 'kChannelHandle')
   const channel = symbol && ofProcess[symbol]
-  if (typeof channel?.writeUtf8String !== 'function') return
+  if (symbol === undefined || typeof channel?.writeUtf8String !== 'function') return
   const pipes = Object.getPrototypeOf(channel)
   const { writeUtf8String } = pipes
   pipes.writeUtf8String = function (/** @type {any} */ request, /** @type {string} */ text, /** @type {any} */ handle) {
