@@ -39,7 +39,7 @@
  * | `parser.onIncoming`                    | sticky: a head has ended                                              |
  * | `server._connections`, `_emitCloseIfDrained()` | inbox: counts adopted connections                             |
  * | `response.shouldKeepAlive`             | close-notice: makes Node send `Connection: close`                     |
- * | `response._header`                     | connection: whether the app answers with an event stream              |
+ * | `response._header`                     | event streams; canary: a response without a body                      |
  * | `socket.destroySoon()`                 | lingering-close: how Node closes behind a response                    |
  * | `secure._parent`                       | tracker: the connection beneath a TLS socket                          |
  * | `server._getServerData()`, `_setServerData()` | acceptor: the same TLS ticket keys in every worker             |
@@ -242,6 +242,7 @@ function missingForHandoff (server, handle) {
   return null
 }
 
+const EMPTY = /^content-length: *0\r/im
 const EVENT_STREAM = /^content-type: *text\/event-stream/im
 
 /**
@@ -253,7 +254,13 @@ function isEventStream (response) {
   return String(response.sentHeaders?.['content-type']).startsWith('text/event-stream')
 }
 
+/** @param {any} response of HTTP/1, or a stream of HTTP/2 @returns {boolean} false: its head says that none follows */
+function hasBody (response) {
+  return !EMPTY.test(response._header ?? '') && response.sentHeaders?.['content-length'] !== '0'
+}
+
 module.exports = {
+  hasBody,
   isEventStream,
   acceptEarly,
   trackBeforeListening,

@@ -3,9 +3,9 @@
 /**
  * Counts of a worker while a deploy is judged: plain data of bounded size, changed in constant time for each request.
  *
- * @typedef {'errors' | 'unfinished' | 'refusals' | 'slowMedian' | 'slowTail'} Kind 5xx; ended before the response was
- *   complete, by the app, or by a client that had waited long; 4xx; slower than the threshold of the median, and of the
- *   tail
+ * @typedef {'errors' | 'unfinished' | 'refusals' | 'empty' | 'slowMedian' | 'slowTail'} Kind 5xx; ended before the
+ *   response was complete, by the app, or by a client that had waited long; 4xx; a redirect, or 200 without a body;
+ *   slower than the threshold of the median, and of the tail
  * @typedef {Record<Kind, number>} OfKinds
  *
  * @typedef {object} Counts cumulative; JSON
@@ -36,10 +36,10 @@ const { addTime, poolTimes } = require('./times')
 /** @import { Sums } from './sums' */
 /** @import { Thresholds, Times } from './times' */
 
-const KINDS = /** @type {const} */ (['errors', 'unfinished', 'refusals', 'slowMedian', 'slowTail'])
+const KINDS = /** @type {const} */ (['errors', 'unfinished', 'refusals', 'empty', 'slowMedian', 'slowTail'])
 
 /** @returns {OfKinds} */
-const zeros = () => ({ errors: 0, unfinished: 0, refusals: 0, slowMedian: 0, slowTail: 0 })
+const zeros = () => ({ errors: 0, unfinished: 0, refusals: 0, empty: 0, slowMedian: 0, slowTail: 0 })
 
 /** @returns {Counts} */
 function newCounts () {
@@ -67,15 +67,16 @@ function newConnection () {
  *
  * @param {Counts} counts changed
  * @param {Connection} connection changed
- * @param {{ status: number, ms: number, isUnfinished?: boolean }} response `ms`: since the request's start; `status`: 0
- *   while it is not known
+ * @param {{ status: number, ms: number, isUnfinished?: boolean, hasBody?: boolean }} response `ms`: since the request's
+ *   start; `status`: 0 while it is not known
  * @param {Thresholds | null} thresholds
  */
-function countResponse (counts, connection, { status, ms, isUnfinished = false }, thresholds) {
+function countResponse (counts, connection, { status, ms, isUnfinished = false, hasBody = true }, thresholds) {
   const is = {
     errors: !isUnfinished && status >= 500,
     unfinished: isUnfinished,
     refusals: !isUnfinished && status >= 400 && status < 500,
+    empty: !isUnfinished && ((status >= 300 && status < 400 && status !== 304) || (status === 200 && !hasBody)),
     slowMedian: !isUnfinished && thresholds !== null && ms > thresholds.medianMs,
     slowTail: !isUnfinished && thresholds !== null && ms > thresholds.tailMs
   }

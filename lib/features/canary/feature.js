@@ -119,7 +119,9 @@ function metric (name, help, of) {
 
 /** @param {typeof import('../../core/shape')} shapes @returns {import('../../core/shape').Shape} of counts.js */
 function countsOf ({ count, duration, number, record, mapOf, orNull }) {
-  const ofKinds = record({ errors: count, unfinished: count, refusals: count, slowMedian: count, slowTail: count })
+  const ofKinds = record(
+    { errors: count, unfinished: count, refusals: count, empty: count, slowMedian: count, slowTail: count }
+  )
   const sums = record({ groups: count, n: count, nn: number, k: number, kk: number, kn: number })
   const point = orNull(record({ requests: count, liveBytes: count }))
   const memory = record({ ramps: sums, sweeps: sums, last: point, lastSweep: point })

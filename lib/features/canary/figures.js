@@ -33,6 +33,7 @@ const MARGINS = {
   errors: { least: 0.001, times: 1.25, stricter: 1, text: '0.1 percentage points and 1.25 times more' },
   unfinished: { least: 0.005, times: 1.5, stricter: 1, text: '0.5 percentage points and 1.5 times more' },
   refusals: { least: 0.1, times: 2, stricter: 100, text: '10 percentage points and twice more' },
+  empty: { least: 0.1, times: 2, stricter: 100, text: '10 percentage points and twice more' },
   slowMedian: { least: 0.03, times: 1, stricter: 1, text: '3 percentage points more that are slower' },
   slowTail: {
     least: 0.0025, times: 1.25, stricter: 1, text: '0.25 percentage points and 1.25 times more that are slower'
@@ -103,6 +104,7 @@ const FIGURES = [
   { name: 'errors', unit: 'share', value: perRequest(({ of }) => of.errors), find: findShare('errors') },
   { name: 'unfinished', unit: 'share', value: perRequest(({ of }) => of.unfinished), find: findShare('unfinished') },
   { name: 'refusals', unit: 'share', value: perRequest(({ of }) => of.refusals), find: findShare('refusals') },
+  { name: 'empty', unit: 'share', value: perRequest(({ of }) => of.empty), find: findShare('empty') },
   {
     name: 'p50',
     unit: 'ms',

@@ -14,6 +14,7 @@ const TITLES = {
   errors: ['responses with 5xx', 'of'],
   unfinished: ['unfinished responses', 'of'],
   refusals: ['responses with 4xx', 'of'],
+  empty: ['redirects and empty responses', 'of'],
   p50: ['median time to the response', 'over'],
   p99: ['99th percentile of the time to the response', 'over'],
   loop: ['time of the event loop for a request', 'over'],

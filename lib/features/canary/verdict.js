@@ -29,7 +29,8 @@
  * @typedef {{ old: number, fresh: number }} Beside
  *
  * @typedef {object} Figure
- * @property {'crashes' | 'exceptions' | 'errors' | 'unfinished' | 'refusals' | 'p50' | 'p99' | 'loop' | 'memory'} name
+ * @property {'crashes' | 'exceptions' | 'errors' | 'unfinished' | 'refusals' | 'empty' | 'p50' | 'p99' | 'loop' |
+ *   'memory'} name
  * @property {'count' | 'share' | 'ms' | 'ms a request' | 'bytes a request'} unit
  * @property {number | null} old null: not known
  * @property {number | null} fresh

@@ -6,7 +6,7 @@
  */
 
 const { performance } = require('node:perf_hooks')
-const { isEventStream } = require('../../core/internals')
+const { hasBody, isEventStream } = require('../../core/internals')
 const { liveBytes } = require('../../worker/vitals/gc-pauses')
 const { newCounts, newConnection, countResponse, countCollection } = require('./counts')
 /** @import { Connection, Counts } from './counts' */
@@ -105,7 +105,7 @@ class Observer {
     const of = this.#connections.get(connection) ?? newConnection()
     this.#connections.set(connection, of)
     const status = response.statusCode ?? response.sentHeaders?.[':status'] ?? 0
-    countResponse(this.#counts, of, { status, ms, isUnfinished }, this.#thresholds)
+    countResponse(this.#counts, of, { status, ms, isUnfinished, hasBody: hasBody(response) }, this.#thresholds)
   }
 }
 

@@ -10,12 +10,13 @@ const THRESHOLDS = { medianMs: 20, tailMs: 200 }
 const response = fc.record({
   on: fc.nat({ max: 8 }),
   isUnfinished: fc.nat({ max: 9 }).map(draw => draw === 0),
-  status: fc.constantFrom(200, 304, 400, 404, 499, 500, 503, 599),
+  hasBody: fc.boolean(),
+  status: fc.constantFrom(200, 204, 302, 304, 400, 404, 499, 500, 503, 599),
   ms: fc.double({ min: 0, max: 400, noNaN: true })
 })
 const responses = fc.array(response, { maxLength: 150 })
 
-/** @typedef {{ status: number, ms: number, isUnfinished: boolean }} Response */
+/** @typedef {{ status: number, ms: number, isUnfinished: boolean, hasBody: boolean }} Response */
 
 /** @param {(Response & { on: number })[]} list */
 function counted (list) {
@@ -35,6 +36,7 @@ const IS = {
   errors: ({ status, isUnfinished }) => !isUnfinished && status >= 500,
   unfinished: ({ isUnfinished }) => isUnfinished,
   refusals: ({ status, isUnfinished }) => !isUnfinished && status >= 400 && status < 500,
+  empty: ({ status, isUnfinished, hasBody }) => !isUnfinished && (status === 302 || (status === 200 && !hasBody)),
   slowMedian: ({ ms, isUnfinished }) => !isUnfinished && ms > 20,
   slowTail: ({ ms, isUnfinished }) => !isUnfinished && ms > 200
 }

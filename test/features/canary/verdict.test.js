@@ -87,7 +87,7 @@ const often = (share, code = 500) => (/** @type {{ draw: number }} */ { draw }) 
 t.test('equal code is good', async t => {
   const verdict = judged({}, {})
   t.match(verdict, { verdict: 'good', decidedBy: null, workers: { old: 4, fresh: 1 }, requests: { old: 4800, fresh: 1200 } })
-  t.same(verdict.figures.map(({ name }) => name), ['crashes', 'exceptions', 'errors', 'unfinished', 'refusals', 'p50', 'p99', 'loop', 'memory'])
+  t.same(verdict.figures.map(({ name }) => name), ['crashes', 'exceptions', 'errors', 'unfinished', 'refusals', 'empty', 'p50', 'p99', 'loop', 'memory'])
   t.ok(verdict.figures.every(({ isWorse, why }) => !isWorse && why?.startsWith('it is ')))
   t.equal(sentenceOf(verdict), 'no figure is worse: 1,200 requests of the new code and 4,800 of the old')
 })
@@ -98,6 +98,7 @@ t.test('each kind of worse code is found, and named with its two figures', async
     ['errors', { status: often(0.03) }, /^responses with 5xx: [234]\.\d\d % of 1,200 requests, against 0\.00 % of 4,800 of the old workers$/],
     ['unfinished', { unfinished: 0.05 }, /^unfinished responses: [456]\.\d\d % of 1,200 requests, against 0\.00 % of 4,800/],
     ['refusals', { status: often(0.5, 404) }, /^responses with 4xx: \d\d\.\d\d % of 1,200 requests, against 0\.00 % of 4,800/],
+    ['empty', { status: often(0.5, 302) }, /^redirects and empty responses: \d\d\.\d\d % of 1,200 requests, against 0\.00 % of 4,800/],
     ['p50', { slower: 1.4 }, /^median time to the response: \d\d ms over 1,200 requests, against (?:4|5)\d ms over 4,800 of the old workers$/],
     ['loop', { busyMs: 3 }, /^time of the event loop for a request: [23](?:\.\d)? ms over 1,200 requests, against (?:2|1\.9) ms over/],
     ['memory', { kept: 4096 }, /^memory kept of a request: [34](?:\.\d)? KiB over 1,200 requests, against -?\d+(?:\.\d)? B over/],
@@ -118,8 +119,8 @@ t.test('each kind of worse code is found, and named with its two figures', async
 
 t.test('what the old workers do as well is not worse', async t => {
   for (const how of [
-    { status: often(0.03) }, { unfinished: 0.05 }, { status: often(0.5, 404) }, { slower: 1.4 }, { busyMs: 3 },
-    { kept: 4096 }, { crashes: 6 }, { exceptions: 50 }
+    { status: often(0.03) }, { unfinished: 0.05 }, { status: often(0.5, 404) }, { status: often(0.5, 302) },
+    { slower: 1.4 }, { busyMs: 3 }, { kept: 4096 }, { crashes: 6 }, { exceptions: 50 }
   ]) {
     t.match(judged(how, how), { verdict: 'good' }, JSON.stringify(how))
   }
@@ -315,7 +316,7 @@ t.test('while the bake goes on, only what is far from chance is said', async t =
 
 t.test('over all looks of an hour equal code is called bad at most as often as said', async t => {
   const [early, last] = [false, true].map(isFinal => judged({}, {}, { isFinal, alpha: 0.02 }).limit)
-  t.ok(Math.abs(9 * (3600 * early + last) - 0.02) < 1e-12)
+  t.ok(Math.abs(10 * (3600 * early + last) - 0.02) < 1e-12)
 })
 
 t.test('values are shown with their units', async t => {

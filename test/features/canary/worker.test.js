@@ -15,6 +15,9 @@ function answer (request, response) {
       return void setImmediate(() => response.destroy())
     case '/events': return void response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n')
     case '/hangs': return
+    case '/moved': return void response.writeHead(302, { location: '/login' }).end('moved')
+    case '/empty': return void response.end()
+    case '/none': return void response.writeHead(204).end()
     default: response.end('answered')
   }
 }
@@ -65,6 +68,16 @@ t.test('what a worker counts of real requests', async t => {
     await received(client, 'answered')
     t.match(counts(), { requests: 4, of: { unfinished: 3, errors: 0, slowTail: 0 } })
     receive.unobserve()
+  })
+
+  await t.test('a redirect, and 200 without a body; not 204', async t => {
+    begin()
+    const leaves = async (/** @type {Awaited<ReturnType<typeof ask>>} */ { client }) => {
+      await once(client, 'data')
+      client.end()
+    }
+    for (const path of ['/moved', '/empty', '/none', '/']) await ended(path, leaves)
+    t.match(counts(), { requests: 4, of: { empty: 2, refusals: 0, errors: 0 } })
   })
 
   await t.test('a request that waits still is slow by its age, once that is above the threshold, also one of the warm-up; a stream of events is not', async t => {
