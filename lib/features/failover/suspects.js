@@ -3,8 +3,8 @@
 /**
  * Requests that were in flight in a worker that has died: any of them may have ended it, and the next worker that has
  * it dies, too. So each is tried where no other suspect is: in a worker of its own, the latest begun first, for as long
- * as the dead worker had it, or until it is answered. What is left of them after some seconds goes on all at once: the
- * others are not to wait for a request that takes its time.
+ * as the dead worker had it, or until it is answered. What has waited for some seconds goes on all the same: the others
+ * are not to wait for a request that takes its time, nor for those of workers that die meanwhile.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -29,15 +29,15 @@ const { clearInterval, setInterval } = require('node:timers')
 const LOOK_MS = 20
 const SLACK_MS = 100 // for a worker that is slower than the dead one
 const LONGEST_TRIAL_MS = 1000
-const PATIENCE_MS = 3000 // for all of them, while workers serve
+const PATIENCE_MS = 3000 // while workers serve
 
 class Suspects {
-  /** The latest begun last. @type {Suspect[]} */
+  /** The latest begun last; `leftMs`: how long each waits yet. @type {(Suspect & { leftMs: number })[]} */
   #waiting = []
   /** @type {Set<Trial>} */
   #trials = new Set()
-  /** When what waits is given all at once: ms, performance.now(). */
-  #until = 0
+  /** ms, performance.now(). */
+  #lookedAt = 0
   /** @type {NodeJS.Timeout | undefined} */
   #timer
 
@@ -54,8 +54,9 @@ class Suspects {
   /** @param {Suspect[]} suspects of one worker */
   add (suspects) {
     if (suspects.length === 0) return
-    this.#waiting = [...this.#waiting, ...suspects].sort((a, b) => b.ageMs - a.ageMs)
-    this.#until = performance.now() + PATIENCE_MS
+    this.#look()
+    const more = suspects.map(suspect => ({ ...suspect, leftMs: PATIENCE_MS }))
+    this.#waiting = [...this.#waiting, ...more].sort((a, b) => b.ageMs - a.ageMs)
     this.#timer ??= setInterval(() => this.#look(), LOOK_MS)
     this.#look()
   }
@@ -70,9 +71,15 @@ class Suspects {
   #look () {
     const now = performance.now()
     const serving = this.serving()
-    if (serving?.length === 0) this.#until = now + PATIENCE_MS // they wait for the next worker
+    const waitedMs = serving?.length === 0 ? 0 : now - this.#lookedAt // without any they wait for the next worker
+    this.#lookedAt = now
     for (const trial of this.#trials) if (this.#isOver(trial, now)) this.#trials.delete(trial)
-    const mayGo = serving === null || now >= this.#until ? () => true : () => this.#hasRoom(serving)
+    for (const suspect of this.#waiting) suspect.leftMs -= waitedMs
+    const isDue = (/** @type {{ leftMs: number }} */ { leftMs }) => serving === null || leftMs <= 0
+    const due = this.#waiting.filter(isDue)
+    this.#waiting = this.#waiting.filter(suspect => !isDue(suspect))
+    for (const suspect of due) this.#try(suspect)
+    const mayGo = () => serving !== null && this.#hasRoom(serving)
     while (this.#waiting.length > 0 && mayGo()) this.#try(this.#waiting.pop())
     if (this.#waiting.length > 0) return
     clearInterval(this.#timer)

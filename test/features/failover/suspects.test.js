@@ -1,0 +1,48 @@
+'use strict'
+
+const { performance } = require('node:perf_hooks')
+const { setTimeout: delay } = require('node:timers/promises')
+const t = require('tap')
+const { Suspects } = require('../../../lib/features/failover/suspects')
+
+const LOOKS_MS = 100 // several looks
+
+t.test('a suspect that has waited for some seconds goes on, though others have come since; without a worker none does', async t => {
+  const { now } = performance
+  let time = 1000
+  performance.now = () => time
+  t.teardown(() => { performance.now = now })
+  /** @type {string[]} */
+  const given = []
+  const worker = /** @type {any} */ ({ addresses: new Set(['key']), isGone: false })
+  let serving = [worker]
+  const suspects = new Suspects(() => serving, () => true)
+  const suspect = (/** @type {string} */ name, /** @type {number} */ ageMs) =>
+    ({ socket: name, ageMs, key: 'key', give: () => { given.push(name) } })
+  const at = async (/** @type {number} */ ms) => {
+    time = 1000 + ms
+    await delay(LOOKS_MS)
+  }
+  suspects.add([suspect('oldest', 5000), suspect('latest', 10)])
+  t.same(given, ['latest'])
+  await at(2000)
+  t.same(given, ['latest', 'oldest'], 'the trial of the other one is over')
+  suspects.add([suspect('a', 2000)])
+  await at(3050)
+  suspects.add([suspect('b', 10)])
+  t.same(given, ['latest', 'oldest'], 'there is one worker')
+  serving = []
+  await at(4000)
+  await at(7000)
+  serving = [worker]
+  suspects.add([suspect('c', 10)])
+  await delay(LOOKS_MS)
+  t.same(given.slice(2), ['b'], 'the time without a worker is not counted')
+  await at(7100)
+  suspects.add([suspect('d', 5)])
+  await at(9050)
+  t.same(given.slice(2), ['b', 'a'], 'before later ones')
+  serving = /** @type {any} */ (null)
+  await delay(LOOKS_MS)
+  t.same(given.slice(4).sort(), ['c', 'd'], 'none waits as the fleet stops')
+})
