@@ -105,10 +105,10 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   })
   const stopped = new Promise(resolve => supervisor.once('stopped', resolve))
   const operations = await operate(supervisor, options, service.variables)
-  const { adoption } = supervisor.parts
+  const { adoption, survivors } = supervisor.parts
   if (options.control !== 'none') {
-    adoption.key = fleetKey({ name: supervisor.name, control: options.control }, process.env)
-    adoption.home = options.control ?? controlFolders(process.env)[0]
+    survivors.key = fleetKey({ name: supervisor.name, control: options.control }, process.env)
+    survivors.home = options.control ?? controlFolders(process.env)[0]
   }
   if (!takeover) await adoption.find()
   supervisor.parts.failures.watchProcess()

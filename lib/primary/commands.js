@@ -7,7 +7,7 @@ const { RecycleError } = require('../core/errors')
 const { fewestWorkers } = require('../core/recycle-order')
 const { Part } = require('./part')
 /** @import { Recorded } from '../journal/events' */
-/** @import { Slot } from './workers/fleet' */
+/** @import { Slot } from './workers/slot' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
 
 const SIGNAL_MS = 5000

@@ -18,7 +18,6 @@ const { NoOwners } = require('./handoff/no-owners')
  *   canary: import('../features/canary/primary').Canary,
  *   elastic: import('../features/elastic/primary').Sizing,
  *   failover: ReturnType<typeof import('../features/failover/primary').failOver>,
- *   fork: ReturnType<typeof import('../features/fork/primary').forkWorkers>,
  *   gc: import('../features/gc/primary').GarbageCollection,
  *   heapdump: import('../features/heapdump/primary').Heapdumps,
  *   'leak-line': import('../features/leak-line/primary').LeakStudies,
@@ -55,8 +54,6 @@ class RunningFeatures {
       Object.entries(figures).flatMap(([name, { beat }]) => beat ? [name] : []))
     /** Of sessions. @type {import('./handoff/no-owners').Owners} */
     this.owners = this.#named('sticky')?.owners ?? new NoOwners()
-    /** Of workers. @type {import('./workers/spawner').Source | null} */
-    this.source = this.#named('fork')?.source ?? null
     /** @type {NonNullable<PrimaryPart['commands']>} */
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
   }

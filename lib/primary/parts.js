@@ -8,7 +8,6 @@
  *     workers          ready, gone, requests ───────┘
  */
 
-const path = require('node:path')
 const { RecycleError } = require('../core/errors')
 const { Adoption } = require('./adoption/adoption')
 const { now } = require('./clock')
@@ -18,7 +17,6 @@ const { RunningFeatures } = require('./features')
 const { heedWorkers } = require('./heed-workers')
 const { Balancer } = require('./handoff/balancer')
 const { HandoffLedger } = require('./handoff/ledger')
-const { formatOf } = require('./log')
 const { AutoSize } = require('./measuring/auto-size')
 const { Container } = require('./measuring/container')
 const { MemoryWatch } = require('./measuring/memory-watch')
@@ -31,25 +29,28 @@ const { Rotation } = require('./recycling/rotation')
 const { Recycler } = require('./recycling/recycler')
 const { Reloading } = require('./recycling/reloading')
 const { Shutdown } = require('./recycling/shutdown')
+const { Rounds } = require('./rounds')
 const { ListeningSockets } = require('./sockets/listening-sockets')
+const { Survivors } = require('./survivors')
 const { Tasks } = require('./tasks')
 const { Tenure } = require('./tenure')
 const { Handover } = require('./succession/handover')
-const { programOnDisk, whyNoRevival } = require('./succession/program')
 const { Succession } = require('./succession/succession')
 const { Children } = require('./workers/children')
 const { CrashWatch } = require('./workers/crash-watch')
 const { Fleet } = require('./workers/fleet')
 const { Lifecycle } = require('./workers/lifecycle')
 const { kill } = require('./workers/retirement')
+const { Spawner } = require('./workers/spawner')
 /** @import { Options } from '../tables/options' */
-/** @import { Spawner } from './workers/spawner' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
 
 /**
  * @typedef {object} Given
+ * @property {string} app as given
+ * @property {string[]} args
  * @property {Options} options
- * @property {Spawner} spawner
+ * @property {import('./outputs').Outputs} outputs
  * @property {ReturnType<typeof import('./measuring/meter').pickMeter>} meter
  * @property {import('./sockets/inherited-sockets').InheritedSockets} [inherited]
  * @property {import('./succession/takeover').Takeover | null} [takeover] of a running fleet
@@ -68,12 +69,11 @@ const { kill } = require('./workers/retirement')
  * @property {Given['meter']} meter
  * @property {Tasks} tasks
  * @property {Tenure} stopping its reason is what ended the fleet, or RECYCLE_STOPPED
- * @property {() => void} changed to be called when a fact has changed, or what is desired
+ * @property {Rounds['changed']} changed to be called when a fact has changed, or what is desired
+ * @property {Rounds['until']} until
  * @property {Resize} resize changes how many workers there are to be
- * @property {(isSo: () => boolean) => Promise<void>} until resolves when it is so
- * @property {(handle: WorkerHandle) => import('./measuring/figures').Figures | null} figuresOf
- * @property {(handle: WorkerHandle) => boolean} wasOomKilled to be called once, when it is gone
- * @property {() => import('../core/memory-room').Memory | null} memory of the container, by the last look
+ * @property {WeakMap<WorkerHandle, import('./measuring/figures').Figures>} figures of those that have been ready
+ * @property {MemoryWatch} memoryWatch of the container
  * @property {() => boolean} isFollower another primary runs the fleet: workers stand by in their slots
  * @property {ListeningSockets} listeningSockets
  * @property {Hooks['record']} record
@@ -89,17 +89,18 @@ const { kill } = require('./workers/retirement')
  */
 
 /** @param {Given} given @param {Hooks} hooks */
-function assembleParts ({ options, spawner, meter, inherited, takeover = null }, { record, look, abandon, onMessage }) {
-  const fleet = new Fleet()
+function assembleParts ({ app, args, options, outputs, meter, inherited, takeover = null }, hooks) {
+  const { record, look, abandon, onMessage } = hooks
   const isFollower = () => takeover !== null && !takeover.isLeading
   const isSole = () => takeover?.isSole ?? true
+  const fleet = new Fleet()
   const failures = new Failures({
     record, abandon, mustEnd: () => isFollower() || fleet.list().every(({ isNew }) => isNew)
   })
   const tasks = new Tasks((name, error) => failures.note(name, error))
   const stopping = new Tenure()
-  const listeningSockets = new ListeningSockets({ inherited, record })
-  const memory = () => memoryWatch.latest
+  const rounds = new Rounds(stopping)
+  const { changed, until } = rounds
   /** @type {Resize} */
   const resize = (workers, reason, { leaveFirst, ...fields } = {}) => {
     const from = fleet.desired
@@ -107,113 +108,61 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     record('fleet.scale', { from, to: workers, reason, slots: fleet.wanted, ...fields })
     changed()
   }
+  const listeningSockets = new ListeningSockets({ inherited, record })
+  const survivors = new Survivors(options)
+  const spawner = new Spawner(app, args, options, { outputs, survivors, record })
+  /** @type {Deps['figures']} */
+  const figures = new WeakMap()
+  const memoryWatch = new MemoryWatch({ options, fleet, figures, record, container: new Container() })
   const autoSize = new AutoSize({ options, fleet, isAsked: takeover !== null, resize, record })
-  /** @type {Reconciler} */
-  const reconciler = assembleReconciler()
-  const changed = () => reconciler.changed()
-  const until = (/** @type {() => boolean} */ isSo) => reconciler.until(isSo)
-  const figuresOf = (/** @type {WorkerHandle} */ handle) => sampler.figuresOf(handle)
-  const wasOomKilled = (/** @type {WorkerHandle} */ handle) => memoryWatch.wasOomKilled(handle)
-  const means = { options, fleet, spawner, meter, tasks, stopping, listeningSockets, record, memory, autoSize }
-  const calls = {
-    changed, resize, until, figuresOf, wasOomKilled, isFollower, look, abandon, fresh: autoSize.observe.bind(autoSize)
-  }
+  const fresh = autoSize.observe.bind(autoSize)
+  const means = { options, fleet, spawner, meter, tasks, stopping, listeningSockets, figures, memoryWatch, autoSize }
   /** @type {Deps} */
-  const deps = { ...means, ...calls }
+  const deps = { ...means, record, look, abandon, changed, until, resize, isFollower, fresh }
 
-  const outOfRotation = new OutOfRotation({ ...deps, hasSessions: () => features.hasSessions })
-  const reloading = new Reloading(deps)
   /** Parts as features have them: complete before one of them calls any. */
   const parts = /** @type {any} */ ({ ...deps, now, takeover })
   /** @type {RunningFeatures} */
   const features = new RunningFeatures(parts)
-  const sampler = new Sampler({ ...deps, features })
-  const memoryWatch = new MemoryWatch({ ...deps, container: new Container() })
-  const children = new Children(deps)
   const { owners } = features
-  const isEnding = () => stopping.aborted && handover.receivers.length === 0 // else those of the next primary serve
-  const receivers = () => fleet.serving().concat(/** @type {any} */ (handover.receivers))
-  /** @type {HandoffLedger} */
-  const ledger = new HandoffLedger(receivers, sender =>
-    fleet.successorOf(sender), owners, sender => fleet.isLeavingGap(sender), isEnding)
-  ledger.onKept = (handle, copy, socket, key) => features.kept(handle, copy, socket, key)
+  const outOfRotation = new OutOfRotation({ ...deps, features })
+  const reloading = new Reloading(deps)
+  const sampler = new Sampler({ ...deps, features })
+  const children = new Children(deps)
+  const ledger = new HandoffLedger({ fleet, stopping, owners, kept: features.kept.bind(features) })
   const balancer = new Balancer({ ...deps, ledger })
   const crashWatch = new CrashWatch({ ...deps, features })
-  const lifecycle = new Lifecycle({ ...deps, crashWatch, settle: (handle, settled) => features.left(handle, settled) })
+  const lifecycle = new Lifecycle({ ...deps, crashWatch, features })
     .on('spawned', handle => heed(handle))
     .on('hopeless', details => abandon(new RecycleError('RECYCLE_APP_DIES', details)))
   const rotation = new Rotation(deps)
   const cpuProfiles = new CpuProfiles(deps)
   const recycler = new Recycler({ ...deps, lifecycle, sampler })
+  const adoption = new Adoption({ ...deps, recycler, survivors })
   const shutdown = new Shutdown(deps)
-  const departure = new Departure({ ...deps, sampler })
-  /** @type {Handover} */
+  const departure = new Departure(deps)
   const handover = new Handover({ ...deps, features, ledger, owners, departure, isSole }).on('resumed', changed)
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
-  /** @type {Commands} */
   const commands = new Commands({ ...deps, recycler, reloading, cpuProfiles, features })
+  const reconciler = new Reconciler({ ...deps, features, lifecycle, outOfRotation, recycler, sampler, rounds })
 
-  spawner.source = features.source
-  spawner.warn = fields => { record('fleet.warning', fields) }
-  const adoption = new Adoption({ ...deps, recycler })
-  spawner.takeOrphan = slot => adoption.take(slot)
-  spawner.orphanSettings = () => {
-    const { key, identity } = adoption
-    const { orphanTimeoutMs: timeoutMs, journal } = options
-    if (key === null || timeoutMs === 0) return null
-    const { node, args, cwd } = programOnDisk()
-    const revive = options.revive && whyNoRevival() === null ? { node, args, cwd } : null
-    const writes = { journal: journal && path.resolve(journal), log: formatOf(options) }
-    return { identity, timeoutMs, ...writes, primary: process.pid, revive }
-  }
-  takeover?.on('sole', () => adoption.begin())
   if (takeover) {
+    takeover.on('sole', () => adoption.begin())
     ledger.connectPeer(takeover.predecessor)
     owners.succeed(takeover)
     takeover.greet({ ...deps, features })
-  }
-
-  function assembleReconciler () {
-    return new Reconciler({
-      options,
-      fleet,
-      tasks,
-      stopping,
-      steps: {
-        boot: ({ slot }) => recycler.boot(slot),
-        recycle: ({ slot, how, hasNoRoom }) => recycler.recycle(slot, how, hasNoRoom),
-        condemn: async ({ slot }) => {
-          sampler.condemnAhead(/** @type {WorkerHandle} */ (fleet.slots.get(slot)?.incumbent))
-          changed()
-        },
-        wait: ({ slot }) => recycler.waitForRoom(slot),
-        'before-recycle': ({ slot }) =>
-          features.beforeRecycle(/** @type {WorkerHandle} */ (fleet.slots.get(slot)?.incumbent)),
-        rejoin: () => outOfRotation.rejoin(),
-        'scale-away': ({ slot }) => recycler.scaleAway(slot),
-        close: async ({ slot }) => lifecycle.close(slot),
-        'boot-standby': () => recycler.bootStandby(),
-        'retire-standby': ({ handle, reason }) => recycler.retireStandby(handle, reason)
-      },
-      figuresOf: handle => sampler.figuresOf(handle),
-      taskOf: handle => features.taskOf(handle),
-      canForesee: () => !features.mayKeep,
-      memory,
-      atFirst: () => autoSize.atFirst,
-      canStandBy: () => lifecycle.canStandBy
-    })
   }
 
   const all = {
     ...deps,
     onMessage,
     owners,
+    survivors,
     adoption,
     failures,
     now,
     takeover,
     isSole,
-    isEnding,
     leads: () => !isFollower() && !stopping.aborted,
     reconciler,
     reloading,
@@ -221,7 +170,6 @@ function assembleParts ({ options, spawner, meter, inherited, takeover = null },
     rotation,
     children,
     sampler,
-    memoryWatch,
     ledger,
     balancer,
     lifecycle,

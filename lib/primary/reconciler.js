@@ -9,89 +9,75 @@
  *     now ────────────────┘
  */
 
-const { EventEmitter } = require('node:events')
 const { boundsOf } = require('../core/container-budget')
 const { plan } = require('../core/plan')
 const { canWait } = require('../tables/recycle-backoff')
 const { isOver } = require('../tables/reasons')
 const { now } = require('./clock')
+const { Part } = require('./part')
 /** @import { Facts, WorkerFacts } from '../core/fleet-facts' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
 
-class Reconciler {
-  #isScheduled = false
-  #rounds = new EventEmitter().setMaxListeners(0)
+/**
+ * @typedef {object} Steps parts that carry actions out, or judge workers
+ * @property {import('./features').RunningFeatures} features
+ * @property {import('./workers/lifecycle').Lifecycle} lifecycle
+ * @property {import('./recycling/out-of-rotation').OutOfRotation} outOfRotation
+ * @property {import('./recycling/recycler').Recycler} recycler
+ * @property {import('./measuring/sampler').Sampler} sampler
+ * @property {import('./rounds').Rounds} rounds
+ */
+
+/** @extends {Part<Steps>} */
+class Reconciler extends Part {
   /** @type {NodeJS.Timeout | undefined} */
   #timer
 
-  /**
-   * @param {Pick<import('./parts').Deps, 'options' | 'fleet' | 'tasks' | 'stopping' | 'figuresOf' | 'memory'> & Judged}
-   *   deps
-   *
-   * @typedef {object} Judged
-   * @property {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>} steps what carries
-   *   each action out; what it changes at once is in the facts when it returns
-   * @property {(handle: WorkerHandle) => WorkerFacts['task']} taskOf
-   * @property {() => boolean} canForesee a worker whose memory is going to cross its budget is going to be replaced
-   * @property {() => number} atFirst see Desired
-   * @property {() => boolean} canStandBy a standby that boots now is of use
-   */
-  constructor ({ options, fleet, tasks, stopping, steps, figuresOf, taskOf, memory, canForesee, atFirst, canStandBy }) {
-    this.options = options
-    this.fleet = fleet
-    this.tasks = tasks
-    this.stopping = stopping
-    this.steps = steps
-    this.figuresOf = figuresOf
-    this.taskOf = taskOf
-    this.memory = memory
-    this.canForesee = canForesee
-    this.atFirst = atFirst
-    this.canStandBy = canStandBy
-    stopping.addEventListener('abort', () => {
-      clearTimeout(this.#timer)
-      this.#rounds.emit('round')
-    })
-  }
-
-  /** A fact has changed, or what is desired. Several changes of one turn make one plan. */
-  changed () {
-    if (this.#isScheduled || this.stopping.aborted) return
-    this.#isScheduled = true
-    setImmediate(() => {
-      this.#isScheduled = false
-      if (this.stopping.aborted) return
-      this.tasks.run('plan', async () => this.#reconcile())
-      this.#rounds.emit('round')
-    })
+  /** @param {import('./parts').Deps & Steps} given */
+  constructor (given) {
+    super(given)
+    given.rounds.on('plan', () => this.tasks.run('plan', async () => this.#reconcile()))
+    given.stopping.addEventListener('abort', () => clearTimeout(this.#timer))
   }
 
   /**
-   * Resolves when it is so, which is looked at after each change.
+   * A step for each action; what it changes at once is in the facts when it returns.
    *
-   * @param {() => boolean} isSo
-   * @throws {import('../core/errors').RecycleError} what stopped the fleet meanwhile
+   * @type {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>}
    */
-  async until (isSo) {
-    this.stopping.throwIfAborted()
-    while (!isSo()) {
-      await new Promise(resolve => this.#rounds.once('round', resolve))
-      this.stopping.throwIfAborted()
-    }
+  #steps = {
+    boot: ({ slot }) => this.recycler.boot(slot),
+    recycle: ({ slot, how, hasNoRoom }) => this.recycler.recycle(slot, how, hasNoRoom),
+    condemn: async ({ slot }) => {
+      this.sampler.condemnAhead(this.#incumbentOf(slot))
+      this.changed()
+    },
+    wait: ({ slot }) => this.recycler.waitForRoom(slot),
+    'before-recycle': ({ slot }) => this.features.beforeRecycle(this.#incumbentOf(slot)),
+    rejoin: () => this.outOfRotation.rejoin(),
+    'scale-away': ({ slot }) => this.recycler.scaleAway(slot),
+    close: async ({ slot }) => this.lifecycle.close(slot),
+    'boot-standby': () => this.recycler.bootStandby(),
+    'retire-standby': ({ handle, reason }) => this.recycler.retireStandby(handle, reason)
+  }
+
+  /** @param {number} slot */
+  #incumbentOf (slot) {
+    return /** @type {WorkerHandle} */ (this.fleet.slots.get(slot)?.incumbent)
   }
 
   #reconcile () {
     const { standby, maxSurge, maxUnavailable, sizing } = this.options
-    const standbys = standby > 0 && this.canStandBy() ? standby : 0
+    const standbys = standby > 0 && this.lifecycle.canStandBy ? standby : 0
     // The load asks for them now: as many boot at a time as there are CPUs to boot them.
     const maxBoots = boundsOf(this.options) ? Math.max(1, sizing.cpus) : 1
     const { numbers: slots, rollout: { generation } } = this.fleet
-    const desired = { slots, generation, standbys, maxSurge, maxUnavailable, maxBoots, atFirst: this.atFirst() }
+    const desired = { slots, generation, standbys, maxSurge, maxUnavailable, maxBoots, atFirst: this.autoSize.atFirst }
     const standbyHandles = [...this.fleet.standbyPool.handles]
     const { actions, wakeAt } = plan(this.#facts(standbyHandles), desired, now())
     for (const action of actions) {
       const handle = action.type === 'retire-standby' ? standbyHandles[action.standby] : undefined
-      this.tasks.run(action.type, () => this.steps[action.type]({ ...action, handle }))
+      this.tasks.run(action.type, () => this.#steps[action.type]({ ...action, handle }))
     }
     clearTimeout(this.#timer)
     if (wakeAt < Infinity) this.#timer = setTimeout(() => this.changed(), Math.max(0, wakeAt - now()))
@@ -115,7 +101,7 @@ class Reconciler {
       standbys: standbys.map(handle => this.#describe(handle)),
       standbyNotBefore: Math.max(standbyPool.boots.notBefore, standbyPool.recycling.notBefore),
       bootMs: Math.max(0, ...this.fleet.all().map(({ bootMs }) => bootMs ?? 0)),
-      memory: this.memory()
+      memory: this.memoryWatch.latest
     }
   }
 
@@ -127,13 +113,13 @@ class Reconciler {
   /** @param {WorkerHandle} handle @returns {WorkerFacts} */
   #describe (handle) {
     const facts = handle.facts()
-    const figures = this.figuresOf(handle)
+    const figures = this.figures.get(handle)
     const sample = figures?.sample ?? null
     const isOverHard = facts.reason === 'hard-rss' ||
       (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))
-    const crossesAt = this.canForesee() ? figures?.crossesAt(facts.budget.softBytes) ?? null : null
+    const crossesAt = !this.features.mayKeep ? figures?.crossesAt(facts.budget.softBytes) ?? null : null
     const judged = { bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, isOverHard, crossesAt }
-    return { ...facts, ...judged, task: this.taskOf(handle), canWait: this.#canWait(handle) }
+    return { ...facts, ...judged, task: this.features.taskOf(handle), canWait: this.#canWait(handle) }
   }
 }
 

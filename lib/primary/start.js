@@ -10,7 +10,6 @@ const { findApp } = require('./workers/find-app')
 const { openLog } = require('./log')
 const { Outputs } = require('./outputs')
 const { pickMeter } = require('./measuring/meter')
-const { Spawner } = require('./workers/spawner')
 const { Supervisor } = require('./supervisor')
 
 /**
@@ -39,8 +38,7 @@ function assemble (app, args, options, { orphans, ...own } = {}) {
   const outputs = new Outputs(options, loss => supervisor.announce('fleet.warning', loss))
   const log = openLog(options, outputs)
   if (orphans) outputs.takeWarnings(log.warn)
-  const spawner = new Spawner(app, args, options, { outputs })
-  const supervisor = new Supervisor({ options, spawner, meter, ...own }, {
+  const supervisor = new Supervisor({ app, args, options, outputs, meter, ...own }, {
     write (line) {
       journal?.write(line)
       log.write(line)

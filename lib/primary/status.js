@@ -11,18 +11,20 @@ const SAMPLED = /** @type {(keyof Sampled)[]} */ (
 )
 
 /**
- * @param {import('./workers/fleet').Fleet} fleet @param {(handle: WorkerHandle) => Figures | null} figuresOf
+ * @param {import('./workers/fleet').Fleet} fleet @param {WeakMap<WorkerHandle, Figures>} figures
  * @param {Options} options @param {ReadonlySet<WorkerHandle>} resting
  * @returns what every worker is doing: plain data, sizes in bytes, times in milliseconds
  */
-function describeFleet (fleet, figuresOf, options, resting) {
-  const workers = fleet.all().map(handle =>
-    describe(handle.facts(), fleet.slots.get(handle.slot ?? -1), figuresOf(handle), options, resting.has(handle)))
+function describeFleet (fleet, figures, options, resting) {
+  const workers = fleet.all().map(handle => {
+    const place = fleet.slots.get(handle.slot ?? -1)
+    return describe(handle.facts(), place, figures.get(handle) ?? null, options, resting.has(handle))
+  })
   return { workers, ready: fleet.serving().length }
 }
 
 /**
- * @param {WorkerFacts} facts @param {import('./workers/fleet').Slot | undefined} place undefined: a standby
+ * @param {WorkerFacts} facts @param {import('./workers/slot').Slot | undefined} place undefined: a standby
  * @param {Figures | null} figures @param {Options} options @param {boolean} rests
  */
 function describe (

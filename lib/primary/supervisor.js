@@ -57,9 +57,7 @@ class Supervisor extends EventEmitter {
     super()
     this.setMaxListeners(0)
     this.options = given.options
-    this.spawner = given.spawner
     this.takeover = given.takeover ?? null
-    this.name = given.options.name ?? nameOfApp(given.spawner.app)
     this.write = write
     this.flush = flush
     this.orphans = orphans
@@ -69,6 +67,8 @@ class Supervisor extends EventEmitter {
       abandon: error => this.abandon(error),
       onMessage: message => this.emit('message', message)
     })
+    this.spawner = this.parts.spawner
+    this.name = given.options.name ?? nameOfApp(this.spawner.app)
     const { commands } = this.parts
     this.ready = commands.ready.bind(commands)
     this.recycle = (/** @type {number} */ slot) => commands.recycle(slot)
@@ -91,7 +91,7 @@ class Supervisor extends EventEmitter {
     if (this.#timer || this.isStopping) return this
     const { app, args, execArgv, compileCache } = this.spawner
     const {
-      options, parts: { fleet, tasks, sampler, memoryWatch, reconciler, features, succession }
+      options, parts: { fleet, tasks, sampler, memoryWatch, changed, features, succession }
     } = this
     this.announce('fleet.start', {
       pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: sampler.meter.name,
@@ -106,7 +106,7 @@ class Supervisor extends EventEmitter {
     } else {
       fleet.resize(options.workers)
       this.parts.adoption.begin()
-      reconciler.changed()
+      changed()
     }
     this.#lookLater()
     features.begin(this.#ended.signal)
@@ -135,19 +135,16 @@ class Supervisor extends EventEmitter {
 
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
-    const { fleet, sampler, recycler, ledger, memoryWatch, features, crashWatch, listeningSockets } = this.parts
-    const { workers, ready } = describeFleet(fleet, handle =>
-      sampler.figuresOf(handle), this.options, ledger.loads.resting)
+    const { fleet, figures, sampler, recycler, ledger, features, crashWatch, listeningSockets } = this.parts
+    const { workers, ready } = describeFleet(fleet, figures, this.options, ledger.loads.resting)
     const totals = { workers: fleet.numbers.length, ready, recycles: recycler.count, ...ledger.totals }
     const budgets = { maxRssBytes: budgetFor(this.options, this.size).maxRssBytes, jitter: this.options.jitter }
-    const { latest: memory } = memoryWatch
-    const { freshOverBudget } = sampler
     const about = {
       crashing: crashWatch.describe(),
       uneven: fleet.unevenAddresses(),
       reloadStopped: fleet.rollout.stopped,
-      memory,
-      freshOverBudget,
+      memory: this.parts.memoryWatch.latest,
+      freshOverBudget: sampler.freshOverBudget,
       notReaped: this.#notReaped,
       adopted: this.parts.adoption.latest
     }
@@ -186,12 +183,12 @@ class Supervisor extends EventEmitter {
 
   /** @param {{ requestedAlone?: boolean }} [at] */
   #look (at) {
-    const { tasks, stopping, sampler, memoryWatch, reconciler } = this.parts
+    const { tasks, stopping, sampler, memoryWatch, changed } = this.parts
     tasks.run('look', async () => {
       if (stopping.aborted) return
       await sampler.look(at)
       if (at?.requestedAlone !== true && !stopping.aborted) memoryWatch.look()
-      reconciler.changed()
+      changed()
     })
   }
 

@@ -131,7 +131,14 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       }
     }
     const sampler = new Sampler(/** @type {any} */ ({
-      options, features, fleet, meter, record, fresh () {}, stopping: new AbortController().signal
+      options,
+      features,
+      fleet,
+      figures: new WeakMap(),
+      meter,
+      record,
+      fresh () {},
+      stopping: new AbortController().signal
     }))
     for (const { handle } of handles) {
       running.connect(handle)

@@ -81,7 +81,7 @@ class Sizing {
     }
     const elapsedMs = Math.max(1, at - this.#lookedAt)
     this.#lookedAt = at
-    const fitting = startsThatFit(this.kernel.memory(), Math.max(0, this.fleet.desired - serving.length))
+    const fitting = startsThatFit(this.kernel.memoryWatch.latest, Math.max(0, this.fleet.desired - serving.length))
     return {
       atMs: Math.round(at),
       workers: this.fleet.desired,

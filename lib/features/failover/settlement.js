@@ -80,7 +80,7 @@ class Settlement {
     const { kernel, worker } = this
     const outcome = this.#outcome
     const { end, given, deaths, hasLeft } = decide(row, bytes, request, {
-      isStopping: kernel.isEnding() && kernel.fleet.serving().length === 0, isBlocking,
+      isStopping: kernel.ledger.isEnding && kernel.fleet.serving().length === 0, isBlocking,
       isReplaying: kernel.options.replay === 'safe'
     })
     const isOver = end.startsWith('closed') || (end === 'answered' && hasLeft)

@@ -15,10 +15,11 @@ function refuse () {
 
 /**
  * @param {import('../../primary/parts').Parts} kernel
- * @returns {import('../interface').PrimaryPart & { source: Molds }}
+ * @returns {import('../interface').PrimaryPart}
  */
 function forkWorkers (kernel) {
-  return { source: new Molds(kernel, /** @type {import('../../native/addon').Addon} */ (loadAddon().addon)) }
+  kernel.spawner.source = new Molds(kernel, /** @type {import('../../native/addon').Addon} */ (loadAddon().addon))
+  return {}
 }
 
 module.exports = { forkWorkers, refuse }

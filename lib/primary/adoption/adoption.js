@@ -17,10 +17,10 @@ const { OrphanProcess } = require('./orphan-process')
 const AGAIN_MS = 1000
 const UNTIL_MS = 60_000 // a worker whose event loop is blocked notices late that its primary has died
 
-/** @extends {Part<{ recycler: import('../recycling/recycler').Recycler }>} */
+/**
+ * @extends {Part<{ recycler: import('../recycling/recycler').Recycler, survivors: import('../survivors').Survivors }>}
+ */
 class Adoption extends Part {
-  /** Orphans that are to be adopted, by their slots. @type {Map<number, OrphanProcess>} */
-  #bySlot = new Map()
   /** Pids that have been looked at. @type {Set<number>} */
   #known = new Set()
   /** Found before the fleet starts. @type {OrphanProcess[]} */
@@ -35,16 +35,12 @@ class Adoption extends Part {
    */
   latest = null
 
-  /** A key that tells the fleet from the others of this user; null: it has no orphans. @type {string | null} */
-  key = null
-  /** A folder, or --control: where its control socket is. */
-  home = ''
-
   /** Looks for orphans, before anything is bound. */
   async find () {
     const addon = this.#addon
-    if (this.key === null || addon === null) return
-    const family = familyOf(Number(process.geteuid?.()), this.key)
+    const { key } = this.survivors
+    if (key === null || addon === null) return
+    const family = familyOf(Number(process.geteuid?.()), key)
     const pids = orphansAmong(pathsOfUnixSockets(), family).filter(pid => !this.#known.has(pid))
     await Promise.all(pids.map(async pid => {
       const found = await OrphanProcess.find(addon, family, pid)
@@ -56,32 +52,20 @@ class Adoption extends Part {
     }))
   }
 
-  /** Tells its workers, when they are orphans, from those of other fleets. */
-  get identity () {
-    return { fleet: this.key ?? '', home: this.home, app: this.spawner.app }
-  }
-
   /**
    * Another app may have the same name, in the control folder of another environment.
    *
    * @param {OrphanProcess['facts']} facts
    */
   #isOurs (facts) {
-    const { fleet, home, app } = this.identity
+    const { fleet, home, app } = this.survivors.identity(this.spawner.app)
     return facts.fleet === fleet && (facts.home === home || facts.app === app)
   }
 
   /** Adopts those that are found, and that come within a minute: another primary may just have died. */
   begin () {
     this.#adopt()
-    if (this.key !== null) this.#lookOn()
-  }
-
-  /** @param {number | null} slot @returns {OrphanProcess | null} the one that is to have this slot */
-  take (slot) {
-    const orphan = this.#bySlot.get(slot ?? -1) ?? null
-    this.#bySlot.delete(slot ?? -1)
-    return orphan
+    if (this.survivors.key !== null) this.#lookOn()
   }
 
   #adopt () {
@@ -117,7 +101,7 @@ class Adoption extends Part {
   #place (orphan) {
     const { slot, isLeaving } = orphan.facts
     const place = !isLeaving && this.fleet.slots.get(slot)?.incumbent ? this.fleet.free(1)[0] : slot
-    this.#bySlot.set(place, orphan)
+    this.survivors.bySlot.set(place, orphan)
     return place
   }
 

@@ -65,25 +65,25 @@ class HandoffLedger {
   #onSettled = () => {}
 
   /**
-   * @param {() => WorkerHandle[]} serving @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
-   * @param {import('./no-owners').Owners} owners
-   * @param {(sender: WorkerHandle) => boolean} [isLeavingGap] no worker serves, and the replacement of this one starts
-   *   when it is gone
-   * @param {() => boolean} [isEnding] no further worker will serve
+   * @param {{ fleet: Pick<import('../workers/fleet').Fleet, 'serving' | 'heirs' | 'successorOf' | 'isLeavingGap'>,
+   *   stopping: { aborted: boolean }, owners: import('./no-owners').Owners, kept: (receiver: WorkerHandle, copy: Copy,
+   *   socket: any, key: string) => void }} deps `kept` takes our copy of a connection that a worker reads from here on,
+   *   and has noted there
    */
-  constructor (serving, successorOf, owners, isLeavingGap = () => false, isEnding = () => false) {
-    this.isLeavingGap = isLeavingGap
-    this.isEnding = isEnding
+  constructor ({ fleet, stopping, owners, kept }) {
+    this.fleet = fleet
+    this.stopping = stopping
+    this.kept = kept
     this.loads = new Loads()
-    this.placement = new Placement(serving, successorOf, owners, this.loads)
+    const receivers = () => fleet.serving().concat(/** @type {any} */ (fleet.heirs))
+    this.placement = new Placement(receivers, sender => fleet.successorOf(sender), owners, this.loads)
     owners.onMoved = () => this.look()
-    /**
-     * Takes our copy of a connection that a worker reads from here on, and has noted there.
-     *
-     * @type {(receiver: WorkerHandle, copy: Copy, socket: any, key: string) => void}
-     */
-    this.onKept = (receiver, copy, socket) => socket.close()
     this.totals = { moved: 0, moves: noMoves(), refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
+  }
+
+  /** No further worker will serve: neither of this primary nor of the next one. */
+  get isEnding () {
+    return this.stopping.aborted && this.fleet.heirs.length === 0
   }
 
   /** @param {WorkerHandle} handle */
@@ -237,7 +237,7 @@ class HandoffLedger {
     this.#trails.link(entry, receiver)
     this.totals.moved++
     this.totals.moves[entry.reason]++
-    if (noted !== null) this.onKept(receiver, { row: noted, serial: id }, entry.giveSocket(), key)
+    if (noted !== null) this.kept(receiver, { row: noted, serial: id }, entry.giveSocket(), key)
     this.#end(entry, 'here')
   }
 
@@ -318,14 +318,14 @@ class HandoffLedger {
 
   /** No worker that serves now takes it. @param {Entry} entry */
   #giveBack (entry) {
-    const isAwaited = entry.place === 'offered' && this.isLeavingGap(entry.sender)
+    const isAwaited = entry.place === 'offered' && this.fleet.isLeavingGap(entry.sender)
     if (isAwaited) {
       this.#take(entry)
       this.#trails.end(entry)
     }
     if (entry.place !== 'held') {
       this.#sendBack(entry, { isStalled: this.placement.isSilenceInTheWay(entry) })
-    } else if (this.isEnding()) {
+    } else if (this.isEnding) {
       this.#lose(entry)
     } else {
       entry.tried.clear() // the next worker to become ready gets it
@@ -342,7 +342,7 @@ class HandoffLedger {
     const isOwn = entry.place === 'offered'
     if (isOwn) take(sender, id, { ok: false, ...how })
     else tell(sender, id, { ok: false, ...how })
-    if (row !== null) this.onKept(sender, { row, serial: id }, entry.giveSocket(), key)
+    if (row !== null) this.kept(sender, { row, serial: id }, entry.giveSocket(), key)
     this.#end(entry, isOwn ? 'here' : 'gone')
   }
 

@@ -23,12 +23,15 @@ class MemoryWatch {
   #hitsAtStart = null
   #isNear = false
 
-  /** @param {import('../parts').Deps & { container: import('./container').Container }} deps */
-  constructor ({ options, container, fleet, figuresOf, record }) {
+  /**
+   * @param {Pick<import('../parts').Deps, 'options' | 'fleet' | 'figures' | 'record'> & { container:
+   *   import('./container').Container }} deps
+   */
+  constructor ({ options, container, fleet, figures, record }) {
     this.options = options
     this.container = container
     this.fleet = fleet
-    this.figuresOf = figuresOf
+    this.figures = figures
     this.record = record
     this.#read()
   }
@@ -47,7 +50,7 @@ class MemoryWatch {
     const reading = this.#read()
     if (reading === null) return
     const { source, limitBytes, usedBytes, pressure, limitHits } = reading
-    const fresh = this.fleet.watched().map(handle => this.figuresOf(handle)?.freshBytes ?? 0)
+    const fresh = this.fleet.watched().map(handle => this.figures.get(handle)?.freshBytes ?? 0)
     this.#hitsAtStart ??= limitHits
     this.latest = {
       source,

@@ -21,8 +21,6 @@ const { sweep } = require('./meter/sweep')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
 class Sampler {
-  /** @type {WeakMap<WorkerHandle, Figures>} */
-  #figures = new WeakMap()
   #isLooking = false
   /** Which workers to look at next. @type {'none' | 'requested' | 'all'} */
   #next = 'none'
@@ -35,9 +33,10 @@ class Sampler {
   #isMappingSaid = false
 
   /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures }} deps */
-  constructor ({ options, fleet, meter, record, fresh, features, stopping }) {
+  constructor ({ options, fleet, figures, meter, record, fresh, features, stopping }) {
     this.options = options
     this.fleet = fleet
+    this.figures = figures
     this.meter = meter
     this.record = record
     this.fresh = fresh
@@ -47,12 +46,12 @@ class Sampler {
 
   /** @param {WorkerHandle} handle one that has become ready, or a standby: it is judged by what it does from here on */
   watch (handle) {
-    const known = this.#figures.get(handle)
+    const known = this.figures.get(handle)
     if (known) return known.restart()
     const figures = new Figures(
       this.meter.probe(handle.pid, handle), new CpuProbe(handle.pid), this.features.probe(handle)
     )
-    this.#figures.set(handle, figures)
+    this.figures.set(handle, figures)
     handle.once('exit', () => figures.close())
     // Before it has had requests
     figures.fresh = this.read(handle, { inFull: ['rss', 'anon'].includes(this.options.metric) ? null : false })
@@ -63,17 +62,12 @@ class Sampler {
    * This process, and the workers perhaps, did not run: how late event loops were, and how memory grew, says nothing.
    */
   wake () {
-    for (const handle of this.fleet.all()) this.#figures.get(handle)?.forgetTrend()
-  }
-
-  /** @param {WorkerHandle} handle @returns {Figures | null} null: it has not been ready yet */
-  figuresOf (handle) {
-    return this.#figures.get(handle) ?? null
+    for (const handle of this.fleet.all()) this.figures.get(handle)?.forgetTrend()
   }
 
   /** @param {WorkerHandle} handle @returns {Sample | null} the latest */
   sampleOf (handle) {
-    return this.figuresOf(handle)?.sample ?? null
+    return this.figures.get(handle)?.sample ?? null
   }
 
   /**
@@ -84,7 +78,7 @@ class Sampler {
   keep (handle) {
     const { slot, pid, reason } = handle
     handle.condemnation.lift()
-    this.#figures.get(handle)?.restart()
+    this.figures.get(handle)?.restart()
     this.record('worker.keep', { slot, pid, reason })
   }
 
@@ -95,7 +89,7 @@ class Sampler {
    * @returns {Promise<Reading | null>} its memory now
    */
   async read (handle, { inFull = false, at = now() } = {}) {
-    const figures = this.#figures.get(handle)
+    const figures = this.figures.get(handle)
     const reading = without(await figures?.probe.read(at, inFull) ?? null, ownBytesOf(handle.latest))
     if (figures && reading && reading.pssBytes !== null) figures.lastFull = reading
     if (figures && figures.isLateSaid !== (figures.probe.isLate === true)) this.#sayLate(handle, figures)
@@ -146,7 +140,7 @@ class Sampler {
   /** @param {WorkerHandle[]} handles @param {number} at ms, by clock.js, as wherever a look is timed here */
   async #lookOnce (handles, at) {
     await sweep(handles, async handle => {
-      const figures = /** @type {Figures} */ (this.#figures.get(handle))
+      const figures = /** @type {Figures} */ (this.figures.get(handle))
       figures.cpu.look(at)
       const { window } = figures
       const fresh = figures.sample === null ? await figures.fresh : null
@@ -210,10 +204,10 @@ class Sampler {
    * @param {WorkerHandle} handle
    */
   condemnAhead (handle) {
-    const sample = this.#figures.get(handle)?.sample ?? null
+    const sample = this.figures.get(handle)?.sample ?? null
     if (handle.reason !== null || sample === null) return
     const at = now()
-    const crossesAt = this.#figures.get(handle)?.crossesAt(handle.budget.softBytes) ?? at
+    const crossesAt = this.figures.get(handle)?.crossesAt(handle.budget.softBytes) ?? at
     this.#condemn(handle, 'forecast', sample, at, { crossesInMs: Math.max(0, Math.round(crossesAt - at)) })
   }
 

@@ -30,7 +30,7 @@ const ANSWER_MS = 2000
  *   after all, or null
  */
 
-/** @extends {Part<{ hasSessions: () => boolean }>} */
+/** @extends {Part<{ features: import('../features').RunningFeatures }>} */
 class OutOfRotation extends Part {
   /** The worker that is out of rotation. @type {WorkerHandle | null} */
   #handle = null
@@ -60,7 +60,7 @@ class OutOfRotation extends Part {
     handle.become('out-of-rotation')
     const { slot, pid, latest: { connections, inFlight } } = handle
     this.record('worker.out-of-rotation', { slot, pid, task: task.type, connections, inFlight })
-    const deadlineMs = Math.min(this.options.drainTimeoutMs, this.hasSessions() ? SESSIONS_MS : EMPTY_MS)
+    const deadlineMs = Math.min(this.options.drainTimeoutMs, this.features.hasSessions ? SESSIONS_MS : EMPTY_MS)
     /** @type {Outcome} */
     let outcome = { why: 'the primary has failed' }
     try {

@@ -10,7 +10,7 @@ const { now } = require('../clock')
 const { leave } = require('../workers/retirement')
 const { Rollout } = require('../workers/rollout')
 const { Part } = require('../part')
-/** @import { Slot, StandbyPool } from '../workers/fleet' */
+/** @import { Slot, StandbyPool } from '../workers/slot' */
 /** @import { FinalAccount } from '../workers/retirement' */
 /** @import { Lifecycle } from '../workers/lifecycle' */
 /** @import { Sampler } from '../measuring/sampler' */
@@ -164,7 +164,7 @@ class Recycler extends Part {
       oldPid: old.pid,
       ...fields,
       readyMs: incumbent?.readyMs ?? null,
-      rssBefore: this.sampler.figuresOf(old)?.sample?.rssBytes ?? null,
+      rssBefore: this.figures.get(old)?.sample?.rssBytes ?? null,
       rssAfter: after?.rssBytes ?? null
     })
   }
@@ -221,7 +221,7 @@ class Requests {
   }
 
   /**
-   * @param {import('../workers/fleet').Slot} slot @param {WorkerHandle} handle its worker
+   * @param {import('../workers/slot').Slot} slot @param {WorkerHandle} handle its worker
    * @returns {Promise<Recycled>}
    * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_NOT_READY, RECYCLE_STOPPED
    */

@@ -12,7 +12,7 @@ const { leave } = require('../workers/retirement')
 
 const MOVE_MS = 5 // for each connection: without the addon they pass between the two primaries one by one
 
-/** @extends {Part<{ sampler: import('../measuring/sampler').Sampler }>} */
+/** @extends {Part<{}>} */
 class Departure extends Part {
   deadlineMs = 0
 
@@ -54,7 +54,7 @@ class Departure extends Part {
       drainMs,
       tookMs: drainMs,
       readyMs: null,
-      rssBefore: this.sampler.figuresOf(handle)?.sample?.rssBytes ?? null,
+      rssBefore: this.figures.get(handle)?.sample?.rssBytes ?? null,
       rssAfter: null
     })
   }

@@ -49,8 +49,6 @@ class Handover extends Part {
   isStopping = false
   /** The successor has been told to stop: this fleet ends with it. */
   #endsWithIt = false
-  /** The successor, while its workers get the connections of this fleet's. @type {Successor[]} */
-  receivers = []
   /** Set by what operates the fleet. @type {{ address: string, handle: any } | null} */
   adminSocket = null
 
@@ -193,7 +191,7 @@ class Handover extends Part {
   async #leave (successor, { addresses, workers }) {
     const pid = /** @type {number} */ (successor.process.pid)
     Object.assign(successor, { addresses: new Set(addresses), workers: workers.length })
-    this.receivers = [successor]
+    this.fleet.heirs = [successor]
     this.ledger.connectPeer(successor)
     this.ledger.look() // for what dead workers had, perhaps
     if (this.#endsWithIt) this.#release(successor) // it was told before it served
@@ -216,7 +214,7 @@ class Handover extends Part {
       this.emit('left')
       return line
     }
-    this.receivers = []
+    this.fleet.heirs = []
     this.owners.resume()
     this.#step('gone')
     if (!this.isStopping) {

@@ -1,139 +1,11 @@
 'use strict'
 
-/**
- * The registry of the fleet, without effects: its slots, and the standbys, which have no slot yet. A slot and the
- * standby pool are the two places that a worker is spawned for: each owns the failures of its workers.
- */
+/** The registry of the fleet, without effects: its slots, and the standbys, which have no slot yet. */
 
 const { unevenAddresses } = require('../../core/address')
-const { Backoff } = require('../../core/backoff')
-const { RecycleBackoff } = require('../../tables/recycle-backoff')
 const { Rollout } = require('./rollout')
+const { Slot, StandbyPool } = require('./slot')
 /** @import { WorkerHandle } from './worker-handle' */
-
-/** A stable worker number: its worker, the successor that boots beside it, and those that leave. */
-class Slot {
-  /** @type {WorkerHandle | null} */
-  incumbent = null
-  /** @type {WorkerHandle | null} */
-  successor = null
-  /** @type {Set<WorkerHandle>} */
-  leaving = new Set()
-  /** No worker of it has been ready since it was opened, or scaled away. */
-  isNew = true
-  /** Workers that did not start; see lifecycle.js. */
-  boots = new Backoff()
-  /** Workers that were condemned again and again. */
-  recycling = new RecycleBackoff()
-  /**
-   * The addresses that its last ready worker has asked for, and how long it was up then: ms, 0: it was not yet.
-   *
-   * @type {ReadonlyMap<string, number> | null}
-   */
-  addresses = null
-  /** Addresses of its last worker of the generation before. @type {ReadonlyMap<string, number> | null} */
-  former = null
-  /** Of the last ready worker. @type {number | null} */
-  generation = null
-  /** The same. @type {number | null} */
-  pid = null
-  /**
-   * The recycle under way; `isReplaced`: the successor has taken over.
-   *
-   * @type {{ old: WorkerHandle, how: 'surge' | 'drain-first', isReplaced?: boolean } | null}
-   */
-  recycle = null
-  /**
-   * Why its last worker to boot has not become ready; null: it has.
-   *
-   * @type {{ why: string, hasCrashed: boolean } | null}
-   */
-  unready = null
-  /**
-   * Settings that its next worker is to have in place of an ordinary one.
-   *
-   * @type {import('./spawner').Variant | null}
-   */
-  variant = null
-  /** How many recycles it has had, and why the last one. */
-  recycles = 0
-  /** @type {string | null} */
-  lastReason = null
-
-  /** @param {number} slot its number, from 0 */
-  constructor (slot) {
-    this.slot = slot
-  }
-
-  /** A worker boots here: in an empty slot as its incumbent, else as the successor. @param {WorkerHandle} handle */
-  seat (handle) {
-    if (this.incumbent === null) this.incumbent = handle
-    else this.successor = handle
-  }
-
-  /**
-   * The slot's worker is ready: from here on it is the incumbent, and its predecessor, if there is one, leaves.
-   *
-   * @param {WorkerHandle} handle
-   */
-  ready (handle) {
-    this.isNew = false
-    if (this.generation !== handle.generation) this.former = this.addresses
-    this.addresses = handle.asked
-    this.generation = handle.generation
-    this.pid = handle.pid
-    if (this.successor !== handle) return
-    if (this.incumbent) this.vacate(this.incumbent)
-    this.incumbent = handle
-    this.successor = null
-  }
-
-  /** A worker is on its way out. @param {WorkerHandle} handle */
-  vacate (handle) {
-    if (!handle.isGone) this.leaving.add(handle)
-    if (this.incumbent === handle) this.incumbent = null
-    if (this.successor === handle) this.successor = null
-  }
-
-  /** A worker is gone. @param {WorkerHandle} handle */
-  remove (handle) {
-    if (this.incumbent === handle) this.incumbent = null
-    if (this.successor === handle) this.successor = null
-    this.leaving.delete(handle)
-  }
-}
-
-/**
- * The standbys: replacements that are booted ahead. Each has loaded the app and listens where the workers do, but
- * accepts no connection; it belongs to no slot until one needs it.
- *
- *     spawned ──▶ standby ──take()──▶ a slot's
- *                    └── over budget, stuck, older than a reload ──▶ replaced, without having served
- */
-class StandbyPool {
-  slot = null
-  /** The workers must listen on the addresses that all slots have in common. */
-  addresses = null
-  generation = null
-  pid = null
-  variant = null
-  recycle = null
-  /** Standbys: workers that boot, wait and leave without a slot. @type {Set<WorkerHandle>} */
-  handles = new Set()
-  /** Standbys that did not start. */
-  boots = new Backoff()
-  recycling = new RecycleBackoff()
-
-  /** @param {WorkerHandle} handle */
-  seat (handle) {
-    this.handles.add(handle)
-  }
-
-  /** @param {WorkerHandle} handle */
-  remove (handle) {
-    this.handles.delete(handle)
-  }
-}
 
 class Fleet {
   /**
@@ -147,6 +19,12 @@ class Fleet {
   /** @type {Map<number, Slot>} */
   slots = new Map()
   standbyPool = new StandbyPool()
+  /**
+   * Another primary, while its workers get the connections of this fleet's.
+   *
+   * @type {import('../succession/handover').Successor[]}
+   */
+  heirs = []
   /** Addresses on which a new worker listens only when its app is asked to. @type {Set<string>} */
   onDemand = new Set()
   /** Of which generation they are to be. */
@@ -301,4 +179,4 @@ class Fleet {
   }
 }
 
-module.exports = { Fleet, Slot, StandbyPool }
+module.exports = { Fleet }

@@ -17,7 +17,7 @@ const { leave } = require('./retirement')
 /** @import { Left } from './process' */
 /** @import { WorkerHandle } from './worker-handle' */
 
-/** @typedef {import('./fleet').Slot | import('./fleet').StandbyPool} Place */
+/** @typedef {import('./slot').Slot | import('./slot').StandbyPool} Place */
 
 const TOO_MANY_DEATHS = 5
 const EARLY_MS = 1000
@@ -26,10 +26,10 @@ const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer
 
 /**
  * Emits `spawned` with the handle, and `hopeless` ({ deaths, how, wasReady }) when no worker has started: after five in
- * a row, or two for the same cause. `settle`: the connections of a worker that is gone.
+ * a row, or two for the same cause.
  *
- * @extends {Part<{ crashWatch: import('./crash-watch').CrashWatch, settle:
- *   NonNullable<import('../features').RunningFeatures['left']> }>}
+ * @extends {Part<{ crashWatch: import('./crash-watch').CrashWatch, features:
+ *   import('../features').RunningFeatures }>}
  */
 class Lifecycle extends Part {
   /** Some worker has started. */
@@ -75,7 +75,7 @@ class Lifecycle extends Part {
     return { why, hasCrashed, isScaledAway: handle.reason === 'scale' }
   }
 
-  /** @param {import('./fleet').Slot} slot @returns {WorkerHandle} one that there is already, and that is to leave */
+  /** @param {import('./slot').Slot} slot @returns {WorkerHandle} one that there is already, and that is to leave */
   adoptLeaving (slot) {
     const handle = this.#spawn(slot, null)
     slot.leaving.add(handle)
@@ -258,7 +258,7 @@ class Lifecycle extends Part {
     if (isStarted) this.#started(handle, place.boots)
     handle.become(isIntended ? 'retired' : 'crashed')
     place.remove(handle)
-    const how = { ...left, killedFor, oomKilled: this.wasOomKilled(handle) }
+    const how = { ...left, killedFor, oomKilled: this.memoryWatch.wasOomKilled(handle) }
     const tell = (/** @type {Outcome | null} */ outcome) => {
       this.record(isIntended ? 'worker.retire' : 'worker.crash', {
         slot: handle.slot, pid: handle.pid, ...how, connections: handle.connections, inFlight: handle.latest.inFlight,
@@ -286,7 +286,7 @@ class Lifecycle extends Part {
         if (!isTold) resolve(tell(outcome))
         isTold = true
       }
-      const settled = this.settle(handle, done)
+      const settled = this.features.left(handle, done)
       if (settled) this.tasks.run('settle', () => settled).then(() => done(null)) // else it has failed
       else done(null)
     })

@@ -17,7 +17,8 @@
  */
 
 const { isOwnPath, portOf } = require('../../core/address')
-/** @import { Fleet, Slot, StandbyPool } from './fleet' */
+/** @import { Fleet } from './fleet' */
+/** @import { Slot, StandbyPool } from './slot' */
 
 const INSISTENT = 3 // replacements that fail
 const SOON_MS = 5000

@@ -55,12 +55,15 @@ class Spawner {
   /**
    * @param {string} app as given
    * @param {string[]} args @param {import('../../tables/options').Options} options
-   * @param {{ outputs: import('../outputs').Outputs }} means
+   * @param {{ outputs: import('../outputs').Outputs, survivors: import('../survivors').Survivors, record:
+   *   import('../../journal/events').Recording }} means
    */
-  constructor (app, args, options, { outputs }) {
+  constructor (app, args, options, { outputs, survivors, record }) {
     this.args = args
     this.options = options
     this.outputs = outputs
+    this.survivors = survivors
+    this.warn = (/** @type {Record<string, any>} */ fields) => { record('fleet.warning', fields) }
     this.v8 = v8Of(options, NODE_MAJOR)
     /** Node and V8 flags of the workers; where two contradict each other the later one wins. */
     this.execArgv = [...this.v8.flags, ...options.nodeOptions]
@@ -68,20 +71,9 @@ class Spawner {
     this.code = new WorkerCode(
       found => this.warn({ warning: 'package', found, version }), why => this.warn({ warning: 'package-unkept', why })
     )
-    /** To be replaced: takes a warning's fields. */
-    this.warn = (/** @type {Record<string, any>} */ fields) => {}
     this.compileCache = options.compileCache ? openCompileCache(process.env) : null
-    /** Null: each worker is a process of its own. @type {Source | null} */
+    /** Set by a feature that has one; null: each worker is a process of its own. @type {Source | null} */
     this.source = null
-    /** To be replaced: a worker that there is already, for this slot. */
-    this.takeOrphan = (/** @type {number | null} */ slot) =>
-      /** @type {import('../adoption/orphan-process').OrphanProcess | null} */ (null)
-    /**
-     * To be replaced: how a worker lives on when this process has died; null: it does not.
-     *
-     * @type {() => Omit<import('../../worker/orphan').Settings, 'id'> | null}
-     */
-    this.orphanSettings = () => null
   }
 
   /** To stderr. @param {string} text whole lines */
@@ -110,7 +102,7 @@ class Spawner {
    * @returns {WorkerHandle}
    */
   spawn (slot, { generation, workers, required, variant = null }) {
-    const orphan = variant ? null : this.takeOrphan(slot)
+    const orphan = variant ? null : this.survivors.take(slot)
     const { id, env } = orphan ? { id: orphan.facts.id, env: {} } : newMarker()
     const start = () => this.#fork({
       ...env,
@@ -166,7 +158,7 @@ class Spawner {
 
   /** @param {Variant | null} variant @param {string} id */
   #settingsOf (variant, id) {
-    const orphan = this.orphanSettings()
+    const orphan = this.survivors.settings(this.app)
     const settings = { ...this.#settings, orphan: orphan && { ...orphan, id } }
     return variant === null
       ? settings

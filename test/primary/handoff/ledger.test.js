@@ -95,12 +95,18 @@ class Worker extends Heard {
  * @param {{ owner: Worker | null, onMoved: () => void }} [sessions] @param {boolean} [isLeavingGap]
  */
 function connect (workers, successors = new Map(), sessions = { owner: null, onMoved () {} }, isLeavingGap = false) {
-  const ledger = new HandoffLedger(
-    /** @type {any} */ () => workers.filter(worker => worker.isServing),
-    /** @type {any} */ (/** @type {Worker} */ sender) => successors.get(sender) ?? null,
-    /** @type {any} */ (Object.assign(sessions, { isAway: () => false, find: () => sessions.owner })),
-    () => isLeavingGap
-  )
+  const fleet = {
+    heirs: [],
+    serving: () => workers.filter(worker => worker.isServing),
+    successorOf: (/** @type {Worker} */ sender) => successors.get(sender) ?? null,
+    isLeavingGap: () => isLeavingGap
+  }
+  const ledger = new HandoffLedger(/** @type {any} */ ({
+    fleet,
+    stopping: { aborted: false },
+    owners: Object.assign(sessions, { isAway: () => false, find: () => sessions.owner }),
+    kept: (/** @type {any} */ receiver, /** @type {any} */ copy, /** @type {any} */ socket) => socket.close()
+  }))
   for (const worker of workers) ledger.connect(/** @type {any} */ (worker))
   return ledger
 }
@@ -210,7 +216,7 @@ t.test('as the fleet stops, what a dead worker had and none takes goes to its gi
   })
   give()
   receiver.isServing = false
-  ledger.isEnding = () => true
+  Object.assign(ledger.stopping, { aborted: true })
   receiver.say('moved', { id: receiver.last('move').id, ok: false })
   give()
   t.same(lost.map(({ closed }) => closed), [0, 0])
@@ -233,7 +239,7 @@ t.test('what goes back to its sender is given to the one that keeps copies, by t
   const { sender, receivers: [receiver], ledger } = scene(1)
   /** @type {any[]} */
   const kept = []
-  ledger.onKept = (...args) => kept.push(args)
+  ledger.kept = (...args) => kept.push(args)
   const socket = new Socket()
   sender.say('move', { id: 1, parcel: { key: KEY, leftMs: 5000, row: 3 } }, socket)
   t.equal(receiver.last('move').parcel.row, undefined, 'it is of no use to another worker')

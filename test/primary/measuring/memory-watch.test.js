@@ -32,7 +32,7 @@ function watchOf (t, given = {}) {
     options,
     container,
     fleet: { watched: () => [handle] },
-    figuresOf: () => ({ freshBytes: 40 * MIB }),
+    figures: { get: () => ({ freshBytes: 40 * MIB }) },
     record: (/** @type {string} */ event, /** @type {any} */ fields) => lines.push({ event, ...fields })
   }))
   return { watch, write, lines, handle: /** @type {any} */ (handle) }

@@ -26,7 +26,7 @@ function scene () {
     record: (/** @type {string} */ event, /** @type {any} */ fields) => journal.push({ event, ...fields }),
     changed () {},
     until: async () => {},
-    hasSessions: () => false,
+    features: { hasSessions: false },
     stopping: new AbortController().signal
   }))
   return { handle, journal, outOfRotation }
