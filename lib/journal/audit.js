@@ -250,10 +250,7 @@ function countReason (counts, reason, more) {
 /** @param {Record<string, any>} line `fleet.start` @returns {Audit['fleet']} */
 function fleetOf ({ app, node, options }) {
   return {
-    app: asText(app),
-    node: asText(node),
-    workers: asNumber(options?.workers),
-    metric: asText(options?.metric) ?? 'rss'
+    app: asText(app), node: asText(node), workers: asNumber(options?.workers), metric: asText(options?.metric) ?? 'rss'
   }
 }
 

@@ -93,9 +93,7 @@ function makePlain (resolved, origin) {
     const { from, called, text } = origin(name)
     if (from !== 'default' && resolved[key] !== value) {
       throw new RecycleError('RECYCLE_BAD_OPTION', {
-        option: called,
-        given: text,
-        accepts: `only ${value === false ? 'off' : value} beside ${origin('plain').called}`
+        option: called, given: text, accepts: `only ${value === false ? 'off' : value} beside ${origin('plain').called}`
       })
     }
     resolved[key] = value

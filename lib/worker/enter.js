@@ -141,10 +141,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const leaveAlone = () => {
     deadline.set(settings.drainTimeoutMs)
     drain.begin({
-      reason: 'orphaned',
-      deadlineMs: settings.drainTimeoutMs,
-      lingerMs: settings.stopLingerMs,
-      handoff: false,
+      reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false,
       replayAfterMs: null
     })
   }

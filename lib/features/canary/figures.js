@@ -106,17 +106,11 @@ const FIGURES = [
   { name: 'refusals', unit: 'share', value: perRequest(({ of }) => of.refusals), find: findShare('refusals') },
   { name: 'empty', unit: 'share', value: perRequest(({ of }) => of.empty), find: findShare('empty') },
   {
-    name: 'p50',
-    unit: 'ms',
-    value: quantile(0.5),
-    slow: perRequest(({ of }) => of.slowMedian),
+    name: 'p50', unit: 'ms', value: quantile(0.5), slow: perRequest(({ of }) => of.slowMedian),
     find: findShare('slowMedian')
   },
   {
-    name: 'p99',
-    unit: 'ms',
-    value: quantile(0.99),
-    slow: perRequest(({ of }) => of.slowTail),
+    name: 'p99', unit: 'ms', value: quantile(0.99), slow: perRequest(({ of }) => of.slowTail),
     find: findShare('slowTail')
   },
   { name: 'loop', unit: 'ms a request', value: perRequest(({ busyMs }) => busyMs), find: findLoopTime },

@@ -17,16 +17,10 @@ function comparison (line) {
   const t = asNumber(line.t)
   if (t === null || !Array.isArray(line.figures)) return null
   const text = sayVerdict({
-    isGood: line.isGood === true,
-    verdict: line.verdict,
-    why: asText(line.why) ?? '',
-    bakeMs: asNumber(line.bakeMs) ?? 0
+    isGood: line.isGood === true, verdict: line.verdict, why: asText(line.why) ?? '', bakeMs: asNumber(line.bakeMs) ?? 0
   })
   return {
-    t,
-    title: `Generation ${asNumber(line.generation) ?? '–'}`,
-    text,
-    isBad: line.isGood !== true,
+    t, title: `Generation ${asNumber(line.generation) ?? '–'}`, text, isBad: line.isGood !== true,
     rows: rowsOf(line.figures.filter(isFigure))
   }
 }

@@ -124,9 +124,7 @@ class Settlement {
   #withBytes (given, request, isReplayed, socket) {
     const session = this.#sessionOf(request, socket)
     return {
-      leftMs: null,
-      bytes: given.toString('base64'),
-      ...isReplayed && { replayed: 1 },
+      leftMs: null, bytes: given.toString('base64'), ...isReplayed && { replayed: 1 },
       ...session !== null && { session }
     }
   }

@@ -39,11 +39,8 @@ function heapWarning (heapLimitBytes, oldLimitBytes, terms) {
   const isAbove = gc === 'default' && limitBytes !== null && oldLimitBytes > limitBytes
   if (!isBelow && !isAbove) return null
   return {
-    warning: 'heap-limit',
-    heapLimitBytes,
-    softBytes: isBelow ? maxRssBytes : null,
-    limitBytes: isBelow ? null : limitBytes,
-    flag: oldSpaceFlag(terms)
+    warning: 'heap-limit', heapLimitBytes, softBytes: isBelow ? maxRssBytes : null,
+    limitBytes: isBelow ? null : limitBytes, flag: oldSpaceFlag(terms)
   }
 }
 

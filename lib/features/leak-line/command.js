@@ -92,9 +92,7 @@ function heapProfile (growth) {
     const url = file.startsWith('/') ? pathToFileURL(file).href : file
     return {
       callFrame: { functionName: name, scriptId: '0', url, lineNumber: line - 1, columnNumber: column - 1 },
-      selfSize: bytes,
-      id,
-      children: children.map(nodeOf)
+      selfSize: bytes, id, children: children.map(nodeOf)
     }
   }
   const head = nodeOf({

@@ -117,9 +117,7 @@ function foldNode (node, stacks, isWhole) {
   if (found === null) return null
   const at = path[found.at]
   return {
-    key: `${at.file}:${at.line}:${at.column}:${at.name}`,
-    at,
-    callers: found.callers.map(i => path[i]),
+    key: `${at.file}:${at.line}:${at.column}:${at.name}`, at, callers: found.callers.map(i => path[i]),
     by: found.by === null ? null : path[found.by]
   }
 }

@@ -41,10 +41,7 @@ function renderPage ({ outcome, growth, why, tookMs, slot, pid, readings }) {
 /** @param {Branch} branch @param {string} folder @returns {object} */
 function shorten ({ name, file, line, kind, bytes, children }, folder) {
   return {
-    name: name || '(anonymous)',
-    at: sayFile({ file, line }, folder),
-    kind,
-    bytes,
+    name: name || '(anonymous)', at: sayFile({ file, line }, folder), kind, bytes,
     children: children.map(child => shorten(child, folder))
   }
 }

@@ -213,9 +213,7 @@ class Study {
     for (let tries = 0; tries < TRIES && this.why === null; tries++) {
       const { length } = this.readings
       const done = await this.kernel.outOfRotation.take(handle, {
-        type: 'leak-reading',
-        fields: { isWhole: this.how.isWhole },
-        timeoutMs: READING_MS,
+        type: 'leak-reading', fields: { isWhole: this.how.isWhole }, timeoutMs: READING_MS,
         refusal: () => this.#whyNotNow(handle)
       })
       const reading = this.readings[length]

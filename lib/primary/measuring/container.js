@@ -105,9 +105,7 @@ class Container {
     const read = this.#in(folder)
     const usedBytes = Number(read(version.used)) - (readFigure(read('memory.stat'), version.droppable) ?? 0)
     return {
-      ...common,
-      usedBytes: Math.max(0, usedBytes),
-      pressure: readPressure(read('memory.pressure') ?? pressure),
+      ...common, usedBytes: Math.max(0, usedBytes), pressure: readPressure(read('memory.pressure') ?? pressure),
       limitHits: version.hits(read)
     }
   }

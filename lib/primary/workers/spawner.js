@@ -109,9 +109,7 @@ class Spawner {
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
       RECYCLE_WORKER: JSON.stringify(this.#settingsOf(variant, id))
     }, {
-      generation,
-      slot: () => handle.slot ?? 'standby',
-      inspectPort: this.#inspectPort(slot),
+      generation, slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot),
       execArgv: variant?.execArgv
     })
     const process = new ClusterProcess(() => orphan

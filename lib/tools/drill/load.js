@@ -48,9 +48,7 @@ class Load extends EventEmitter {
     this.plans = Array.from({ length: processes }, (_, i) => {
       const share = Math.floor(connections / processes) + (i < connections % processes ? 1 : 0)
       return {
-        ...plan,
-        body: body?.toString('base64') ?? null,
-        connections: share,
+        ...plan, body: body?.toString('base64') ?? null, connections: share,
         rate: rate === null ? null : rate * share / connections
       }
     })

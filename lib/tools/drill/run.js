@@ -85,10 +85,7 @@ class Run {
     if (fleet instanceof RemoteFleet) this.#write({ event: 'journal.end', why: 'drilled' }) // the fleet runs on
     if (this.#load) {
       this.#write({
-        event: 'client.end',
-        requests: this.#load.requests,
-        dropped: this.#load.dropped,
-        sockets: this.#load.sockets,
+        event: 'client.end', requests: this.#load.requests, dropped: this.#load.dropped, sockets: this.#load.sockets,
         kills: this.#kills
       })
     }

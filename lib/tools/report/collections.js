@@ -60,9 +60,7 @@ class Collections {
       }
     }
     return {
-      scavenges: shared('scavenges'),
-      markSweeps: shared('markSweeps'),
-      workersMs: this.#workersMs,
+      scavenges: shared('scavenges'), markSweeps: shared('markSweeps'), workersMs: this.#workersMs,
       longestLoopLagMs: this.#longestLagMs
     }
   }

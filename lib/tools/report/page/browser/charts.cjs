@@ -109,10 +109,7 @@ function workers (moments, bounds) {
 function busy (moments, wanted) {
   const { data: [times, load], lines: [line], ...what } = workers(moments, null)
   return {
-    ...what,
-    title: 'Load',
-    y: [0, wanted * 1.05],
-    data: [times, load],
+    ...what, title: 'Load', y: [0, wanted * 1.05], data: [times, load],
     lines: [{ ...line, label: `workers' worth of work, of ${wanted}` }]
   }
 }

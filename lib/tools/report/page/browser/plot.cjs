@@ -126,9 +126,7 @@ class Plots {
     const { from, to } = this.range
     const isNarrow = width < 520
     const axis = {
-      stroke: color('muted'),
-      font: '11px system-ui, sans-serif',
-      grid: { stroke: color('grid'), width: 1 },
+      stroke: color('muted'), font: '11px system-ui, sans-serif', grid: { stroke: color('grid'), width: 1 },
       ticks: { show: false }
     }
     return {

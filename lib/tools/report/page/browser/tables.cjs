@@ -60,9 +60,7 @@ function departures (report) {
 
 function reason () {
   return {
-    title: 'Reason',
-    left: true,
-    value: event => event.reason,
+    title: 'Reason', left: true, value: event => event.reason,
     text: event => event.kind === 'unfinished' ? `${event.reason ?? NONE} (unfinished)` : event.reason ?? NONE
   }
 }
@@ -96,9 +94,7 @@ function drops (report) {
       text: ({ t, last }) => at(t) === at(last) ? at(t) : `${at(t)} to ${at(last)}`
     },
     {
-      title: 'Error',
-      left: true,
-      value: drop => drop.error,
+      title: 'Error', left: true, value: drop => drop.error,
       text: drop => drop.status === null ? drop.error : `${drop.error} ${drop.status}`
     },
     field('Method', 'method', undefined, true),
@@ -136,9 +132,7 @@ function crashes (report) {
     field('Slot', 'slot'),
     field('Pid', 'pid'),
     {
-      title: 'How',
-      left: true,
-      value: crash => crash.signal ?? crash.code,
+      title: 'How', left: true, value: crash => crash.signal ?? crash.code,
       text: crash => crash.oomKilled ? 'OOM-killed' : crash.signal ?? `exit code ${crash.code}`
     },
     field('Connections', 'connections', whole),
@@ -161,9 +155,7 @@ function disagreements ({ disagreements }) {
   if (disagreements.length === 0) return null
   return section('Where client and supervisor disagree', grid('Requests lost, by the client and by the supervisor', [
     {
-      title: 'During',
-      left: true,
-      value: one => one.recycle,
+      title: 'During', left: true, value: one => one.recycle,
       text: one => one.recycle === null ? 'no recycle' : `recycle #${one.recycle}`
     },
     field('The client lost', 'client', whole),
@@ -234,9 +226,7 @@ function routes ({ memoryByRoute }) {
       text: ({ leaks, bytesPerRequest, requests }) => leaks ? size(bytesPerRequest * requests) : NONE
     },
     {
-      title: 'Verdict',
-      left: true,
-      value: route => route.leaks,
+      title: 'Verdict', left: true, value: route => route.leaks,
       text: ({ leaks }) => leaks ? 'leaks' : 'not enough evidence'
     }
   ], routes, ({ leaks }) => leaks ? 'bad' : ''), h('p.hint.below', {}, ['Beyond what requests of the other routes ' +
