@@ -13,6 +13,7 @@ const { sayFreshOverBudget } = require('../journal/warnings')
 const { layOut, short } = require('../core/grid')
 const { COLUMNS, bar, measured, orDash } = require('./worker-columns')
 /** @import { Column, Worker } from './worker-columns' */
+/** @import { Status } from '../primary/supervisor' */
 
 const NEAR = 0.8
 
@@ -114,9 +115,10 @@ function sayBudgets ({ maxRssBytes, jitter }) {
     'so that workers do not reach them together'
 }
 
-/** @param {Record<string, any>} memory as in supervisor.status() */
+/** @param {NonNullable<Status['memory']>} memory */
 function limitLine ({ source, limitBytes, usedBytes, pressure, oomKills }) {
-  const waited = pressure?.some > 0 ? `, ${Math.round(100 * pressure.some)}% of the time waited for` : ''
+  const some = pressure?.some ?? 0
+  const waited = some > 0 ? `, ${Math.round(100 * some)}% of the time waited for` : ''
   return `${formatSize(usedBytes)} used of the limit of ${formatSize(limitBytes)} ` +
     `(${source})${waited}${oomKills > 0 ? `, ${count(oomKills, 'process', 'processes')} killed by the kernel` : ''}`
 }

@@ -262,8 +262,8 @@ function sayWaits (supervisor, progress) {
   let latest = { done: 0, of: supervisor.size }
   const timer = setInterval(() => {
     const status = supervisor.status()
-    const waits = status.workers.filter((/** @type {any} */ { state }) => state === 'draining')
-      .map((/** @type {any} */ { slot, pid, connections, streams, inFlight, drainLeftMs }) => ({
+    const waits = status.workers.filter(({ state }) => state === 'draining')
+      .map(({ slot, pid, connections, streams, inFlight, drainLeftMs }) => ({
         slot, pid, connections, streams, inFlight, drainLeftMs
       }))
     const note = noteOf(status)

@@ -25,7 +25,13 @@ const KILL_MS = 1000 // that its kill waits for that
  * @property {boolean} isStopTold
  * @property {boolean} isKilled
  * @property {Promise<void> | null} telling
- * @property {(where: Record<string, any>) => void} onWhere called when it says where it is
+ * @property {(where: Where) => void} onWhere called when it says where it is
+ *
+ * @typedef {object} Where a worker is, as far as it says
+ * @property {string | null} [request] whose code runs: method and path
+ * @property {number | null} [serial] of its connection
+ * @property {{ request: string, count: number }[] | null} [requests] in flight, latest first
+ * @property {string[] | null} [stack] innermost first
  */
 
 class BlockedLoops {
@@ -34,7 +40,7 @@ class BlockedLoops {
   /** @type {NodeJS.Timeout | undefined} */
   #timer
   #count = 0
-  /** Of the latest. @type {Record<string, any> | null} */
+  /** Of the latest. @type {Required<Omit<Where, 'serial'>> | null} */
   #latest = null
   #isTold = false
 
@@ -167,9 +173,9 @@ class BlockedLoops {
 
   /** Where a worker is; null: it does not say. @param {WorkerHandle} handle @param {Watched} watched */
   async #where (handle, watched) {
-    /** @type {Promise<Record<string, any>>} */
+    /** @type {Promise<Where>} */
     const told = new Promise(resolve => { watched.onWhere = resolve })
-    const silent = handle.next(['exit'], TELL_MS).then(() => /** @type {Record<string, any>} */ ({}))
+    const silent = handle.next(['exit'], TELL_MS).then(() => /** @type {Where} */ ({}))
     handle.process.kill('SIGURG')
     const { request = null, requests = null, stack = null, serial = null } = await Promise.race([told, silent])
     handle.blockedBy = serial

@@ -2,6 +2,8 @@
 
 /** Sentences of a blocked event loop. */
 
+/** @import { Where } from './primary' */
+
 const FRAME = /^(?:(?:async )?(.*?) \((.*)\)|(?:async )?(.*))$/ // of a function, or of none
 const LOCATION = /^(?:file:\/\/)?(.+):(\d+):\d+$/
 
@@ -28,7 +30,7 @@ function sayPlace (stack) {
   return place === null ? '' : `, at ${place}`
 }
 
-/** @param {Record<string, any>} line with the request whose code runs, or those in flight */
+/** @param {Partial<Pick<Where, 'request' | 'requests'>>} line with the request whose code runs, or those in flight */
 function sayRequests ({ request, requests }) {
   if (typeof request === 'string') return ` in ${request}`
   const names = (Array.isArray(requests) ? requests : []).map(({ request }) => request)

@@ -12,10 +12,17 @@ const { kinds } = require('./kinds')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 /** @import { Reload } from './feature' */
 
+/**
+ * A trial in status(). `at`, `why`: of its end; `isReplaced`: the code on the disk is what was taken back.
+ *
+ * @typedef {Omit<ReturnType<Bake['describe']>, 'state'> & { state: Bake['state'] | 'promoted' | 'rejected',
+ *   at?: number, why?: string, isReplaced?: boolean }} Described
+ */
+
 class Canary {
   /** The reload under way. @type {{ bake: Bake, outcome: Promise<string> } | null} */
   #current = null
-  /** Of the last reload that was tried. @type {Record<string, any> | null} */
+  /** Of the last reload that was tried. @type {Described | null} */
   #last = null
   #services
 
@@ -85,6 +92,7 @@ class Canary {
   }
 
   /** Plain data for status(). */
+  /** @returns {Described | null} */
   describe () {
     return this.#bake?.describe() ?? this.#last
   }

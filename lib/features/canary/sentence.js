@@ -5,12 +5,10 @@
 const { count, formatSize, formatTime, grouped } = require('../../core/units')
 const { sentenceOf, titleOf, valueOf } = require('./verdict-sentence')
 /** @import { Live } from '../../operate/admin/picture' */
+/** @import { Described } from './primary' */
 /** @import { Figure } from './verdict' */
 
-/**
- * @typedef {Record<string, any>} Status as primary.js describes it
- * @typedef {'old' | 'fresh'} Side
- */
+/** @typedef {'old' | 'fresh'} Side */
 
 /** @type {Record<string, string>} */
 const STATES = {
@@ -21,7 +19,7 @@ const STATES = {
   leaving: 'the new code leaves'
 }
 
-/** @param {Status | null | undefined} status @returns {string | null} for the command that waits */
+/** @param {Described | null | undefined} status @returns {string | null} for the command that waits */
 function sayProgress (status) {
   if (!status || !Object.hasOwn(STATES, status.state)) return null
   const left = status.leftMs === null ? '' : `, ${formatTime(1000 * Math.ceil(status.leftMs / 1000))} left`
@@ -44,7 +42,7 @@ function sayVerdict ({ isGood, verdict, why, bakeMs }) {
 }
 
 /**
- * @param {Status | null | undefined} status
+ * @param {Described | null | undefined} status
  * @returns {(Record<'errors' | 'p50' | 'p99' | 'rssBytes', number | null> & { labels: { generation: string,
  *   code: 'before' | 'new' }, requests: number })[]} the code before, and the new one; none: none is compared
  */
@@ -74,7 +72,8 @@ function sayCount (requests) {
 }
 
 /**
- * @param {Status | null | undefined} status @returns {Live | null} null: the latest reload was good, or there was none
+ * @param {Described | null | undefined} status
+ * @returns {Live | null} null: the latest reload was good, or there was none
  */
 function compared (status) {
   if (!status || status.state === 'promoted') return null
@@ -109,7 +108,7 @@ function rowsOf (figures) {
 }
 
 /**
- * @param {Status} status @param {(style: 'red' | 'yellow' | 'green' | 'dim' | 'bold', text: string) => string} paint
+ * @param {Described} status @param {(style: 'red' | 'yellow' | 'green' | 'dim' | 'bold', text: string) => string} paint
  * @returns {string[]}
  */
 function linesOf (status, paint) {

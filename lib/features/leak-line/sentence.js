@@ -5,6 +5,7 @@
 const { LEAST_REQUESTS, worst } = require('./outcome')
 const { sayPlace } = require('./place')
 const { count, formatSize, formatTime } = require('../../core/units')
+/** @import { LeakStudies } from './primary' */
 /** @import { Found, Outcome } from './outcome' */
 /** @import { Live } from '../../operate/admin/picture' */
 
@@ -79,7 +80,7 @@ function sentenceOf (line, { worker }) {
   return `${worker(line)} is not under study any more: ${sentencesOf(/** @type {any} */ (line)).join('; ')}`
 }
 
-/** @typedef {{ study: Record<string, any> | null, latest: Record<string, any> | null }} About of status() */
+/** @typedef {ReturnType<LeakStudies['describe']>} About of status() */
 
 /** For `recycle top` and the live page. @param {About} about @returns {Live | null} */
 function live ({ study, latest }) {
@@ -93,7 +94,7 @@ function live ({ study, latest }) {
   }
 }
 
-/** A study that began by itself waits for its requests. @param {Record<string, any>} study */
+/** A study that began by itself waits for its requests. @param {NonNullable<About['study']>} study */
 function sayProgress ({ sinceMs, forMs, requests }) {
   const time = sinceMs > forMs
     ? `${formatTime(sinceMs)}, until it has had enough requests`

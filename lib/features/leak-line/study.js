@@ -144,7 +144,7 @@ class Study {
     return this.#reading
   }
 
-  /** @returns {Record<string, any>} plain data for status() */
+  /** Plain data for status(). */
   describe () {
     const { slot, handle, how, readings } = this
     const requests = handle?.latest.requests ?? 0

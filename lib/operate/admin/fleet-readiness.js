@@ -9,6 +9,7 @@
 
 const { sayCrashing } = require('../../core/crashes')
 const { UNFIT } = require('../../features')
+/** @import { Worker } from '../worker-columns' */
 
 class FleetReadiness {
   #intended
@@ -54,7 +55,7 @@ class FleetReadiness {
   /**
    * Of the workers that are ready by their state: those that are unfit, and in words, and the others that are paused.
    *
-   * @param {Record<string, any>[]} all
+   * @param {Worker[]} all
    */
   #notServing (all) {
     const workers = all.filter(({ state }) => state === 'ready')
@@ -65,7 +66,7 @@ class FleetReadiness {
   }
 }
 
-/** @param {string} which @param {Record<string, any>[]} workers */
+/** @param {string} which @param {Worker[]} workers */
 function slotsThatAre (which, workers) {
   return new Set(workers.filter(({ state }) => state === which).map(({ slot }) => slot)).size
 }

@@ -10,12 +10,14 @@ const { isNearLimit, nextLookMs } = require('../../core/memory-room')
 const { OomKills } = require('../../core/oom-kills')
 const { now } = require('../clock')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
+/** @import { MemoryReading } from './container' */
 
 class MemoryWatch {
   /**
    * By the last look; null: this system does not tell.
    *
-   * @type {(import('../../core/memory-room').Memory & Record<string, unknown>) | null}
+   * @type {(import('../../core/memory-room').Memory & Pick<MemoryReading, 'source' | 'pressure' | 'limitHits'> &
+   *   { oomKills: number }) | null}
    */
   latest = null
   #kills = new OomKills()
