@@ -11,14 +11,12 @@
 const fs = require('node:fs')
 const net = require('node:net')
 const { constants: { errno: { EMFILE } } } = require('node:os')
-const { setImmediate, setTimeout } = require('node:timers/promises')
-const { now } = require('../clock')
 const { nameOf, urlOf } = require('../../core/address')
 const { addressOf } = require('../../core/inherited-socket')
 const { asWorker } = require('./as-worker')
 const { allow, bind, boundTo } = require('./bind')
-const { CloseWithoutReset } = require('./close-without-reset')
 const { InheritedSockets } = require('./inherited-sockets')
+const { acceptLast } = require('./last-connections')
 const { TicketKeys } = require('./ticket-keys')
 const { UnixSocketFile } = require('./unix-socket-file')
 /** @import { ServerData } from '../../tables/message' */
@@ -48,11 +46,7 @@ const { UnixSocketFile } = require('./unix-socket-file')
  * @property {Inherited | null} inherited it has been opened by another process, which keeps it
  */
 
-const BACKLOG = 4096
 const MOST_ADDRESSES = 1000 // one worker must not take all descriptors of the primary
-const QUIET_MS = 10
-const EMPTYING_MS = 250
-const PLUGGING_MS = 1500 // a handshake whose last ACK the kernel has dropped is taken up again after a second
 
 class ListeningSockets {
   /** @type {Map<string, Listener>} */
@@ -179,41 +173,10 @@ class ListeningSockets {
    */
   async closeAll (shut) {
     this.#isClosing = true
-    /** @type {{ key: string, client: any }[]} */
-    const last = []
-    let accepted = 0
     for (const [key, { inherited }] of this.#byKey) if (inherited) this.#close(key)
     this.inherited.close()
-    const closings = [...this.#byKey].map(([key, { handle, file }]) => {
-      const closing = new CloseWithoutReset(handle, BACKLOG)
-      handle.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
-        accepted++
-        if (error) return
-        if (closing.isOurs(client)) client.close()
-        else last.push({ key, client })
-      }
-      handle.listen(BACKLOG)
-      return { key, closing, file }
-    })
-    await shut
-    const until = now() + EMPTYING_MS
-    let before
-    do {
-      before = accepted
-      await setTimeout(QUIET_MS)
-      await emptied(() => accepted)
-    } while (accepted !== before && now() < until)
-    for (const { key, closing, file } of closings) {
-      file?.remove() // a client that comes from here on finds nothing there
-      await emptied(() => accepted)
-      while (!await closing.isTight() && now() < until + PLUGGING_MS) {
-        await setTimeout(QUIET_MS)
-        await emptied(() => accepted)
-      }
-      this.#close(key)
-      closing.pull()
-    }
-    return last
+    const sockets = [...this.#byKey].map(([key, { handle, file }]) => ({ key, handle, file }))
+    return acceptLast(sockets, shut, key => this.#close(key))
   }
 
   /** Where clients reach the fleet, for people. @returns {string[]} URLs, and paths of unix sockets */
@@ -303,15 +266,6 @@ function handleOf (fd) {
   } catch {
     return null
   }
-}
-
-/**
- * libuv accepts one connection a turn of its loop: the queue is empty when a whole turn has brought none.
- *
- * @param {() => number} accepted
- */
-async function emptied (accepted) {
-  for (let seen = -1; seen !== accepted(); await setImmediate()) seen = accepted()
 }
 
 module.exports = { ListeningSockets }
