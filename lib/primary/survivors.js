@@ -11,7 +11,7 @@ class Survivors {
   key = null
   /** A folder, or --control: where its control socket is. */
   home = ''
-  /** Those that are to be adopted, by their slots. @type {Map<number, OrphanProcess>} */
+  /** Orphans to be adopted, by their slots. @type {Map<number, OrphanProcess>} */
   bySlot = new Map()
 
   /** @param {import('../tables/options').Options} options */
