@@ -20,7 +20,7 @@ t.test('the next slot is that of the next worker that serves, and after the last
 t.test('every slot of a fleet whose slots have gaps is recycled in turn', async t => {
   const { supervisor, events } = await startFleet(t, 'plain.js', { workers: 3 })
   supervisor.parts.fleet.resize(2, [1]) // as a fleet that sizes itself gives up the worker that does the least
-  supervisor.parts.reconciler.changed()
+  supervisor.parts.changed()
   await events.until('scaled')
   t.same(supervisor.status().workers.map((/** @type {any} */ { slot }) => slot), [0, 2])
   const ending = new AbortController()
