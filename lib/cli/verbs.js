@@ -23,9 +23,10 @@ function addVerbs (program) {
     reload.addOption(reload.createOption(flags, help).preset(preset))
   }
   reload.action((_name, { wait, name, control, ...how }, command) => act(command, how,
-    ({ recycled, left, outcome }, name) =>
+    ({ recycled, left, closed = [], outcome }, name) =>
       `${name}${outcome ? `: ${outcome};` : ' is reloaded:'} ${count(recycled.length, 'worker')} replaced, ` +
-        `${losses([...recycled, ...left])}`,
+        `${losses([...recycled, ...left])}` +
+        `${closed.length > 0 ? `; the new code does not listen on ${closed.join(', ')}, which is closed` : ''}`,
     ({ recycled, left }) => [...recycled, ...left]))
 
   addFleetName(verb(program, 'rollback',

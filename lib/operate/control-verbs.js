@@ -9,8 +9,8 @@
  *                                                   or all
  *     cpuprofile  { target, durationMs?, file? }  → the journal's line; a slot
  *     signal      { signal }                      → { signal, workers, told, failed: [{ slot, message }] }
- *     reload      { what features take }          → { recycled: lines, left: lines, outcome? }; left: workers that were
- *                                                   on trial
+ *     reload      { what features take }          → { recycled: lines, left: lines, closed, outcome? }; left: workers
+ *                                                   that were on trial; closed: addresses that the new code left
  *     rollback    {}                              → { app, named, recycled: lines }; app: the file of the release;
  *                                                   named: where the link leads all the same, or null
  *     scale       { workers }                     → { from, to, scaled: lines, … }; workers: 4, "+1", "-1" or "auto";
@@ -104,11 +104,12 @@ async function reload (supervisor, how, progress) {
   /** @type {string | undefined} */
   let outcome
   const replaced = (/** @type {Line[]} */ lines) => lines.filter(({ event }) => event === 'recycled')
-  const lines = await during(supervisor, ['recycled', 'scaled', 'fleet.trial'], lines =>
+  const lines = await during(supervisor, ['recycled', 'scaled', 'fleet.trial', 'fleet.address-closed'], lines =>
     progress({ done: Math.min(of, replaced(lines).length), of, line: lines.at(-1) }), async () => {
     outcome = await supervisor.reload(how) ?? undefined
   })
-  return { recycled: replaced(lines), left: lines.filter(({ event }) => event === 'scaled'), outcome }
+  const closed = lines.flatMap(({ event, address }) => event === 'fleet.address-closed' ? address : [])
+  return { recycled: replaced(lines), left: lines.filter(({ event }) => event === 'scaled'), closed, outcome }
 }
 
 /** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
