@@ -69,8 +69,8 @@ function sayHooks (options) {
     ...options.handoff ? ["sockets' handles"] : [],
     ...hooksOf(/** @type {any} */ (options))
   ]
-  return 'hooks in workers: ' +
-    `${['signals', 'ends of connections', ...on].join(', ')}${options.plain ? '' : ' (--plain: the first two alone)'}`
+  const always = ['signals', 'ends of connections', 'servers that are sent']
+  return `hooks in workers: ${[...always, ...on].join(', ')}${options.plain ? '' : ' (--plain: the first three alone)'}`
 }
 
 /**
