@@ -12,17 +12,15 @@
 const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
 const { setTimeout } = require('node:timers')
-const { isWithinMessage, mostFieldsOf, onMessageEnd } = require('../../core/internals')
-const { isBodyless, toWire } = require('../../core/request-replay')
 const { loadAddon } = require('../../native/addon')
+const { awaitEnd, noteAdopted, noteAgain, noteFresh, readOf } = require('./begin-note')
 const { MEMORY, MOST_DESCRIPTORS, MOST_ENDED, TICK_MS, encode } = require('./packet')
 const { ANSWERED, UNKNOWN } = require('./row')
 const { Table } = require('./table')
 const { tellLastWrites, watchWrites, forgetWrites } = require('./write-ahead')
 /** @import { Connection, Exchange } from '../../worker/connections/connection' */
 /** @import { WorkerKernel, WorkerPart } from '../interface' */
-
-/** @typedef {NonNullable<ReturnType<Table['take']>>} Note */
+/** @import { Note } from './begin-note' */
 
 const OOM_SCORE_ADJ = 100 // a worker goes before the primary, which has most to lose
 
@@ -72,15 +70,7 @@ class Duplicates {
 
   /** @param {Connection} connection @param {any} handle */
   adopted (connection, handle) {
-    const counted = this.addon.bytesOf(handle.fd)
-    const note = counted === undefined ? null : this.table.take(handle.fd, connection.id)
-    if (!counted || !note) return
-    const [read, written] = counted
-    const { bytes } = /** @type {import('../../worker/connections/parcel').Parcel} */ (connection.parcel)
-    note.readBefore = read - handle.bytesRead
-    note.writtenBefore = written - handle.bytesWritten
-    note.begin(read - bytes.length, written, { bytes, deaths: connection.deaths })
-    connection.copy = note
+    connection.copy = noteAdopted(connection, handle, this)
   }
 
   /** The app is about to be given this request. @param {Connection} connection @param {Exchange} exchange */
@@ -89,24 +79,7 @@ class Duplicates {
     if (note === null) return
     watchWrites(connection.socket)
     note.see()
-    if (note.isUncertain) process.nextTick(() => this.#noteAgain(connection, exchange))
-  }
-
-  /**
-   * The chunk is parsed in which the head has ended of a request whose beginning is not kept.
-   *
-   * @param {Connection} connection @param {Exchange} exchange
-   */
-  #noteAgain (connection, exchange) {
-    const note = /** @type {Note | null} */ (connection.copy)
-    const { socket, exchanges: [first] } = connection
-    const bytes = first === exchange && bytesOf(connection)
-    if (!note || !bytes) return
-    const { _handle: handle } = /** @type {any} */ (socket)
-    note.isUncertain = false
-    note.begin(note.readBefore + handle.bytesRead - bytes.length, note.writtenBefore + exchange.written, {
-      bytes, deaths: connection.deaths, isSeen: true
-    })
+    if (note.isUncertain) process.nextTick(noteAgain, connection, exchange)
   }
 
   /**
@@ -135,17 +108,7 @@ class Duplicates {
     const hasMore = exchanges.length > 0
     const read = hasMore ? UNKNOWN : readOf(note, connection)
     note.rest(read, note.writtenBefore + handle.bytesWritten, response._last === true, hasMore)
-    if (read === ANSWERED) this.#awaitEnd(connection, note)
-  }
-
-  /** The rest of the body of a request that is answered has come. @param {Connection} connection @param {Note} note */
-  #awaitEnd (connection, note) {
-    const { socket } = connection
-    onMessageEnd(socket, () => process.nextTick(() => { // the chunk is parsed by then
-      const { _handle: handle } = /** @type {any} */ (socket)
-      if (connection.copy !== note || connection.exchanges.length > 0 || !handle) return
-      note.rest(readOf(note, connection), note.writtenBefore + handle.bytesWritten, false, false)
-    }))
+    if (read === ANSWERED) awaitEnd(connection, note)
   }
 
   /** @param {Connection} connection */
@@ -238,7 +201,7 @@ class Duplicates {
         continue
       }
       if ((connection.copy !== null && !this.#isAnew) || !isSuited(connection)) continue
-      connection.copy ??= this.#noteOf(connection)
+      connection.copy ??= noteFresh(connection, this)
       if (connection.copy === null) continue
       const ofServer = fresh.get(connection.acceptor)
       if (ofServer) ofServer.push(connection)
@@ -246,35 +209,6 @@ class Duplicates {
     }
     this.#isAnew = false
     return fresh
-  }
-
-  /** @param {Connection} connection @returns {Note | null} */
-  #noteOf (connection) {
-    const { socket, exchanges: [exchange], stage, isAdopted, parcel } = connection
-    const { _handle: handle } = /** @type {any} */ (socket)
-    const counted = isAdopted ? this.addon.bytesOf(handle.fd) : [handle.bytesRead, handle.bytesWritten]
-    const note = counted === undefined ? null : this.table.take(handle.fd, connection.id)
-    if (!counted || !note) return null
-    const [read, written] = counted
-    note.readBefore = read - handle.bytesRead
-    note.writtenBefore = written - handle.bytesWritten
-    const isUnread = stage === 'waiting' || (handle.bytesRead === 0 && !parcel)
-    if (exchange) {
-      const bytes = bytesOf(connection)
-      watchWrites(socket)
-      note.isUncertain = bytes === null
-      note.begin(bytes ? read - bytes.length : UNKNOWN, note.writtenBefore + exchange.written, {
-        bytes: bytes ?? undefined, deaths: connection.deaths, isSeen: true
-      })
-    } else {
-      const part = isUnread ? null : connection.head?.part ?? null
-      const at = isUnread ? read : part?.length ? read - part.length : readOf(note, connection)
-      note.begin(socket.writableLength === 0 ? at : UNKNOWN, written, {
-        bytes: part ?? undefined, deaths: connection.deaths
-      })
-      if (at === ANSWERED) this.#awaitEnd(connection, note)
-    }
-    return note
   }
 
   /** @param {import('./packet').Packet} packet @param {number[]} descriptors @returns {boolean} */
@@ -286,32 +220,6 @@ class Duplicates {
       return false // the primary has not read the last ones yet, or has gone
     }
   }
-}
-
-/**
- * How much had been read of a connection that has answered all its requests.
- *
- * @param {Note} note of which a part is uncertain from here on, if the next head has begun
- * @param {Connection} connection @returns {number} or ANSWERED, or UNKNOWN
- */
-function readOf (note, { socket, head }) {
-  const isBetween = head?.isBetweenMessages === true
-  note.isUncertain = !isBetween
-  if (isBetween && socket.readableLength === 0) {
-    return note.read ?? note.readBefore + /** @type {any} */ (socket)._handle.bytesRead
-  }
-  return isWithinMessage(socket) ? ANSWERED : UNKNOWN
-}
-
-/**
- * The bytes of a connection's only request, if nothing has come behind it.
- *
- * @param {Connection} connection @returns {Buffer | null} null: more has come, or a part of it is not known
- */
-function bytesOf ({ socket, head: bytes, exchanges: [{ head }, ...more] }) {
-  if (more.length > 0 || socket.readableLength > 0 || bytes?.isBetweenMessages !== true) return null
-  const mostFields = mostFieldsOf(socket)
-  return isBodyless(head) && (mostFields === 0 || head.headers.length < mostFields) ? toWire(head) : null
 }
 
 /** Plain HTTP/1 over TCP, which a sibling can go on with. @param {Connection} connection */
