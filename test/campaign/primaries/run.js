@@ -141,7 +141,10 @@ async function ofFleet (variant, kills, { random, reloads, workers, evidence }) 
     try {
       const { workers, t } = await until(({ event, t }) => event === 'fleet.adopted' && t >= killedAt)
       outcome.supervisedMs.push(t - killedAt)
-      await until(({ event, reason, t }) => event === 'recycled' && reason === 'adopted' && t >= killedAt, workers.length)
+      // One beyond the slots, which a reload was replacing, is scaled away
+      const isOver = (/** @type {Record<string, any>} */ { event, reason, t }) =>
+        t >= killedAt && (event === 'scaled' || (event === 'recycled' && reason === 'adopted'))
+      await until(isOver, workers.length)
     } catch (error) {
       outcome.violations.push(`after ${killedAt - began} ms: ${/** @type {Error} */ (error).message}`)
       break
