@@ -23,17 +23,17 @@ function addVerbs (program) {
     reload.addOption(reload.createOption(flags, help).preset(preset))
   }
   reload.action((_name, { wait, name, control, ...how }, command) => act(command, how,
-    ({ recycled, left, closed = [], outcome }, name) =>
+    ({ recycled, left, closed, outcome }, name) =>
       `${name}${outcome ? `: ${outcome};` : ' is reloaded:'} ${count(recycled.length, 'worker')} replaced, ` +
-        `${losses([...recycled, ...left])}` +
-        `${closed.length > 0 ? `; the new code does not listen on ${closed.join(', ')}, which is closed` : ''}`,
+        `${losses([...recycled, ...left])}${sayClosed(closed)}`,
     ({ recycled, left }) => [...recycled, ...left]))
 
   addFleetName(verb(program, 'rollback',
     'Replaces every worker by one that runs the release before, where the app is reached by a symbolic link.'))
     .action((_name, given, command) => act(command, {},
-      ({ recycled, app, named }, name) => `${name} runs ${app} again: ${count(recycled.length, 'worker')} replaced, ` +
-        `${losses(recycled)}${named ? `; the link leads to ${named} still, which the next reload runs` : ''}`,
+      ({ recycled, app, named, closed }, name) =>
+        `${name} runs ${app} again: ${count(recycled.length, 'worker')} replaced, ${losses(recycled)}` +
+          `${named ? `; the link leads to ${named} still, which the next reload runs` : ''}${sayClosed(closed)}`,
       ({ recycled }) => recycled))
 
   addFleetName(verb(program, 'recycle', 'Replaces one worker, or all of them.')
@@ -128,6 +128,11 @@ function losses (lines) {
     return workers > 0 ? [`${count(workers, 'worker')} ${said}`] : []
   }
   return [...sayAccounts(lines), ...ended('crashed', 'crashed'), ...ended('killed', 'had to be killed')].join(', ')
+}
+
+/** @param {string[]} [addresses] undefined: an older primary does not tell @returns {string} */
+function sayClosed (addresses = []) {
+  return addresses.length > 0 ? `; no worker listens on ${addresses.join(', ')} any more` : ''
 }
 
 /** @param {Result} line */

@@ -243,6 +243,7 @@ function missingForHandoff (server, handle) {
 }
 
 const EMPTY = /^content-length: *0\r/im
+const NO_CHUNK = '0\r\n\r\n'
 const EVENT_STREAM = /^content-type: *text\/event-stream/im
 
 /**
@@ -254,9 +255,15 @@ function isEventStream (response) {
   return String(response.sentHeaders?.['content-type']).startsWith('text/event-stream')
 }
 
-/** @param {any} response of HTTP/1, or a stream of HTTP/2 @returns {boolean} false: its head says that none follows */
-function hasBody (response) {
-  return !EMPTY.test(response._header ?? '') && response.sentHeaders?.['content-length'] !== '0'
+/**
+ * @param {any} response of HTTP/1, or a stream of HTTP/2
+ * @param {number} sent bytes that its connection has been given since its request began, or more; NaN: not known
+ * @returns {boolean} false: its head says that none follows, or nothing but the end of the chunks has
+ */
+function hasBody (response, sent) {
+  const head = response._header ?? ''
+  if (response.chunkedEncoding && sent <= head.length + NO_CHUNK.length) return false
+  return !EMPTY.test(head) && response.sentHeaders?.['content-length'] !== '0'
 }
 
 module.exports = {

@@ -37,7 +37,8 @@ const FOLDER = path.join(__dirname, 'addon')
  *   is written to
  * @property {(fd: number, offset: number, length: number) => ArrayBuffer} map that part of it; whole pages
  * @property {(fd: number) => [read: number, written: number, unread: number, state: number] | undefined} bytesOf what
- *   the kernel has counted of a TCP connection since it was opened; undefined: it is none
+ *   the kernel has counted of a TCP connection since it was opened, without the end of the client's half; undefined: it
+ *   is none
  * @property {(fd: number) => number | undefined} unread how many bytes wait in a pipe, a socket or what is left of a
  *   file; undefined: that is not known
  * @property {(fd: number, isReset: boolean) => void} shut ends a TCP connection of which another process has a

@@ -11,8 +11,8 @@
  *     signal      { signal }                      → { signal, workers, told, failed: [{ slot, message }] }
  *     reload      { what features take }          → { recycled: lines, left: lines, closed, outcome? }; left: workers
  *                                                   that were on trial; closed: addresses that the new code left
- *     rollback    {}                              → { app, named, recycled: lines }; app: the file of the release;
- *                                                   named: where the link leads all the same, or null
+ *     rollback    {}                              → { app, named, recycled, left, closed }; app: the file of the
+ *                                                   release; named: where the link leads all the same, or null
  *     scale       { workers }                     → { from, to, scaled: lines, … }; workers: 4, "+1", "-1" or "auto";
  *                                                   what features say of the number, as in the status
  *     stop        { now? }                        → { stopped: lines }; also of recycles that were under way
@@ -100,26 +100,34 @@ async function each (slots, verb, progress) {
 
 /** @param {Supervised} supervisor @param {Record<string, any>} how @param {Progress} progress */
 async function reload (supervisor, how, progress) {
-  const of = supervisor.size
   /** @type {string | undefined} */
   let outcome
-  const replaced = (/** @type {Line[]} */ lines) => lines.filter(({ event }) => event === 'recycled')
-  const lines = await during(supervisor, ['recycled', 'scaled', 'fleet.trial', 'fleet.address-closed'], lines =>
-    progress({ done: Math.min(of, replaced(lines).length), of, line: lines.at(-1) }), async () => {
+  const done = await replaceAll(supervisor, progress, async () => {
     outcome = await supervisor.reload(how) ?? undefined
   })
-  const closed = lines.flatMap(({ event, address }) => event === 'fleet.address-closed' ? address : [])
-  return { recycled: replaced(lines), left: lines.filter(({ event }) => event === 'scaled'), closed, outcome }
+  return { ...done, outcome }
 }
 
 /** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
 async function rollback (supervisor, args, progress) {
-  const of = supervisor.size
   let release = {}
-  const recycled = await during(supervisor, ['recycled'],
-    lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }),
-    async () => { release = await supervisor.rollback() })
-  return { ...release, recycled }
+  const done = await replaceAll(supervisor, progress, async () => { release = await supervisor.rollback() })
+  return { ...release, ...done }
+}
+
+/** @param {Supervised} supervisor @param {Progress} progress @param {() => Promise<void>} run */
+async function replaceAll (supervisor, progress, run) {
+  const { size: of } = supervisor
+  const { listening } = supervisor.status()
+  const replaced = (/** @type {Line[]} */ lines) => lines.filter(({ event }) => event === 'recycled')
+  const lines = await during(supervisor, ['recycled', 'scaled', 'fleet.trial'], lines =>
+    progress({ done: Math.min(of, replaced(lines).length), of, line: lines.at(-1) }), run)
+  const now = new Set(supervisor.status().listening)
+  return {
+    recycled: replaced(lines),
+    left: lines.filter(({ event }) => event === 'scaled'),
+    closed: listening.filter(url => !now.has(url))
+  }
 }
 
 /** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */

@@ -53,11 +53,13 @@ function heedWorkers (parts) {
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))
     handle.on('missing', ({ key, missing }) => warnOnce({ warning: 'no-handoff', key, missing }, key))
+    /** @type {NodeJS.Timeout | undefined} */
+    let closed
     handle.on('closes', () => {
-      setTimeout(() => {
-        if (handle.isServing && handle.hasClosed && handle.reason === null) {
-          warnOnce({ warning: 'no-server', ...worker() }, String(handle.pid))
-        }
+      clearTimeout(closed)
+      closed = setTimeout(() => {
+        const isUnserved = handle.isServing && handle.hasClosed && handle.reason === null
+        if (isUnserved) record('fleet.warning', { warning: 'no-server', ...worker() })
       }, CLOSED_MS).unref()
     })
     handle.on('flaw', ({ type, flaw }) => {

@@ -14,7 +14,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { readFlags, exitOnBadFlag } = require('../../bench/support/flags')
+const { BadFlag, readFlags, exitOnBadFlag } = require('../../bench/support/flags')
 const { ResultsFile, RESULTS } = require('../../bench/support/results-file')
 const { campaignPage } = require('./page')
 const { killAnything } = require('./anything/run')
@@ -22,7 +22,7 @@ const { deploy, KINDS } = require('./deploys/run')
 const { killWorkers } = require('./kills/run')
 const { leakTable, studyLeaks } = require('./leaks/run')
 const { moveWebSockets } = require('./migration/run')
-const { killPrimaries } = require('./primaries/run')
+const { killPrimaries, variantsHere } = require('./primaries/run')
 const { campaign } = require('./run')
 
 const FLAGS = { seconds: '120', seed: '1', kills: '0', primaries: '0', anything: '0', moves: '0', leaks: '0', mold: false, deploys: '0', only: { default: '' }, evidence: { default: '' }, add: false, out: { default: path.join(RESULTS, 'campaign.json') } }
@@ -159,6 +159,8 @@ async function main () {
   const flags = readFlags(FLAGS, {}, process.argv.slice(2))
   const { seconds, seed, kills, primaries, anything, moves, deploys, leaks, mold, only, evidence, add, out } = flags
   if (Number(primaries) > 0) {
+    const variants = variantsHere()
+    if (only && !variants.includes(only)) throw new BadFlag(`--only takes one of ${variants.join(', ')} here; it is "${only}"`)
     const workers = Math.round(Number(kills) / Number(primaries))
     return killAllPrimaries({ kills: Number(primaries), workers, seed: Number(seed), only, evidence })
   }

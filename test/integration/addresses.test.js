@@ -23,7 +23,7 @@ t.test('a reload changes where the app listens: the old address closes when all 
   const reloading = carryOut('reload', supervisor, {}, () => {}, asking)
   await events.until('recycled')
   t.match(await get(dropped), { status: 200 }, 'a worker of old code is left')
-  t.match(await reloading, { closed: [`127.0.0.1:${dropped}`] }, 'which the command says')
+  t.match(await reloading, { closed: [`http://127.0.0.1:${dropped}`] }, 'which the command says')
   for (const load of loads) t.same((await load.stop()).failures, [])
   for (const port of [kept, added]) t.match(await get(port), { status: 200 })
   t.match(await get(dropped), { status: null }, 'it is refused')

@@ -96,7 +96,7 @@ class Observer {
     return isByClient && ms <= (this.#thresholds?.tailMs ?? Infinity)
   }
 
-  #count = (/** @type {any} */ connection, /** @type {any} */ { response, since }) => {
+  #count = (/** @type {any} */ connection, /** @type {any} */ { response, since, written }) => {
     // How long a stream lasts is up to the app and the client
     if (this.#counts === null || connection.isForeign || isEventStream(response)) return
     const ms = performance.now() - since
@@ -105,7 +105,8 @@ class Observer {
     const of = this.#connections.get(connection) ?? newConnection()
     this.#connections.set(connection, of)
     const status = response.statusCode ?? response.sentHeaders?.[':status'] ?? 0
-    countResponse(this.#counts, of, { status, ms, isUnfinished, hasBody: hasBody(response) }, this.#thresholds)
+    const sent = (connection.socket?._handle?.bytesWritten ?? NaN) - written
+    countResponse(this.#counts, of, { status, ms, isUnfinished, hasBody: hasBody(response, sent) }, this.#thresholds)
   }
 }
 

@@ -52,8 +52,7 @@ const OF_ROOT = /^(?:User|RuntimeDirectory|RuntimeDirectoryMode|LimitNOFILE|NoNe
 async function killPrimaries ({ kills, seed, reloads = 0.3, workers = 0, only = '', evidence = '', onFleet = () => {} }) {
   const random = seeded(seed)
   const outcomes = []
-  const variants = Object.keys(VARIANTS).filter(variant =>
-    variant.startsWith(only) && (variant !== 'systemd' || !lackingSystemd()))
+  const variants = only ? [only] : variantsHere()
   for (let done = 0; done < kills; done += KILLS_OF_FLEET) {
     const variant = variants[outcomes.length % variants.length]
     const some = Math.min(KILLS_OF_FLEET, kills - done)
@@ -172,6 +171,9 @@ async function ofFleet (variant, kills, { random, reloads, workers, evidence }) 
   return outcome
 }
 
+/** Variants that can run on this machine. */
+const variantsHere = () => Object.keys(VARIANTS).filter(variant => variant !== 'systemd' || !lackingSystemd())
+
 /** @param {string[]} args of recycle @param {number} port */
 function ofShell (args, port) {
   return {
@@ -203,4 +205,4 @@ async function underSystemd (args, port) {
   }
 }
 
-module.exports = { killPrimaries }
+module.exports = { killPrimaries, variantsHere }

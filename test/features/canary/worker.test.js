@@ -17,6 +17,7 @@ function answer (request, response) {
     case '/hangs': return
     case '/moved': return void response.writeHead(302, { location: '/login' }).end('moved')
     case '/empty': return void response.end()
+    case '/empty-chunked': return void response.writeHead(200).end()
     case '/none': return void response.writeHead(204).end()
     default: response.end('answered')
   }
@@ -76,8 +77,8 @@ t.test('what a worker counts of real requests', async t => {
       await once(client, 'data')
       client.end()
     }
-    for (const path of ['/moved', '/empty', '/none', '/']) await ended(path, leaves)
-    t.match(counts(), { requests: 4, of: { empty: 2, refusals: 0, errors: 0 } })
+    for (const path of ['/moved', '/empty', '/empty-chunked', '/none', '/']) await ended(path, leaves)
+    t.match(counts(), { requests: 5, of: { empty: 3, refusals: 0, errors: 0 } })
   })
 
   await t.test('a request that waits still is slow by its age, once that is above the threshold, also one of the warm-up; a stream of events is not', async t => {
