@@ -13,6 +13,8 @@ const { extent } = require('./campaign')
 // under test. The long run puts full load on the fleet; so does a test that sets 0.
 const THINK_MS = extent({ short: 200, long: 2 })
 
+/** @typedef {{ sockets: WeakSet<object>, before: string }} Seen by a client: its sockets, and how the last one ended */
+
 class Load {
   /**
    * @param {object} how
@@ -37,6 +39,8 @@ class Load {
     this.requests = 0
     this.failures = []
     this.sockets = 0
+    /** Of connections after a client's first. @type {{ t: number, why: string }[]} `why`: how the one before ended */
+    this.anew = []
     this.latencies = []
     this.isStopping = false
     const agents = Array.from({ length: connections }, () =>
@@ -52,8 +56,8 @@ class Load {
   }
 
   counts () {
-    const { requests, failures, sockets } = this
-    return { requests, failures, sockets }
+    const { requests, failures, sockets, anew } = this
+    return { requests, failures, sockets, anew }
   }
 
   /** Resolves when `count` more requests have ended. @param {number} count */
@@ -64,8 +68,8 @@ class Load {
 
   /** @param {http.Agent} agent */
   async #client (agent) {
-    /** @type {WeakSet<object>} */
-    const seen = new WeakSet()
+    /** @type {Seen} */
+    const seen = { sockets: new WeakSet(), before: '' }
     while (!this.isStopping) {
       await this.#request(agent, seen)
       if (this.thinkMs) await new Promise(resolve => setTimeout(resolve, Math.random() * this.thinkMs))
@@ -73,7 +77,17 @@ class Load {
     agent.destroy()
   }
 
-  /** @param {http.Agent} agent @param {WeakSet<object>} seen */
+  /** @param {import('node:net').Socket} socket @param {Seen} seen */
+  #opened (socket, seen) {
+    this.sockets++
+    if (seen.before && this.keepsAlive) this.anew.push({ t: Date.now(), why: seen.before })
+    seen.sockets.add(socket)
+    seen.before = 'closed by this client'
+    socket.once('end', () => { if (seen.before !== 'Connection: close') seen.before = `ended by the server at ${Date.now()}` })
+    socket.once('error', error => { seen.before = error.message })
+  }
+
+  /** @param {http.Agent} agent @param {Seen} seen */
   #request (agent, seen) {
     return new Promise(resolve => {
       const began = Date.now()
@@ -92,14 +106,14 @@ class Load {
         resolve(undefined)
       }
       const request = /** @type {any} */ (this.module.request({ ...this.how, path: this.paths[Math.floor(Math.random() * this.paths.length)], agent, method: this.body ? 'POST' : 'GET', timeout: 20_000 }, response => {
+        if (response.headers.connection === 'close') seen.before = 'Connection: close'
         response.resume()
         response.on('end', () => end(response.statusCode === 200 && response.complete ? null : `status ${response.statusCode}`))
         response.on('aborted', () => end('aborted'))
         response.on('error', error => end(/** @type {any} */ (error).code ?? error.message))
       }))
       request.on('socket', (/** @type {import('node:net').Socket} */ socket) => {
-        if (!seen.has(socket)) this.sockets++
-        seen.add(socket)
+        if (!seen.sockets.has(socket)) this.#opened(socket, seen)
         localPort = socket.localPort ?? 0
         if (socket.connecting) socket.once('connect', () => { localPort = socket.localPort ?? 0 })
       })

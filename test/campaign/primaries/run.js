@@ -36,7 +36,7 @@ const OF_ROOT = /^(?:User|RuntimeDirectory|RuntimeDirectoryMode|LimitNOFILE|NoNe
  * @property {number} workers killed
  * @property {number} requests
  * @property {number[]} supervisedMs from each kill until another primary has adopted the workers
- * @property {number} anew sockets that keep-alive clients opened anew
+ * @property {number} anew connections that keep-alive clients opened anew
  * @property {number} messages of WebSockets
  * @property {number} closed WebSockets, with workers that were killed
  * @property {number} young requests of connections of their own, with workers that were killed
@@ -152,7 +152,7 @@ async function ofFleet (variant, kills, { random, reloads, workers, evidence }) 
   const [kept, each] = await Promise.all(loads.map(load => load.stop()))
   await clients.stop()
   outcome.requests = kept.requests + each.requests
-  outcome.anew = kept.sockets - CLIENTS
+  outcome.anew = kept.anew.length
   outcome.messages = clients.exchanges.length
   const isExcused = (/** @type {import('../migration/clients').Exchange} */ { outcome, t }) =>
     outcome === 'closed' && ofWorkers.some(at => t >= at && t <= at + LEAVES_MS)
@@ -161,6 +161,7 @@ async function ofFleet (variant, kills, { random, reloads, workers, evidence }) 
   outcome.closed = clients.exchanges.filter(isExcused).length
   outcome.violations.push(
     ...[...kept.failures, ...each.failures.filter(failure => !isYoung(failure))].map(({ error, t, afterMs }) => `a request: ${error} after ${afterMs} ms, at ${t}`),
+    ...kept.anew.map(({ t, why }) => `a connection was opened anew at ${t}: ${why}`),
     ...clients.exchanges.filter(exchange => !['answered', 'left'].includes(exchange.outcome) && !isExcused(exchange)).map(({ kind, outcome }) => `a WebSocket, ${kind}: ${outcome}`)
   )
   const stopping = stop(primary())
