@@ -41,6 +41,9 @@ const FOLDER = path.join(__dirname, 'addon')
  *   is none
  * @property {(fd: number) => number | undefined} unread how many bytes wait in a pipe, a socket or what is left of a
  *   file; undefined: that is not known
+ * @property {(fd: number, pid: number) => void} own notes with a socket, for every process that has a descriptor of it,
+ *   which one has it; the note lasts as long as the socket. Nothing, where that process has ended
+ * @property {(fd: number) => number} owner that process; 0: there is no note, or it has ended
  * @property {(fd: number, isReset: boolean) => void} shut ends a TCP connection of which another process has a
  *   descriptor, as close() does with the last one
  * @property {(fd: number, from: number, bytes: number, count: number, from2: number, bytes2: number, count2: number,

@@ -1,5 +1,6 @@
 'use strict'
 
+const { once } = require('node:events')
 const fs = require('node:fs')
 const http = require('node:http')
 const os = require('node:os')
@@ -106,6 +107,29 @@ t.test('a worker that drains as its primary is killed keeps its connections; the
   t.match(JSON.parse(body), { replayed: 1 })
   fleet.child.kill('SIGTERM')
   t.same(await fleet.exited, { code: 0, signal: null })
+})
+
+t.test('a primary that is killed within a hand-off: each connection is the sender\'s or the receiver\'s', async t => {
+  /** @param {number} messages of the hand-off */
+  const diesAfter = async messages => {
+    const { start, room } = lineage(t)
+    const preload = path.join(FIXTURES, 'dies-while-moving.js')
+    const { port, child, events } = await start({ DIES_AFTER: String(messages), NODE_OPTIONS: `--require ${preload}` })
+    await events.until('fleet.ready')
+    const load = new Load({ port, connections: 20, thinkMs: 80 })
+    t.teardown(() => load.stop())
+    await load.after(100)
+    room.recycle(['reload']) // its primary is killed
+    t.same(await once(child, 'exit'), [null, 'SIGKILL'])
+    await load.after(100)
+    const next = await start({ PORT: String(port) })
+    t.match(await next.events.until('fleet.adopted'), { oldPid: child.pid })
+    await load.after(200)
+    t.match(await load.stop(), { failures: [], anew: [], sockets: 20 }, `after ${messages}`)
+    next.child.kill('SIGTERM')
+    t.same(await next.exited, { code: 0, signal: null })
+  }
+  await Promise.all([1, 2, 3].map(diesAfter)) // they are told: to the receiver, the sender, the receiver
 })
 
 t.test('a worker that takes no more connections as its primary is killed takes the next one when it has room', async t => {

@@ -71,3 +71,17 @@ t.test('a datagram goes to the socket of that path, or is refused by name', { sk
   }
   t.throws(() => addon.notify('/nowhere', 'x'.repeat(40_000)), { code: 'EMSGSIZE' })
 })
+
+t.test('which process has a connection is noted with its socket, for all descriptors of that', { skip: loadAddon().missing ?? false }, async t => {
+  const { addon } = loadAddon()
+  const [ours, theirs] = addon.socketpair()
+  const [connection, client] = addon.socketpair()
+  addon.send(ours, 'a connection', [connection])
+  const { descriptors: [copy] } = addon.receive(theirs)
+  t.teardown(() => { for (const fd of [ours, theirs, connection, client, copy]) fs.closeSync(fd) })
+  t.same([connection, client].map(addon.owner), [0, 0])
+  addon.own(copy, process.ppid)
+  t.same([connection, copy, client].map(addon.owner), [process.ppid, process.ppid, 0])
+  addon.own(connection, 2 ** 22 + 1) // no pid is larger than 2 ** 22
+  t.equal(addon.owner(copy), process.ppid)
+})

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 
 #include "values.h"
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <linux/sockios.h>
@@ -84,6 +85,28 @@ napi_value BytesOf (napi_env env, napi_callback_info info) {
   napi_create_array_with_length(env, 4, &result);
   for (uint32_t i = 0; i < 4; i++) napi_set_element(env, result, i, number(env, bytes[i]));
   return result;
+}
+
+/**
+ * own(fd, pid): notes with a socket, for all that have a descriptor of it, which process has it. The kernel keeps the note as long as the
+ * socket is open, whichever of them die. Nothing, where that process has ended. (It would be sent SIGURG with data out of band, which Node
+ * ignores.)
+ */
+napi_value Own (napi_env env, napi_callback_info info) {
+  napi_value values[2];
+  int fd, pid;
+  if (!arguments(env, info, 2, values) || !integer(env, values[0], &fd) || !integer(env, values[1], &pid)) return NULL;
+  fcntl(fd, F_SETOWN, pid);
+  return undefined(env);
+}
+
+/** owner(fd): the pid of that process; 0: there is no note, or it has ended. */
+napi_value Owner (napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  int fd;
+  if (!arguments(env, info, 1, values) || !integer(env, values[0], &fd)) return NULL;
+  int pid = fcntl(fd, F_GETOWN);
+  return pid < 0 ? fail(env, "fcntl") : number(env, pid);
 }
 
 /** unread(fd): how many bytes wait in a pipe, a socket or what is left of a file. Undefined: that is not known. */

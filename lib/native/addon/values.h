@@ -64,6 +64,8 @@ napi_value Map (napi_env env, napi_callback_info info);
 napi_value BytesOf (napi_env env, napi_callback_info info);
 napi_value Unread (napi_env env, napi_callback_info info);
 napi_value Shut (napi_env env, napi_callback_info info);
+napi_value Own (napi_env env, napi_callback_info info);
+napi_value Owner (napi_env env, napi_callback_info info);
 /* reads.c */
 napi_value WatchReads (napi_env env, napi_callback_info info);
 napi_value KeepReads (napi_env env, napi_callback_info info);

@@ -32,14 +32,15 @@
  *    for it has asked others before, and may have taken a connection back. So on a worker's ok it is asked, and
  *    decides. If it dies, what it has lent is ours.
  * 6. Where the app of the sender sees a connection as open after it has gone (trails.js), what it sends there follows.
- * 7. The sender is told before the receiver: if this process dies on the way, the sender takes back whatever it has not
- *    been told of, and the receiver drops it.
+ * 7. Which worker has it is noted with the socket before any is told, and with each asking for one that no worker has.
+ *    If this process dies on the way, the sender and the receivers find it there (worker/handoff/handoff.js).
  * 8. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`. As the fleet
  *    stops no further worker is waited for.
  */
 
 const { setImmediate } = require('node:timers')
 const { noMoves } = require('../../core/moves')
+const { loadAddon } = require('../../native/addon')
 const { Entry } = require('./entry')
 const { Loads } = require('./loads')
 const { Placement } = require('./placement')
@@ -63,6 +64,7 @@ class HandoffLedger {
   #trails = new Trails()
   #isPumpScheduled = false
   #onSettled = () => {}
+  #addon = loadAddon().addon
 
   /**
    * @param {{ fleet: Pick<import('../workers/fleet').Fleet, 'serving' | 'heirs' | 'successorOf' | 'isLeavingGap'>,
@@ -183,12 +185,18 @@ class HandoffLedger {
   #ask (entry, receiver, isOwned) {
     const { id, parcel, leftMs, place, socket, hasWaited } = entry
     entry.ask(receiver, ANSWER_MS, () => this.#timedOut(entry))
+    if (place === 'held') this.#note(entry)
     this.placement.sent(receiver, id, parcel.load)
     const fields = { ...parcel, leftMs: leftMs === null ? null : Math.max(1, leftMs), ...(isOwned && { isOwned }) }
     if (!isOwned && hasWaited) delete fields.session // another primary would wait as long again for its owner
     receiver.send('move', { id, parcel: fields, isLent: place !== 'held' }, socket, error => {
       if (error) this.#answered(receiver, { id, ok: false })
     })
+  }
+
+  /** The connection is its receiver's, also if this process dies. @param {Entry} entry */
+  #note ({ receiver, socket }) {
+    if (receiver && socket.fd >= 0) this.#addon?.own(socket.fd, receiver.pid)
   }
 
   /** @param {WorkerHandle} handle @param {{ id: number, ok: boolean, row?: number }} answer */
@@ -217,23 +225,18 @@ class HandoffLedger {
 
   /** By the lender. @param {Entry} entry @param {boolean} ok else it has the connection again */
   #decided (entry, ok) {
-    if (ok) {
-      entry.become('held')
-      if (entry.isAdopted) this.#keep(entry)
-      return
-    }
+    if (ok) return this.#hold(entry)
     if (entry.receiver && entry.isAdopted) tell(entry.receiver, entry.id, { ok: false })
     this.#end(entry, 'gone') // a receiver that answers later is told then
   }
 
   /** @param {Entry} entry */
   #keep (entry) {
-    const { id, sender, place, noted, parcel: { key, isFollowed } } = entry
+    const { id, sender, place, noted, parcel: { key } } = entry
     const receiver = /** @type {WorkerHandle} */ (entry.receiver)
-    const read = () => take(receiver, id, { ok: true })
+    this.#note(entry)
     if (place === 'offered') tell(sender, id, { ok: true })
-    if (place === 'offered' && sender.isBatching && !isFollowed) process.nextTick(read) // behind that batch
-    else read()
+    take(receiver, id, { ok: true })
     this.#trails.link(entry, receiver)
     this.totals.moved++
     this.totals.moves[entry.reason]++
@@ -268,11 +271,16 @@ class HandoffLedger {
         this.totals.takenBack++
         entry.takeBack()
       }
-      if (entry.sender !== handle || entry.place === 'held') continue
-      entry.become('held')
-      if (entry.isAdopted) this.#keep(entry)
+      if (entry.sender === handle && entry.place !== 'held') this.#hold(entry)
     }
     this.look()
+  }
+
+  /** Its sender has it no more. @param {Entry} entry */
+  #hold (entry) {
+    entry.become('held')
+    if (entry.isAdopted) this.#keep(entry)
+    else this.#note(entry)
   }
 
   /** There are workers that may take what waits. Behind one that waits for room, its sender's others wait too. */

@@ -23,6 +23,7 @@
 
 const { setImmediate } = require('node:timers')
 const { returnHandle } = require('../../core/internals')
+const { loadAddon } = require('../../native/addon')
 const { Connection } = require('../connections/connection')
 const { fromFields, toFields } = require('../connections/parcel')
 /** @import { ParcelFields } from '../../tables/message' */
@@ -47,6 +48,7 @@ class Handoff {
   #held = new Map()
   /** Nothing is offered: there may be no sibling yet. */
   isHeld = false
+  #addon = loadAddon().addon // before the app can delete it
   /** Requests that a sibling handles instead of this worker, since the start. */
   replayed = 0
 
@@ -179,15 +181,27 @@ class Handoff {
    * No answer comes any more. Of what has been sent the outcome is unknown: a sibling may be reading a connection by
    * now, so our copy is closed, because two readers would be worse than a lost idle connection. The others stay.
    *
-   * @param {boolean} [isCertain] the primary has died, and says `moved` before a sibling reads: all of them stay
+   * @param {boolean} [isCertain] the primary has died, and has noted with each whose it is
    */
   relinquish (isCertain = false) {
     const unsent = new Set(this.#unsent)
     this.#unsent.clear() // each end makes room, which none of them is to take
     for (const connection of [...this.#offered.values()]) {
-      if (isCertain || unsent.has(connection)) this.#back(connection, true)
-      else this.#end(connection, 'unacked')
+      const isLost = !isCertain && !unsent.has(connection)
+      if (isLost) this.#end(connection, 'unacked')
+      else if (this.#isAnothers(connection)) this.#end(connection, 'moved')
+      else this.#back(connection, true)
     }
+  }
+
+  /** A primary that has died had given it to a sibling. @param {Connection} connection */
+  #isAnothers ({ parcel }) {
+    return ![0, process.pid].includes(this.#ownerOf(parcel))
+  }
+
+  /** @param {Parcel | null} parcel @returns {number} pid of the worker that the primary has given it to; 0: to none */
+  #ownerOf (parcel) {
+    return parcel ? this.#addon?.owner(parcel.handle.fd) ?? 0 : 0
   }
 
   /**
@@ -198,7 +212,8 @@ class Handoff {
   endAll (isCertain) {
     for (const [id, { parcel }] of this.#held) {
       if (parcel) parcel.isFollowed = false
-      this.#settle(id, parcel?.isLent !== true)
+      const owner = this.#ownerOf(parcel)
+      this.#settle(id, owner === process.pid || (owner === 0 && parcel?.isLent !== true))
     }
     this.relinquish(isCertain)
   }
