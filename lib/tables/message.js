@@ -98,8 +98,8 @@ const ofConnections = (kind, record) => ({
     '`isLent`: its sender takes it back, should the one that says this die',
   { id, parcel: record(parcelFields), isLent: optional(flag) }, 'socket'),
   moved: kind("to the sender of `move` the outcome, to its receiver the decision: ok, it is the receiver's, " +
-    "which has noted it in that `row`; else it is the sender's still: `why`, `isStalled`: one that is silent still " +
-    "may take it, `isOwner`: its session is the sender's", {
+    "which has noted it in that `row`; else it is the sender's still: `why`, `isStalled`: one that is silent, " +
+    "or that is to come, may take it, `isOwner`: its session is the sender's", {
     id, ok: flag, row: optional(count), why: optional(orNull(why)), isStalled: optional(flag), isOwner: optional(flag)
   }),
   behind: kind('what its app has sent to a connection that it has given away; `mark`: all up to that `ahead`; ' +

@@ -332,7 +332,8 @@ class HandoffLedger {
       this.#trails.end(entry)
     }
     if (entry.place !== 'held') {
-      this.#sendBack(entry, { isStalled: this.placement.isSilenceInTheWay(entry) })
+      const isNoneYet = !this.isEnding && this.placement.serving().length === 0
+      this.#sendBack(entry, { isStalled: isNoneYet || this.placement.isSilenceInTheWay(entry) })
     } else if (this.isEnding) {
       this.#lose(entry)
     } else {

@@ -164,8 +164,8 @@ class Drain {
   }
 
   /**
-   * No sibling took a connection. If one is only busy, it is offered again, for up to three seconds; if all refused, it
-   * is served here to its end.
+   * No sibling took a connection. If one is only busy, or none is there yet, it is offered again, for up to three
+   * seconds; if all refused, it is served here to its end.
    *
    * @param {boolean} isStalled
    */

@@ -1,9 +1,11 @@
 'use strict'
 
+const fs = require('node:fs')
 const { mock } = require('node:test')
 const t = require('tap')
 const fc = require('fast-check')
 const { noMoves } = require('../../../lib/core/moves')
+const { loadAddon } = require('../../../lib/native/addon')
 const { HandoffLedger } = require('../../../lib/primary/handoff/ledger')
 const { Heard } = require('../../support/heard')
 const { setWallClock, DAYS_MS } = require('../../support/wall-clock')
@@ -164,20 +166,29 @@ t.test('an offer is adopted: kept by the receiver, moved for the sender, closed 
   )
 })
 
-t.test('the sender is told before the receiver reads: it takes back what it has not been told of, should the primary die', async t => {
-  const { sender, receivers: [receiver] } = scene(1)
-  const told = []
-  for (const worker of [sender, receiver]) {
+t.test('the receiver is noted with the socket before the sender or the receiver is told, and as one is asked that no worker has', { skip: loadAddon().missing ?? false }, async t => {
+  const { addon } = loadAddon()
+  const { sender, receivers: [a, b] } = scene(2)
+  const fds = addon.socketpair()
+  t.teardown(() => { for (const fd of fds) fs.closeSync(fd) })
+  t.intercept(Socket.prototype, 'fd', { value: fds[0] })
+  const pids = new Map([[a, process.pid], [b, process.ppid]])
+  const noted = []
+  for (const worker of [sender, a, b]) {
     const { send } = worker
+    Object.assign(worker, { pid: pids.get(worker) })
     worker.send = (type, fields, ...more) => {
-      told.push(`${type} ${worker.name}`)
+      noted.push([type, worker.name, addon.owner(fds[0])])
       return Reflect.apply(send, worker, [type, fields, ...more])
     }
   }
   sender.offer(7)
-  t.equal(receiver.last('move').isLent, true)
-  receiver.say('moved', { id: receiver.last('move').id, ok: true })
-  t.same(told, ['move receiver 0', 'moved sender', 'moved receiver 0'])
+  a.say('moved', { id: 7, ok: true })
+  t.same(noted.splice(0), [['move', a.name, 0], ['moved', sender.name, process.pid], ['moved', a.name, process.pid]])
+  sender.offer(8)
+  sender.die()
+  a.say('moved', { id: 8, ok: false })
+  t.same(noted, [['move', a.name, process.pid], ['move', b.name, process.ppid]])
 })
 
 t.test('moves are counted by their reason, as of the offer', async t => {
@@ -461,14 +472,17 @@ t.test('every receiver refuses: back to the sender', async t => {
   t.same(receivers.map(r => r.all('move').length), [1, 1, 1], 'no receiver is asked twice')
 })
 
-t.test('no worker serves, or none listens there: back to the sender at once', async t => {
-  const { sender, receivers: [a] } = scene(1)
+t.test('no worker listens there, or none serves yet: back to the sender at once, which offers it again in the second case', async t => {
+  const { sender, ledger, receivers: [a] } = scene(1)
   a.addresses.clear()
   t.equal(sender.offer(1).closed, 1)
   a.addresses.add(KEY)
   a.isServing = false
   t.equal(sender.offer(2).closed, 1)
-  t.same(sender.got, [{ type: 'moved', id: 1, ok: false, isStalled: false }, { type: 'moved', id: 2, ok: false, isStalled: false }])
+  Object.assign(ledger, { stopping: { aborted: true } })
+  t.equal(sender.offer(3).closed, 1)
+  const back = { type: 'moved', ok: false, isStalled: false }
+  t.same(sender.got, [{ ...back, id: 1 }, { ...back, id: 2, isStalled: true }, { ...back, id: 3 }])
   t.same(a.got, [])
 })
 
