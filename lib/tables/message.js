@@ -94,9 +94,8 @@ const ahead = { id, mark: orNull(count) }
  * @returns {Readonly<Record<string, Kind>>}
  */
 const ofConnections = (kind, record) => ({
-  move: kind('take this connection over, idle or with a request that is not answered, and do not read it yet; ' +
-    '`isLent`: its sender takes it back, should the one that says this die',
-  { id, parcel: record(parcelFields), isLent: optional(flag) }, 'socket'),
+  move: kind('take this connection over, idle or with a request that is not answered, and do not read it yet',
+    { id, parcel: record(parcelFields) }, 'socket'),
   moved: kind("to the sender of `move` the outcome, to its receiver the decision: ok, it is the receiver's, " +
     "which has noted it in that `row`; else it is the sender's still: `why`, `isStalled`: one that is silent, " +
     "or that is to come, may take it, `isOwner`: its session is the sender's", {

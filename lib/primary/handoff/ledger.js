@@ -189,7 +189,7 @@ class HandoffLedger {
     this.placement.sent(receiver, id, parcel.load)
     const fields = { ...parcel, leftMs: leftMs === null ? null : Math.max(1, leftMs), ...(isOwned && { isOwned }) }
     if (!isOwned && hasWaited) delete fields.session // another primary would wait as long again for its owner
-    receiver.send('move', { id, parcel: fields, isLent: place !== 'held' }, socket, error => {
+    receiver.send('move', { id, parcel: fields }, socket, error => {
       if (error) this.#answered(receiver, { id, ok: false })
     })
   }

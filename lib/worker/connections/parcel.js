@@ -14,7 +14,6 @@
  * @property {string | null} session with `--sticky`: the session of its latest request
  * @property {boolean} isOwned the worker that gets it owns this session
  * @property {number | null} row where the worker that offers it has noted it for the primary
- * @property {boolean} isLent should the primary die, its sender takes it back
  * @property {number} load of the worker that has it, by its requests; 0 to 1
  * @property {boolean} [byLoad] it was chosen for that
  * @property {string | null} kind of one whose protocol is the app's: which function of the app takes it; null: it is
@@ -54,7 +53,7 @@ function pack (connection, request, packed) {
   const bytes = Buffer.concat([begun, takeUnread(socket)])
   const leftMs = packed || request || exchange ? null : timeLeft(connection) // a request that has come is waited for
   const ofApp = { kind: packed?.kind ?? null, state: packed?.state ?? NOTHING, isFollowed: Boolean(packed?.trail) }
-  const more = { isOwned: false, isLent: false, row: copy && copy.row, load, byLoad, ...ofApp }
+  const more = { isOwned: false, row: copy && copy.row, load, byLoad, ...ofApp }
   const had = { replayed: replayed + (exchange ? 1 : 0), deaths: deaths + (exchange?.isSuspect ? 1 : 0) }
   const handle = ofApp.isFollowed ? takeHandle(socket) : detachHandle(socket)
   return { handle, key, leftMs, bytes, ...had, session, ...more }
@@ -105,11 +104,11 @@ function toFields ({ key, leftMs, bytes, replayed, deaths, session, row, load, b
   }
 }
 
-/** @param {ParcelFields} fields @param {any} handle @param {boolean} isLent @returns {Parcel} */
+/** @param {ParcelFields} fields @param {any} handle @returns {Parcel} */
 function fromFields (
   {
     key, leftMs, bytes, replayed = 0, deaths = 0, session, isOwned = false, load = 0, kind, state, isFollowed = false
-  }, handle, isLent
+  }, handle
 ) {
   const decode = (/** @type {string | undefined} */ text) => text === undefined ? NOTHING : Buffer.from(text, 'base64')
   return {
@@ -121,7 +120,6 @@ function fromFields (
     deaths,
     session: session ?? null,
     isOwned,
-    isLent,
     row: null,
     load,
     kind: kind ?? null,

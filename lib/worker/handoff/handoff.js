@@ -134,8 +134,8 @@ class Handoff {
     }
   }
 
-  /** @param {{ id: number, parcel: ParcelFields, isLent: boolean }} offer @param {any} socket */
-  #hold ({ id, parcel, isLent }, socket) {
+  /** @param {{ id: number, parcel: ParcelFields }} offer @param {any} socket */
+  #hold ({ id, parcel }, socket) {
     const acceptor = [...this.acceptors].find(({ key }) => key === parcel.key)
     const why = this.#whyNot(acceptor, socket, parcel)
     const handle = why || !acceptor ? null : acceptor.handleOf(socket)
@@ -144,7 +144,7 @@ class Handoff {
       return this.channel.send('moved', { id, ok: false, why: why ?? 'it is no connection of this kind' })
     }
     const connection = new Connection(null, acceptor, id)
-    this.tracker.adopt(connection, fromFields(parcel, handle, isLent))
+    this.tracker.adopt(connection, fromFields(parcel, handle))
     this.admission.consider() // its server may have all that it takes now
     this.#held.set(id, connection)
     this.channel.send('moved', { id, ok: true, ...connection.copy && { row: connection.copy.row } })
@@ -189,14 +189,9 @@ class Handoff {
     for (const connection of [...this.#offered.values()]) {
       const isLost = !isCertain && !unsent.has(connection)
       if (isLost) this.#end(connection, 'unacked')
-      else if (this.#isAnothers(connection)) this.#end(connection, 'moved')
+      else if (![0, process.pid].includes(this.#ownerOf(connection.parcel))) this.#end(connection, 'moved')
       else this.#back(connection, true)
     }
-  }
-
-  /** A primary that has died had given it to a sibling. @param {Connection} connection */
-  #isAnothers ({ parcel }) {
-    return ![0, process.pid].includes(this.#ownerOf(parcel))
   }
 
   /** @param {Parcel | null} parcel @returns {number} pid of the worker that the primary has given it to; 0: to none */
@@ -205,15 +200,14 @@ class Handoff {
   }
 
   /**
-   * The primary has exited, and says no more. Of a held connection this is the last copy, unless its sender has it.
+   * The primary has exited, and says no more: each connection is the one's to which it was given last.
    *
    * @param {boolean} isCertain see relinquish()
    */
   endAll (isCertain) {
     for (const [id, { parcel }] of this.#held) {
       if (parcel) parcel.isFollowed = false
-      const owner = this.#ownerOf(parcel)
-      this.#settle(id, owner === process.pid || (owner === 0 && parcel?.isLent !== true))
+      this.#settle(id, this.#ownerOf(parcel) === process.pid)
     }
     this.relinquish(isCertain)
   }
