@@ -44,6 +44,7 @@ const FOLDER = path.join(__dirname, 'addon')
  * @property {(fd: number, pid: number) => void} own notes with a socket, for every process that has a descriptor of it,
  *   which one has it; the note lasts as long as the socket. Nothing, where that process has ended
  * @property {(fd: number) => number} owner that process; 0: there is no note, or it has ended
+ * @property {(fd: number) => number} duplicate another descriptor of what it is of
  * @property {(fd: number, isReset: boolean) => void} shut ends a TCP connection of which another process has a
  *   descriptor, as close() does with the last one
  * @property {(fd: number, from: number, bytes: number, count: number, from2: number, bytes2: number, count2: number,

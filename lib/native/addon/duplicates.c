@@ -109,6 +109,15 @@ napi_value Owner (napi_env env, napi_callback_info info) {
   return pid < 0 ? fail(env, "fcntl") : number(env, pid);
 }
 
+/** duplicate(fd): another descriptor of what it is of. */
+napi_value Duplicate (napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  int fd;
+  if (!arguments(env, info, 1, values) || !integer(env, values[0], &fd)) return NULL;
+  int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+  return copy < 0 ? fail(env, "fcntl") : number(env, copy);
+}
+
 /** unread(fd): how many bytes wait in a pipe, a socket or what is left of a file. Undefined: that is not known. */
 napi_value Unread (napi_env env, napi_callback_info info) {
   napi_value values[1];

@@ -450,7 +450,7 @@ NAPI_MODULE_INIT () {
     { "guardExits", GuardExits }, { "exitAs", ExitAs }, { "drainAlone", DrainAlone }, { "activeRequests", ActiveRequests }, { "ignore", Ignore },
     { "exited", Exited }, { "collect", Collect }, { "notify", Notify },
     { "memory", Memory }, { "map", Map }, { "bytesOf", BytesOf }, { "unread", Unread }, { "shut", Shut },
-    { "own", Own }, { "owner", Owner },
+    { "own", Own }, { "owner", Owner }, { "duplicate", Duplicate },
     { "watchReads", WatchReads }, { "keepReads", KeepReads }, { "forgetReads", ForgetReads }, { "sweepReads", SweepReads }
   };
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {

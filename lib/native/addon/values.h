@@ -66,6 +66,7 @@ napi_value Unread (napi_env env, napi_callback_info info);
 napi_value Shut (napi_env env, napi_callback_info info);
 napi_value Own (napi_env env, napi_callback_info info);
 napi_value Owner (napi_env env, napi_callback_info info);
+napi_value Duplicate (napi_env env, napi_callback_info info);
 /* reads.c */
 napi_value WatchReads (napi_env env, napi_callback_info info);
 napi_value KeepReads (napi_env env, napi_callback_info info);

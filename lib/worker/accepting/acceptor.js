@@ -25,11 +25,14 @@ const { constants: { errno: { EMFILE, ENFILE } } } = require('node:os')
 const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
 const { missingForHandoff } = require('../../core/internals')
+const { loadAddon } = require('../../native/addon')
 const { callApp } = require('../call-app')
 
 // The default of listen(), 511, is soon full in a connection storm; the kernel caps this at net.core.somaxconn.
 const BACKLOG = 4096
 const EMPTYING_MS = 250
+const { addon } = loadAddon() // before the app can delete it
+const SERVER = 1 // of a handle, what it is: the same number for TCP and for pipes
 
 /**
  * Emits `listen` when the app's server listens, `close` when the app has closed it, `exhausted` when no descriptor was
@@ -171,14 +174,30 @@ class Acceptor extends EventEmitter {
     this.#isOpening = this.#isPaused = false
   }
 
-  /** Stops accepting for a while: this worker can go on also if the primary dies. */
+  /** Stops accepting for a while: this worker can go on also if the primary dies, at any moment. */
   pause () {
+    const copy = this.#copy()
     this.shut()
     this.#isPaused = true
+    this.#unused = copy
+    if (copy) return
     this.reopen(listening => {
       if (this.#isPaused && this.#unused === null) this.#unused = listening
       else listening?.close()
     })
+  }
+
+  /** @returns {any} a listening handle of the same socket; null: there is none, or no descriptor is left for it */
+  #copy () {
+    try {
+      const fd = this.fd < 0 ? undefined : addon?.duplicate(this.fd)
+      if (fd === undefined) return null
+      const handle = new this.#handleClass(SERVER)
+      handle.open(fd)
+      return handle
+    } catch {
+      return null
+    }
   }
 
   /**
