@@ -13,12 +13,13 @@ function addTail (program) {
   const command = program.command('tail')
     .description('Prints the events of a fleet as they happen, until the fleet ends.')
     .option('-n, --last <n>', `begin with the last n events, up to 100 (default: ${LAST})`)
+    .option('--no-follow', 'print them, and end')
     .option('--json', 'print the lines of the journal, samples included')
   addFleetName(addFleetOptions(command)).action((_name, given) => tail(command, given))
 }
 
-/** @param {Command} command @param {{ last?: string, json?: boolean }} given */
-async function tail (command, { last = String(LAST), json = false }) {
+/** @param {Command} command @param {{ last?: string, follow?: boolean, json?: boolean }} given */
+async function tail (command, { last = String(LAST), follow: isFollowed = true, json = false }) {
   if (!/^\d+$/.test(last)) {
     throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--last', given: last, accepts: 'a whole number' })
   }
@@ -41,7 +42,7 @@ async function tail (command, { last = String(LAST), json = false }) {
       stdout.once('drain', read)
     }
     try {
-      return await client.follow(showAtItsPace, { last: Number(last) })
+      return await client.follow(showAtItsPace, { last: Number(last), isOver: !isFollowed })
     } catch (error) {
       if (!wasLate) throw error
       throw new RecycleError('RECYCLE_CUT_OFF', { why: 'what is printed here was not read in time' })

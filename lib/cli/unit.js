@@ -3,6 +3,7 @@
 const { RecycleError } = require('../core/errors')
 const { formatValue } = require('../core/format-value')
 const { OPTIONS } = require('../tables/options')
+const { folderAsNamed } = require('../primary/workers/app-path')
 const { findApp } = require('../primary/workers/find-app')
 const { complain, print } = require('./print')
 
@@ -20,18 +21,26 @@ function addUnit (program) {
     .option('--user <user>', 'the user of the service (default: you)')
     .option('--write <folder>', 'write the files there; the environment of an ecosystem file goes to <app>.env, ' +
       'for you alone to read')
-    .option('--port <port>', 'the port of the app, for the socket (default: $PORT)')
+    .option('--port <port>', 'the port of the app, for the socket, or <host>:<port> as it listens (default: $PORT)')
     .addHelpText('after', '\nWrite what is printed to the files that its comments name, then: ' +
       'systemctl daemon-reload; systemctl enable --now <unit>.')
   for (const option of OPTIONS) command.addOption(flagOf(option).hideHelp())
   addConfig(command)
   command.action((app, args, given) => {
     const services = given.from ? fromPm2(given) : [ofCall(app, args, given)]
-    if (given.write !== undefined) return write(services, given.write)
-    const text = services.map(({ units, next }) =>
-      [...units.map(({ file, text }) => `# /etc/systemd/system/${file}\n${text}`), `# ${next}\n`].join('')).join('\n')
-    for (const line of text.trimEnd().split('\n')) print(line)
+    if (given.write === undefined) printAll(services)
+    else write(services, given.write)
+    if (given.user === undefined && process.getuid?.() === 0) {
+      complain('the service runs as root, as you are: --user <user> has it run as another one')
+    }
   })
+}
+
+/** @param {Unit[]} services */
+function printAll (services) {
+  const text = services.map(({ units, next }) =>
+    [...units.map(({ file, text }) => `# /etc/systemd/system/${file}\n${text}`), `# ${next}\n`].join('')).join('\n')
+  for (const line of text.trimEnd().split('\n')) print(line)
 }
 
 /**
@@ -47,15 +56,19 @@ function write (services, folder) {
   const files = services.flatMap(({ units }) => units)
     .map(({ file, text }) => ({ file: path.resolve(folder, file), text }))
   const there = files.find(({ file }) => fs.existsSync(file)) // nothing is written where one is there
-  if (there) throw new RecycleError('RECYCLE_UNWRITABLE', { file: there.file, why: 'there is such a file already' })
+  if (there) {
+    throw new RecycleError('RECYCLE_UNWRITABLE',
+      { file: there.file, why: 'there is such a file already: delete it first, or write to another folder' })
+  }
   try {
     makeFolder(path.resolve(folder))
     for (const { file, text } of files) {
       fs.writeFileSync(file, text, { flag: 'wx', mode: file.endsWith('.env') ? 0o600 : 0o644 })
     }
   } catch (error) {
-    throw new RecycleError('RECYCLE_UNWRITABLE',
-      { file: path.resolve(folder), why: /** @type {Error} */ (error).message })
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    const asRoot = code === 'EACCES' ? '; as root it can, with --user <user> for the service' : ''
+    throw new RecycleError('RECYCLE_UNWRITABLE', { file: path.resolve(folder), why: `${message}${asRoot}` })
   }
   for (const { file } of files) print(file)
   for (const { next } of services) print(next)
@@ -71,7 +84,8 @@ function ofCall (app, args, { user, port = process.env.PORT, config, only, from,
   const { withoutDefaults } = require('./run')
   const path = require('node:path')
   const toRun = fileOf(app, args)
-  const file = path.resolve(toRun.app)
+  const folder = folderAsNamed(process.env.PWD)
+  const file = path.resolve(folder, toRun.app)
   findApp(file)
   const flags = withoutDefaults(given)
   const name = flags.name ?? require('../primary/fleet-name').nameOfApp(file)
@@ -79,7 +93,7 @@ function ofCall (app, args, { user, port = process.env.PORT, config, only, from,
     flags[option.name] === undefined || option.name === 'name' ? [] : wordsOf(option, flags[option.name]))
   return unit({
     name, options: ['--name', name, ...options, ...config ? ['--config', path.resolve(config)] : []], flags, app: file,
-    args: toRun.args, folder: process.cwd(), env: {}, user, port, write
+    args: toRun.args, folder, env: {}, user, port, write
   })
 }
 
@@ -87,7 +101,7 @@ function ofCall (app, args, { user, port = process.env.PORT, config, only, from,
 function fromPm2 ({ from, only, user, port = process.env.PORT, write }) {
   const path = require('node:path')
   const { callOf } = require('../core/pm2-app')
-  const file = path.resolve(String(from))
+  const file = path.resolve(folderAsNamed(process.env.PWD), String(from))
   const apps = appsOf(file).map((app, i) => callOf(app, path.basename(String(app.script ?? `app-${i}`), '.js')))
   const chosen = apps.filter(({ name }) => only === undefined || name === only)
   if (chosen.length === 0) {
@@ -181,10 +195,11 @@ function unit ({ name, options, flags, app, args, folder, env, user, port, write
   const isLinked = write !== undefined && path.resolve(write) !== '/etc/systemd/system'
   const where = units.filter(({ file }) => !file.endsWith('.env'))
     .map(({ file }) => isLinked ? path.resolve(write, file) : file).join(' ')
+  const both = units.filter(({ file }) => !file.endsWith('.env')).map(({ file }) => file).toReversed().join(' ')
   return {
     units,
-    next: `then: systemctl daemon-reload; systemctl enable --now ${where}; ` +
-      `and RECYCLE_CONTROL_DIR=/run/${name} recycle status`
+    next: `then: systemctl daemon-reload; systemctl enable --now ${where}; and recycle status ${name}; ` +
+      `systemctl stop ${both} stops it`
   }
 }
 

@@ -66,14 +66,15 @@ class Client {
    * Calls `onLine` with every line of the journal from now on.
    *
    * @param {(line: Record<string, any>) => void} onLine
-   * @param {{ last?: number }} [how] number of earlier lines to begin with, without samples
+   * @param {{ last?: number, isOver?: boolean }} [how] `last`: number of earlier lines to begin with, without samples;
+   *   `isOver`: these alone
    * @returns {Promise<boolean>} resolves at the end of this primary: true if another one runs the fleet by then
    */
-  async follow (onLine, { last = 0 } = {}) {
+  async follow (onLine, { last = 0, isOver = false } = {}) {
     let hasHeard = false
     let isLeft = false // a fleet of an earlier version tells by its events alone
     try {
-      const result = await this.call('follow', { last }, {
+      const result = await this.call('follow', { last, isOver }, {
         onEvent: line => {
           hasHeard = true
           isLeft ||= line.event === 'fleet.left'

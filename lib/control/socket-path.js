@@ -7,8 +7,9 @@
  *     /tmp/recycle-<uid>          else: services, sudo and cron have no XDG_RUNTIME_DIR
  *
  * A fleet opens its socket in the first of them. A client looks in both, because the fleet may have been started in
- * another environment, and in /run/user/<uid>/recycle where $XDG_RUNTIME_DIR is not set. RECYCLE_CONTROL_DIR names one
- * folder instead; for a client that is root it may be another user's, such as that of a service.
+ * another environment, in /run/user/<uid>/recycle where $XDG_RUNTIME_DIR is not set, and in /run/<name>, which systemd
+ * makes for a service of that name (`recycle unit`). RECYCLE_CONTROL_DIR names one folder instead. For a client that is
+ * root it may be another user's, as may be that of a service.
  */
 
 const fs = require('node:fs')
@@ -18,6 +19,7 @@ const { distrust } = require('../core/folder-trust')
 
 const MAX_PATH_BYTES = process.platform === 'linux' ? 107 : 103 // of a unix socket; a longer path may be truncated
 const EXTENSION = '.sock'
+const OF_SERVICES = '/run'
 
 /** @typedef {Record<string, string | undefined>} Env */
 
@@ -58,7 +60,17 @@ function places (env, { ofAll = false } = {}) {
   if (env.RECYCLE_CONTROL_DIR) return [{ folder: own[0], uid: uid === 0 ? null : uid }]
   const session = `/run/user/${uid}`
   if (own.length === 1 && isFolderOfOurs(session)) own.push(path.join(session, 'recycle'))
-  return [...own.map(folder => ({ folder, uid })), ...ofAll && uid === 0 ? placesOfOthers() : []]
+  const others = ofAll && uid === 0 ? placesOfOthers() : []
+  return [...own.map(folder => ({ folder, uid })), ...placesOfServices(uid), ...others]
+}
+
+/** Root alone can make a folder there. @param {number} uid @returns {Place[]} */
+function placesOfServices (uid) {
+  return filesIn(OF_SERVICES).flatMap(name => {
+    const folder = path.join(OF_SERVICES, name)
+    const isOurs = uid === 0 || targetOf(folder)?.uid === uid
+    return isOurs && fs.existsSync(socketIn(folder, name)) ? [{ folder, uid: uid === 0 ? null : uid }] : []
+  })
 }
 
 /** @returns {Place[]} */

@@ -69,7 +69,7 @@ function callOf (app, fallback) {
     if (['script', 'args'].includes(key)) keys.push({ key, became: 'the app and its arguments' })
     else if (key === 'name') keys.push({ key, became: `--name ${name}` })
     else if (key === 'cwd') keys.push({ key, became: 'WorkingDirectory=' })
-    else if (key === 'env') keys.push({ key, became: 'Environment=' })
+    else if (key === 'env') keys.push({ key, became: 'Environment=, or <app>.env with --write' })
     else if (key === 'env_production') {
       keys.push({ key, became: `Environment=${app.env ? ', in place of what env has by the same names' : ''}` })
     } else if (/^env_/.test(key)) keys.push({ key, became: `${NONE}: a unit has one environment` })

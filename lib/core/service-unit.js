@@ -10,7 +10,7 @@
  * @property {string} user
  * @property {Record<string, string>} env
  * @property {string | null} envFile where `env` is kept apart from the unit, which other users may read; null: in it
- * @property {string | null} port that the app listens on; null: not known, so there is no socket
+ * @property {string | null} port that the app listens on, or its host and port; null: not known, so there is no socket
  * @property {Pick<import('../tables/options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs' |
  *   'stopTimes'>} timeouts
  */
@@ -18,8 +18,9 @@
 /** @param {Service} service @returns {{ file: string, text: string }[]} the units, and the file of `envFile` */
 function unitsOf ({ name, command, folder, user, env, envFile, port, timeouts }) {
   const [node, recycle] = command
-  const own = { RECYCLE_CONTROL_DIR: `/run/${name}`, ...port === null ? {} : { PORT: port } }
-  const variables = Object.entries({ ...own, ...envFile === null ? env : {} })
+  const given = Object.fromEntries(Object.entries(env).filter(([key]) => port === null || key !== 'PORT'))
+  const own = { RECYCLE_CONTROL_DIR: `/run/${name}`, ...port === null ? {} : { PORT: port.replace(/^.*:/, '') } }
+  const variables = Object.entries({ ...own, ...envFile === null ? given : {} })
   const service = section('Unit', [
     ['Description', `${escaped(name)}, a Node.js app on recycle`],
     ...port === null ? [] : [['Requires', `${name}.socket`]],
@@ -48,7 +49,7 @@ function unitsOf ({ name, command, folder, user, env, envFile, port, timeouts })
   const files = [
     { file: `${name}.service`, text: service }, ...port === null ? [] : [{ file: `${name}.socket`, text: socket }]
   ]
-  return envFile === null ? files : [...files, { file: `${name}.env`, text: envText(env) }]
+  return envFile === null ? files : [...files, { file: `${name}.env`, text: envText(given) }]
 }
 
 /** @param {string} title @param {string[][]} lines */

@@ -78,9 +78,13 @@ function sayPrimaryBranch (branch) {
  *
  * @param {object} refused @param {string} refused.address @param {number} refused.port @param {string} refused.code
  * @param {{ pid: number, command: string } | null} refused.holder
- * @param {boolean} [refused.isSibling] the holder is of this fleet
+ * @param {boolean} [refused.isOwn] the holder is the primary @param {boolean} [refused.isSibling] it is of this fleet
  */
-function explainRefusal ({ address, port, code, holder, isSibling = false }) {
+function explainRefusal ({ address, port, code, holder, isOwn = false, isSibling = false }) {
+  if (code === 'EADDRINUSE' && isOwn) {
+    return `${address} is in use by a socket on that port which recycle has at another address: where a socket unit ` +
+      "of systemd passed it, ListenStream= is to be the app's own address, host and port"
+  }
   if (code === 'EADDRINUSE' && isSibling) {
     return `${address} is in use by pid ${holder?.pid} of this fleet: a socket of its own (exclusive, a thread, ` +
       'a native server) is for one worker: write -w 1'

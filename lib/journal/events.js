@@ -105,7 +105,7 @@ const EVENTS = {
   'fleet.address-closed': { sentence: l => `no worker listens on ${l.address} any more: it is closed` },
   'fleet.socket': {
     sentence: l => 'the app listens on the socket that recycle was given as descriptor ' +
-      `${l.fd}${l.name === null ? '' : ` (${l.name})`}: ${l.address}`
+      `${l.fd}${l.fdName === null ? '' : ` (${l.fdName})`}: ${l.address}`
   },
   'fleet.scale': {
     sentence: l => `scaling from ${l.from} to ${count(l.to, 'worker')}` +

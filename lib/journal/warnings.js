@@ -70,7 +70,7 @@ const WARNINGS = {
     `${l.was} is gone: workers run ${l.node === '/proc/self/exe' ? 'it still, as the kernel has it' : l.node}; ` +
       `${SUCCESSION.command} has the primary run the one on disk`,
   'uneven-addresses': l => `the workers listen on different addresses: ${listUneven(l.addresses)}`,
-  'unused-socket': l => `descriptor ${l.fd}${l.name === null ? '' : ` (${l.name})`}, ${l.address ?? 'a socket'} ` +
+  'unused-socket': l => `descriptor ${l.fd}${l.fdName === null ? '' : ` (${l.fdName})`}, ${l.address ?? 'a socket'} ` +
     `that recycle was given, is not used: ${l.why}`,
   descriptors: l => `${l.connections} connections are open, ` +
     `and ${l.workers === 1 ? '1 worker has' : `${l.workers} workers have`} descriptors for ${l.capacity}; ` +

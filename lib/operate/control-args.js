@@ -51,7 +51,7 @@ const ARGS = {
   reload: RELOAD.args(KINDS),
   ...Object.fromEntries(VERBS.map(([name, { args }]) => [name, args(KINDS)])),
   ...Object.fromEntries(COMMANDS.map(([name, args]) => [name, { target: TARGET, ...args }])),
-  follow: { last: shape('a whole number', value => Number.isInteger(value) && value >= 0) }
+  follow: { last: shape('a whole number', value => Number.isInteger(value) && value >= 0), isOver: flag }
 }
 
 /** @param {Shape} kind @returns {Arg} */

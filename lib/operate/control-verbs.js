@@ -16,8 +16,8 @@
  *     scale       { workers }                     → { from, to, scaled: lines, … }; workers: 4, "+1", "-1" or "auto";
  *                                                   what features say of the number, as in the status
  *     stop        { now? }                        → { stopped: lines }; also of recycles that were under way
- *     follow      { last? }                       → events until the fleet ends; last: number of earlier events to
- *                                                   begin with
+ *     follow      { last?, isOver? }              → events until the fleet ends; last: number of earlier events to
+ *                                                   begin with; isOver: these alone
  *     a command of a feature's: { target, … }     → the journal's line; a slot; or, where it names the target, as of
  *                                                   recycle; a slot or all
  *     a verb of a feature's: { … }                → as that says
@@ -174,8 +174,9 @@ async function stop (supervisor, { now = false }, progress) {
 /**
  * @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress @param {Asking} asking
  */
-async function follow (supervisor, { last = 0 }, progress, { recent, onEvent, signal }) {
+async function follow (supervisor, { last = 0, isOver = false }, progress, { recent, onEvent, signal }) {
   for (const line of recent.last(last)) onEvent(line)
+  if (isOver) return { isLeft: false }
   if (supervisor.handover.hasLeft) return { isLeft: true }
   supervisor.on('event', onEvent)
   await new Promise(resolve => {

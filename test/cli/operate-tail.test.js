@@ -35,6 +35,9 @@ t.test('tail follows a fleet that has no journal, to its end', async t => {
   await Promise.all([raw, now].map(({ events }) => events.until('worker.sample', { count: 2 })))
   await pretty.events.until('line', { where: ({ text }) => / ready slot 1 /.test(text) })
 
+  const over = tail(t, room.env, ['--no-follow', '-n', '1'])
+  t.same(await over.exited, [0, null], 'with --no-follow it ends, and the fleet goes on')
+  t.equal(over.events.lines.length, 1)
   t.match(await room.recycle(['recycle', '0']), { code: 0 })
   child.kill('SIGTERM')
   for (const { exited } of [pretty, raw, now]) t.same(await exited, [0, null], 'it exits 0 when the fleet has ended')

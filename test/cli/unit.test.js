@@ -5,6 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 const { call } = require('../support/calls')
+const { BIN } = require('../support/fleet')
 const { lacking } = require('../support/program')
 
 /** @param {string} cwd @param {string[]} args */
@@ -25,6 +26,14 @@ t.test('the unit has the link that recycle was called by, which leads to another
   const link = path.join(folder, 'recycle')
   const { stdout } = spawnSync(process.execPath, [link, 'unit', 'app.js'], { cwd: folder, encoding: 'utf8' })
   t.match(stdout, `ExecStart=${process.execPath} ${link} `)
+})
+
+t.test("the app's folder keeps the link by which the shell knows it", async t => {
+  const folder = fs.realpathSync(t.testdir({ releases: { 1: { 'app.js': APP } }, current: t.fixture('symlink', 'releases/1') }))
+  const current = path.join(folder, 'current')
+  const { stdout } = spawnSync(process.execPath, [BIN, 'unit', 'app.js'], { cwd: current, env: { ...process.env, PWD: current }, encoding: 'utf8' })
+  t.match(stdout, `WorkingDirectory=${current}\n`)
+  t.match(stdout, ` ${current}/app.js\n`)
 })
 
 t.test('systemd finds nothing wrong with what is printed', { skip: lacking('systemd-analyze') }, async t => {
@@ -62,7 +71,7 @@ t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence
     'bad.config.js': 'module.exports = { apps: [{ name: "a" }] }'
   })
   const { stdout, stderr } = await unit(folder, '--from', 'ecosystem.config.js', '--only', 'a')
-  t.match(stderr, /^a:\n {2}name +--name a\n {2}script +the app and its arguments\n {2}watch +left out: recycle reload after a change\n$/)
+  t.match(stderr, /^a:\n {2}name +--name a\n {2}script +the app and its arguments\n {2}watch +left out: recycle reload after a change\n(?:the service runs as root, as you are: --user <user> has it run as another one\n)?$/)
   t.same([...filesIn(stdout).keys()], ['a.service'])
   for (const [args, sentence] of /** @type {[string[], RegExp][]} */ ([
     [[], /^recycle: recycle unit needs the app: .*\n$/],
@@ -91,7 +100,7 @@ t.test('--write: a unit and an EnvironmentFile an app, the environment in no fil
   t.equal(fs.readFileSync(path.join(at, 'a.env'), 'utf8'), 'PASSWORD="p\\$w\\`%d\\"\\\\"\n')
   t.equal(fs.statSync(path.join(at, 'a.env')).mode & 0o777, 0o600)
   t.notMatch((await unit(folder, '--from', 'ecosystem.config.js')).stdout, 'p$$w', '$ is no variable in Environment=')
-  t.match(await unit(folder, '--from', 'ecosystem.config.js', '--write', 'etc/units'), { status: 2, stdout: '', stderr: /\nrecycle: \S+a\.service cannot be written: there is such a file already\n$/ })
+  t.match(await unit(folder, '--from', 'ecosystem.config.js', '--write', 'etc/units'), { status: 2, stdout: '', stderr: /\nrecycle: \S+a\.service cannot be written: there is such a file already: delete it first, or write to another folder\n$/ })
   t.match(await unit(folder, 'app.js', '--write', '/proc/units'), { status: 0 }, 'behind the app it is an argument of the app')
   t.match(await unit(folder, '--write', '/proc/units', 'app.js'), { status: 2, stderr: /^recycle: \/proc\/units cannot be written: ENOENT/ })
 })

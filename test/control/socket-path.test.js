@@ -45,6 +45,20 @@ t.test('without XDG_RUNTIME_DIR a client looks in /run/user/<uid> too, where tha
   t.same(controlFolders({}), [SHARED], 'sockets are opened where they were')
 })
 
+t.test('the folder that systemd has made for a service of that name is looked into', { skip: uid !== 0 && 'root alone makes one' }, async t => {
+  const name = `recycle-test-${process.pid}`
+  const folder = path.join('/run', name)
+  fs.mkdirSync(folder, { mode: 0o700 })
+  t.teardown(() => fs.rmSync(folder, { recursive: true }))
+  const environment = { XDG_RUNTIME_DIR: shortFolder(t) }
+  t.notOk(searchedFolders(environment).includes(folder), 'it has no socket of that name')
+  fs.writeFileSync(path.join(folder, `${name}.sock`), '')
+  fs.chownSync(folder, 12345, 12345)
+  t.ok(allSockets(environment).includes(path.join(folder, `${name}.sock`)), "root may use another user's")
+  fs.chmodSync(folder, 0o777)
+  t.notOk(allSockets(environment).includes(path.join(folder, `${name}.sock`)), 'one that all may write to is not trusted')
+})
+
 t.test('a new folder is private to its user; an existing one is not changed, and is refused where other users may write', async t => {
   const folder = path.join(shortFolder(t), 'sockets')
   const mode = () => fs.statSync(folder).mode & 0o7777

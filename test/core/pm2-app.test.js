@@ -56,6 +56,8 @@ t.test('a unit: words are quoted, specifiers are escaped, and there is a socket 
   t.match(text, '\nEnvironment="GREETING=good day"\n')
   t.match(text, '\nEnvironment=RECYCLE_CONTROL_DIR=/run/shop\n')
   t.match(socket, { file: 'shop.socket', text: /^\[Socket\]\nListenStream=3000\n/ })
+  const loopback = unitsOf({ ...service, port: '127.0.0.1:3000', env: { PORT: '3000' }, envFile: '/etc/shop.env' })
+  t.match(loopback, [{ text: /\nEnvironment=PORT=3000\n/ }, { text: /^\[Socket\]\nListenStream=127\.0\.0\.1:3000\n/ }, { text: /^$/ }])
   const without = unitsOf({ ...service, port: null })
   t.equal(without.length, 1)
   t.notMatch(without[0].text, /socket|PORT/)
@@ -68,7 +70,7 @@ t.test('each key of an app says what became of it', async t => {
     script: 'the app and its arguments',
     args: 'the app and its arguments',
     cwd: 'WorkingDirectory=',
-    env: 'Environment=',
+    env: 'Environment=, or <app>.env with --write',
     env_production: 'Environment=, in place of what env has by the same names',
     env_test: 'left out: a unit has one environment',
     user: 'User=',

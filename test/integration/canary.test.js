@@ -142,6 +142,7 @@ t.test('releases by a link: a worker that is replaced meanwhile, or afterwards, 
   await first
   t.equal(meanwhile, file(1))
   t.match(events.all('fleet.rejected'), [{ isReplaced: false }])
+  await t.rejects(supervisor.rollback(), { code: 'RECYCLE_NO_RELEASE', message: `there is no release to go back to: the latest code was rejected, and the fleet runs ${file(1)} all along` })
   await supervisor.recycle(1)
   t.match(
     supervisor.status(), { app: file(1), workers: [{ app: file(1), generation: 0 }, { app: file(1), generation: 0 }] }

@@ -18,7 +18,7 @@ t.test("the app's listen(port) gets the socket that was passed, and workers see 
   const { status, body } = await get(port) // it has waited in the queue while the fleet started
   t.equal(status, 200)
   t.same(Object.keys(JSON.parse(body).env).filter(name => /^(?:LISTEN|NOTIFY|WATCHDOG)_/.test(name)), [])
-  t.match(events.all('fleet.socket'), [{ fd: 3, name: 'web', address: `127.0.0.1:${port}`, msg: `the app listens on the socket that recycle was given as descriptor 3 (web): 127.0.0.1:${port}` }])
+  t.match(events.all('fleet.socket'), [{ fd: 3, fdName: 'web', address: `127.0.0.1:${port}`, msg: `the app listens on the socket that recycle was given as descriptor 3 (web): 127.0.0.1:${port}` }])
   await events.until('worker.ready', { count: 2 })
   process.kill((await events.until('fleet.start')).pid, 'SIGHUP')
   await events.until('fleet.reloaded')
@@ -31,7 +31,7 @@ t.test('a socket where the app does not listen is named once', { skip }, async t
   const other = await freePort()
   const { port, events } = await startActivated(t, ['-w', '2', file('plain.js')], { sockets: port => [`127.0.0.1:${port}`, other], names: ['web', 'other'] })
   await get(port)
-  t.match(await events.until('fleet.warning'), { warning: 'unused-socket', fd: 4, name: 'other', address: `[::]:${other}`, why: 'the app does not listen there' })
+  t.match(await events.until('fleet.warning'), { warning: 'unused-socket', fd: 4, fdName: 'other', address: `[::]:${other}`, why: 'the app does not listen there' })
   process.kill((await events.until('fleet.start')).pid, 'SIGHUP')
   await events.until('fleet.reloaded')
   t.equal(events.all('fleet.warning').length, 1)

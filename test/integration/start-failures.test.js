@@ -82,6 +82,24 @@ t.test("a thread's server that finds the port in use is told that it is a siblin
   t.equal(how, `exited with code 1: :::${port} is in use by pid ${child.pid} of this fleet: a socket of its own (exclusive, a thread, a native server) is for one worker: write -w 1`)
 })
 
+t.test('a refused listen() whose error the app passes over, as Express does, is the cause of an end with nothing open', { skip: noProc }, async t => {
+  const other = net.createServer().listen(0)
+  t.teardown(() => other.close())
+  await once(other, 'listening')
+  const { port } = /** @type {net.AddressInfo} */ (other.address())
+  const { last } = await fail(t, `require("node:http").createServer().on("error", () => {}).listen(${port})`)
+  t.match(last, `exited with code 0: :::${port} is in use by pid ${process.pid} (`)
+})
+
+t.test('a socket that recycle was given at another address is no sibling\'s', { skip: noProc }, async t => {
+  const own = net.createServer().listen(0)
+  t.teardown(() => own.close())
+  await once(own, 'listening')
+  const { port } = /** @type {net.AddressInfo} */ (own.address())
+  const died = /** @type {any} */ ({ givenUp: null, refused: null, exception: `Error: listen EADDRINUSE: address already in use 127.0.0.1:${port}` })
+  t.match(await howItDied(died, /** @type {any} */ ({ code: 1, signal: null })), `127.0.0.1:${port} is in use by a socket on that port which recycle has at another address`)
+})
+
 t.test('what is advised for a socket of its own works: --ready-on online, one worker', async t => {
   const source = `new (require("node:worker_threads").Worker)(${JSON.stringify(`${LISTEN}${await freePort()})`)}, { eval: true })`
   t.equal((await reject(t, source, { workers: 1, readyOn: 'online' })).last, undefined)

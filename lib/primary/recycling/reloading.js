@@ -30,9 +30,11 @@ class Reloading extends Part {
       throw new RecycleError('RECYCLE_NO_RELEASE',
         { why: 'a reload has new code on trial; recycle reload --abort takes that back' })
     }
-    if (rollout.stopped?.isReplaced === false) {
+    const failed = rollout.stopped?.isReplaced === false ? 'the latest reload has failed' : null
+    const undone = rollout.wasRejected ? 'the latest code was rejected' : failed
+    if (undone !== null) {
       throw new RecycleError('RECYCLE_NO_RELEASE',
-        { why: `the latest reload has failed, and the fleet runs ${this.spawner.app} all along` })
+        { why: `${undone}, and the fleet runs ${this.spawner.app} all along` })
     }
     const release = this.spawner.appPath.before(rollout.generation)
     if (typeof release === 'string') throw new RecycleError('RECYCLE_NO_RELEASE', { why: release })

@@ -128,13 +128,15 @@ class ListeningSockets {
     const inherited = this.inherited.take(query)
     if (inherited === undefined) return undefined
     const { fd, name, handle, file } = inherited
-    this.record('fleet.socket', { fd, name, address: addressOf(inherited) })
+    this.record('fleet.socket', { fd, fdName: name, address: addressOf(inherited) })
     return { handle, file, tickets: new TicketKeys(), users: new Set(), inherited }
   }
 
   /** Names what this process was given, and the app does not listen on. */
   warnOfUnused () {
-    for (const unused of this.inherited.unclaimed) this.record('fleet.warning', { warning: 'unused-socket', ...unused })
+    for (const { fd, name, address, why } of this.inherited.unclaimed) {
+      this.record('fleet.warning', { warning: 'unused-socket', fd, fdName: name, address, why })
+    }
   }
 
   /**

@@ -67,15 +67,17 @@ async function whySilent ({ pid, app, readiness: { readyOn }, hasLoaded, heardAt
 /** Of one that has not started. @param {WorkerHandle} handle @param {import('./process').Left} left */
 async function howItDied ({ givenUp, exception, refused }, left) {
   if (givenUp !== null) return givenUp.replace(/^it /, '')
-  if (exception === null) {
+  if (exception === null && (left.code !== 0 || refused === null)) {
     return `${howItLeft(left)}${left.code === 0 ? ': the file ran to its end, and keeps nothing open' : ''}`
   }
-  const isOfShared = refused !== null && exception.includes(getSystemErrorName(refused.errno))
-  const found = isOfShared ? ofShared(refused) : ofItsOwn(exception)
+  // Express passes the error to the callback of listen(): the app goes on, and ends with nothing open
+  const isOfShared = refused !== null && (exception?.includes(getSystemErrorName(refused.errno)) ?? true)
+  const found = isOfShared ? ofShared(refused) : ofItsOwn(/** @type {string} */ (exception))
   if (found === null) return `${howItLeft(left)}: ${exception}`
   const holder = found.port > 0 ? await holderOf(found.port) : null
+  const isOwn = holder?.pid === process.pid
   const isSibling = holder !== null && await isOfFleet(holder.pid)
-  return `${howItLeft(left)}: ${explainRefusal({ ...found, holder, isSibling })}`
+  return `${howItLeft(left)}: ${explainRefusal({ ...found, holder, isOwn, isSibling })}`
 }
 
 /** @param {NonNullable<WorkerHandle['refused']>} refused by the primary */

@@ -32,6 +32,8 @@ class Rollout {
    *   } | null}
    */
   stopped = null
+  /** The latest code was on trial and is rejected, and no worker runs it. */
+  wasRejected = false
   /**
    * New code, and the slots that run it beside the fleet's.
    *
@@ -52,6 +54,7 @@ class Rollout {
   try (slots) {
     this.trial = { generation: ++this.#latest, slots }
     this.stopped = null
+    this.wasRejected = false
     return this.trial.generation
   }
 
@@ -71,6 +74,7 @@ class Rollout {
   reject (isReplaced) {
     const { generation } = /** @type {NonNullable<typeof this.trial>} */ (this.trial)
     this.#stoppedAt = generation
+    this.wasRejected = !isReplaced
     if (isReplaced) this.generation = generation
     this.trial = null
   }
@@ -120,6 +124,7 @@ class Rollout {
     this.#wanted = generation
     this.#failures = 0
     this.stopped = null
+    this.wasRejected = false
     return generation
   }
 }
