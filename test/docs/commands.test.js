@@ -29,6 +29,7 @@ const FOREIGN = [
   '--init', '--read-only', '--tmpfs', '--add-architecture', // docker
   // test/matrix.js, the benches, an app, the campaign
   '--node', '--arch', '--quick', '--million', '--its', '--own', '--seconds', '--calm', '--seed', '--add', '--kills', '--primaries', '--moves', '--leaks', '--deploys', '--mold', '--rounds',
+  '--update-env', // pm2
   // examples/sprites, examples/capacity
   '--grace', '--only', '--heap', '--descriptors', '--pings', '--storm', '--buffer'
 ]

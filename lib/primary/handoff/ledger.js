@@ -276,7 +276,7 @@ class HandoffLedger {
     this.look()
   }
 
-  /** Its sender has it no more. @param {Entry} entry */
+  /** The sender has it no more. @param {Entry} entry */
   #hold (entry) {
     entry.become('held')
     if (entry.isAdopted) this.#keep(entry)
