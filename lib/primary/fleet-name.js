@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 
 const SAYS_NOTHING = ['index', 'server', 'app', 'main', 'start', 'cluster', 'www', 'cli', 'mod', 'bin', 'run']
-const FOLDERS = ['bin', '.bin', 'dist', 'build', 'lib', 'src', 'node_modules'] // as little
+const FOLDERS = ['bin', '.bin', 'dist', 'build', 'lib', 'src', 'node_modules', 'current'] // as little
 const MAX_LENGTH = 64
 
 /**

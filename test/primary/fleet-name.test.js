@@ -23,6 +23,7 @@ t.test('where the file name is generic, after its package, or else its folder', 
   for (const file of ['index.js', 'server.mjs', 'app.ts', 'main.js', 'dist/index.js', 'www']) t.equal(nameOfApp(path.join(dir, 'shop', file)), 'shop', file)
   t.equal(nameOfApp('/nonexistent/commands/server.js'), 'commands')
   t.equal(nameOfApp('/nonexistent/shop/bin/www'), 'shop', 'nor does bin say anything')
+  t.equal(nameOfApp('/nonexistent/shop/current/server.js'), 'shop', 'a link to a release')
   t.equal(nameOfApp('/nonexistent/shop/node_modules/.bin/server'), 'shop')
   t.equal(nameOfApp('/server.js'), 'app')
   // Above these is this project's own package.json.
