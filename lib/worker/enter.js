@@ -150,7 +150,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     /** @type {import('node:cluster').Worker} */ (cluster.worker).exitedAfterDisconnect = true
     if (state.current === 'drained') return exitAlone(settings.killTimeoutMs)
     for (const part of features) part.endCalls?.()
-    handoff.endAll(!drain.isSucceeded)
+    handoff.endAll(drain.isSucceeded)
     if (state.current === 'held' || isStopping || !orphan.begin()) return leaveAlone()
     rotation.callBack()
     if (isLeaving()) drain.wait(LONGEST_MS) // until the orphan's time is up

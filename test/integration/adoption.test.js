@@ -109,27 +109,30 @@ t.test('a worker that drains as its primary is killed keeps its connections; the
   t.same(await fleet.exited, { code: 0, signal: null })
 })
 
-t.test('a primary that is killed within a hand-off: each connection is the sender\'s or the receiver\'s', async t => {
-  /** @param {number} messages of the hand-off */
-  const diesAfter = async messages => {
-    const { start, room } = lineage(t)
+t.test('a primary that is killed within a hand-off, to a sibling or to the next primary\'s workers: each connection is the sender\'s or the receiver\'s', async t => {
+  /** @param {'reload' | 'upgrade'} verb @param {number} messages of the hand-off */
+  const diesAfter = async (verb, messages) => {
+    const { start, room, lines } = lineage(t)
     const preload = path.join(FIXTURES, 'dies-while-moving.js')
     const { port, child, events } = await start({ DIES_AFTER: String(messages), NODE_OPTIONS: `--require ${preload}` })
     await events.until('fleet.ready')
     const load = new Load({ port, connections: 20, thinkMs: 80 })
     t.teardown(() => load.stop())
     await load.after(100)
-    room.recycle(['reload']) // its primary is killed
+    room.recycle([verb]) // its primary is killed
     t.same(await once(child, 'exit'), [null, 'SIGKILL'])
     await load.after(100)
-    const next = await start({ PORT: String(port) })
-    t.match(await next.events.until('fleet.adopted'), { oldPid: child.pid })
+    const next = verb === 'reload' ? await start({ PORT: String(port) }) : null
+    t.match(await next?.events.until('fleet.adopted'), next ? { oldPid: child.pid } : undefined)
     await load.after(200)
-    t.match(await load.stop(), { failures: [], anew: [], sockets: 20 }, `after ${messages}`)
-    next.child.kill('SIGTERM')
-    t.same(await next.exited, { code: 0, signal: null })
+    t.match(await load.stop(), { failures: [], anew: [], sockets: 20 }, `${verb}, after ${messages}`)
+    const { pid } = next?.child ?? lines().find(({ event, predecessor }) => event === 'fleet.start' && predecessor === child.pid) ?? {}
+    process.kill(pid, 'SIGTERM')
+    t.ok(await becomesTrue(() => !fs.existsSync(`/proc/${pid}/stat`)), 'it ends')
   }
-  await Promise.all([1, 2, 3].map(diesAfter)) // they are told: to the receiver, the sender, the receiver
+  // The receiver is asked, the sender is told, the receiver is told; another primary is asked, the sender is told
+  await Promise.all([1, 2, 3].map(messages => diesAfter('reload', messages)))
+  await Promise.all([1, 2].map(messages => diesAfter('upgrade', messages)))
 })
 
 t.test('a worker that takes no more connections as its primary is killed takes the next one when it has room', async t => {

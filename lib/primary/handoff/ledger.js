@@ -30,10 +30,11 @@
  *    its sender may have to leave before the owner is there (--max-surge 0).
  * 5. Another primary speaks the same messages: as a receiver it stands for all its workers; as a sender it only lends,
  *    for it has asked others before, and may have taken a connection back. So on a worker's ok it is asked, and
- *    decides. If it dies, what it has lent is ours.
+ *    decides. If it dies, what it has lent and not taken back is ours.
  * 6. Where the app of the sender sees a connection as open after it has gone (trails.js), what it sends there follows.
- * 7. Which worker has it is noted with the socket before any is told, and with each asking for one that no worker has.
- *    If this process dies on the way, the sender and the receivers find it there (worker/handoff/handoff.js).
+ * 7. Which process has it is noted with the socket before any is told, and with each asking of another primary, or for
+ *    one that no worker has. If this process dies on the way, the sender and the receivers find it there
+ *    (worker/handoff/handoff.js).
  * 8. What a dead worker had is given to the others as if it had offered it, and cannot go back: `give()`. As the fleet
  *    stops no further worker is waited for.
  */
@@ -185,7 +186,7 @@ class HandoffLedger {
   #ask (entry, receiver, isOwned) {
     const { id, parcel, leftMs, place, socket, hasWaited } = entry
     entry.ask(receiver, ANSWER_MS, () => this.#timedOut(entry))
-    if (place === 'held') this.#note(entry)
+    if (place === 'held' || this.#peers.has(receiver)) this.#note(entry)
     this.placement.sent(receiver, id, parcel.load)
     const fields = { ...parcel, leftMs: leftMs === null ? null : Math.max(1, leftMs), ...(isOwned && { isOwned }) }
     if (!isOwned && hasWaited) delete fields.session // another primary would wait as long again for its owner
@@ -194,9 +195,25 @@ class HandoffLedger {
     })
   }
 
-  /** The connection is its receiver's, also if this process dies. @param {Entry} entry */
-  #note ({ receiver, socket }) {
-    if (receiver && socket.fd >= 0) this.#addon?.own(socket.fd, receiver.pid)
+  /**
+   * The connection is this process's, also if the primary dies.
+   *
+   * @param {Entry} entry @param {WorkerHandle | null} [owner] by default its receiver; null: none is asked
+   */
+  #note ({ receiver, socket }, owner = receiver) {
+    if (owner && socket.fd >= 0) this.#addon?.own(socket.fd, owner.pid)
+  }
+
+  /** @param {Entry} entry whose receiver does not have it */
+  #takeBack (entry) {
+    if (entry.receiver && entry.place !== 'held' && this.#peers.has(entry.receiver)) this.#note(entry, entry.sender)
+    entry.takeBack()
+  }
+
+  /** By another primary that has died, before it took it back. @param {Entry} entry lent */
+  #isGiven ({ socket }) {
+    const owner = socket.fd >= 0 ? this.#addon?.owner(socket.fd) : undefined
+    return owner === undefined || owner === process.pid
   }
 
   /** @param {WorkerHandle} handle @param {{ id: number, ok: boolean, row?: number }} answer */
@@ -247,7 +264,7 @@ class HandoffLedger {
   /** @param {Entry} entry */
   #refused (entry) {
     this.totals.refused++
-    entry.takeBack()
+    this.#takeBack(entry)
     this.#place(entry)
   }
 
@@ -259,7 +276,7 @@ class HandoffLedger {
     // Another primary may wait for the owner, too
     if (session === undefined || !this.#peers.has(receiver)) this.placement.timedOut(receiver)
     this.totals.takenBack++
-    entry.takeBack()
+    this.#takeBack(entry)
     this.look()
   }
 
@@ -269,9 +286,11 @@ class HandoffLedger {
     for (const entry of this.#entries.values()) {
       if (entry.receiver === handle) {
         this.totals.takenBack++
-        entry.takeBack()
+        this.#takeBack(entry)
       }
-      if (entry.sender === handle && entry.place !== 'held') this.#hold(entry)
+      if (entry.sender !== handle || entry.place === 'held') continue
+      if (entry.isLent && !this.#isGiven(entry)) this.#decided(entry, false)
+      else this.#hold(entry)
     }
     this.look()
   }

@@ -202,14 +202,14 @@ class Handoff {
   /**
    * The primary has exited, and says no more: each connection is the one's to which it was given last.
    *
-   * @param {boolean} isCertain see relinquish()
+   * @param {boolean} isSucceeded another primary has had what was offered
    */
-  endAll (isCertain) {
+  endAll (isSucceeded) {
     for (const [id, { parcel }] of this.#held) {
       if (parcel) parcel.isFollowed = false
       this.#settle(id, this.#ownerOf(parcel) === process.pid)
     }
-    this.relinquish(isCertain)
+    this.relinquish(this.#addon !== null || !isSucceeded)
   }
 
   /** @param {Connection} connection @param {'moved' | 'unacked'} fate */

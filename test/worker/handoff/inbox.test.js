@@ -3,6 +3,7 @@
 const { once } = require('node:events')
 const net = require('node:net')
 const t = require('tap')
+const { loadAddon } = require('../../../lib/native/addon')
 const { KEY, received, turn, workerParts } = require('../../support/worker-parts')
 
 const HEAD = 'GET /asked HTTP/1.1\r\nHost: here\r\n\r\n'
@@ -169,13 +170,18 @@ t.test('the bytes of a parcel are served with what follows them, byte for byte',
   }
 })
 
-t.test('when the primary has exited, held connections are ours', async t => {
+t.test('when the primary has exited, held connections are ours that it had given to this worker', { skip: loadAddon().missing ?? false }, async t => {
+  const { addon } = loadAddon()
   const worker = await workerParts(t)
-  const { client, handle } = await worker.connectElsewhere()
-  worker.receive.move(adopt(1), handle)
-  worker.handoff.endAll(true)
-  client.write(HEAD)
-  t.match(await received(client, '/asked'), /200 OK/)
+  const [ours, others] = [await worker.connectElsewhere(), await worker.connectElsewhere()]
+  worker.receive.move(adopt(1), ours.handle)
+  worker.receive.move(adopt(2), others.handle)
+  addon.own(ours.handle.fd, process.pid)
+  addon.own(others.handle.fd, process.ppid)
+  worker.handoff.endAll(false)
+  ours.client.write(HEAD)
+  t.match(await received(ours.client, '/asked'), /200 OK/)
+  t.ok(others.handle.fd < 0, 'it is closed')
 })
 
 t.test('closing the inbox spares a connection that has not been polled yet: a request may be there already', async t => {
