@@ -193,13 +193,12 @@ function unit ({ name, options, flags, app, args, folder, env, user, port, write
   })
   // enable links a file by its path
   const isLinked = write !== undefined && path.resolve(write) !== '/etc/systemd/system'
-  const where = units.filter(({ file }) => !file.endsWith('.env'))
-    .map(({ file }) => isLinked ? path.resolve(write, file) : file).join(' ')
-  const both = units.filter(({ file }) => !file.endsWith('.env')).map(({ file }) => file).toReversed().join(' ')
+  const files = units.map(({ file }) => file).filter(file => !file.endsWith('.env'))
+  const where = files.map(file => isLinked ? path.resolve(write, file) : file).join(' ')
   return {
     units,
     next: `then: systemctl daemon-reload; systemctl enable --now ${where}; and recycle status ${name}; ` +
-      `systemctl stop ${both} stops it`
+      `systemctl stop ${files.toReversed().join(' ')} stops it`
   }
 }
 
