@@ -26,13 +26,13 @@ const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
 const { missingForHandoff } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
+const { Descriptor } = require('../../native/descriptor')
 const { callApp } = require('../call-app')
 
 // The default of listen(), 511, is soon full in a connection storm; the kernel caps this at net.core.somaxconn.
 const BACKLOG = 4096
 const EMPTYING_MS = 250
 const { addon } = loadAddon() // before the app can delete it
-const SERVER = 1 // of a handle, what it is: the same number for TCP and for pipes
 
 /**
  * Emits `listen` when the app's server listens, `close` when the app has closed it, `exhausted` when no descriptor was
@@ -190,11 +190,7 @@ class Acceptor extends EventEmitter {
   /** @returns {any} a listening handle of the same socket; null: there is none, or no descriptor is left for it */
   #copy () {
     try {
-      const fd = this.fd < 0 ? undefined : addon?.duplicate(this.fd)
-      if (fd === undefined) return null
-      const handle = new this.#handleClass(SERVER)
-      handle.open(fd)
-      return handle
+      return addon && this.fd >= 0 ? this.handleOf(new Descriptor(addon.duplicate(this.fd))) : null
     } catch {
       return null
     }
