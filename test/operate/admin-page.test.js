@@ -156,8 +156,10 @@ t.test('the live page', { skip: lacking }, async t => {
     t.equal(await sizing(), 'Auto: 2 to 4 workers by the load.')
     t.match(await figures(), [/^busy [\d.]+$/, 'ready 2', 'wanted 2', 'min 2', 'max 4'])
 
+    const other = await page.locator('.strip[aria-label="Slot 0"] canvas').elementHandle()
     await supervisor.scale(3)
     await page.waitForSelector('.strip[aria-label="Slot 2"] canvas')
+    t.equal(await other.evaluate(canvas => canvas.isConnected), true, 'the other plots are not drawn anew')
     await until(page, 'wanted 3', '.strip[aria-label="Workers"] .key')
     t.match(await sizing(), /^Pinned at 3 workers; by the load it would be 2 to 4\. Last change \d+ s ago: 2 → 3, reason requested\.$/)
     t.equal((await figures())[1], 'ready 3')

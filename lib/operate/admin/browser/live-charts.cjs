@@ -13,6 +13,8 @@ class LiveCharts {
   #plots = new Plots({ from: 0, to: 1, isLive: true })
   /** The title of each figure's plot. */
   #figures = new Map()
+  /** By the shape of what they show: where a slot is added, the other plots stay, and the pointer on one of them. */
+  #drawn = new Map()
   #shape = ''
   #sizing = h('p.hint')
 
@@ -22,7 +24,7 @@ class LiveCharts {
     const load = autoscale === null ? busy(series.client, size.wanted) : workers(series.client, autoscale)
     const slots = strips(report, series.memory)
     this.#sizing.textContent = sizing(size, autoscale, t)
-    const shape = JSON.stringify([...traffic, load, ...slots].map(({ title, lines }) => [title, lines.length]))
+    const shape = JSON.stringify([...traffic, load, ...slots].map(shapeOf))
     if (shape !== this.#shape) this.#build(report, series, range, traffic, load, slots)
     this.#shape = shape
     const whats = new Map([...traffic, load, ...slots].map(what => [what.title, what]))
@@ -30,11 +32,14 @@ class LiveCharts {
   }
 
   #build (report, series, range, traffic, load, slots) {
-    this.#plots.clear()
-    this.#plots.range = range
+    if (this.#drawn.size === 0) this.#plots.range = range
+    const before = this.#drawn
+    this.#drawn = new Map()
     this.#figures.clear()
     const draw = what => {
-      const figure = this.#plots.add(what)
+      const shape = shapeOf(what)
+      const figure = before.get(shape) ?? this.#plots.add(what)
+      this.#drawn.set(shape, figure)
       this.#figures.set(figure, what.title)
       return figure
     }
@@ -47,7 +52,12 @@ class LiveCharts {
       h('div.panel', {}, [draw(load)]),
       h('h2', {}, ['Memory by slot']), ...[budgetHint(series.memory)].filter(hint => hint !== null), memory
     )
+    this.#plots.keep(new Set(this.#drawn.values()))
   }
+}
+
+function shapeOf ({ title, lines, isLast }) {
+  return JSON.stringify([title, lines.length, isLast === true])
 }
 
 /**

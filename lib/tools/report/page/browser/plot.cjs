@@ -89,16 +89,20 @@ class Plots {
     return matchMedia('(hover: hover)').matches && [...this.#plots.values()].some(({ body }) => body.matches(':hover'))
   }
 
-  /** Removes every plot. */
-  clear () {
-    for (const { u } of this.#plots.values()) u?.destroy()
-    this.#plots.clear()
+  /** Removes every other plot. @param {Set<HTMLElement>} figures */
+  keep (figures) {
+    for (const [figure, { u }] of this.#plots) {
+      if (figures.has(figure)) continue
+      u?.destroy()
+      this.#plots.delete(figure)
+    }
   }
 
   #draw (plot, width) {
     const { what, body } = plot
     if (body.clientWidth === 0) return
-    const zoomed = plot.u ? { min: plot.u.scales.x.min, max: plot.u.scales.x.max } : null
+    const { u } = plot.u ? plot : [...this.#plots.values()].find(({ u }) => u) ?? plot
+    const zoomed = u && { min: u.scales.x.min, max: u.scales.x.max }
     plot.u?.destroy()
     const options = this.#options(plot, width ?? body.clientWidth, zoomed)
     plot.u = new uPlot(options, what.data, body) // eslint-disable-line new-cap
