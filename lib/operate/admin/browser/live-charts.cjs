@@ -17,6 +17,7 @@ class LiveCharts {
   #drawn = new Map()
   #shape = ''
   #sizing = h('p.hint')
+  #panels = { traffic: h('div.panel'), load: h('div.panel'), memory: h('div.panel') }
 
   /** @param {import('./state.cjs').State} state */
   show ({ t, report, series, range, size, autoscale }) {
@@ -43,17 +44,29 @@ class LiveCharts {
       this.#figures.set(figure, what.title)
       return figure
     }
-    const memory = h('div.panel', {}, slots.slice(0, MOST_SLOTS_AT_ONCE).map(draw))
     const rest = slots.slice(MOST_SLOTS_AT_ONCE)
-    if (rest.length > 0) memory.append(moreSlots(rest.length, () => rest.map(draw)))
-    this.element.replaceChildren(
-      h('h2', {}, ['Traffic']), legend({ ...report, crashEvents: [null] }), h('div.panel', {}, traffic.map(draw)),
-      h('h2', {}, [load.title === 'Load' ? 'Load' : 'Workers and load']), this.#sizing,
-      h('div.panel', {}, [draw(load)]),
-      h('h2', {}, ['Memory by slot']), ...[budgetHint(series.memory)].filter(hint => hint !== null), memory
-    )
+    const panels = this.#panels
+    arrange(panels.traffic, traffic.map(draw))
+    arrange(panels.load, [draw(load)])
+    arrange(panels.memory, [
+      ...slots.slice(0, MOST_SLOTS_AT_ONCE).map(draw),
+      ...rest.length > 0 ? [moreSlots(rest.length, () => rest.map(draw))] : []
+    ])
+    arrange(this.element, [
+      h('h2', {}, ['Traffic']), legend({ ...report, crashEvents: [null] }), panels.traffic,
+      h('h2', {}, [load.title === 'Load' ? 'Load' : 'Workers and load']), this.#sizing, panels.load,
+      h('h2', {}, ['Memory by slot']), ...[budgetHint(series.memory)].filter(hint => hint !== null), panels.memory
+    ])
     this.#plots.keep(new Set(this.#drawn.values()))
   }
+}
+
+/** Like replaceChildren, but a child that stays is not taken out: the pointer remains on it. */
+function arrange (parent, children) {
+  for (const child of [...parent.children]) if (!children.includes(child)) child.remove()
+  children.forEach((child, i) => {
+    if (parent.children[i] !== child) parent.insertBefore(child, parent.children[i] ?? null)
+  })
 }
 
 function shapeOf ({ title, lines, isLast }) {
