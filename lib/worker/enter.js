@@ -81,7 +81,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   offerRebalance({ channel, state, tracker, sender })
   offerProfile(channel)
   tellRequestsInFlight({ channel, tracker })
-  const pauses = new GcPauses()
+  const pauses = new GcPauses(work => tracker.once('request', work))
   const kernel = {
     channel,
     tracker,

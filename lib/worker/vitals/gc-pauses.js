@@ -9,7 +9,7 @@
  */
 
 const { constants, performance, PerformanceObserver } = require('node:perf_hooks')
-const { setInterval } = require('node:timers')
+const { clearInterval, setInterval } = require('node:timers')
 const { getHeapSpaceStatistics, getHeapStatistics } = require('node:v8')
 const { NO_DELAYS } = require('../../core/gc-pauses')
 
@@ -18,11 +18,14 @@ const MARKING_BEGINS = constants.NODE_PERFORMANCE_GC_INCREMENTAL
 const WEAK_CALLBACKS = constants.NODE_PERFORMANCE_GC_WEAKCB
 
 /**
- * How often the clock is read; a lag is reported up to this much too short. An idle process spends 1 to 2 ms of CPU a
- * second on it, a busy one far less. monitorEventLoopDelay() is cheaper, but each reset discards the delay that is
- * under way, which is the one that made a heartbeat late.
+ * How often the clock is read; a lag is reported up to this much too short. monitorEventLoopDelay() is cheaper, but
+ * each reset discards the delay that is under way, which is the one that made a heartbeat late.
  */
 const LOOK_MS = 50
+/** The same of an idle worker: half of its CPU time was for looks. No lag is longer than the loop is active. */
+const IDLE_LOOK_MS = 500
+const IDLE_MS = 10 // of activity in that time
+const IDLE_AFTER = 20 // times in turn, so that a job every few seconds is seen
 
 class GcPauses {
   /** @type {((hasMarkSweep: boolean) => void)[]} */
@@ -30,10 +33,17 @@ class GcPauses {
   #gc = structuredClone(NO_DELAYS.gc)
   #last = this.#gc.scavenges
   #lookedAt = performance.now()
+  #everyMs = LOOK_MS
+  #looks = 0
+  #idleTimes = 0
+  #elu = performance.eventLoopUtilization()
+  #isAwaitingWork = false
   #longestLagMs = 0
 
-  constructor () {
-    setInterval(() => this.look(performance.now()), LOOK_MS).unref()
+  /** @param {(work: () => void) => void} awaitWork calls `work` before the next request is handled */
+  constructor (awaitWork = () => {}) {
+    this.awaitWork = awaitWork
+    this.timer = this.#start()
     new PerformanceObserver(list => {
       const { count } = this.#gc.markSweeps
       for (const entry of list.getEntries()) this.#add(/** @type {any} */ (entry).detail.kind, entry.duration)
@@ -60,10 +70,36 @@ class GcPauses {
     return taken
   }
 
-  /** To be called every 50 ms: what is beyond that is the delay. @param {number} now by performance.now() */
+  #start () {
+    return setInterval(() => this.look(performance.now()), this.#everyMs).unref()
+  }
+
+  /** To be called at an interval: what is beyond that is the delay. @param {number} now by performance.now() */
   look (now) {
-    this.#longestLagMs = Math.max(this.#longestLagMs, now - this.#lookedAt - LOOK_MS)
+    this.#longestLagMs = Math.max(this.#longestLagMs, now - this.#lookedAt - this.#everyMs)
     this.#lookedAt = now
+    if (++this.#looks * this.#everyMs < IDLE_LOOK_MS) return
+    this.#looks = 0
+    const { active } = performance.eventLoopUtilization(this.#elu)
+    this.#elu = performance.eventLoopUtilization()
+    this.#idleTimes = active < IDLE_MS ? this.#idleTimes + 1 : 0
+    this.#lookEvery(this.#idleTimes < IDLE_AFTER ? LOOK_MS : IDLE_LOOK_MS)
+  }
+
+  /** @param {number} ms */
+  #lookEvery (ms) {
+    if (ms === this.#everyMs) return
+    this.#everyMs = ms
+    clearInterval(this.timer)
+    this.timer = this.#start()
+    if (ms === LOOK_MS || this.#isAwaitingWork) return
+    this.#isAwaitingWork = true
+    this.awaitWork(() => {
+      this.#isAwaitingWork = false
+      this.#lookedAt = performance.now()
+      this.#idleTimes = 0
+      this.#lookEvery(LOOK_MS)
+    })
   }
 
   /** @param {number} kind @param {number} ms */

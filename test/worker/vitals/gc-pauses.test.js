@@ -10,6 +10,13 @@ const { GcPauses } = require('../../../lib/worker/vitals/gc-pauses')
 v8.setFlagsFromString('--expose-gc')
 const collect = vm.runInNewContext('gc')
 
+/** @param {any} t @param {(work: () => void) => void} [awaitWork] */
+function start (t, awaitWork) {
+  const pauses = new GcPauses(awaitWork)
+  t.teardown(() => clearInterval(pauses.timer))
+  return pauses
+}
+
 /** Collections are reported a turn of the loop later. @param {GcPauses} pauses @param {(gc: any) => boolean} isSo */
 async function takeUntil (pauses, isSo) {
   for (;;) {
@@ -20,7 +27,7 @@ async function takeUntil (pauses, isSo) {
 }
 
 t.test('mark-sweeps and scavenges are counted apart; counts and totals accumulate, the longest is reset', async t => {
-  const pauses = new GcPauses()
+  const pauses = start(t)
   collect()
   const { markSweeps } = await takeUntil(pauses, gc => gc.markSweeps.count > 0)
   t.ok(markSweeps.longestMs > 0)
@@ -37,7 +44,7 @@ t.test('mark-sweeps and scavenges are counted apart; counts and totals accumulat
 })
 
 t.test('the longest delay of the event loop, reported once', t => {
-  const pauses = new GcPauses()
+  const pauses = start(t)
   let now = performance.now() + 1e6
   pauses.look(now)
   pauses.take()
@@ -49,12 +56,39 @@ t.test('the longest delay of the event loop, reported once', t => {
 })
 
 t.test('the event loop is looked at while it runs', async t => {
-  const pauses = new GcPauses()
+  const pauses = start(t)
   await turn()
   pauses.take()
   for (const until = performance.now() + 300; performance.now() < until;);
   while (pauses.take().loopLagMs < 200) await turn() // tap's timeout bounds it
   t.pass('it was late')
+})
+
+t.test('an idle loop is looked at less often, until the next request', async t => {
+  /** @type {(() => void)[]} */
+  const waiting = []
+  const pauses = start(t, work => waiting.push(work))
+  let now = performance.now()
+  const look = (/** @type {number} */ times) => { for (let i = 0; i < times; i++) pauses.look(now += 50) }
+  const block = () => { for (const until = performance.now() + 100; performance.now() < until;); }
+  for (let i = 0; i < 5; i++) {
+    look(190)
+    await turn()
+    block() // as a job does every ten seconds
+    await turn()
+  }
+  t.equal(waiting.length, 0)
+  // Bounded by the timeout of tap
+  const lookUntil = (/** @type {number} */ count) => { while (waiting.length < count) look(1) }
+  lookUntil(1)
+  pauses.take()
+  pauses.look(now += 800)
+  t.equal(pauses.take().loopLagMs, 300)
+  waiting[0]()
+  pauses.look(now = performance.now() + 350)
+  t.ok(pauses.take().loopLagMs > 290, 'of the request')
+  lookUntil(2)
+  t.pass('idle again')
 })
 
 t.test('it does not keep a process alive', async t => {
