@@ -46,7 +46,7 @@ export interface FleetOptions {
   stopTimeout?: string
   /** Node or V8 flag for the workers; repeatable (default: none) */
   nodeOption?: string[] | string
-  /** drain by Connection: close instead of moving keep-alive connections to a sibling (default: on) */
+  /** at a replacement close keep-alive connections after their next response, in place of moving them (default: on) */
   handoff?: boolean
   /** safe: at the drain timeout a GET, HEAD or OPTIONS request that is not answered moves to another worker, in place of being cut (default: safe) */
   replay?: 'off' | 'safe'

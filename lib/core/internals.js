@@ -37,6 +37,7 @@
  * | `socket.parser.maxHeaderPairs`         | replay: whether the parser has left out headers                       |
  * | `kOnMessageBegin`, `kOnExecute`        | head-bytes: a head begins, a chunk is read                            |
  * | `parser.onIncoming`                    | sticky: a head has ended                                              |
+ * | `socket.push()`, `socket.parser` is set | preface: what the app reads before http has the socket        |
  * | `server._connections`, `_emitCloseIfDrained()` | inbox: counts adopted connections                             |
  * | `response.shouldKeepAlive`             | close-notice: makes Node send `Connection: close`                     |
  * | `response._header`                     | event streams; canary: a response without a body                      |

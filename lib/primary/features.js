@@ -88,11 +88,12 @@ class RunningFeatures {
    * A worker has adopted this connection, and has noted it by `copy`.
    *
    * @param {WorkerHandle} handle @param {import('../worker/connections/parcel').Copy} copy
-   * @param {any} socket its descriptor, which is given away @param {string} key
+   * @param {any} socket its descriptor, which is given away
+   * @param {import('../tables/message').ParcelFields} parcel with which it came
    */
-  kept (handle, copy, socket, key) {
+  kept (handle, copy, socket, parcel) {
     const failover = this.#named('failover')
-    if (failover?.kept) failover.kept(handle, copy, socket, key)
+    if (failover?.kept) failover.kept(handle, copy, socket, parcel)
     else socket.close()
   }
 

@@ -13,6 +13,7 @@
  * @property {string} key the server that it belongs to
  * @property {number | null} leftMs what is left of its keep-alive timeout; null: for ever
  * @property {string} [bytes] received from the client, and not answered, in base64
+ * @property {string} [preface] what the app reads before them: a header of the PROXY protocol, in base64
  * @property {number} [replayed] how many workers have had the request in them
  * @property {number} [deaths] how many of these have died meanwhile
  * @property {string} [session] of its latest request, where requests belong to any
@@ -41,6 +42,7 @@ const { FEATURES, beatOf } = require('../features')
 const { ACCOUNT } = require('../core/account')
 const { LONGEST_ERROR, LONGEST_WISH, MOST_REQUESTS } = require('../core/envelope')
 const { GC, NO_DELAYS } = require('../core/gc-pauses')
+const { LONGEST_PREFACE } = require('../core/proxy-protocol')
 const { LONGEST_REQUEST } = require('../core/request-name')
 const shapes = require('../core/shape')
 
@@ -71,7 +73,10 @@ const query = record({
 const placed = {
   session: optional(text(LONGEST_SESSION)), isOwned: optional(flag), load: optional(ratio), byLoad: optional(flag)
 }
-const ofRequest = { bytes: optional(text(LONGEST_BYTES)), replayed: optional(count), deaths: optional(count) }
+const ofRequest = {
+  bytes: optional(text(LONGEST_BYTES)), preface: optional(text(LONGEST_PREFACE)),
+  replayed: optional(count), deaths: optional(count)
+}
 const ofApp = { kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES)), isFollowed: optional(flag) }
 const parcelFields = { key: name, leftMs: orNull(duration), ...ofRequest, ...placed, row: optional(count), ...ofApp }
 const ofTask = {

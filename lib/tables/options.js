@@ -79,7 +79,7 @@ const OF_KERNEL = [
   row('nodeOption', '--node-option <flag>', types.list(), [], 'none',
     'Node or V8 flag for the workers; repeatable', 'nodeOptions'),
   row('handoff', '--no-handoff', types.boolean(), true, 'on',
-    'drain by Connection: close instead of moving keep-alive connections to a sibling'),
+    'at a replacement close keep-alive connections after their next response, in place of moving them'),
   row('replay', '--replay <off|safe>', types.oneOf('off', 'safe'), 'safe', 'safe', 'safe: at the drain timeout ' +
     'a GET, HEAD or OPTIONS request that is not answered moves to another worker, in place of being cut'),
   row('replayAfter', '--replay-after <time>', types.time(0, '0'), null, 'the drain timeout',

@@ -13,6 +13,7 @@ const t = require('tap')
 const { startFleet, freePort, sumOfEnds } = require('../support/fleet')
 const { get } = require('../support/client')
 const { Load } = require('../support/load')
+const { becomesTrue } = require('../support/processes')
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 const OPTIONS = { workers: 1, interval: '100ms', drainTimeout: '10s' }
@@ -89,21 +90,54 @@ t.test('an app that writes Connection: keep-alive itself, in an object or in an 
   assertAccount(t, await recycled)
 })
 
-t.test('connections of which the app reads the first bytes itself (PROXY protocol) do not move, and this is said once', async t => {
+/** @param {number} i @param {string} [request] */
+const proxied = (i, request = GET) => `PROXY TCP4 10.1.1.${i} 10.0.0.1 5000 80\r\n${request}`
+
+t.test('connections with a header of the PROXY protocol move with it, idle or not, at a replacement and as their worker dies', async t => {
+  for (const options of [{}, { handoff: false }]) {
+    const { port, supervisor, events } = await startUnusual(t, 'proxied', { workers: 2, ...options })
+    const clients = [1, 2, 3, 4, 5, 6].map(i => ({ i, ...talk(net.connect(port, '127.0.0.1')) }))
+    const late = talk(net.connect(port, '127.0.0.1')) // nothing has been read of it
+    for (const { i, say } of clients) t.match(await say(proxied(i)), `PROXY TCP4 10.1.1.${i} `)
+    const covered = () => becomesTrue(() => supervisor.status().failover.connections === clients.length + 1)
+    t.ok(await covered())
+    if (options.handoff !== false) t.match(await supervisor.recycle(0), { cut: 0, lost: false, closedAfterResponse: 0 })
+    for (let kills = 0; kills < 3; kills++) {
+      const answers = clients.map(async ({ i, say }) => {
+        const text = kills === 2 ? GET : 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n'
+        t.match(await say(text), `PROXY TCP4 10.1.1.${i} `, `kill ${kills}`)
+      })
+      if (kills < 2) await setTimeout(100)
+      const { pid } = supervisor.status().workers.sort((a, b) => b.connections - a.connections)[0]
+      process.kill(pid, 'SIGKILL')
+      await Promise.all(answers)
+      t.match(await events.until('worker.crash', { where: line => line.pid === pid }), { answered: 0, cut: 0 })
+      await events.until('worker.ready', { count: 2 + kills + 1 + (options.handoff === false ? 0 : 1) })
+      t.ok(await covered())
+    }
+    t.match(await late.say(proxied(9)), 'PROXY TCP4 10.1.1.9 ')
+    t.ok(clients.every(({ socket }) => !socket.destroyed), 'each client has the connection that it opened')
+    t.same(events.all('fleet.warning').filter(({ warning }) => warning === 'no-handoff'), [])
+    for (const { socket } of [...clients, late]) socket.destroy()
+    await supervisor.stop()
+  }
+})
+
+t.test('connections of which the app reads first bytes of its own do not move, and this is said once', async t => {
   const { port, supervisor, events } = await startUnusual(t, 'proxied')
   const clients = [1, 2, 3].map(i => ({ i, ...talk(net.connect(port, '127.0.0.1')) }))
-  for (const { i, say } of clients) t.match(await say(`PROXY TCP4 10.1.1.${i} 10.0.0.1 5000 80\r\n${GET}`), `PROXY TCP4 10.1.1.${i} `)
+  for (const { i, say } of clients) t.match(await say(`HELLO ${i}\r\n${GET}`), `HELLO ${i} `)
   const recycled = supervisor.recycle(0)
   await events.until('worker.drain')
   for (const { i, say } of clients) {
     const last = await say(GET)
-    t.match(last, `PROXY TCP4 10.1.1.${i} `)
+    t.match(last, `HELLO ${i} `)
     t.match(last, /Connection: close/)
   }
   const line = await recycled
   assertAccount(t, line)
   t.match(line, { moved: 0, closedAfterResponse: 3 })
-  await talk(net.connect(port, '127.0.0.1')).say(`PROXY UNKNOWN\r\n${GET}`)
+  await talk(net.connect(port, '127.0.0.1')).say(`HELLO 4\r\n${GET}`)
   await supervisor.recycle(0)
   t.match(events.all('fleet.warning').filter(({ warning }) => warning === 'no-handoff'), [{ missing: /first bytes/ }])
   t.equal(events.all('worker.crash').length, 0)

@@ -22,6 +22,7 @@ const ROWS_OF_BLOCK = BLOCK_BYTES / ROW_BYTES
  * @property {Row} row
  * @property {string} key
  * @property {number | null | undefined} idleMs undefined: not known
+ * @property {string} [preface] what its app reads before http, base64
  */
 
 class Holdings {
@@ -36,6 +37,8 @@ class Holdings {
    * @type {Map<number, Socket>}
    */
   #handles = new Map()
+  /** Of connections that have one, by their rows. @type {Map<number, string>} */
+  #prefaces = new Map()
   /** The servers. @type {{ key: string, idleMs: number | null | undefined }[]} */
   #known = []
   /** Their indices, by their keys. @type {Map<string, number>} */
@@ -61,9 +64,9 @@ class Holdings {
 
   /**
    * @param {Copy} copy @param {number | Socket} socket ours from here on
-   * @param {string} key @param {number | null} [idleMs]
+   * @param {string} key @param {number | null} [idleMs] @param {string} [preface]
    */
-  begin ({ row, serial }, socket, key, idleMs) {
+  begin ({ row, serial }, socket, key, idleMs, preface = '') {
     const taken = typeof socket === 'number' ? socket : socket.take?.() ?? -1
     const fd = taken === -1 && typeof socket === 'object' ? socket.fd : taken
     if (fd < 0 || row >= MOST_ROWS) {
@@ -74,6 +77,7 @@ class Holdings {
     this.#serials[row] = serial
     this.#descriptors[row] = fd + 1
     this.#servers[row] = this.#serverOf(key, idleMs)
+    if (preface !== '') this.#prefaces.set(row, preface)
     if (typeof socket === 'object' && taken === -1) this.#handles.set(row, socket)
     this.count++
   }
@@ -92,6 +96,7 @@ class Holdings {
   #take (row) {
     const socket = this.#handles.get(row) ?? new Descriptor(this.#descriptors[row] - 1)
     this.#handles.delete(row)
+    this.#prefaces.delete(row)
     this.#descriptors[row] = 0
     this.count--
     return socket
@@ -129,11 +134,12 @@ class Holdings {
     let bytes = null
     for (let row = 0; row < this.#descriptors.length; row++) {
       if (this.#descriptors[row] === 0) continue
+      const preface = this.#prefaces.get(row)
       const socket = this.#take(row)
       const [block, at] = [Math.floor(row / ROWS_OF_BLOCK), row % ROWS_OF_BLOCK]
       if (block !== latest) [latest, bytes] = [block, this.readAt(block * BLOCK_BYTES, BLOCK_BYTES)]
       const read = bytes && readRow(new DataView(bytes.buffer, bytes.byteOffset, BLOCK_BYTES), at * ROW_BYTES)
-      if (read?.serial === this.#serials[row]) yield { socket, row: read, ...this.#known[this.#servers[row]] }
+      if (read?.serial === this.#serials[row]) yield { socket, row: read, ...this.#known[this.#servers[row]], preface }
       else socket.close() // the worker has closed it
     }
   }

@@ -8,13 +8,16 @@
  * @property {string} [key] the server of those that have begun
  * @property {number | null} [idleMs] how long that lets a connection be idle; null: for ever
  * @property {number[]} [begun] rows and serials in turn, in the order of the descriptors
+ * @property {string[]} [prefaces] what the app has read of each before http, base64; missing: of none
  * @property {number[]} [ended] rows and serials in turn
  */
 
+const { LONGEST_PREFACE } = require('../../core/proxy-protocol')
 const { count, duration, listOf, optional, orNull, record, text } = require('../../core/shape')
 
 const MEMORY = 'memory'
 const MOST_DESCRIPTORS = 128
+const MOST_PREFACES = 24 // with a packet shorter than 32 KiB
 const MOST_ENDED = 1000
 const TICK_MS = 25 // between two sendings of a worker: what lives for less is never told
 
@@ -22,6 +25,7 @@ const SHAPE = record({
   key: optional(text(8192)),
   idleMs: optional(orNull(duration)),
   begun: optional(listOf(count, 2 * MOST_DESCRIPTORS)),
+  prefaces: optional(listOf(text(LONGEST_PREFACE), MOST_PREFACES)),
   ended: optional(listOf(count, 2 * MOST_ENDED))
 })
 
@@ -40,4 +44,4 @@ function decode (text) {
   }
 }
 
-module.exports = { MEMORY, MOST_DESCRIPTORS, MOST_ENDED, TICK_MS, encode, decode }
+module.exports = { MEMORY, MOST_DESCRIPTORS, MOST_PREFACES, MOST_ENDED, TICK_MS, encode, decode }

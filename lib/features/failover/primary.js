@@ -18,6 +18,7 @@ const { Settlement } = require('./settlement')
 const { Suspects } = require('./suspects')
 /** @import { Outcome } from '../../core/account' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { ParcelFields } from '../../tables/message' */
 /** @import { Copy } from '../../worker/connections/parcel' */
 /** @import { Parts } from '../../primary/parts' */
 /** @import { PrimaryPart } from '../interface' */
@@ -104,11 +105,11 @@ class Failover {
         continue
       }
       const packet = decode(text)
-      const { ended = [], begun = [], key = '', idleMs = null } = packet ?? {}
+      const { ended = [], begun = [], prefaces = [], key = '', idleMs = null } = packet ?? {}
       for (let i = 0; i < ended.length; i += 2) holdings.end(ended[i], ended[i + 1])
       descriptors.forEach((fd, i) => {
         if (2 * i + 1 >= begun.length || --room < 0) return fs.closeSync(fd)
-        holdings.begin({ row: begun[2 * i], serial: begun[2 * i + 1] }, fd, key, idleMs)
+        holdings.begin({ row: begun[2 * i], serial: begun[2 * i + 1] }, fd, key, idleMs, prefaces[i])
       })
     }
     if (room < 0) this.#tell()
@@ -118,14 +119,14 @@ class Failover {
   /**
    * A worker reads this connection from here on.
    *
-   * @param {WorkerHandle} handle @param {Copy} copy @param {any} socket @param {string} key
+   * @param {WorkerHandle} handle @param {Copy} copy @param {any} socket @param {ParcelFields} parcel
    */
-  kept (handle, copy, socket, key) {
+  kept (handle, copy, socket, { key, preface }) {
     this.suspects.kept(socket, handle, copy)
     const holdings = this.#holdings.get(handle)
     if (!holdings || this.#count >= this.most) return socket.close()
     this.#receive(holdings) // the end of the row's last connection may be on its way
-    holdings.begin(copy, socket, key)
+    holdings.begin(copy, socket, key, undefined, preface)
   }
 
   /** @param {WorkerHandle} handle @param {Copy} copy */

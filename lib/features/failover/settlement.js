@@ -76,7 +76,7 @@ class Settlement {
   }
 
   /** @param {Read} read @param {boolean} isBlocking its request is not given to another worker */
-  #settle ({ socket, row, key, idleMs, bytes, request }, isBlocking) {
+  #settle ({ socket, row, key, idleMs, preface, bytes, request }, isBlocking) {
     const { kernel, worker } = this
     const outcome = this.#outcome
     const { end, given, deaths, hasLeft } = decide(row, bytes, request, {
@@ -91,17 +91,18 @@ class Settlement {
     }
     if (end === 'closed') return socket.close()
     if (end === 'moved' || end === 'replayed') {
+      const parcel = { key, ...preface && { preface } }
       if (!given || !request) {
         const leftMs = idleMs === undefined ? IDLE_MS : idleMs
-        return kernel.ledger.give(worker, row.serial, { key, leftMs, ...deaths > 0 && { deaths } }, socket)
+        return kernel.ledger.give(worker, row.serial, { ...parcel, leftMs, ...deaths > 0 && { deaths } }, socket)
       }
-      const parcel = { key, deaths, ...this.#withBytes(given, request, end === 'replayed', socket) }
+      const withBytes = { ...parcel, deaths, ...this.#withBytes(given, request, end === 'replayed', socket) }
       const lost = (/** @type {Socket} */ socket) => this.#answer(socket, row)
       this.#suspects.push({
         socket,
         key,
         ageMs: request.ageMs,
-        give: apart => kernel.ledger.give(worker, row.serial, parcel, socket, { apart, lost })
+        give: apart => kernel.ledger.give(worker, row.serial, withBytes, socket, { apart, lost })
       })
       return
     }

@@ -14,7 +14,7 @@ const { performance } = require('node:perf_hooks')
 const { setTimeout } = require('node:timers')
 const { loadAddon } = require('../../native/addon')
 const { awaitEnd, noteAdopted, noteAgain, noteFresh, readOf } = require('./begin-note')
-const { MEMORY, MOST_DESCRIPTORS, MOST_ENDED, TICK_MS, encode } = require('./packet')
+const { MEMORY, MOST_DESCRIPTORS, MOST_PREFACES, MOST_ENDED, TICK_MS, encode } = require('./packet')
 const { ANSWERED, UNKNOWN } = require('./row')
 const { Table } = require('./table')
 const { tellLastWrites, watchWrites, forgetWrites } = require('./write-ahead')
@@ -158,13 +158,16 @@ class Duplicates {
       for (let i = 0; i < ended.length; i += 2) this.table.free(ended[i])
     }
     for (const [{ key, server }, connections] of fresh) {
-      for (let i = 0; i < connections.length; i += MOST_DESCRIPTORS) {
-        const some = connections.slice(i, i + MOST_DESCRIPTORS)
+      const hasPrefaces = connections.some(({ preface }) => preface.length > 0)
+      const most = hasPrefaces ? MOST_PREFACES : MOST_DESCRIPTORS
+      for (let i = 0; i < connections.length; i += most) {
+        const some = connections.slice(i, i + most)
+        const prefaces = hasPrefaces ? { prefaces: some.map(({ preface }) => preface.toString('base64')) } : {}
         const begun = some.flatMap(({ copy }) => copy ? [copy.row, copy.serial] : [])
         const { keepAliveTimeout, keepAliveTimeoutBuffer = 1000 } = /** @type {any} */ (server)
         const idleMs = keepAliveTimeout > 0 ? keepAliveTimeout + keepAliveTimeoutBuffer : null
         const isPassed = this.#pass(
-          { key, idleMs, begun }, some.map(({ socket }) => /** @type {any} */ (socket)._handle.fd)
+          { key, idleMs, begun, ...prefaces }, some.map(({ socket }) => /** @type {any} */ (socket)._handle.fd)
         )
         if (isPassed) continue
         for (const connection of some) this.#giveUp(connection)
@@ -224,8 +227,9 @@ class Duplicates {
 
 /** Plain HTTP/1 over TCP, which a sibling can go on with. @param {Connection} connection */
 function isSuited (connection) {
-  const { acceptor, stage, socket, session, secure, isPinned, isForeign } = connection
+  const { acceptor, stage, socket, head, isUntouched, session, secure, isPinned, isForeign } = connection
   if (stage !== 'served' && stage !== 'waiting') return false // one that is held, say, has no socket
+  if (stage === 'served' && head === null && !isUntouched) return false // what its app reads before http is not known
   const handle = /** @type {any} */ (socket)._handle
   return acceptor.isMovable && session === null && secure === null && !isPinned && !isForeign &&
     !connection.isEnding && typeof handle?.getpeername === 'function' && handle.fd >= 0

@@ -70,8 +70,8 @@ class HandoffLedger {
   /**
    * @param {{ fleet: Pick<import('../workers/fleet').Fleet, 'serving' | 'heirs' | 'successorOf' | 'isLeavingGap'>,
    *   stopping: { aborted: boolean }, owners: import('./no-owners').Owners, kept: (receiver: WorkerHandle, copy: Copy,
-   *   socket: any, key: string) => void }} deps `kept` takes our copy of a connection that a worker reads from here on,
-   *   and has noted there
+   *   socket: any, parcel: Entry['parcel']) => void }} deps `kept` takes our copy of a connection that a worker reads
+   *   from here on, and has noted there
    */
   constructor ({ fleet, stopping, owners, kept }) {
     this.fleet = fleet
@@ -249,7 +249,7 @@ class HandoffLedger {
 
   /** @param {Entry} entry */
   #keep (entry) {
-    const { id, sender, place, noted, parcel: { key } } = entry
+    const { id, sender, place, noted, parcel } = entry
     const receiver = /** @type {WorkerHandle} */ (entry.receiver)
     this.#note(entry)
     if (place === 'offered') tell(sender, id, { ok: true })
@@ -257,7 +257,7 @@ class HandoffLedger {
     this.#trails.link(entry, receiver)
     this.totals.moved++
     this.totals.moves[entry.reason]++
-    if (noted !== null) this.kept(receiver, { row: noted, serial: id }, entry.giveSocket(), key)
+    if (noted !== null) this.kept(receiver, { row: noted, serial: id }, entry.giveSocket(), parcel)
     this.#end(entry, 'here')
   }
 
@@ -366,11 +366,11 @@ class HandoffLedger {
 
   /** @param {Entry} entry offered or lent @param {{ isStalled: boolean, isOwner?: boolean }} how */
   #sendBack (entry, how) {
-    const { id, row, sender, parcel: { key } } = entry
+    const { id, row, sender, parcel } = entry
     const isOwn = entry.place === 'offered'
     if (isOwn) take(sender, id, { ok: false, ...how })
     else tell(sender, id, { ok: false, ...how })
-    if (row !== null) this.kept(sender, { row, serial: id }, entry.giveSocket(), key)
+    if (row !== null) this.kept(sender, { row, serial: id }, entry.giveSocket(), parcel)
     this.#end(entry, isOwn ? 'here' : 'gone')
   }
 

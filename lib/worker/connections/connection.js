@@ -48,6 +48,7 @@ const { isReplaySafe } = require('../../core/request-replay')
 
 /** @type {Readonly<Record<Stage, import('../../core/place').Place>>} */
 const PLACES = Object.freeze({ held: 'held', waiting: 'here', served: 'here', offered: 'offered', gone: 'gone' })
+const NOTHING = Buffer.alloc(0)
 const OF_PROCESS = 2 ** 31 // numbers
 const LASTING_MS = 1000
 const SETTLED_MS = 10_000 // for the app a move is a new connection
@@ -78,6 +79,8 @@ class Connection {
      * @type {import('./parcel').Parcel | null}
      */
     this.parcel = null
+    /** What the app has read of it before http: see preface.js. */
+    this.preface = /** @type {Buffer} */ (NOTHING)
     /** When its time in the inbox ends, ms, performance.now(); null: never. @type {number | null} */
     this.until = null
     /** The connection has waited for a whole poll for I/O: what had arrived before would have been read. */
@@ -263,7 +266,14 @@ class Connection {
 
   /** The protocol is the app's: a WebSocket, for example, or a raw TCP server. */
   get isForeign () {
-    return this.stage === 'served' && this.session === null && !this.isInHandshake && !this.top.parser
+    return this.stage === 'served' && this.session === null && !this.isInHandshake && !this.top.parser &&
+      !this.isUntouched
+  }
+
+  /** Nothing has passed in either direction, and http does not have it yet. */
+  get isUntouched () {
+    const { acceptor, head, socket } = this
+    return acceptor.isMovable && head === null && socket.bytesRead === 0 && socket.bytesWritten === 0
   }
 
   /** The protocol is the app's, which has said how it moves to another worker. */

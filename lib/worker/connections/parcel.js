@@ -9,6 +9,7 @@
  * @property {string} key the server that it belongs to
  * @property {number | null} leftMs how long its server would still let it be idle; null: for ever
  * @property {Buffer} bytes received from the client, and not yet parsed; or parsed, and not answered
+ * @property {Buffer} preface what the app reads before them
  * @property {number} replayed how many workers have had the request in `bytes`, and have not answered it
  * @property {number} deaths how many of these have died meanwhile, or have not caught an exception that may be its
  * @property {string | null} session with `--sticky`: the session of its latest request
@@ -47,8 +48,8 @@ const HEAD_END = /[^\r\n](?:\r?\n\r?\n|\r\r)/ // as lenient parsers take it, too
  * @returns {Parcel}
  */
 function pack (connection, request, packed) {
-  const { socket, acceptor: { key }, exchanges: [exchange], replayed, deaths, sessionId: session, copy, load, byLoad } =
-    connection
+  const { socket, acceptor: { key }, exchanges: [exchange], replayed, deaths } = connection
+  const { preface, sessionId: session, copy, load, byLoad } = connection
   const begun = packed?.unread ?? request ?? (exchange ? toWire(exchange.head) : NOTHING)
   const bytes = Buffer.concat([begun, takeUnread(socket)])
   const leftMs = packed || request || exchange ? null : timeLeft(connection) // a request that has come is waited for
@@ -56,7 +57,7 @@ function pack (connection, request, packed) {
   const more = { isOwned: false, row: copy && copy.row, load, byLoad, ...ofApp }
   const had = { replayed: replayed + (exchange ? 1 : 0), deaths: deaths + (exchange?.isSuspect ? 1 : 0) }
   const handle = ofApp.isFollowed ? takeHandle(socket) : detachHandle(socket)
-  return { handle, key, leftMs, bytes, ...had, session, ...more }
+  return { handle, key, leftMs, bytes, preface, ...had, session, ...more }
 }
 
 /** @param {Connection} connection whose socket is to be made of it @param {Parcel} parcel */
@@ -65,6 +66,7 @@ function unpack (connection, parcel) {
   connection.socket = /** @type {any} */ (null)
   connection.head = null
   connection.isAdopted = true
+  connection.preface = parcel.preface
   connection.replayed = parcel.replayed
   connection.deaths = parcel.deaths
   connection.sessionId = parcel.session
@@ -88,11 +90,14 @@ function takeUnread (socket) {
 }
 
 /** @param {Parcel} parcel @returns {ParcelFields} */
-function toFields ({ key, leftMs, bytes, replayed, deaths, session, row, load, byLoad, kind, state, isFollowed }) {
+function toFields (parcel) {
+  const { key, leftMs, bytes, preface, replayed, deaths, session, row, load, byLoad } = parcel
+  const { kind, state, isFollowed } = parcel
   return {
     key,
     leftMs,
     ...(bytes.length > 0 && { bytes: bytes.toString('base64') }),
+    ...(preface.length > 0 && { preface: preface.toString('base64') }),
     ...(replayed > 0 && { replayed }),
     ...(deaths > 0 && { deaths }),
     ...(session !== null && { session }),
@@ -107,7 +112,8 @@ function toFields ({ key, leftMs, bytes, replayed, deaths, session, row, load, b
 /** @param {ParcelFields} fields @param {any} handle @returns {Parcel} */
 function fromFields (
   {
-    key, leftMs, bytes, replayed = 0, deaths = 0, session, isOwned = false, load = 0, kind, state, isFollowed = false
+    key, leftMs, bytes, preface, replayed = 0, deaths = 0, session, isOwned = false, load = 0, kind, state,
+    isFollowed = false
   }, handle
 ) {
   const decode = (/** @type {string | undefined} */ text) => text === undefined ? NOTHING : Buffer.from(text, 'base64')
@@ -116,6 +122,7 @@ function fromFields (
     key,
     leftMs,
     bytes: decode(bytes),
+    preface: decode(preface),
     replayed,
     deaths,
     session: session ?? null,

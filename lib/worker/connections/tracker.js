@@ -17,6 +17,7 @@ const { Connection } = require('./connection')
 const { ConnectionList } = require('./connection-list')
 const { HeadBytes } = require('./head-bytes')
 const { pack, unpack } = require('./parcel')
+const { awaitParser } = require('./preface')
 const { Requests } = require('./requests')
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { Parcel } from './parcel' */
@@ -36,7 +37,7 @@ const { Requests } = require('./requests')
  */
 
 const kConnection = Symbol('recycle.connection')
-const READ_ELSEWHERE = 'the app reads the first bytes of each itself, as for the PROXY protocol'
+const READ_ELSEWHERE = 'the app reads the first bytes of each itself, and they are not of the PROXY protocol'
 const kIgnored = Symbol('recycle.ignored')
 
 /**
@@ -219,7 +220,8 @@ class ConnectionTracker extends EventEmitter {
     socket[kConnection] = connection
     this.#latest = connection
     if (connection === known) {
-      socket.unshift(connection.parcel?.bytes)
+      const { preface, parcel } = connection
+      socket.unshift(Buffer.concat([preface, /** @type {Parcel} */ (parcel).bytes]))
       Object.assign(connection, { socket, parcel: null, idleBytes: null })
     } else if (!this.#add(connection, socket._handle)) {
       socket.on('close', () => this.release(connection))
@@ -233,7 +235,20 @@ class ConnectionTracker extends EventEmitter {
     const connection = this.of(socket)
     if (!connection || socket.destroyed) return
     if (socket.parser) connection.head = new HeadBytes(socket)
-    else if (!connection.isPinned) connection.acceptor.pin(READ_ELSEWHERE)
+    else if (!connection.isPinned) awaitParser(socket, preface => this.#parsed(connection, socket, preface))
+  }
+
+  /** @param {Connection} connection @param {any} socket @param {Buffer | null} preface what the app has read before */
+  #parsed (connection, socket, preface) {
+    if (socket.parser) connection.head = new HeadBytes(socket)
+    if (preface === null) return connection.acceptor.pin(READ_ELSEWHERE)
+    if (connection.isAdopted || connection.stage !== 'served') return
+    connection.preface = preface
+    this.witness?.stays(connection) // and is new to it, with the preface
+    this.connections.delete(connection)
+    connection.since = performance.now()
+    this.connections.add(connection)
+    this.witness?.added(connection)
   }
 
   /** @param {Connection} connection @param {any} handle @returns {boolean} its end is noticed by its handle */

@@ -73,11 +73,11 @@ t.test('a parcel is the same behind the channel, with every byte', async t => {
   const handle = {}
   const all = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
   for (const bytes of [Buffer.alloc(0), all]) {
-    const parcel = { handle, key: 'here', leftMs: 5, bytes, replayed: bytes.length, deaths: bytes.length, session: bytes.length ? 'abc' : null, isOwned: false, row: null, load: bytes.length ? 0.25 : 0, kind: bytes.length ? 'game' : null, state: bytes, isFollowed: bytes.length > 0 }
+    const parcel = { handle, key: 'here', leftMs: 5, bytes, preface: bytes, replayed: bytes.length, deaths: bytes.length, session: bytes.length ? 'abc' : null, isOwned: false, row: null, load: bytes.length ? 0.25 : 0, kind: bytes.length ? 'game' : null, state: bytes, isFollowed: bytes.length > 0 }
     const fields = JSON.parse(JSON.stringify(toFields(parcel)))
     t.same(fromFields(fields, handle), parcel)
     t.equal('bytes' in fields, bytes.length > 0)
-    for (const field of ['replayed', 'kind', 'state', 'isFollowed']) t.equal(field in fields, bytes.length > 0)
+    for (const field of ['preface', 'replayed', 'kind', 'state', 'isFollowed']) t.equal(field in fields, bytes.length > 0)
   }
 })
 
