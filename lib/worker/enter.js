@@ -158,7 +158,10 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   }
   channel.onDown = onDown
   let isStopping = false
-  channel.on({ stopping: () => { isStopping = true } })
+  channel.on({
+    stopping: () => { isStopping = true },
+    legacy: ({ number, text }) => { orphan.legacy = { number, text } }
+  })
   const isLeaving = () => state.current === 'draining'
   const orphan = new Orphan({
     settings: settings.orphan,

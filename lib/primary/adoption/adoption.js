@@ -18,7 +18,8 @@ const AGAIN_MS = 1000
 const UNTIL_MS = 60_000 // a worker whose event loop is blocked notices late that its primary has died
 
 /**
- * @extends {Part<{ recycler: import('../recycling/recycler').Recycler, survivors: import('../survivors').Survivors }>}
+ * @extends {Part<{ recycler: import('../recycling/recycler').Recycler, survivors: import('../survivors').Survivors,
+ *   legacy: import('../legacy').Legacy }>}
  */
 class Adoption extends Part {
   /** Pids that have been looked at. @type {Set<number>} */
@@ -64,6 +65,9 @@ class Adoption extends Part {
 
   /** Adopts those that are found, and that come within a minute: another primary may just have died. */
   begin () {
+    const [latest] = this.#found.flatMap(({ facts }) => facts.legacy ?? []).sort((a, b) => b.number - a.number)
+    if (latest) this.legacy.takeFrom(latest.text) // later, counts would jump
+    this.legacy.begin()
     this.#adopt()
     if (this.survivors.key !== null) this.#lookOn()
   }
@@ -78,6 +82,8 @@ class Adoption extends Part {
     this.latest = { oldPid, since, gapMs, workers: orphans.length + (this.latest?.workers ?? 0) }
     this.record('fleet.adopted',
       { pid: process.pid, oldPid, since, gapMs, workers: orphans.map(({ facts }) => facts.pid) })
+    const hasWorkers = this.fleet.all().length > 0
+    this.fleet.rollout.follow(Math.max(...orphans.map(({ facts }) => facts.generation)), hasWorkers)
     for (const orphan of orphans) {
       this.tasks.run('adopt', () => this.recycler[orphan.facts.isLeaving ? 'seeOff' : 'boot'](this.#place(orphan)))
     }
