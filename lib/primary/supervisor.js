@@ -17,8 +17,8 @@ const { describeFleet } = require('./status')
 const { whyNoRevival } = require('./succession/program')
 
 const VERSION = 1
-/** Events after which workers are told what has been counted. */
-const TOLD = new Set(['worker.ready', 'worker.crash', ...ENDS.keys()])
+/** Events after which workers are told what the next primary is to know. */
+const TOLD = new Set(['worker.ready', 'worker.crash', 'fleet.scale', 'fleet.unpin', ...ENDS.keys()])
 
 /**
  * A running fleet. Emits `event` with every journal line, `message` ({ slot, pid, message }) with what the app sends by

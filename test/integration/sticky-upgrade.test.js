@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * `--sticky` over an upgrade: the sessions of the old primary's workers, and their state, are the new one's. Each
+ * `--sticky` over an upgrade or a kill: sessions of the old primary's workers, and their state, are the new one's. Each
  * response must have the count that its client expects.
  */
 
@@ -10,12 +10,15 @@ const t = require('tap')
 const { extent } = require('../support/campaign')
 const { CountingUsers, habitsOf, HABITS } = require('../support/counting')
 const { get } = require('../support/client')
+const { controlRoom } = require('../support/control')
 const { startUpgradable } = require('../support/upgrade')
 const { becomesTrue } = require('../support/processes')
 
 const APP = path.join(__dirname, '..', 'fixtures', 'counting-sessions.js')
 const USERS = extent({ short: 12, long: 48 })
 const WORKERS = extent({ short: 2, long: 3 })
+/** Without a primary, a session's requests reach its worker by its connections alone. */
+const STAY = HABITS.filter(({ reconnects }) => !reconnects)
 const POLLS = [{ pollMs: 2500 }, { pollMs: 2500, thinkMs: 20 }, {}, { ms: 1500 }]
 
 for (const [what, habits, upgrades, args] of /** @type {const} */ ([
@@ -36,6 +39,27 @@ for (const [what, habits, upgrades, args] of /** @type {const} */ ([
     for (const { cut, closedIdle, lost } of events.all('recycled')) t.match({ cut, closedIdle, lost }, { cut: 0, closedIdle: 0, lost: false })
     // The first user may well send nearly all requests
     t.same(events.all('fleet.warning').filter(({ warning }) => warning !== 'sticky-one'), [])
+  })
+}
+
+for (const [what, args] of /** @type {const} */ ([['spawned', []], ['forked', ['--fork', 'mold']]])) {
+  t.test(`the primary is killed, and the next one adopts its workers: every session counts on, ${what}`, async t => {
+    const room = controlRoom(t)
+    const { env } = room
+    const options = ['--sticky', 'cookie:sid', ...args, APP]
+    const { port, child } = await startUpgradable(t, options, { workers: WORKERS, env })
+    const users = await new CountingUsers(port, habitsOf(USERS, STAY)).begin()
+    for (let i = 0; i < 4; i++) await users.answered() // each of their connections is at the session's worker
+    child.kill('SIGKILL')
+    t.ok(await becomesTrue(() => room.call(['status']).then(({ code }) => code === 2)))
+    const late = await new CountingUsers(port, habitsOf(4, [{}])).begin()
+    await late.answered()
+    const { events } = await startUpgradable(t, options, { workers: WORKERS, env: { ...env, PORT: String(port) } })
+    await events.until('recycled', { count: WORKERS, where: ({ reason }) => reason === 'adopted' })
+    await Promise.all([users.answered(), late.answered()])
+    t.same(await users.stop(), [], `${users.requests} requests`)
+    t.same(await late.stop(), [], 'those that have begun without a primary count on, too')
+    for (const { cut, closedIdle, lost } of events.all('recycled')) t.match({ cut, closedIdle, lost }, { cut: 0, closedIdle: 0, lost: false })
   })
 }
 

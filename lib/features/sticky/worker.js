@@ -115,8 +115,9 @@ class Sessions {
    */
   own (session) {
     const id = bounded(session)
-    if (id === null || this.#own.has(id) || !this.channel.isUp) return Promise.resolve()
+    if (id === null || this.#own.has(id)) return Promise.resolve()
     this.#own.add(id)
+    if (!this.channel.isUp) return Promise.resolve() // the next primary is told
     return new Promise(resolve => {
       this.#unanswered.add(resolve)
       this.channel.call('own', { session: id }, () => {
