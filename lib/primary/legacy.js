@@ -1,10 +1,10 @@
 'use strict'
 
 /**
- * What goes on in the next primary: parts of this one leave it a text each, by name. A primary that takes over is sent
- * these (lib/primary/succession). This one may also die without a word: so its workers have what it has counted, and
- * have it before a count is given out. Else the next one would go on from less, and what reads these counts would take
- * that for a counter that has begun anew, and add all of it.
+ * Parts of this primary leave a text each to the next one, by name. A primary that takes over is sent these
+ * (lib/primary/succession). This one may also die without a word: so its workers have what it has counted, and have it
+ * before a count is given out. Else the next one would go on from less, and Prometheus would take that for a counter
+ * that has begun anew, and add all of it.
  */
 
 const { deflateSync, inflateSync } = require('node:zlib')

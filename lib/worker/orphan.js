@@ -80,7 +80,7 @@ class Orphan {
     this.#primary = settings?.primary ?? 0
     /** As the primary has assigned it. */
     this.slot = 0
-    /** What the primary has left to the next one. @type {{ number: number, text: string } | null} */
+    /** Left by the primary to the next one. @type {{ number: number, text: string } | null} */
     this.legacy = null
   }
 

@@ -17,8 +17,6 @@ const { becomesTrue } = require('../support/processes')
 const APP = path.join(__dirname, '..', 'fixtures', 'counting-sessions.js')
 const USERS = extent({ short: 12, long: 48 })
 const WORKERS = extent({ short: 2, long: 3 })
-/** Without a primary, a session's requests reach its worker by its connections alone. */
-const STAY = HABITS.filter(({ reconnects }) => !reconnects)
 const POLLS = [{ pollMs: 2500 }, { pollMs: 2500, thinkMs: 20 }, {}, { ms: 1500 }]
 
 for (const [what, habits, upgrades, args] of /** @type {const} */ ([
@@ -48,8 +46,8 @@ for (const [what, args] of /** @type {const} */ ([['spawned', []], ['forked', ['
     const { env } = room
     const options = ['--sticky', 'cookie:sid', ...args, APP]
     const { port, child } = await startUpgradable(t, options, { workers: WORKERS, env })
-    const users = await new CountingUsers(port, habitsOf(USERS, STAY)).begin()
-    for (let i = 0; i < 4; i++) await users.answered() // each of their connections is at the session's worker
+    const users = await new CountingUsers(port, habitsOf(USERS, HABITS)).begin()
+    await users.answered()
     child.kill('SIGKILL')
     t.ok(await becomesTrue(() => room.call(['status']).then(({ code }) => code === 2)))
     const late = await new CountingUsers(port, habitsOf(4, [{}])).begin()
@@ -62,6 +60,24 @@ for (const [what, args] of /** @type {const} */ ([['spawned', []], ['forked', ['
     for (const { cut, closedIdle, lost } of events.all('recycled')) t.match({ cut, closedIdle, lost }, { cut: 0, closedIdle: 0, lost: false })
   })
 }
+
+t.test('where no next primary comes, what waits for one is answered by the worker that has it', async t => {
+  const room = controlRoom(t)
+  const { port, child, events, living } = await startUpgradable(t, ['--sticky', 'cookie:sid', APP], { workers: 2, env: room.env })
+  const sids = await Promise.all(Array.from({ length: 8 }, async () => JSON.parse((await get(port, '/login')).body).sid))
+  child.kill('SIGKILL')
+  t.ok(await becomesTrue(() => events.all('worker.orphaned').length === 2))
+  const isAnswered = Array(64).fill(false)
+  const answers = isAnswered.map((_, i) => get(port, '/', { headers: { cookie: `sid=${sids[i % sids.length]}` } }).then(answer => {
+    isAnswered[i] = true
+    return answer
+  }))
+  await get(port, '/login')
+  t.ok(await becomesTrue(() => isAnswered.includes(true)))
+  t.ok(isAnswered.includes(false), 'some wait')
+  for (const pid of living()) process.kill(pid, 'SIGTERM')
+  t.same((await Promise.all(answers)).filter(({ status }) => ![200, 409].includes(status)), [])
+})
 
 t.test('the new primary dies while the old workers leave: what had been sent to it is said to be lost', async t => {
   const { port, events, primary } = await startUpgradable(t, ['--sticky', 'cookie:sid', APP], { workers: 2 })

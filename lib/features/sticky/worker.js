@@ -244,7 +244,7 @@ class Sessions {
     const { acceptor, exchanges, isPinned } = connection
     if (!this.state.isServing && this.sender.isSpent) return false // the fleet stops
     // A pipelined request, and one to a server that handles CONNECT itself, are handled where they are.
-    return this.channel.isUp && acceptor.isMovable && !isPinned && exchanges.length === 0 &&
+    return (this.channel.isUp || this.handoff.isWaiting) && acceptor.isMovable && !isPinned && exchanges.length === 0 &&
       acceptor.server.listenerCount('connect') === 1
   }
 

@@ -142,7 +142,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
 const METRICS = new WeakMap()
 
 /**
- * They count from the fleet's start to its end, also while another primary answers.
+ * Metrics count from the fleet's start to its end, also while another primary answers.
  *
  * @param {import('../control-verbs').Supervised} supervisor
  */

@@ -38,7 +38,7 @@ class Adoption extends Part {
    * @type {{ oldPid: number, since: number, gapMs: number, workers: number } | null}
    */
   latest = null
-  /** What the primary before was told to have; null: what its options say. @type {Size} */
+  /** Of the primary before; null: as its options say. @type {Size} */
   #size = { workers: null, isPinned: false }
 
   /** @param {import('../parts').Deps & More} given */
@@ -92,7 +92,9 @@ class Adoption extends Part {
 
   /** @param {string} legacy of the primary that has died */
   #goOn (legacy) {
-    this.legacy.takeFrom(legacy)
+    try {
+      this.legacy.takeFrom(legacy)
+    } catch {} // another version's: counts begin anew
     const { workers, isPinned } = this.#size
     this.fleet.isPinned = isPinned
     if (workers !== null && workers !== this.fleet.desired) this.resize(workers, 'adopted')
