@@ -53,6 +53,7 @@ const ASKED_FOR = ['reload', 'requested', SUCCESSION.reason]
 /** How a sentence of `fleet.scale` ends. @type {Record<string, (line: Line, format: Format) => string>} */
 const SCALE_REASONS = {
   memory: () => ', which is as many as the memory is enough for',
+  adopted: () => '',
   ...SUCCESSION.reason && { [SUCCESSION.reason]: () => '' },
   ...SIZE_WORDS.reasons
 }

@@ -31,13 +31,8 @@ const { NoOwners } = require('./handoff/no-owners')
  * @property {(worker: WorkerHandle) => Promise<void>} run one that is due
  */
 
-/**
- * Features that leave something to the next primary's: `bequeath` is called as that begins to lead, and when these
- * workers are gone; `inherit` takes it, in place of what came before.
- *
- * @type {readonly ['leak-line', 'app-metrics']}
- */
-const HEIRS = ['leak-line', 'app-metrics']
+/** Features that leave something to the next primary's; see legacy.js. */
+const HEIRS = /** @type {const} */ (['leak-line', 'app-metrics'])
 
 class RunningFeatures {
   /** By name. @type {Map<string, PrimaryPart>} */
@@ -52,6 +47,10 @@ class RunningFeatures {
     }
     this.#ofBeat = FEATURES.filter(({ isOn }) => isOn(kernel.options)).flatMap(({ figures = {} }) =>
       Object.entries(figures).flatMap(([name, { beat }]) => beat ? [name] : []))
+    for (const name of HEIRS) {
+      const part = this.#named(name)
+      if (part) kernel.legacy.add(name, part)
+    }
     /** Of sessions. @type {import('./handoff/no-owners').Owners} */
     this.owners = this.#named('sticky')?.owners ?? new NoOwners()
     /** @type {NonNullable<PrimaryPart['commands']>} */
@@ -201,20 +200,6 @@ class RunningFeatures {
   get #before () {
     const of = (/** @type {'heapdump' | 'leak-line'} */ name) => this.#named(name)?.beforeRecycle ?? []
     return [this.#relief ?? [], of('heapdump'), of('leak-line')].flat()
-  }
-
-  /** @returns {Promise<{ feature: string, text: string }[]>} what the next primary's are to have */
-  async bequeath () {
-    const all = await Promise.all(
-      HEIRS.map(async feature => ({ feature, text: await this.#named(feature)?.bequeath() ?? null }))
-    )
-    return /** @type {{ feature: string, text: string }[]} */ (all.filter(({ text }) => text !== null))
-  }
-
-  /** @param {{ feature: string, text: string }} legacy of the primary before */
-  inherit ({ feature, text }) {
-    const heir = HEIRS.find(name => name === feature)
-    if (heir) this.#named(heir)?.inherit(text)
   }
 
   /** @returns {import('../features').Descriptions} */

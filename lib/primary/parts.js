@@ -30,6 +30,7 @@ const { Recycler } = require('./recycling/recycler')
 const { Reloading } = require('./recycling/reloading')
 const { Shutdown } = require('./recycling/shutdown')
 const { Rounds } = require('./rounds')
+const { Legacy } = require('./legacy')
 const { ListeningSockets } = require('./sockets/listening-sockets')
 const { Survivors } = require('./survivors')
 const { Tasks } = require('./tasks')
@@ -121,7 +122,8 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const deps = { ...means, record, look, abandon, changed, until, resize, isFollower, fresh }
 
   /** Parts as features have them: complete before one of them calls any. */
-  const parts = /** @type {any} */ ({ ...deps, now, takeover })
+  const legacy = new Legacy({ ...deps, survivors, takeover })
+  const parts = /** @type {any} */ ({ ...deps, now, takeover, legacy })
   /** @type {RunningFeatures} */
   const features = new RunningFeatures(parts)
   const { owners } = features
@@ -138,19 +140,21 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const rotation = new Rotation(deps)
   const cpuProfiles = new CpuProfiles(deps)
   const recycler = new Recycler({ ...deps, lifecycle, sampler })
-  const adoption = new Adoption({ ...deps, recycler, survivors })
+  const adoption = new Adoption({ ...deps, recycler, survivors, legacy })
   const shutdown = new Shutdown(deps)
-  const departure = new Departure(deps)
-  const handover = new Handover({ ...deps, features, ledger, owners, departure, isSole }).on('resumed', changed)
+  const departure = new Departure({ ...deps, recycler })
+  const handover = new Handover({ ...deps, legacy, ledger, owners, departure, isSole }).on('resumed', changed)
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
   const commands = new Commands({ ...deps, recycler, reloading, cpuProfiles, features })
   const reconciler = new Reconciler({ ...deps, features, lifecycle, outOfRotation, recycler, sampler, rounds })
 
+  legacy.count('moves', ledger.totals)
+  legacy.count('recycles', recycler.totals)
   if (takeover) {
     takeover.on('sole', () => adoption.begin())
     ledger.connectPeer(takeover.predecessor)
     owners.succeed(takeover)
-    takeover.greet({ ...deps, features })
+    takeover.greet({ ...deps, legacy })
   }
 
   const all = {
@@ -158,6 +162,7 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
     onMessage,
     owners,
     survivors,
+    legacy,
     adoption,
     failures,
     now,

@@ -4,6 +4,7 @@ const { FEATURES } = require('../features')
 /** @import { Options } from '../tables/options' */
 /** @import { OfWorker, Sampled } from '../features' */
 /** @import { Figures } from './measuring/figures' */
+/** @import { RecyclesOfSlot } from './recycling/recycler' */
 /** @import { WorkerFacts, WorkerHandle } from './workers/worker-handle' */
 
 const SAMPLED = /** @type {(keyof Sampled)[]} */ (
@@ -13,25 +14,26 @@ const SAMPLED = /** @type {(keyof Sampled)[]} */ (
 /**
  * @param {import('./workers/fleet').Fleet} fleet @param {WeakMap<WorkerHandle, Figures>} figures
  * @param {Options} options @param {ReadonlySet<WorkerHandle>} resting
+ * @param {Record<number, RecyclesOfSlot>} recycles of each slot
  * @returns what every worker is doing: plain data, sizes in bytes, times in milliseconds
  */
-function describeFleet (fleet, figures, options, resting) {
+function describeFleet (fleet, figures, options, resting, recycles) {
   const workers = fleet.all().map(handle => {
-    const place = fleet.slots.get(handle.slot ?? -1)
-    return describe(handle.facts(), place, figures.get(handle) ?? null, options, resting.has(handle))
+    const ofSlot = recycles[handle.slot ?? -1] ?? { recycles: 0, lastReason: null }
+    return describe(handle.facts(), ofSlot, figures.get(handle) ?? null, options, resting.has(handle))
   })
   return { workers, ready: fleet.serving().length }
 }
 
 /**
- * @param {WorkerFacts} facts @param {import('./workers/slot').Slot | undefined} place undefined: a standby
+ * @param {WorkerFacts} facts @param {RecyclesOfSlot} ofSlot
  * @param {Figures | null} figures @param {Options} options @param {boolean} rests
  */
 function describe (
   {
     slot, pid, state, generation, app, at, upSince, budget, latest, known, reason, isWaiting, drainsUntil, out,
     hasClosed
-  }, place, figures, options, rests
+  }, { recycles, lastReason }, figures, options, rests
 ) {
   const { sample = null, lastFull = null } = figures ?? {}
   const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
@@ -65,8 +67,8 @@ function describe (
     streams: latest.streams,
     inFlight: latest.inFlight,
     requests: latest.requests,
-    recycles: place?.recycles ?? 0,
-    lastReason: place?.lastReason ?? null
+    recycles,
+    lastReason
   }
 }
 

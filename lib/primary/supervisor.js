@@ -9,6 +9,7 @@ const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
 const { budgetFor } = require('../core/container-budget')
 const { longestSilence } = require('../features')
+const { ENDS } = require('../journal/events')
 const { watchClock } = require('./clock')
 const { nameOfApp } = require('./fleet-name')
 const { assembleParts } = require('./parts')
@@ -16,6 +17,8 @@ const { describeFleet } = require('./status')
 const { whyNoRevival } = require('./succession/program')
 
 const VERSION = 1
+/** Events after which workers are told what the next primary is to know. */
+const TOLD = new Set(['worker.ready', 'worker.crash', 'fleet.scale', 'fleet.unpin', ...ENDS.keys()])
 
 /**
  * A running fleet. Emits `event` with every journal line, `message` ({ slot, pid, message }) with what the app sends by
@@ -136,8 +139,10 @@ class Supervisor extends EventEmitter {
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
     const { fleet, figures, sampler, recycler, ledger, features, crashWatch, listeningSockets } = this.parts
-    const { workers, ready } = describeFleet(fleet, figures, this.options, ledger.loads.resting)
-    const totals = { workers: fleet.numbers.length, ready, recycles: recycler.count, ...ledger.totals }
+    const { workers, ready } = describeFleet(
+      fleet, figures, this.options, ledger.loads.resting, recycler.totals.slots
+    )
+    const totals = { workers: fleet.numbers.length, ready, recycles: recycler.totals.recycles, ...ledger.totals }
     const budgets = { maxRssBytes: budgetFor(this.options, this.size).maxRssBytes, jitter: this.options.jitter }
     const about = {
       crashing: crashWatch.describe(),
@@ -164,7 +169,9 @@ class Supervisor extends EventEmitter {
 
   /** Metrics that features add to `/metrics`. @returns {Promise<string>} in Prometheus's text format */
   async scrape () {
-    return this.parts.features.scrape()
+    const { features, legacy } = this.parts
+    const [text] = await Promise.all([features.scrape(), legacy.ask()])
+    return text
   }
 
   /**
@@ -240,7 +247,7 @@ class Supervisor extends EventEmitter {
     await this.parts.shutdown.run()
     await this.spawner.source?.ended(this.options.stopTimes.killMs)
     await this.parts.tasks.settled()
-    this.announce('fleet.stop', { recycles: this.parts.recycler.count, failure: this.#failure?.code ?? null })
+    this.announce('fleet.stop', { recycles: this.parts.recycler.totals.recycles, failure: this.#failure?.code ?? null })
   }
 
   /**
@@ -302,6 +309,7 @@ class Supervisor extends EventEmitter {
     const line = { v: VERSION, t, event, ...fields }
     this.write(line)
     queueMicrotask(() => this.emit('event', line))
+    if (TOLD.has(event)) setImmediate(() => this.parts.tasks.run('tell', () => this.parts.legacy.tell()))
     return line
   }
 }

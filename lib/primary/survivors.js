@@ -19,6 +19,11 @@ class Survivors {
     this.options = options
   }
 
+  /** Workers live on when this process has died. */
+  get areLeft () {
+    return this.key !== null && this.options.orphanTimeoutMs > 0
+  }
+
   /** @param {string} app @returns what tells its workers, when they are orphans, from those of other fleets */
   identity (app) {
     return { fleet: this.key ?? '', home: this.home, app }
@@ -26,12 +31,12 @@ class Survivors {
 
   /**
    * @param {string} app
-   * @returns {Omit<import('../worker/orphan').Settings, 'id'> | null} how a worker lives on when this process has died;
-   *   null: it does not
+   * @returns {Omit<import('../worker/orphan').Settings, 'id' | 'generation'> | null} how a worker lives on when this
+   *   process has died; null: it does not
    */
   settings (app) {
     const { orphanTimeoutMs: timeoutMs, journal, revive } = this.options
-    if (this.key === null || timeoutMs === 0) return null
+    if (!this.areLeft) return null
     const { node, args, cwd } = programOnDisk()
     return {
       identity: this.identity(app),

@@ -49,6 +49,7 @@ const shapes = require('../core/shape')
 const { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object } = shapes
 
 const MOST_BATCHED = 1000
+const LONGEST_KEPT = 16_000 // with its addresses, it is a half of what the addon passes in one piece
 const LONGEST_KIND = 100
 const LONGEST_SESSION = 200
 const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
@@ -189,6 +190,8 @@ const FROM_WORKER = Object.freeze({
   ...Object.assign({}, ...FEATURES.map(({ fromWorker }) => fromWorker?.(shapes)))
 })
 
+const legacy = record({ number: count, text: text(LONGEST_KEPT) })
+
 /** Facts of an orphan, for the primary that adopts it; its listening sockets come along. See core/orphan.js. */
 const ORPHAN = record({
   v: count,
@@ -198,7 +201,9 @@ const ORPHAN = record({
   app: name,
   pid: count,
   slot: count,
+  generation: count,
   isLeaving: optional(flag),
+  legacy: optional(legacy),
   id: text(200),
   since: count,
   oldPid: count,
@@ -211,6 +216,8 @@ const FROM_PRIMARY = Object.freeze({
   answer: kind('the answer to `listen`, with the listening socket where there is no error, or to `own`; ' +
     '`isQueued`: a worker has listened there, so the kernel has its queue',
   { id, errno: integer, data: optional(shared), isQueued: optional(flag) }, 'socket'),
+  legacy: kind('for the next primary, should this one die; `number`: the highest is the latest',
+    { number: count, text: text(LONGEST_KEPT) }),
   stopping: kind('the fleet is about to stop: should the primary die, this worker leaves'),
   shut: kind('a call: the fleet ends, stop accepting for good', { id }),
   serve: kind('a call to a worker that is up: this is its slot, accept', { id, slot: count }),
@@ -262,4 +269,4 @@ function isStream (handle) {
     typeof handle.close === 'function'
 }
 
-module.exports = { NO_BEAT, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }
+module.exports = { NO_BEAT, LONGEST_KEPT, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }

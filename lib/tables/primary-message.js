@@ -34,12 +34,13 @@ const FROM_PREDECESSOR = Object.freeze({
   'kept-socket': kind('one that has been inherited, on which no worker listens', { socket: kept }, 'socket'),
   'admin-socket': kind('the one of the admin server', { address: text(300) }, 'socket'),
   begin: kind('these were all sockets: boot the workers; each is to listen on `addresses`, unless its code leaves ' +
-    'one; `workers`: how many, where that has been changed since the start, or null',
-  { addresses: listOf(name), workers: orNull(count) }),
+    'one; `workers`: how many, where that has been changed since the start, or null; `generation`: the latest',
+  { addresses: listOf(name), workers: orNull(count), generation: optional(count) }),
   go: kind('lead; `workers`: as of now; `isPinned`: a command has set it, though the fleet sizes itself',
     { workers: orNull(count), isPinned: optional(flag) }),
-  legacy: kind('what a feature of the predecessor leaves to its like here; sent again, it replaces the earlier one',
-    { feature: text(100), text: text(LONGEST_LEGACY) }),
+  legacy: kind('what a part of the predecessor leaves to its like here; sent again, it replaces the earlier one; ' +
+    '`isLast`: of those that are sent together',
+  { feature: text(100), text: text(LONGEST_LEGACY), isLast: optional(flag) }),
   abort: kind('end: nothing is handed over', { why }),
   released: kind('the answer to `stopping`: its copies of the sockets are closed'),
   left: kind('the old workers are gone'),
@@ -55,7 +56,7 @@ const FROM_SUCCESSOR = Object.freeze({
   prepared: kind('every worker has booted, and everything is open that could fail to open'),
   serving: kind('its workers accept',
     { addresses: listOf(name), workers: listOf(record({ slot: count, pid: count })) }),
-  'legacy-asked': kind('send what features leave again: it may have changed'),
+  'legacy-asked': kind('send what parts leave again: it may have changed'),
   stopping: kind('the fleet stops, and this primary must not run it again'),
   failed: kind('it gives up', { why })
 })

@@ -13,6 +13,8 @@ const { BATCHED, Batches } = require('../native/batches')
 /** Events of the process for which Node adds a listener with each channel. */
 const OF_NODE = ['internalMessage', 'newListener', 'removeListener']
 
+const NOTHING = () => {}
+
 class Channel {
   #handlers = new Handlers(null)
   /**
@@ -32,7 +34,7 @@ class Channel {
 
   constructor () {
     /** Called when the channel ends, before cluster's own listener decides to exit. */
-    this.onDown = () => {}
+    this.onDown = NOTHING
     process.prependListener('disconnect', () => this.check())
     this.on({
       answer: ({ id, ...fields }, handle) => {
@@ -106,7 +108,7 @@ class Channel {
     if (this.isUp) return true
     this.#batches?.flush() // the senders of these hear that they have not been sent
     const { onDown } = this
-    this.onDown = () => {}
+    this.onDown = NOTHING
     onDown()
     return false
   }
@@ -142,6 +144,11 @@ class Channel {
 
   get isUp () {
     return process.connected === true
+  }
+
+  /** The channel has ended, and onDown has not been called yet. */
+  get isEnding () {
+    return !this.isUp && this.onDown !== NOTHING
   }
 
   /**

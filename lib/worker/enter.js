@@ -139,6 +139,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     if (account && !isGiven) giveAccount(account)
   })
   const leaveAlone = () => {
+    handoff.endAlone()
     deadline.set(settings.drainTimeoutMs)
     drain.begin({
       reason: 'orphaned', deadlineMs: settings.drainTimeoutMs, lingerMs: settings.stopLingerMs, handoff: false,
@@ -150,15 +151,20 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     /** @type {import('node:cluster').Worker} */ (cluster.worker).exitedAfterDisconnect = true
     if (state.current === 'drained') return exitAlone(settings.killTimeoutMs)
     for (const part of features) part.endCalls?.()
+    const livesOn = state.current !== 'held' && !isStopping && orphan.begin()
+    if (livesOn) handoff.waitAlone()
     handoff.endAll(drain.isSucceeded)
-    if (state.current === 'held' || isStopping || !orphan.begin()) return leaveAlone()
+    if (!livesOn) return leaveAlone()
     rotation.callBack()
     if (isLeaving()) drain.wait(LONGEST_MS) // until the orphan's time is up
     else if (state.isServing) admission.standAlone()
   }
   channel.onDown = onDown
   let isStopping = false
-  channel.on({ stopping: () => { isStopping = true } })
+  channel.on({
+    stopping: () => { isStopping = true },
+    legacy: ({ number, text }) => { orphan.legacy = { number, text } }
+  })
   const isLeaving = () => state.current === 'draining'
   const orphan = new Orphan({
     settings: settings.orphan,
@@ -173,6 +179,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
       channel.askAgain()
       listenHook.announce(channel)
       for (const part of features) part.adopted?.()
+      handoff.endAlone(true)
     }
   })
   signals.onHeld(signal => orphan.onSignal(signal))

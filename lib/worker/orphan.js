@@ -44,6 +44,7 @@ const LEAVE_ON = ['SIGTERM', 'SIGINT', 'SIGQUIT']
  * @property {string | null} journal
  * @property {'pretty' | 'json' | 'silent'} log
  * @property {string} id in the environment of the processes that this worker starts
+ * @property {number} generation
  * @property {number} primary its pid
  * @property {import('./revival').Program | null} revive what starts the next one; null: these workers do not
  */
@@ -79,6 +80,8 @@ class Orphan {
     this.#primary = settings?.primary ?? 0
     /** As the primary has assigned it. */
     this.slot = 0
+    /** Left by the primary to the next one. @type {{ number: number, text: string } | null} */
+    this.legacy = null
   }
 
   /** The channel to the primary has ended. @returns {boolean} false: this worker is to leave */
@@ -140,14 +143,16 @@ class Orphan {
   }
 
   #facts () {
-    const { identity, id } = /** @type {Settings} */ (this.settings)
+    const { identity, id, generation } = /** @type {Settings} */ (this.settings)
     return {
       v: VERSION,
       recycle: version,
       ...identity,
       pid: process.pid,
       slot: this.slot,
+      generation,
       ...this.isLeaving() && { isLeaving: true },
+      ...this.legacy && { legacy: this.legacy },
       id,
       since: this.#since,
       oldPid: this.#primary,

@@ -151,6 +151,23 @@ t.test('a worker that takes no more connections as its primary is killed takes t
   t.match(await next, { status: 200 })
 })
 
+t.test('as many workers as the primary before was told to have, each in its slot, also where the load would have fewer', async t => {
+  for (const workers of ['2', '1..4']) {
+    const { start, room } = lineage(t, ['-w', workers])
+    const { port, child, events } = await start()
+    await events.until('fleet.ready')
+    t.match(await room.recycle(['scale', '3']), { code: 0 })
+    child.kill('SIGKILL')
+    await becomesTrue(async () => (await room.call(['status'])).code === 2)
+    const next = await start({ PORT: String(port) })
+    t.match(await next.events.until('fleet.scale'), { to: 3, reason: 'adopted', slots: [0, 1, 2] })
+    await next.events.until('recycled', { count: 3, where: ({ reason }) => reason === 'adopted' })
+    t.same(next.events.all('recycled').map(({ slot }) => slot).sort(), [0, 1, 2])
+    t.same(next.events.all('scaled'), [])
+    t.match(JSON.parse((await room.call(['status', '--json'])).stdout), { totals: { workers: 3 }, autoscale: workers === '2' ? null : { isPinned: true } })
+  }
+})
+
 t.test('of two fleets of one name in two control folders each has its own workers; the same app is the same fleet in any folder', async t => {
   const start = (/** @type {string} */ app) => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ra-'))

@@ -7,6 +7,7 @@ const path = require('node:path')
 const t = require('tap')
 const { setTimeout: after } = require('node:timers/promises')
 const { get } = require('../support/client')
+const { controlRoom } = require('../support/control')
 const { FIXTURES } = require('../support/fleet')
 const { becomesTrue } = require('../support/processes')
 const { startUpgradable } = require('../support/upgrade')
@@ -23,6 +24,7 @@ async function start (t, args, env) {
   t.ok(await becomesTrue(() => begun().length === WORKERS), 'each worker gets the lease of its slot')
   return {
     ...fleet,
+    file,
     lines,
     begun,
     reload: async (/** @type {number} */ reloads) => {
@@ -87,5 +89,17 @@ t.test('an upgrade: the new workers get the leases when the old ones are gone', 
     await events.until('fleet.left', { count: upgrades })
     t.ok(await becomesTrue(() => begun().length === (upgrades + 1) * WORKERS))
   }
+  t.same(heldTwice(lines()), [])
+})
+
+t.test('the primary is killed: the orphans keep their leases, also as the next primary has them, until they have ended', async t => {
+  const { env } = controlRoom(t)
+  const { file, lines, begun, child, port } = await start(t, [], { ...env, LEASE_END_MS: '200' })
+  child.kill('SIGKILL')
+  const next = await startUpgradable(t, [APP], { workers: WORKERS, env: { ...env, PORT: String(port), LEASE_FILE: file, LEASE_END_MS: '200' } })
+  await next.events.until('fleet.adopted')
+  await next.events.until('recycled', { count: WORKERS, where: ({ reason }) => reason === 'adopted' })
+  t.ok(await becomesTrue(() => begun().length === 2 * WORKERS), 'each replacement gets it')
+  t.same(lines().filter(({ what }) => what === 'ends').map(({ pid }) => pid).sort(), begun().slice(0, WORKERS).sort())
   t.same(heldTwice(lines()), [])
 })

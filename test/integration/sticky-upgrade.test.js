@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * `--sticky` over an upgrade: the sessions of the old primary's workers, and their state, are the new one's. Each
+ * `--sticky` over an upgrade or a kill: sessions of the old primary's workers, and their state, are the new one's. Each
  * response must have the count that its client expects.
  */
 
@@ -10,6 +10,7 @@ const t = require('tap')
 const { extent } = require('../support/campaign')
 const { CountingUsers, habitsOf, HABITS } = require('../support/counting')
 const { get } = require('../support/client')
+const { controlRoom } = require('../support/control')
 const { startUpgradable } = require('../support/upgrade')
 const { becomesTrue } = require('../support/processes')
 
@@ -38,6 +39,45 @@ for (const [what, habits, upgrades, args] of /** @type {const} */ ([
     t.same(events.all('fleet.warning').filter(({ warning }) => warning !== 'sticky-one'), [])
   })
 }
+
+for (const [what, args] of /** @type {const} */ ([['spawned', []], ['forked', ['--fork', 'mold']]])) {
+  t.test(`the primary is killed, and the next one adopts its workers: every session counts on, ${what}`, async t => {
+    const room = controlRoom(t)
+    const { env } = room
+    const options = ['--sticky', 'cookie:sid', ...args, APP]
+    const { port, child } = await startUpgradable(t, options, { workers: WORKERS, env })
+    const users = await new CountingUsers(port, habitsOf(USERS, HABITS)).begin()
+    await users.answered()
+    child.kill('SIGKILL')
+    t.ok(await becomesTrue(() => room.call(['status']).then(({ code }) => code === 2)))
+    const late = await new CountingUsers(port, habitsOf(4, [{}])).begin()
+    await late.answered()
+    const { events } = await startUpgradable(t, options, { workers: WORKERS, env: { ...env, PORT: String(port) } })
+    await events.until('recycled', { count: WORKERS, where: ({ reason }) => reason === 'adopted' })
+    await Promise.all([users.answered(), late.answered()])
+    t.same(await users.stop(), [], `${users.requests} requests`)
+    t.same(await late.stop(), [], 'those that have begun without a primary count on, too')
+    for (const { cut, closedIdle, lost } of events.all('recycled')) t.match({ cut, closedIdle, lost }, { cut: 0, closedIdle: 0, lost: false })
+  })
+}
+
+t.test('where no next primary comes, what waits for one is answered by the worker that has it', async t => {
+  const room = controlRoom(t)
+  const { port, child, events, living } = await startUpgradable(t, ['--sticky', 'cookie:sid', APP], { workers: 2, env: room.env })
+  const sids = await Promise.all(Array.from({ length: 8 }, async () => JSON.parse((await get(port, '/login')).body).sid))
+  child.kill('SIGKILL')
+  t.ok(await becomesTrue(() => events.all('worker.orphaned').length === 2))
+  const isAnswered = Array(64).fill(false)
+  const answers = isAnswered.map((_, i) => get(port, '/', { headers: { cookie: `sid=${sids[i % sids.length]}` } }).then(answer => {
+    isAnswered[i] = true
+    return answer
+  }))
+  await get(port, '/login')
+  t.ok(await becomesTrue(() => isAnswered.includes(true)))
+  t.ok(isAnswered.includes(false), 'some wait')
+  for (const pid of living()) process.kill(pid, 'SIGTERM')
+  t.same((await Promise.all(answers)).filter(({ status }) => ![200, 409].includes(status)), [])
+})
 
 t.test('the new primary dies while the old workers leave: what had been sent to it is said to be lost', async t => {
   const { port, events, primary } = await startUpgradable(t, ['--sticky', 'cookie:sid', APP], { workers: 2 })

@@ -45,7 +45,7 @@ class AppMetrics {
 
   /** @returns {Promise<string>} for Prometheus */
   async scrape () {
-    await Promise.all([this.#ask(), this.kernel.takeover?.askLegacy()])
+    await Promise.all([this.#ask(), this.kernel.legacy.ask()])
     const all = [this.#inherited, ...this.#gone, ...this.#latest]
     if (all.every(metrics => metrics.length === 0)) return ''
     return `${await sumOf(all).metrics()}\n`

@@ -113,6 +113,7 @@ class SessionOwners {
   find (session) {
     if (this.fleet.wanted !== this.#wanted) this.#resize(this.#wanted)
     const began = this.#slots.get(session)
+    if (began === undefined && this.#isUntold) return null
     if (this.#predecessor?.has(session, began)) return null
     for (const handle of this.fleet.slots.get(began ?? this.#slotOf(session))?.leaving ?? []) {
       if (this.#stillOwns(handle, session)) return handle
@@ -120,6 +121,11 @@ class SessionOwners {
     if (began !== undefined && !this.#has(began)) this.#slots.delete(session)
     const { incumbent } = this.fleet.slots.get(this.#slotOf(session)) ?? {}
     return incumbent?.isServing ? incumbent : null
+  }
+
+  /** Workers of a primary that has died may yet tell that it is theirs. */
+  get #isUntold () {
+    return this.fleet.all().some(({ isAdopted, state }) => isAdopted && state === 'spawning')
   }
 
   /**

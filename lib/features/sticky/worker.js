@@ -115,8 +115,9 @@ class Sessions {
    */
   own (session) {
     const id = bounded(session)
-    if (id === null || this.#own.has(id) || !this.channel.isUp) return Promise.resolve()
+    if (id === null || this.#own.has(id)) return Promise.resolve()
     this.#own.add(id)
+    if (!this.channel.isUp) return Promise.resolve() // the next primary is told
     return new Promise(resolve => {
       this.#unanswered.add(resolve)
       this.channel.call('own', { session: id }, () => {
@@ -243,7 +244,7 @@ class Sessions {
     const { acceptor, exchanges, isPinned } = connection
     if (!this.state.isServing && this.sender.isSpent) return false // the fleet stops
     // A pipelined request, and one to a server that handles CONNECT itself, are handled where they are.
-    return this.channel.isUp && acceptor.isMovable && !isPinned && exchanges.length === 0 &&
+    return (this.channel.isUp || this.handoff.isWaiting) && acceptor.isMovable && !isPinned && exchanges.length === 0 &&
       acceptor.server.listenerCount('connect') === 1
   }
 

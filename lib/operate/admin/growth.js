@@ -20,6 +20,17 @@ class Growth {
     return count - before
   }
 
+  /** By pid, of the workers. @returns {Record<string, Record<string, number>>} */
+  get seen () {
+    return Object.fromEntries([...this.#seen].filter(([pid]) => pid > 0)
+      .map(([pid, counts]) => [pid, Object.fromEntries(counts)]))
+  }
+
+  /** Another primary has had these workers, and has counted that. @param {ReturnType<() => Growth['seen']>} seen */
+  goOn (seen) {
+    for (const [pid, counts] of Object.entries(seen)) this.#seen.set(Number(pid), new Map(Object.entries(counts)))
+  }
+
   /** The worker is gone, and the system may reuse its pid. @param {number} pid */
   forget (pid) {
     this.#seen.delete(pid)

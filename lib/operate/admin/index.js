@@ -30,7 +30,8 @@ const TICK_MS = 1000
  */
 async function openAdmin (supervisor, { admin, adminAllowRemote }) {
   const readiness = new FleetReadiness(supervisor)
-  const metrics = new Metrics()
+  const { legacy } = supervisor.parts ?? {}
+  const metrics = metricsOf(supervisor)
   const picture = new Picture()
   const stream = new Stream()
   /** @type {ReturnType<typeof import('./live-page').renderLivePage> | undefined} */
@@ -53,8 +54,12 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
       stream.send('news', picture.news(now, status)) // else the new page would get them twice
       stream.add(response, 'picture', picture.whole(now, status))
     },
-    '/metrics': async response => answer(response, 200,
-      await metrics.render(supervisor.status()) + await supervisor.scrape(), { 'content-type': metrics.contentType }),
+    '/metrics': async response => {
+      const ofApp = await supervisor.scrape() // what the primary before has counted is here then
+      const text = await metrics.render(supervisor.status()) + ofApp
+      await legacy?.tell()
+      answer(response, 200, text, { 'content-type': metrics.contentType })
+    },
     '/healthz': response => answer(response, 200, 'ok\n'),
     '/readyz': response => {
       const { isReady, text } = readiness.verdict()
@@ -64,16 +69,8 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
       answer(response, 200, `${JSON.stringify(supervisor.status())}\n`, { 'content-type': 'application/json' })
   }, { host: admin.host, isPublic: adminAllowRemote })
 
-  // The supervisor calls these listeners: an error here must not reach it.
-  const guarded = (/** @type {(...args: any[]) => void} */ listener) => (/** @type {any[]} */ ...args) => {
-    try {
-      listener(...args)
-    } catch (error) {
-      process.emitWarning(/** @type {Error} */ (error))
-    }
-  }
   const hear = guarded(line => {
-    for (const part of [readiness, metrics, picture]) part.hear(line)
+    for (const part of [readiness, picture]) part.hear(line)
   })
   const look = guarded(() => {
     const now = timeOfDay()
@@ -137,6 +134,39 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
         stream.send('end', {})
       }
       await (ending ??= end(0))
+    }
+  }
+}
+
+/** @type {WeakMap<import('../control-verbs').Supervised, Metrics>} */
+const METRICS = new WeakMap()
+
+/**
+ * Metrics count from the fleet's start to its end, also while another primary answers.
+ *
+ * @param {import('../control-verbs').Supervised} supervisor
+ */
+function metricsOf (supervisor) {
+  const before = METRICS.get(supervisor)
+  if (before) return before
+  const metrics = new Metrics()
+  METRICS.set(supervisor, metrics)
+  supervisor.on('event', guarded(line => metrics.hear(line)))
+  supervisor.parts?.legacy.add('metrics', metrics)
+  return metrics
+}
+
+/**
+ * The supervisor calls these listeners: an error here must not reach it.
+ *
+ * @param {(...args: any[]) => void} listener @returns {(...args: any[]) => void}
+ */
+function guarded (listener) {
+  return (...args) => {
+    try {
+      listener(...args)
+    } catch (error) {
+      process.emitWarning(/** @type {Error} */ (error))
     }
   }
 }

@@ -6,7 +6,7 @@
  */
 
 const { setImmediate: turn } = require('node:timers/promises')
-const { Registry, Counter, Gauge, Histogram } = require('prom-client')
+const { AggregatorRegistry, Registry, Counter, Gauge, Histogram } = require('prom-client')
 const { version } = require('../../../package.json')
 const { lostWith } = require('../../core/account')
 const { EVENTS, ENDS } = require('../../journal/events')
@@ -24,6 +24,7 @@ const { GAUGES, GC_KINDS, isInSlot, seconds } = require('./gauges')
 
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 const FLEET = 0 // in place of a pid
+const MOVES = 'connections_moved_total'
 
 class Metrics {
   #registry = new Registry()
@@ -58,7 +59,7 @@ class Metrics {
       'Connections that ended with a worker that crashed or gave no account: their requests are not known.')
   }
 
-  #moves = this.#counter('connections_moved_total',
+  #moves = this.#counter(MOVES,
     'Connections that went from one worker to another, by reason.', ['reason'])
 
   /** The pids of workers whose account is to come. */
@@ -75,6 +76,11 @@ class Metrics {
   #gcPauses = this.#counter('worker_gc_pauses_total', 'Pauses for garbage collection.', ['slot', 'kind'])
   #gcSeconds = this.#counter('worker_gc_pause_seconds_total',
     'Time spent in pauses for garbage collection.', ['slot', 'kind'])
+
+  /** Of the primary before. @type {any[]} */
+  #inherited = []
+  /** For legacy.js. */
+  isKept = true
 
   constructor () {
     this.#build.set({ version, node_version: process.version }, 1)
@@ -95,6 +101,7 @@ class Metrics {
 
   /** @type {Readonly<Record<string, (line: Line) => void>>} */
   #handlers = Object.freeze({
+    'worker.spawn': ({ pid, adopted }) => { if (!adopted) this.#growth.forget(pid) }, // another one may have had it
     'worker.sample': line => this.#count(line),
     'worker.drain': ({ pid }) => { this.#draining.add(pid) },
     'fleet.memory': line => this.#limitHits.inc(this.#growth.of(FLEET, 'limit hits', line.limitHits ?? 0)),
@@ -137,11 +144,34 @@ class Metrics {
       for (const [labels, value] of values(status)) gauge.inc(labels, value) // of several workers in a slot the sum
     }
     let text = ''
-    for (const { name } of this.#registry.getMetricsAsArray()) {
-      text += `${await this.#registry.getSingleMetricAsString(name)}\n\n`
+    const registry = await this.#sum()
+    for (const { name } of registry.getMetricsAsArray()) {
+      text += `${await registry.getSingleMetricAsString(name)}\n\n`
       await turn()
     }
     return text
+  }
+
+  /** With what the primary before has counted. @returns {Promise<Registry>} */
+  async #sum () {
+    if (this.#inherited.length === 0) return this.#registry
+    return AggregatorRegistry.aggregate(/** @type {any} */ ([await this.#registry.getMetricsAsJSON(), this.#inherited]))
+  }
+
+  /** Counters and histograms, but for the moves, which come from the status. @returns {Promise<string>} */
+  async bequeath () {
+    const registry = await this.#sum()
+    const lasting = registry.getMetricsAsArray()
+      .filter(({ name, type }) => /** @type {any} */ (type) !== 'gauge' && name !== `recycle_${MOVES}`)
+    const metrics = await Promise.all(lasting.map(metric => /** @type {any} */ (metric).get()))
+    return JSON.stringify({ metrics, seen: this.#growth.seen })
+  }
+
+  /** @param {string} text of bequeath() */
+  inherit (text) {
+    const { metrics, seen } = JSON.parse(text)
+    this.#inherited = metrics.filter((/** @type {any} */ { name }) => this.#registry.getSingleMetric(name))
+    this.#growth.goOn(seen)
   }
 
   /** @param {Record<string, any>} worker its status, or a journal line with its counts */

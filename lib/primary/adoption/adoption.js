@@ -18,8 +18,12 @@ const AGAIN_MS = 1000
 const UNTIL_MS = 60_000 // a worker whose event loop is blocked notices late that its primary has died
 
 /**
- * @extends {Part<{ recycler: import('../recycling/recycler').Recycler, survivors: import('../survivors').Survivors }>}
+ * @typedef {{ recycler: import('../recycling/recycler').Recycler, survivors: import('../survivors').Survivors,
+ *   legacy: import('../legacy').Legacy }} More
+ * @typedef {{ workers: number | null, isPinned: boolean }} Size
  */
+
+/** @extends {Part<More>} */
 class Adoption extends Part {
   /** Pids that have been looked at. @type {Set<number>} */
   #known = new Set()
@@ -34,6 +38,21 @@ class Adoption extends Part {
    * @type {{ oldPid: number, since: number, gapMs: number, workers: number } | null}
    */
   latest = null
+  /** Of the primary before; null: as its options say. @type {Size} */
+  #size = { workers: null, isPinned: false }
+
+  /** @param {import('../parts').Deps & More} given */
+  constructor (given) {
+    super(given)
+    const { fleet, options, legacy } = given
+    legacy.add('size', {
+      isKept: true,
+      bequeath: async () => JSON.stringify(
+        { workers: fleet.desired === options.workers ? null : fleet.desired, isPinned: fleet.isPinned }
+      ),
+      inherit: text => { this.#size = JSON.parse(text) }
+    })
+  }
 
   /** Looks for orphans, before anything is bound. */
   async find () {
@@ -64,8 +83,21 @@ class Adoption extends Part {
 
   /** Adopts those that are found, and that come within a minute: another primary may just have died. */
   begin () {
+    const [latest] = this.#found.flatMap(({ facts }) => facts.legacy ?? []).sort((a, b) => b.number - a.number)
+    if (latest) this.#goOn(latest.text) // later, counts would jump
+    this.legacy.begin()
     this.#adopt()
     if (this.survivors.key !== null) this.#lookOn()
+  }
+
+  /** @param {string} legacy of the primary that has died */
+  #goOn (legacy) {
+    try {
+      this.legacy.takeFrom(legacy)
+    } catch {} // another version's: counts begin anew
+    const { workers, isPinned } = this.#size
+    this.fleet.isPinned = isPinned
+    if (workers !== null && workers !== this.fleet.desired) this.resize(workers, 'adopted')
   }
 
   #adopt () {
@@ -78,6 +110,8 @@ class Adoption extends Part {
     this.latest = { oldPid, since, gapMs, workers: orphans.length + (this.latest?.workers ?? 0) }
     this.record('fleet.adopted',
       { pid: process.pid, oldPid, since, gapMs, workers: orphans.map(({ facts }) => facts.pid) })
+    const hasWorkers = this.fleet.all().length > 0
+    this.fleet.rollout.follow(Math.max(...orphans.map(({ facts }) => facts.generation)), hasWorkers)
     for (const orphan of orphans) {
       this.tasks.run('adopt', () => this.recycler[orphan.facts.isLeaving ? 'seeOff' : 'boot'](this.#place(orphan)))
     }

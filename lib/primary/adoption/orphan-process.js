@@ -30,7 +30,9 @@ const STARTED_AT = 19 // of the fields from its state on
  * @property {string} app
  * @property {number} pid
  * @property {number} slot
+ * @property {number} generation
  * @property {boolean} [isLeaving] it drains
+ * @property {{ number: number, text: string }} [legacy] what the primary that has died leaves to the next one
  * @property {string} id in the environment of the processes that it has started
  * @property {number} since ms since the epoch
  * @property {number} oldPid of the primary that has died

@@ -19,6 +19,8 @@ const { Part } = require('../part')
 /**
  * @typedef {FinalAccount & { reason: string, how: 'surge' | 'standby' | 'drain-first' | 'upgrade', drainMs: number,
  *   tookMs: number }} Course
+ * @typedef {{ recycles: number, lastReason: string | null }} RecyclesOfSlot `lastReason`: why the last one
+ *
  * @typedef {import('../../journal/events').Recorded<Course & { slot: number | null, pid: number | null, oldPid: number,
  *   readyMs: number | null, rssBefore: number | null, rssAfter: number | null }>} Recycled the journal's line; times in
  *   ms, sizes in bytes; `pid`: of the worker that follows
@@ -26,9 +28,16 @@ const { Part } = require('../part')
 
 /** @extends {Part<{ lifecycle: Lifecycle, sampler: Sampler }>} */
 class Recycler extends Part {
-  /** Recycles so far. */
-  count = 0
+  /** So far: in all, and of each slot. @type {{ recycles: number, slots: Record<number, RecyclesOfSlot> }} */
+  totals = { recycles: 0, slots: {} }
   requests = new Requests(this.stopping)
+
+  /** @param {number} slot @param {string} reason */
+  count (slot, reason) {
+    const { recycles = 0 } = this.totals.slots[slot] ?? {}
+    this.totals.slots[slot] = { recycles: recycles + 1, lastReason: reason }
+    this.totals.recycles++
+  }
 
   /** Fills an empty slot. @param {number} number */
   async boot (number) {
@@ -154,9 +163,7 @@ class Recycler extends Part {
   /** @param {Slot} slot @param {WorkerHandle} old @param {Course} fields @returns {Promise<Recycled>} */
   async #account (slot, old, fields) {
     const { incumbent } = slot
-    slot.recycles++
-    slot.lastReason = fields.reason
-    this.count++
+    this.count(slot.slot, fields.reason)
     const after = incumbent && await this.sampler.read(incumbent)
     return this.record('recycled', {
       slot: slot.slot,

@@ -12,7 +12,7 @@ const { leave } = require('../workers/retirement')
 
 const MOVE_MS = 5 // for each connection: without the addon they pass between the two primaries one by one
 
-/** @extends {Part<{}>} */
+/** @extends {Part<{ recycler: import('../recycling/recycler').Recycler }>} */
 class Departure extends Part {
   deadlineMs = 0
 
@@ -44,6 +44,7 @@ class Departure extends Part {
     const times = { deadlineMs: this.deadlineMs, lingerMs: hasServed ? null : 0 }
     const { account, drainMs } = await leave(handle, { why: reason, times, to: 'successor' }, this)
     if (!isOurs || !hasServed) return
+    this.recycler.count(Number(slot), reason)
     this.record('recycled', {
       slot,
       pid: successors?.get(Number(slot)) ?? null,

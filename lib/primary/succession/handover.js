@@ -32,7 +32,7 @@ const REAP_MS = 10_000
  * Emits `progress` ({ done, of }), `handed-over`, `resumed` if the successor has died since, `left` at the end, and
  * `to-stop` if the fleet must stop.
  *
- * @extends {Part<{ features: import('../features').RunningFeatures, ledger: import('../handoff/ledger').HandoffLedger,
+ * @extends {Part<{ legacy: import('../legacy').Legacy, ledger: import('../handoff/ledger').HandoffLedger,
  *   owners: import('../handoff/no-owners').Owners, departure: import('../succession/departure').Departure,
  *   isSole: () => boolean }>}
  */
@@ -162,7 +162,8 @@ class Handover extends Part {
     }
     if (this.adminSocket) successor.send('admin-socket', { address: this.adminSocket.address }, this.adminSocket.handle)
     const workers = () => this.fleet.desired === this.options.workers ? null : this.fleet.desired
-    successor.send('begin', { addresses: this.fleet.commonAddresses(), workers: workers() })
+    const { rollout: { latest: generation } } = this.fleet
+    successor.send('begin', { addresses: this.fleet.commonAddresses(), workers: workers(), generation })
     await successor.expect('prepared', PATIENCE * hello.readyTimeoutMs)
     this.#step('prepared')
     lend() // those opened meanwhile
@@ -228,9 +229,8 @@ class Handover extends Part {
   /** @param {Successor} successor */
   async #bequeath (successor) {
     if (successor.isGone) return
-    for (const { feature, text } of await this.features.bequeath()) {
-      if (text.length <= LONGEST_LEGACY) successor.send('legacy', { feature, text })
-    }
+    const legacies = (await this.legacy.bequeath()).filter(({ text }) => text.length <= LONGEST_LEGACY)
+    for (const one of legacies) successor.send('legacy', { ...one, ...one === legacies.at(-1) && { isLast: true } })
   }
 
   /** Closes the copies of the sockets that are here. @param {Successor} successor */

@@ -66,11 +66,15 @@ class SuccessorProcess extends EventEmitter {
 
 /** The predecessor, as the successor sees it: it has exited when the channel ends. */
 class PredecessorProcess extends EventEmitter {
+  /** This process has been started by one, and its channel is to that. */
+  static isFound = false
+
   /** @returns {PredecessorProcess | null} null: this process has not been started by one */
   static find () {
     const pid = Number(process.env[VARIABLE])
     delete process.env[VARIABLE] // it is not for workers
-    return pid > 0 && process.send ? new PredecessorProcess(pid) : null
+    PredecessorProcess.isFound = pid > 0 && process.send !== undefined
+    return PredecessorProcess.isFound ? new PredecessorProcess(pid) : null
   }
 
   /** @param {number} pid */

@@ -10,6 +10,7 @@ const fs = require('node:fs')
 const { ENVIRONMENT, SUCCESSION } = require('../../features')
 const { START_FOLDER } = require('../workers/app-path')
 const { nodeOnDisk } = require('../workers/node-file')
+const { PredecessorProcess } = require('./primary-process')
 
 /**
  * At the start: the parent, `startedBy`, can be gone later, and the service manager's variables are taken out.
@@ -64,7 +65,9 @@ function whyNoRevival () {
   const isService = Object.values(AT_START.service).some(value => value !== undefined)
   if (isService || env.SYSTEMD_EXEC_PID === String(pid)) return 'systemd starts it (Restart=)'
   if (env.pm_id !== undefined) return 'pm2 starts it'
-  return process.send ? 'its parent starts it, by a channel' : SUCCESSION.whyNot(about)
+  return process.send && !PredecessorProcess.isFound
+    ? 'its parent starts it, by a channel'
+    : SUCCESSION.whyNot(about)
 }
 
 module.exports = { programOnDisk, aboutThisProcess, whyNoRevival }

@@ -29,7 +29,8 @@ class Succession extends Part {
   constructor (given) {
     super(given)
     const { takeover, fleet, lifecycle, listeningSockets, tasks, until } = given
-    takeover.on('begin', ({ addresses, workers }) => {
+    takeover.on('begin', ({ addresses, workers, generation }) => {
+      if (generation !== undefined) fleet.rollout.follow(generation)
       lifecycle.expected = new Set(addresses)
       this.#asked = workers
     })

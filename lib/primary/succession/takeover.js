@@ -17,16 +17,16 @@ const RELEASE_MS = 1000
 const LEGACY_MS = 500
 
 /**
- * Emits `begin` ({ addresses, workers }) when all sockets are here, `lead` ({ workers, isPinned }) when this primary is
- * to run the fleet, `sole` when the other one has left, and `ended` (why) when nothing is taken over; `inherited` and
- * `released` at the other one's answers, and `over` when nothing more is to come from it.
+ * Emits `begin` ({ addresses, workers, generation }) when all sockets are here, `lead` ({ workers, isPinned }) when
+ * this primary is to run the fleet, `sole` when the other one has left, and `ended` (why) when nothing is taken over;
+ * `inherited` and `released` at the other one's answers, and `over` when nothing more is to come from it.
  */
 class Takeover extends EventEmitter {
   /** @type {import('../../core/succession').SuccessorState} */
   #state = 'booting'
   /** By what the admin server is to listen on. @type {Map<string, any>} */
   #adminSockets = new Map()
-  /** The predecessor has features that leave something; one of an earlier version has none. */
+  /** The predecessor leaves something; one of an earlier version does not. */
   #hasLegacy = false
   /** Why nothing is taken over. @type {string | null} */
   why = null
@@ -66,24 +66,24 @@ class Takeover extends EventEmitter {
   }
 
   /**
-   * @param {import('../parts').Deps & { features: import('../features').RunningFeatures }} deps what takes what the
-   *   predecessor leaves
+   * @param {import('../parts').Deps & { legacy: import('../legacy').Legacy }} deps what takes what the predecessor
+   *   leaves
    */
-  greet ({ listeningSockets, features, options: { readyTimeoutMs } }) {
+  greet ({ listeningSockets, legacy, options: { readyTimeoutMs } }) {
     this.predecessor.hear({
       socket: (socket, handle) => { if (handle) listeningSockets.inherit(socket, handle) },
       'kept-socket': ({ socket }, handle) => { if (handle) listeningSockets.inherited.inherit(socket, handle) },
-      legacy: legacy => {
+      legacy: ({ isLast, ...one }) => {
         this.#hasLegacy = true
-        features.inherit(legacy)
-        this.emit('inherited')
+        legacy.inherit(one)
+        if (isLast) this.emit('inherited')
       }
     })
     this.predecessor.send('hello', { version: VERSION, recycle: version, node: process.version, readyTimeoutMs })
   }
 
   /**
-   * Resolves when the predecessor's features have sent what they leave once more, where there is one yet; or after half
+   * Resolves when the predecessor has sent what it leaves once more, where there is one yet; or after half
    * a second.
    */
   async askLegacy () {

@@ -172,7 +172,7 @@ class Lifecycle extends Part {
     )
     const { slot, budget, app } = handle
     handle.process.whenBegun(() => this.record('worker.spawn',
-      { slot, pid: handle.pid, generation, app, budget, ...handle.isAdopted && { adopted: true } }))
+      { slot, pid: handle.pid, generation: handle.generation, app, budget, ...handle.isAdopted && { adopted: true } }))
     handle.on('waived', late => this.#onWaived(handle, late))
     handle.on('standby', () => this.#onUp(handle))
     handle.on('ready', () => this.#onUp(handle))

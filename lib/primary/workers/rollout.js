@@ -19,7 +19,7 @@ class Rollout {
   /** The generation of the latest reload that was finished. */
   proven = 0
   /** The highest so far. */
-  #latest = 0
+  latest = 0
   /** Workers older than this are to be replaced; null: no reload is under way. @type {number | null} */
   #wanted = null
   #failures = 0
@@ -42,17 +42,28 @@ class Rollout {
   trial = null
 
   /**
+   * Another primary has had workers of this generation: what this one runs is later. Once it has workers of its own,
+   * the next one is.
+   *
+   * @param {number} generation @param {boolean} [hasWorkers]
+   */
+  follow (generation, hasWorkers = false) {
+    this.latest = Math.max(this.latest, generation)
+    if (!hasWorkers) this.generation = this.proven = ++this.latest
+  }
+
+  /**
    * @param {boolean} isStale some worker of the present generation has been spawned already, before this reload
    * @returns {number} the generation that workers must have for this reload to be over
    */
   begin (isStale) {
-    if (isStale || this.wasStopped(this.generation)) this.generation = ++this.#latest
+    if (isStale || this.wasStopped(this.generation)) this.generation = ++this.latest
     return this.#want(this.generation)
   }
 
   /** @param {readonly number[]} slots that there are not yet @returns {number} the generation of the code on trial */
   try (slots) {
-    this.trial = { generation: ++this.#latest, slots }
+    this.trial = { generation: ++this.latest, slots }
     this.stopped = null
     this.wasRejected = false
     return this.trial.generation

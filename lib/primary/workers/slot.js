@@ -50,10 +50,6 @@ class Slot {
    * @type {import('./spawner').Variant | null}
    */
   variant = null
-  /** How many recycles it has had, and why the last one. */
-  recycles = 0
-  /** @type {string | null} */
-  lastReason = null
 
   /** @param {number} slot its number, from 0 */
   constructor (slot) {

@@ -107,7 +107,7 @@ class Spawner {
     const start = () => this.#fork({
       ...env,
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
-      RECYCLE_WORKER: JSON.stringify(this.#settingsOf(variant, id))
+      RECYCLE_WORKER: JSON.stringify(this.#settingsOf(variant, { id, generation }))
     }, {
       generation, slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot),
       execArgv: variant?.execArgv
@@ -119,7 +119,7 @@ class Spawner {
     /** @type {WorkerHandle} */
     const handle = new WorkerHandle(slot, process, {
       id,
-      generation,
+      generation: orphan?.facts.generation ?? generation,
       budget,
       required,
       readyOn: this.options.readyOn,
@@ -128,7 +128,7 @@ class Spawner {
       isAdopted: orphan !== null,
       awaitsDebugger: this.execArgv.some(flag => AWAITS_DEBUGGER.test(flag))
     })
-    handle.app = this.appPath.known(generation) ?? this.app
+    handle.app = orphan?.facts.app ?? this.appPath.known(generation) ?? this.app
     return handle
   }
 
@@ -154,10 +154,10 @@ class Spawner {
     }
   }
 
-  /** @param {Variant | null} variant @param {string} id */
-  #settingsOf (variant, id) {
-    const orphan = this.survivors.settings(this.app)
-    const settings = { ...this.#settings, orphan: orphan && { ...orphan, id } }
+  /** @param {Variant | null} variant @param {{ id: string, generation: number }} about the worker */
+  #settingsOf (variant, about) {
+    const orphan = this.survivors.settings(this.appPath.of(about.generation).real)
+    const settings = { ...this.#settings, orphan: orphan && { ...orphan, ...about } }
     return variant === null
       ? settings
       : { ...settings, features: { ...settings.features, [variant.feature]: variant.settings } }

@@ -21,7 +21,7 @@
  * sibling's begins. What it writes from then on goes nowhere.
  */
 
-const { setImmediate } = require('node:timers')
+const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { returnHandle } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
 const { Connection } = require('../connections/connection')
@@ -34,6 +34,7 @@ const { fromFields, toFields } = require('../connections/parcel')
 const WINDOW = 2
 const BATCHED_WINDOW = 256
 const STREAM_TAKES = 8
+const ALONE_MS = 10_000 // a service manager has started the next primary by then, or none does
 
 class Handoff {
   /** Offered ones, in their order. @type {Map<number, Connection>} */
@@ -48,6 +49,9 @@ class Handoff {
   #held = new Map()
   /** Nothing is offered: there may be no sibling yet. */
   isHeld = false
+  #isAlone = false
+  /** @type {NodeJS.Timeout | undefined} */
+  #alone
   #addon = loadAddon().addon // before the app can delete it
   /** Requests that a sibling handles instead of this worker, since the start. */
   replayed = 0
@@ -122,14 +126,36 @@ class Handoff {
     this.#closing.add(connection)
   }
 
+  /** The primary has died: what is offered waits for the next one. */
+  get isWaiting () {
+    return this.state.isServing && (this.#isAlone || this.channel.isEnding)
+  }
+
+  /** For a while. */
+  waitAlone () {
+    this.#isAlone = true
+    this.#alone = setTimeout(() => this.endAlone(), ALONE_MS).unref()
+  }
+
+  /** @param {boolean} [isAdopted] there is one: what waits is sent; else it stays here */
+  endAlone (isAdopted = false) {
+    clearTimeout(this.#alone)
+    if (!this.#isAlone) return
+    this.#isAlone = false
+    if (isAdopted) this.#send()
+    else this.relinquish(true)
+  }
+
   /** Sends what there is room for. */
   #send () {
+    if (this.#isAlone) return
     for (const connection of this.#unsent) {
       if (this.#closing.has(connection) || this.#offered.size - this.#unsent.size >= this.#window) return
       this.#unsent.delete(connection)
       const parcel = /** @type {Parcel} */ (connection.parcel)
       this.channel.send('move', { id: connection.id, parcel: toFields(parcel) }, parcel.handle, error => {
-        if (error) this.#back(connection, !this.channel.isUp)
+        if (error && this.#mayWait(connection)) this.#unsent.add(connection)
+        else if (error) this.#back(connection, !this.channel.isUp)
       })
     }
   }
@@ -190,8 +216,16 @@ class Handoff {
       const isLost = !isCertain && !unsent.has(connection)
       if (isLost) this.#end(connection, 'unacked')
       else if (![0, process.pid].includes(this.#ownerOf(connection.parcel))) this.#end(connection, 'moved')
+      else if (this.#mayWait(connection)) this.#unsent.add(connection)
       else this.#back(connection, true)
     }
+  }
+
+  /** The request on it is of another worker's session. @param {Connection} connection */
+  #mayWait (connection) {
+    const { id, parcel } = connection
+    const isOffered = this.#offered.get(id) === connection
+    return isOffered && this.isWaiting && parcel !== null && parcel.session !== null && parcel.bytes.length > 0
   }
 
   /** @param {Parcel | null} parcel @returns {number} pid of the worker that the primary has given it to; 0: to none */

@@ -23,7 +23,7 @@ function successor () {
   const says = (/** @type {string} */ type, /** @type {Record<string, any>} */ fields, /** @type {any} */ handle) => process.emit('message', message(type, fields), handle)
   const exits = () => process.emit('exit', { code: null, signal: null })
   const greet = () => takeover.greet(/** @type {any} */ ({
-    features: { inherit: (/** @type {any} */ { text }) => inherited.push(text) }, options: { readyTimeoutMs: 1000 }
+    legacy: { inherit: (/** @type {any} */ { text }) => inherited.push(text) }, options: { readyTimeoutMs: 1000 }
   }))
   return { takeover, sent, inherited, says, exits, greet }
 }
@@ -48,7 +48,7 @@ t.test('it has begun when all sockets have come, or none will: the other primary
   }
 })
 
-t.test('one that leads asks for what features leave, and for the sockets to be closed, and waits for the answer or the end', async t => {
+t.test('one that leads asks for what the other one leaves, and for the sockets to be closed, and waits for the answer or the end', async t => {
   const about = successor()
   const { takeover, sent, inherited, says } = about
   about.greet()
@@ -59,12 +59,14 @@ t.test('one that leads asks for what features leave, and for the sockets to be c
   t.equal(takeover.isLeading, true)
   const asked = takeover.askLegacy()
   says('legacy', { feature: 'a', text: 'two' })
+  t.equal(await Promise.race([asked.then(() => 'all'), new Promise(resolve => setImmediate(resolve, 'more'))]), 'more')
+  says('legacy', { feature: 'b', text: 'three', isLast: true })
   await asked
   const stopping = takeover.stopping()
   says('released', {})
   await stopping
   t.same(sent, ['hello', 'prepared', 'legacy-asked', 'stopping'])
-  t.same(inherited, ['one', 'two'])
+  t.same(inherited, ['one', 'two', 'three'])
   const left = takeover.stopping()
   says('left', {})
   await left

@@ -26,8 +26,6 @@ t.test('a slot opens empty, with nothing held against it', async t => {
     isNew: true,
     boots: { failures: 0, notBefore: 0 },
     recycling: { notBefore: 0 },
-    recycles: 0,
-    lastReason: null,
     recycle: null,
     addresses: null
   })

@@ -21,6 +21,16 @@ t.test('where replacements fail, workers are spawned by the code before again, a
   t.equal(rollout.generation, 3)
 })
 
+t.test('what another primary has had is older than what this one runs, and than what comes when it has workers', async t => {
+  const rollout = new Rollout()
+  rollout.follow(7)
+  t.match(rollout, { generation: 8, proven: 8 })
+  t.equal(rollout.requested(7), null)
+  rollout.follow(9, true)
+  t.equal(rollout.generation, 8)
+  t.equal(rollout.begin(true), 10)
+})
+
 t.test('no reload, no requested', async t => {
   const rollout = new Rollout()
   t.equal(rollout.generation, 0)
