@@ -84,7 +84,7 @@ t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence
     [['--max-rss', 'much', 'app.js'], /^recycle: --?\S*max-?[rR]ss .*was given "much".*\n$/]
   ])) t.match(await unit(folder, ...args), { status: 2, stdout: '', stderr: sentence }, args.join(' '))
   t.match((await unit(folder, '--from', 'mixed.config.js', '--only', 'a')).stdout, 'a.service')
-  t.match(await unit(folder, 'nofile.js'), { status: 1, stdout: '', stderr: /^recycle: the app \S+nofile\.js cannot be started: there is no such file\n$/ })
+  t.match(await unit(folder, 'nofile.js'), { status: 2, stdout: '', stderr: /^recycle: the app \S+nofile\.js cannot be started: there is no such file\n$/ })
 })
 
 t.test('--write: a unit and an EnvironmentFile an app, the environment in no file that others can read, nothing overwritten', async t => {
