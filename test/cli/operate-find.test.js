@@ -59,6 +59,15 @@ t.test('two fleets', async t => {
     t.match(await room.call(['-w', '2', 'stop']), { code: 2, stdout: '', stderr: /^recycle: --workers is an option of recycle <app>, not of recycle stop; [^\n]*\.\/stop\n$/ })
   })
 
+  await t.test('a folder in place of a socket: the only fleet with a socket in it, or the one of that name', async t => {
+    t.equal(await nameOf(['status', '--control', room.folder]), 'api')
+    t.equal(await nameOf(['status', 'api', '--control', room.folder]), 'api')
+    const other = t.testdir()
+    fs.chmodSync(other, 0o700)
+    t.match(await room.call(['status', '--control', other]), { code: 2, stdout: '', stderr: `recycle: no fleet is running, as far as ${other} tells; ` })
+    t.match(await room.call(['stop', '--control', path.join(PLAIN, 'x')]), { code: 2, stdout: '', stderr: `recycle: no fleet answers at ${PLAIN}/x: it is not a socket\n` })
+  })
+
   await t.test('several fleets and no name: one sentence that lists them, exit 2', async t => {
     const third = await room.start(1, ['--name', 'batch', PLAIN])
     await Promise.all(VERBS.map(async verb => {
