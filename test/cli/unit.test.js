@@ -62,6 +62,30 @@ t.test('the printed call is one that recycle takes', async t => {
   t.same([status, stderr], [0, ''])
 })
 
+t.test('the app, its arguments, the name and the times of the config file, or of the start script', async t => {
+  const folder = t.testdir({
+    configured: { 'recycle.config.json': '{ "app": "app.js", "args": ["a b"], "name": "shop", "drainTimeout": "5m" }', 'app.js': APP },
+    scripted: { 'package.json': '{ "name": "till", "scripts": { "start": "node app.js -v" } }', 'app.js': APP },
+    bad: { 'recycle.config.json': '{ "drainTimeout": "soon" }', 'app.js': APP }
+  })
+  const at = path.join(folder, 'configured')
+  const [all, named] = [await unit(at), await unit(folder, '--config', 'configured/recycle.config.json')]
+  t.match(all.stdout, ` --name shop ${at}/app.js "a b"\n`)
+  t.match(all.stdout, 'TimeoutStopSec=315\n')
+  t.match(named.stdout, ` --name shop --config ${at}/recycle.config.json ${at}/app.js "a b"\n`)
+  const words = (await unit(at, '--config', 'none', '--name', 'other', 'app.js')).stdout
+  t.match(words, ` --name other --config none ${at}/app.js\n`)
+  t.match(words, 'TimeoutStopSec=45\n')
+  t.match((await unit(path.join(folder, 'scripted'))).stdout, ` --name till ${folder}/scripted/app.js -v\n`)
+  t.match(await unit(path.join(folder, 'bad'), 'app.js'), { status: 2, stdout: '', stderr: /^recycle: drainTimeout in recycle\.config\.json was given "soon"; / })
+})
+
+t.test('a user that is not there is said, and no error: an image may have its units before its users', async t => {
+  const folder = t.testdir({ 'app.js': APP })
+  t.match(await unit(folder, '--user', 'nobody-here', 'app.js'), { status: 0, stdout: '\nUser=nobody-here\n', stderr: 'there is no user "nobody-here" here: until there is, systemd does not start the service (217/USER)\n' })
+  for (const user of ['root', '12345']) t.match(await unit(folder, '--user', user, 'app.js'), { status: 0, stderr: '' }, user)
+})
+
 t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence each", async t => {
   const folder = t.testdir({
     'ecosystem.config.js': 'module.exports = { apps: [{ name: "a", script: "a.js", watch: true }, { name: "b", script: "b.js" }] }',
