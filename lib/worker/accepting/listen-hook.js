@@ -173,7 +173,8 @@ function takeKey (keys, address) {
  * @param {net.Server} server @param {number} errno libuv's @param {(...answer: any[]) => void} done
  */
 function refuse (server, errno, done) {
-  server.prependOnceListener(errorMonitor, asOfPlainNode) // before the app's listeners, and not counted among them
+  // Before the app's listeners, and not counted among them
+  server.prependOnceListener(/** @type {any} */ (errorMonitor), asOfPlainNode)
   done(0, { listen: () => errno, close () {}, ref () {}, unref () {} })
 }
 
