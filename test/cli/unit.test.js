@@ -82,7 +82,7 @@ t.test('the app, its arguments, the name and the times of the config file, or of
 
 t.test('a user that is not there is said, and no error: an image may have its units before its users', async t => {
   const folder = t.testdir({ 'app.js': APP })
-  t.match(await unit(folder, '--user', 'nobody-here', 'app.js'), { status: 0, stdout: '\nUser=nobody-here\n', stderr: 'there is no user "nobody-here" here: until there is, systemd does not start the service (217/USER)\n' })
+  t.match(await unit(folder, '--user', 'absent', 'app.js'), { status: 0, stdout: '\nUser=absent\n', stderr: 'there is no user "absent" here: until there is, systemd does not start the service (217/USER)\n' })
   for (const user of ['root', '12345']) t.match(await unit(folder, '--user', user, 'app.js'), { status: 0, stderr: '' }, user)
 })
 
