@@ -27,6 +27,7 @@ function addUnit (program) {
   for (const option of OPTIONS) command.addOption(flagOf(option).hideHelp())
   addConfig(command)
   command.action(async (app, args, given) => {
+    checkFrom(app, given)
     const services = given.from ? fromPm2(given) : [await ofCall(app, args, given)]
     if (given.write === undefined) printAll(services)
     else write(services, given.write)
@@ -77,6 +78,16 @@ function write (services, folder) {
   }
   for (const { file } of files) print(file)
   for (const { next } of services) print(next)
+}
+
+/** @param {string | undefined} app @param {Given} given @throws {RecycleError} RECYCLE_BAD_USAGE */
+function checkFrom (app, { from, only, user, port, write, ...given }) {
+  const refuse = (/** @type {string} */ sentence) => { throw new RecycleError('RECYCLE_BAD_USAGE', { sentence }) }
+  if (from === undefined) return only === undefined ? undefined : refuse('--only is for --from <file>')
+  if (app !== undefined) refuse(`recycle unit was given ${formatValue(app)} and --from; it takes one of them`)
+  const [name] = Object.keys(require('./run').withoutDefaults(given))
+  const flag = OPTIONS.find(option => option.name === name)?.flag.split(' ')[0] ?? `--${name}`
+  if (name !== undefined) refuse(`${flag} has no place beside --from, whose file has the options of each app`)
 }
 
 /** @param {string} user */
@@ -196,6 +207,10 @@ function asCalled (bin) {
  * @returns {Unit}
  */
 function unit ({ name, options, flags, config, app, args, folder, env, user, port, write }) {
+  if (port && !isPort(port)) {
+    throw new RecycleError('RECYCLE_BAD_OPTION',
+      { option: '--port', given: port, accepts: 'a port from 1 to 65535, or <host>:<port>; without it $PORT counts' })
+  }
   const os = require('node:os')
   const path = require('node:path')
   const { resolveOptions } = require('../tables/resolved-options')
@@ -223,6 +238,12 @@ function unit ({ name, options, flags, config, app, args, folder, env, user, por
     next: `then: systemctl daemon-reload; systemctl enable --now ${where}; and recycle status ${name}; ` +
       `systemctl stop ${files.toReversed().join(' ')} stops it`
   }
+}
+
+/** @param {string} text perhaps with a host before it */
+function isPort (text) {
+  const [, port] = /^(?:.+:)?(\d{1,5})$/.exec(text) ?? []
+  return Number(port) >= 1 && Number(port) <= 65535
 }
 
 /** Of the words of a command line. @param {string[]} words @returns {Record<string, string>} */

@@ -100,6 +100,10 @@ t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence
   for (const [args, sentence] of /** @type {[string[], RegExp][]} */ ([
     [[], /^recycle: recycle unit needs the app: .*\n$/],
     [['--from', 'ecosystem.config.js', '--only', 'c'], /^recycle: ecosystem\.config\.js has no app c; it has a, b\n$/],
+    [['--only', 'a', 'app.js'], /^recycle: --only is for --from <file>\n$/],
+    [['--from', 'ecosystem.config.js', 'app.js'], /^recycle: recycle unit was given "app\.js" and --from; it takes one of them\n$/],
+    [['--max-rss', '1G', '--from', 'ecosystem.config.js'], /^recycle: --max-rss has no place beside --from, /],
+    ...['abc', '0', '99999', '127.0.0.1:', '-1'].map(port => /** @type {[string[], RegExp]} */ ([[`--port=${port}`, 'app.js'], new RegExp(`^recycle: --port was given "${port}"; it takes a port from 1 to 65535, or <host>:<port>; `)])),
     [['--from', 'bad.config.js'], /^recycle: the config file \S+bad\.config\.js has an app without a script\n$/],
     [['--from', 'mixed.config.js'], /^recycle: no unit for py: its interpreter is "python3", and recycle runs Node\.js; --only <app> prints that of another app of the file\n$/],
     [['--from', 'mixed.config.js', '--only', 'start'], /^recycle: no unit for start: there is no npm: recycle runs a file: .*\n$/],
