@@ -29,7 +29,7 @@ t.test('two fleets', async t => {
   const room = controlRoom(t)
   const elsewhere = path.join(shortFolder(t), 'web')
   const [api, web] = await Promise.all([
-    room.start(1, ['--name', 'api', PLAIN]),
+    room.start(1, ['--name', 'api', '--orphan-timeout', '0', PLAIN]), // its output ends with its worker
     room.start(1, ['--control', elsewhere, '--name', 'web', PLAIN])
   ])
   const nameOf = async (/** @type {string[]} */ args, /** @type {Record<string, string>} */ env = {}) => {
