@@ -109,12 +109,12 @@ async function ofCall (app, args, {
   const { withoutDefaults } = require('./run')
   const path = require('node:path')
   const config = await loadConfig(named)
-  const found = app === undefined && config?.app === undefined ? findStart('.').start : null
-  if (app === undefined && config?.app === undefined && found === null) {
+  const found = app === undefined && config?.app === undefined ? findStart('.') : null
+  if (found?.start === null && found.why === null) {
     throw new RecycleError('RECYCLE_BAD_USAGE',
       { sentence: 'recycle unit needs the app: recycle unit [options] <app> [args…], or --from <ecosystem file>' })
   }
-  const picked = found ?? pickApp(app, args, config)
+  const picked = found?.start ?? pickApp(app, args, config, found?.why)
   const toRun = fileOf(picked.app, picked.args)
   const folder = folderAsNamed(process.env.PWD)
   const file = path.resolve(folder, toRun.app)

@@ -66,6 +66,7 @@ t.test('the app, its arguments, the name and the times of the config file, or of
   const folder = t.testdir({
     configured: { 'recycle.config.json': '{ "app": "app.js", "args": ["a b"], "name": "shop", "drainTimeout": "5m" }', 'app.js': APP },
     scripted: { 'package.json': '{ "name": "till", "scripts": { "start": "node app.js -v" } }', 'app.js': APP },
+    other: { 'package.json': '{ "scripts": { "start": "next start" } }' },
     bad: { 'recycle.config.json': '{ "drainTimeout": "soon" }', 'app.js': APP }
   })
   const at = path.join(folder, 'configured')
@@ -77,6 +78,7 @@ t.test('the app, its arguments, the name and the times of the config file, or of
   t.match(words, ` --name other --config none ${at}/app.js\n`)
   t.match(words, 'TimeoutStopSec=45\n')
   t.match((await unit(path.join(folder, 'scripted'))).stdout, ` --name till ${folder}/scripted/app.js -v\n`)
+  t.match(await unit(path.join(folder, 'other')), { status: 2, stdout: '', stderr: /^recycle: no app was named, and package\.json does not name one: its start script is "next start"/ })
   t.match(await unit(path.join(folder, 'bad'), 'app.js'), { status: 2, stdout: '', stderr: /^recycle: drainTimeout in recycle\.config\.json was given "soon"; / })
 })
 
