@@ -9,7 +9,7 @@ const { RecycleError } = require('../core/errors')
 function addFleetOptions (command) {
   return command
     .option('--name <name>', 'the fleet of this name (default: the only running fleet)')
-    .option('--control <path>', 'the fleet with this control socket')
+    .option('--control <path>', 'the fleet with this control socket, or with one in this folder')
 }
 
 /** The fleet's name as the last argument, where `status` and `top` have it. @param {Command} command */

@@ -12,6 +12,7 @@ function addLogs (program) {
   const command = program.command('logs')
     .description('Follows what a fleet and its workers print, where that goes to a file or to the journal of systemd.')
     .option('-n, --last <n>', `begin with the last n lines (default: ${LAST})`)
+    .option('-f, --follow', 'go on with what comes (default)')
     .option('--no-follow', 'print them, and end')
   addFleetName(addFleetOptions(command)).action((_name, given) => logs(command, given))
 }

@@ -36,7 +36,7 @@ async function main (argv) {
     .version(version)
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ writeOut: write, outputError: text => complain(oneSentence(text)) })
+    .configureOutput({ writeOut: write, outputError: text => complain(oneSentence(text, argv[2])) })
   program.hook('preAction', (_, command) => { if (command !== program) leanV8.end() })
   const isAlone = Object.hasOwn(ALONE, argv[2] ?? '') && !argv.includes('--help') && !argv.includes('-h')
   if (isAlone) ALONE[argv[2]]()(program)
@@ -102,13 +102,14 @@ function synonymOf (word) {
   return Object.hasOwn(SYNONYMS, word) && !isFile ? SYNONYMS[word] : null
 }
 
-/** @param {string} text commander's @returns {string} */
-function oneSentence (text) {
+/** @param {string} text commander's @param {string} command perhaps the app @returns {string} */
+function oneSentence (text, command) {
   const answer = require('../tables/habits').answerToFlag(/unknown option '(--[\w-]+|-\w)/.exec(text)?.[1] ?? '')
   if (answer !== null) return `recycle: ${answer}`
   const said = text.trim().replace(/^error: /, '')
     .replace('\n(Did', ': did').replace(/\n\(?/g, '; ').replace(/[).]$/, '')
-  return `recycle: ${shorten(said, MAX_CHARS)}${said.endsWith('?') ? ' See' : '; see'} recycle --help`
+  const help = require('./help').NAMES.includes(command) ? `help ${command}` : '--help'
+  return `recycle: ${shorten(said, MAX_CHARS)}${said.endsWith('?') ? ' See' : '; see'} recycle ${help}`
 }
 
 /**

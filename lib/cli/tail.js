@@ -13,6 +13,7 @@ function addTail (program) {
   const command = program.command('tail')
     .description('Prints the events of a fleet as they happen, until the fleet ends.')
     .option('-n, --last <n>', `begin with the last n events, up to 100 (default: ${LAST})`)
+    .option('-f, --follow', 'go on with what comes (default)')
     .option('--no-follow', 'print them, and end')
     .option('--json', 'print the lines of the journal, samples included')
   addFleetName(addFleetOptions(command)).action((_name, given) => tail(command, given))

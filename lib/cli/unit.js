@@ -13,7 +13,7 @@ function addUnit (program) {
   const { addConfig } = require('./config')
   const command = program.command('unit')
     .description('Prints a systemd service, and a socket, for this call of recycle.')
-    .argument('[app]', 'as in recycle <app>')
+    .argument('[app]', 'as in recycle <app>; the config file may name it instead')
     .argument('[args...]', "the app's own arguments")
     .passThroughOptions()
     .option('--from <file>', "a unit for each app of pm2's ecosystem file, and what became of each of its keys")
@@ -26,12 +26,18 @@ function addUnit (program) {
       'systemctl daemon-reload; systemctl enable --now <unit>.')
   for (const option of OPTIONS) command.addOption(flagOf(option).hideHelp())
   addConfig(command)
-  command.action((app, args, given) => {
-    const services = given.from ? fromPm2(given) : [ofCall(app, args, given)]
+  command.action(async (app, args, given) => {
+    checkFrom(app, given)
+    const services = given.from ? fromPm2(given) : [await ofCall(app, args, given)]
     if (given.write === undefined) printAll(services)
     else write(services, given.write)
     if (given.user === undefined && process.getuid?.() === 0) {
       complain('the service runs as root, as you are: --user <user> has it run as another one')
+    }
+    // No error: the user of an image may be made after its units
+    if (given.user !== undefined && !isUser(given.user)) {
+      complain(`there is no user ${formatValue(given.user)} here: until there is, systemd does not start the service ` +
+        '(217/USER)')
     }
   })
 }
@@ -74,26 +80,53 @@ function write (services, folder) {
   for (const { next } of services) print(next)
 }
 
-/** @param {string | undefined} app @param {string[]} args @param {Given} given @returns {Unit} */
-function ofCall (app, args, { user, port = process.env.PORT, config, only, from, write, ...given }) {
-  if (app === undefined) {
+/** @param {string | undefined} app @param {Given} given @throws {RecycleError} RECYCLE_BAD_USAGE */
+function checkFrom (app, { from, only, user, port, write, ...given }) {
+  const refuse = (/** @type {string} */ sentence) => { throw new RecycleError('RECYCLE_BAD_USAGE', { sentence }) }
+  if (from === undefined) return only === undefined ? undefined : refuse('--only is for --from <file>')
+  if (app !== undefined) refuse(`recycle unit was given ${formatValue(app)} and --from; it takes one of them`)
+  const [name] = Object.keys(require('./run').withoutDefaults(given))
+  const flag = OPTIONS.find(option => option.name === name)?.flag.split(' ')[0] ?? `--${name}`
+  if (name !== undefined) refuse(`${flag} has no place beside --from, whose file has the options of each app`)
+}
+
+/** @param {string} user */
+function isUser (user) {
+  const { spawnSync } = require('node:child_process')
+  return /^\d+$/.test(user) || spawnSync('id', ['-u', '--', user]).status !== 1 // of any source that NSS knows
+}
+
+/**
+ * The app is found as by `recycle` alone.
+ *
+ * @param {string | undefined} app @param {string[]} args @param {Given} given @returns {Promise<Unit>}
+ */
+async function ofCall (app, args, {
+  user, port = process.env.PORT, config: named = process.env.RECYCLE_CONFIG, only, from, write, ...given
+}) {
+  const { fileOf, findStart } = require('./app-file')
+  const { loadConfig, pickApp } = require('./config')
+  const { withoutDefaults } = require('./run')
+  const path = require('node:path')
+  const config = await loadConfig(named)
+  const found = app === undefined && config?.app === undefined ? findStart('.') : null
+  if (found?.start === null && found.why === null) {
     throw new RecycleError('RECYCLE_BAD_USAGE',
       { sentence: 'recycle unit needs the app: recycle unit [options] <app> [args…], or --from <ecosystem file>' })
   }
-  const { fileOf } = require('./app-file')
-  const { withoutDefaults } = require('./run')
-  const path = require('node:path')
-  const toRun = fileOf(app, args)
+  const picked = found?.start ?? pickApp(app, args, config, found?.why)
+  const toRun = fileOf(picked.app, picked.args)
   const folder = folderAsNamed(process.env.PWD)
   const file = path.resolve(folder, toRun.app)
   findApp(file)
   const flags = withoutDefaults(given)
-  const name = flags.name ?? require('../primary/fleet-name').nameOfApp(file)
+  const name = flags.name ?? config?.values.name ?? require('../primary/fleet-name').nameOfApp(file)
   const options = OPTIONS.flatMap(option =>
     flags[option.name] === undefined || option.name === 'name' ? [] : wordsOf(option, flags[option.name]))
+  if (named) options.push('--config', named === 'none' ? named : path.resolve(named))
   return unit({
-    name, options: ['--name', name, ...options, ...config ? ['--config', path.resolve(config)] : []], flags, app: file,
-    args: toRun.args, folder, env: {}, user, port, write
+    name, options: ['--name', name, ...options], flags, config, app: file, args: toRun.args, folder, env: {}, user,
+    port, write
   })
 }
 
@@ -112,7 +145,7 @@ function fromPm2 ({ from, only, user, port = process.env.PORT, write }) {
   for (const { name, keys } of chosen) {
     for (const line of [`${name}:`, ...keys.map(({ key, became }) => `  ${key.padEnd(20)} ${became}`)]) complain(line)
   }
-  return ready.map(call => unit({ ...call, flags: null, user, port: call.env.PORT ?? port, write }))
+  return ready.map(call => unit({ ...call, flags: null, config: null, user, port: call.env.PORT ?? port, write }))
 }
 
 /**
@@ -167,18 +200,23 @@ function asCalled (bin) {
 /**
  * @param {object} call @param {string} call.name @param {string[]} call.options
  * @param {Record<string, any> | null} call.flags as given on the command line; null: by `options` alone
+ * @param {import('../tables/config').Config | null} call.config
  * @param {string} call.app @param {string[]} call.args @param {string} call.folder
  * @param {Record<string, string>} call.env @param {string | undefined} call.user @param {string | undefined} call.port
  * @param {string | undefined} call.write folder of the files
  * @returns {Unit}
  */
-function unit ({ name, options, flags, app, args, folder, env, user, port, write }) {
+function unit ({ name, options, flags, config, app, args, folder, env, user, port, write }) {
+  if (port && !isPort(port)) {
+    throw new RecycleError('RECYCLE_BAD_OPTION',
+      { option: '--port', given: port, accepts: 'a port from 1 to 65535, or <host>:<port>; without it $PORT counts' })
+  }
   const os = require('node:os')
   const path = require('node:path')
   const { resolveOptions } = require('../tables/resolved-options')
   const { unitsOf } = require('../core/service-unit')
   const timeouts = resolveOptions(flags ?? optionsOf(options),
-    { parallelism: os.availableParallelism(), nameOf: ({ flag }) => flag.split(' ')[0] })
+    { file: config, parallelism: os.availableParallelism(), nameOf: ({ flag }) => flag.split(' ')[0] })
   const bin = asCalled(path.join(__dirname, '..', '..', 'bin', 'recycle.js'))
   const command = [process.execPath, bin, ...options, app, ...args]
   const units = unitsOf({
@@ -200,6 +238,12 @@ function unit ({ name, options, flags, app, args, folder, env, user, port, write
     next: `then: systemctl daemon-reload; systemctl enable --now ${where}; and recycle status ${name}; ` +
       `systemctl stop ${files.toReversed().join(' ')} stops it`
   }
+}
+
+/** @param {string} text perhaps with a host before it */
+function isPort (text) {
+  const [, port] = /^(?:.+:)?(\d{1,5})$/.exec(text) ?? []
+  return Number(port) >= 1 && Number(port) <= 65535
 }
 
 /** Of the words of a command line. @param {string[]} words @returns {Record<string, string>} */

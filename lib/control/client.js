@@ -143,6 +143,15 @@ function idOf (file) {
   }
 }
 
+/** @param {string} file */
+function isFolder (file) {
+  try {
+    return fs.statSync(file).isDirectory()
+  } catch {
+    return false // connect() says why
+  }
+}
+
 /** @param {string} socketPath @returns {Promise<Client>} */
 function connectOnce (socketPath) {
   return new Promise((resolve, reject) => {
@@ -198,12 +207,14 @@ async function listFleets (env = process.env, how = {}) {
 }
 
 /**
- * Finds a fleet by its name, by the path of its socket, or as the only running fleet.
+ * Finds a fleet by its name, by the path of its socket, or as the only running fleet; `control` may be a folder of
+ * sockets, too.
  *
  * @param {{ name?: string | null, control?: string | null }} which @param {Env} [env] @returns {Promise<Found>}
  * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
  */
 async function findFleet ({ name, control }, env = process.env) {
+  if (control && isFolder(control)) return findFleet({ name }, { RECYCLE_CONTROL_DIR: control })
   if (control) {
     const client = await connect(path.resolve(control))
     client.close()

@@ -10,6 +10,7 @@ const OF_THE_CALL = {
   RECYCLE_UNKNOWN_OPTION: d => `unknown option ${formatValue(d.option)}; ${d.hint}`,
   RECYCLE_BAD_CONFIG: d => `the config file ${d.file} ${d.why}`,
   RECYCLE_BAD_USAGE: d => d.sentence,
+  RECYCLE_NO_APP: d => `the app ${d.app} cannot be started: ${d.why}`,
   RECYCLE_METRIC_UNSUPPORTED: d =>
     `the meter ${d.meter} cannot read metric ${d.metric} here: it gives ${d.gives}; ${d.hint}`,
   RECYCLE_METER_UNSUPPORTED: d => `meter ${d.meter} does not work here: ${d.why}; use --meter auto`,
@@ -41,7 +42,6 @@ const OF_THE_CALL = {
 
 /** Errors of a run. @type {Readonly<Record<string, Sentence>>} */
 const OF_THE_RUN = {
-  RECYCLE_NO_APP: d => `the app ${d.app} cannot be started: ${d.why}`,
   RECYCLE_FORK_REFUSED: d => `no worker can be forked: ${d.why}`,
   RECYCLE_SESSION_TOO_LARGE: d => `the state of a session has ${d.bytes} bytes; transfer() takes ${d.most} at the most`,
   RECYCLE_APP_DIES: d => d.wasReady

@@ -10,7 +10,7 @@ const MOVES = Object.freeze({
   leaving: 'from workers that left',
   rotation: 'from workers out of rotation',
   load: 'by load',
-  number: 'by number',
+  number: 'to even them out',
   session: 'to their sessions',
   death: 'from workers that died',
   predecessor: 'from the primary before'

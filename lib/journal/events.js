@@ -219,7 +219,7 @@ const EVENTS = {
     },
     ends: 'recycle'
   },
-  scaled: { sentence: l => `scaled slot ${l.slot} away: ${account(l)}`, ends: 'scale' },
+  scaled: { sentence: l => `closed slot ${l.slot}: ${account(l)}`, ends: 'scale' },
   stopped: {
     sentence: l => `${l.reason === 'not-ready' ? 'gave up' : 'stopped'} ` +
       `${l.slot === null ? 'a standby' : `slot ${l.slot}`}: ${account(l)}`,

@@ -112,7 +112,7 @@ class Cursor {
     if (tally.lines > 0 || tally.skipped === 0) return tally
     const why = tally.unknown > 0
       ? 'its lines are of a journal version that this recycle does not know'
-      : 'it has no journal line'
+      : 'it has no journal line: recycle --journal <file> writes them'
     throw new RecycleError('RECYCLE_UNREADABLE', { file, why })
   }
 }

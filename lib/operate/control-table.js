@@ -42,7 +42,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
   return [
     `${paint('bold', escapeControls(name))}  ${escapeControls([`pid ${pid}`, ...listening, app].join('  '))}`,
     escapeControls(`${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(more)}, ` +
-      `${formatSize(rss)} RSS, ${count(totals.recycles, 'recycle')}`),
+      `${rss > 0 ? `${formatSize(rss)} RSS, ` : ''}${count(totals.recycles, 'recycle')}`),
     ...crashing ? [paint('red', escapeControls(sayCrashing(crashing)))] : [],
     ...uneven.length > 0
       ? [paint('yellow', escapeControls(`the workers listen on different addresses: ${listUneven(uneven)}`))]
@@ -142,7 +142,8 @@ function fit (columns, workers, width) {
 function formatFleets (fleets, { width = Infinity } = {}) {
   const rows = fleets.map(({ name, pid, app, totals, rssBytes }) => totals === null
     ? [name, orDash(pid), 'does not answer', '–', '–', app ?? '–']
-    : [name, orDash(pid), `${totals.ready} of ${totals.workers}`, formatSize(rssBytes), short(totals.recycles), app])
+    : [name, orDash(pid), `${totals.ready} of ${totals.workers}`,
+        rssBytes > 0 ? formatSize(rssBytes) : '–', short(totals.recycles), app])
   const lines = layOut([
     { title: 'name', left: true }, { title: 'pid' }, { title: 'ready', left: true }, { title: 'RSS' },
     { title: 'recycles' }, { title: 'app', left: true }

@@ -84,6 +84,8 @@ const COMMANDS = Object.freeze({
 const WATCH = 'recycle does not watch files; node --watch <file> does, for development'
 const FOREGROUND = 'recycle runs in the foreground, for systemd or a container to supervise'
 const LISTEN = 'the app itself says where it listens, by server.listen() and its own variables such as PORT'
+const FORCE = 'each recycle <app> is a fleet of its own, and --name tells two of one app apart; ' +
+  'recycle stop --now cuts what is in flight'
 const BACKOFF = 'a worker that dies is replaced at once, and ever more slowly when it dies again and again'
 
 /**
@@ -130,8 +132,8 @@ const OF_STARTERS = Object.freeze({
   '--min-uptime': { answer: BACKOFF },
   '--minUptime': { answer: BACKOFF },
   '--spinSleepTime': { answer: BACKOFF },
-  '--force': { answer: 'each recycle <app> is a fleet of its own; --name tells two of one app apart' },
-  '-f': { answer: 'each recycle <app> is a fleet of its own; --name tells two of one app apart' }
+  '--force': { answer: FORCE },
+  '-f': { answer: FORCE }
 })
 
 /** @type {Readonly<Record<string, Flag>>} */
@@ -141,6 +143,7 @@ const OF_FEATURES = Object.assign({}, ...FEATURES.map(({ habits }) => habits))
 const FLAGS = Object.freeze({
   ...OF_STARTERS,
   '-v': { answer: 'write --version (-V)' },
+  '--lines': { answer: 'recycle logs and recycle tail have -n <n>' },
   '--bind': { answer: LISTEN },
   '-b': { answer: LISTEN },
   '--port': { answer: LISTEN },

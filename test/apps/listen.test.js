@@ -12,7 +12,6 @@ const t = require('tap')
 const { startFleet, freePort } = require('../support/fleet')
 const { appFile } = require('./under-load')
 
-const ANY_HOST = 'without a host the error says null, as under cluster'
 const LATE = 'the socket comes from the primary, in a later turn, as under cluster'
 /**
  * The differences and their reasons; see lib/worker/accepting/listen-hook.js.
@@ -20,7 +19,6 @@ const LATE = 'the socket comes from the primary, in a later turn, as under clust
  * @type {Record<string, { why: string, is: RegExp }>}
  */
 const DIFFERENT = {
-  'a port that another process has, any host': { why: ANY_HOST, is: /"error":"EADDRINUSE","syscall":"listen",.* null:TAKEN"/ },
   'twice in one turn': { why: LATE, is: /"port":"FREE"},"isServed":true,"hears":\["listening"\]/ },
   'a descriptor of a file': { why: 'it is a descriptor of the primary, as under cluster', is: /"error":"E[A-Z]+"/ },
   'a path of 9,000 bytes': { why: 'no Linux takes it, nor does a message to the primary', is: /"error":"ENAMETOOLONG","syscall":"listen"/ },

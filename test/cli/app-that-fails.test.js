@@ -14,44 +14,44 @@ const recycle = (args, env) => runToEnd([process.execPath, BIN, '--log', 'pretty
 /** As recycle(), of an app that is refused. @param {string[]} args */
 const refused = args => call(['--log', 'json', '-w', '1', ...args])
 
-t.test('a missing app gives one sentence and exit code 1', async t => {
+t.test('a missing app gives one sentence and exit code 2', async t => {
   const { code, stderr } = await recycle(['no-such-app.js'])
-  t.equal(code, 1)
+  t.equal(code, 2)
   t.equal(stderr, 'recycle: the app no-such-app.js cannot be started: there is no such file\n')
 })
 
 t.test('for a word that is not a file, the message also names commands', async t => {
   const { code, stderr } = await refused(['relaod'])
-  t.equal(code, 1)
+  t.equal(code, 2)
   t.equal(stderr, 'recycle: the app relaod cannot be started: there is no such file, and no such command; did you mean recycle reload?\n')
   t.match((await refused(['zzzzzz'])).stderr, /no such command; see recycle --help\n$/)
 })
 
 t.test('an empty app name is refused', async t => {
   const { code, stderr } = await refused([''])
-  t.equal(code, 1)
+  t.equal(code, 2)
   t.equal(stderr, 'recycle: the app "" cannot be started: it has no name\n')
 })
 
-t.test('a folder gives one sentence and exit code 1', async t => {
+t.test('a folder gives one sentence and exit code 2', async t => {
   const dir = t.testdir({ 'server.js': '' })
   const { code, stderr } = await refused([dir])
-  t.equal(code, 1)
+  t.equal(code, 2)
   t.match(stderr, /^recycle: the app [^\n]+ cannot be started: it is a folder[^\n]*\n$/)
 })
 
-t.test('an unreadable file gives one sentence and exit code 1', { skip: process.getuid?.() === 0 && 'root may read everything' }, async t => {
+t.test('an unreadable file gives one sentence and exit code 2', { skip: process.getuid?.() === 0 && 'root may read everything' }, async t => {
   const dir = t.testdir({ 'app.js': '' })
   require('node:fs').chmodSync(path.join(dir, 'app.js'), 0)
   const { code, stderr } = await refused([path.join(dir, 'app.js')])
-  t.equal(code, 1)
+  t.equal(code, 2)
   t.match(stderr, /^recycle: the app [^\n]+ cannot be started: [^\n]*EACCES[^\n]*\n$/)
 })
 
-t.test('a dangling link gives one sentence and exit code 1', async t => {
+t.test('a dangling link gives one sentence and exit code 2', async t => {
   const dir = t.testdir({ 'app.js': t.fixture('symlink', 'gone.js') })
   const { code, stderr } = await refused([path.join(dir, 'app.js')])
-  t.equal(code, 1)
+  t.equal(code, 2)
   t.match(stderr, /^recycle: the app [^\n]+ cannot be started: [^\n]+\n$/)
 })
 

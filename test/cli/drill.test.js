@@ -56,7 +56,7 @@ t.test('nothing dropped: progress lines, then the report; exit 0', async t => {
 
 t.test('a drop: its kind is printed and the run file is kept; exit 1', async t => {
   const noted = path.join(t.testdirName, 'noted')
-  const { code, out } = await drill(t, ['--recycle-every', '100ms', ...QUICK, fixture('dropping.js'), noted], endAt(/ [1-9]\d* dropped {2}[1-9]\d* recycles? /))
+  const { code, out } = await drill(t, ['--recycle-every', '500ms', ...QUICK, fixture('dropping.js'), noted], endAt(/ [1-9]\d* dropped {2}[1-9]\d* recycles? /))
   t.equal(code, 1)
   const dropped = fs.statSync(noted).size
   t.match(out, new RegExp(`^${dropped.toLocaleString('en-US')} dropped of `))

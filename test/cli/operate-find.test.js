@@ -29,7 +29,7 @@ t.test('two fleets', async t => {
   const room = controlRoom(t)
   const elsewhere = path.join(shortFolder(t), 'web')
   const [api, web] = await Promise.all([
-    room.start(1, ['--name', 'api', PLAIN]),
+    room.start(1, ['--name', 'api', '--orphan-timeout', '0', PLAIN]), // its output ends with its worker
     room.start(1, ['--control', elsewhere, '--name', 'web', PLAIN])
   ])
   const nameOf = async (/** @type {string[]} */ args, /** @type {Record<string, string>} */ env = {}) => {
@@ -57,6 +57,15 @@ t.test('two fleets', async t => {
 
   await t.test('an option of recycle <app> before a verb is refused, for it has no effect there', async t => {
     t.match(await room.call(['-w', '2', 'stop']), { code: 2, stdout: '', stderr: /^recycle: --workers is an option of recycle <app>, not of recycle stop; [^\n]*\.\/stop\n$/ })
+  })
+
+  await t.test('a folder in place of a socket: the only fleet with a socket in it, or the one of that name', async t => {
+    t.equal(await nameOf(['status', '--control', room.folder]), 'api')
+    t.equal(await nameOf(['status', 'api', '--control', room.folder]), 'api')
+    const other = t.testdir()
+    fs.chmodSync(other, 0o700)
+    t.match(await room.call(['status', '--control', other]), { code: 2, stdout: '', stderr: `recycle: no fleet is running, as far as ${other} tells; ` })
+    t.match(await room.call(['stop', '--control', path.join(PLAIN, 'x')]), { code: 2, stdout: '', stderr: `recycle: no fleet answers at ${PLAIN}/x: it is not a socket\n` })
   })
 
   await t.test('several fleets and no name: one sentence that lists them, exit 2', async t => {

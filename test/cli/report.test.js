@@ -61,7 +61,7 @@ t.test('an unreadable file gives one sentence and exit code 2', async t => {
     folder: {},
     fine: ndjson(CLEAN)
   })
-  for (const [name, why] of Object.entries({ junk: 'it has no journal line', empty: 'it is empty', newer: 'version', bad: 'invalid block type', folder: 'it is a folder, not a regular file', missing: 'no such file' })) {
+  for (const [name, why] of Object.entries({ junk: 'it has no journal line: recycle --journal <file> writes them', empty: 'it is empty', newer: 'version', bad: 'invalid block type', folder: 'it is a folder, not a regular file', missing: 'no such file' })) {
     const { code, stdout, stderr } = await report(file(name))
     t.equal(code, 2, name)
     t.match(stderr, /^recycle: \S+ cannot be read: [^\n]+\n$/, name)

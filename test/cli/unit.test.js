@@ -62,6 +62,32 @@ t.test('the printed call is one that recycle takes', async t => {
   t.same([status, stderr], [0, ''])
 })
 
+t.test('the app, its arguments, the name and the times of the config file, or of the start script', async t => {
+  const folder = t.testdir({
+    configured: { 'recycle.config.json': '{ "app": "app.js", "args": ["a b"], "name": "shop", "drainTimeout": "5m" }', 'app.js': APP },
+    scripted: { 'package.json': '{ "name": "till", "scripts": { "start": "node app.js -v" } }', 'app.js': APP },
+    other: { 'package.json': '{ "scripts": { "start": "next start" } }' },
+    bad: { 'recycle.config.json': '{ "drainTimeout": "soon" }', 'app.js': APP }
+  })
+  const at = path.join(folder, 'configured')
+  const [all, named] = [await unit(at), await unit(folder, '--config', 'configured/recycle.config.json')]
+  t.match(all.stdout, ` --name shop ${at}/app.js "a b"\n`)
+  t.match(all.stdout, 'TimeoutStopSec=315\n')
+  t.match(named.stdout, ` --name shop --config ${at}/recycle.config.json ${at}/app.js "a b"\n`)
+  const words = (await unit(at, '--config', 'none', '--name', 'other', 'app.js')).stdout
+  t.match(words, ` --name other --config none ${at}/app.js\n`)
+  t.match(words, 'TimeoutStopSec=45\n')
+  t.match((await unit(path.join(folder, 'scripted'))).stdout, ` --name till ${folder}/scripted/app.js -v\n`)
+  t.match(await unit(path.join(folder, 'other')), { status: 2, stdout: '', stderr: /^recycle: no app was named, and package\.json does not name one: its start script is "next start"/ })
+  t.match(await unit(path.join(folder, 'bad'), 'app.js'), { status: 2, stdout: '', stderr: /^recycle: drainTimeout in recycle\.config\.json was given "soon"; / })
+})
+
+t.test('a user that is not there is said, and no error: an image may have its units before its users', async t => {
+  const folder = t.testdir({ 'app.js': APP })
+  t.match(await unit(folder, '--user', 'absent', 'app.js'), { status: 0, stdout: '\nUser=absent\n', stderr: 'there is no user "absent" here: until there is, systemd does not start the service (217/USER)\n' })
+  for (const user of ['root', '12345']) t.match(await unit(folder, '--user', user, 'app.js'), { status: 0, stderr: '' }, user)
+})
+
 t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence each", async t => {
   const folder = t.testdir({
     'ecosystem.config.js': 'module.exports = { apps: [{ name: "a", script: "a.js", watch: true }, { name: "b", script: "b.js" }] }',
@@ -76,6 +102,10 @@ t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence
   for (const [args, sentence] of /** @type {[string[], RegExp][]} */ ([
     [[], /^recycle: recycle unit needs the app: .*\n$/],
     [['--from', 'ecosystem.config.js', '--only', 'c'], /^recycle: ecosystem\.config\.js has no app c; it has a, b\n$/],
+    [['--only', 'a', 'app.js'], /^recycle: --only is for --from <file>\n$/],
+    [['--from', 'ecosystem.config.js', 'app.js'], /^recycle: recycle unit was given "app\.js" and --from; it takes one of them\n$/],
+    [['--max-rss', '1G', '--from', 'ecosystem.config.js'], /^recycle: --max-rss has no place beside --from, /],
+    ...['abc', '0', '99999', '127.0.0.1:', '-1'].map(port => /** @type {[string[], RegExp]} */ ([[`--port=${port}`, 'app.js'], new RegExp(`^recycle: --port was given "${port}"; it takes a port from 1 to 65535, or <host>:<port>; `)])),
     [['--from', 'bad.config.js'], /^recycle: the config file \S+bad\.config\.js has an app without a script\n$/],
     [['--from', 'mixed.config.js'], /^recycle: no unit for py: its interpreter is "python3", and recycle runs Node\.js; --only <app> prints that of another app of the file\n$/],
     [['--from', 'mixed.config.js', '--only', 'start'], /^recycle: no unit for start: there is no npm: recycle runs a file: .*\n$/],
@@ -84,7 +114,7 @@ t.test("the table of pm2's keys, one app alone, and what is wrong, in a sentence
     [['--max-rss', 'much', 'app.js'], /^recycle: --?\S*max-?[rR]ss .*was given "much".*\n$/]
   ])) t.match(await unit(folder, ...args), { status: 2, stdout: '', stderr: sentence }, args.join(' '))
   t.match((await unit(folder, '--from', 'mixed.config.js', '--only', 'a')).stdout, 'a.service')
-  t.match(await unit(folder, 'nofile.js'), { status: 1, stdout: '', stderr: /^recycle: the app \S+nofile\.js cannot be started: there is no such file\n$/ })
+  t.match(await unit(folder, 'nofile.js'), { status: 2, stdout: '', stderr: /^recycle: the app \S+nofile\.js cannot be started: there is no such file\n$/ })
 })
 
 t.test('--write: a unit and an EnvironmentFile an app, the environment in no file that others can read, nothing overwritten', async t => {

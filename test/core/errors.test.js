@@ -63,8 +63,8 @@ const sentence = (/** @type {string} */ code, /** @type {Record<string, any>} */
   new RecycleError(code, details).message
 
 t.test('exit code 2 is for what the user can correct, 1 for a run that failed', async t => {
-  const corrected = ['RECYCLE_BAD_OPTION', 'RECYCLE_BAD_USAGE', 'RECYCLE_JOURNAL', 'RECYCLE_CONTROL_TAKEN', 'RECYCLE_NO_FLEET']
-  const failed = ['RECYCLE_NO_APP', 'RECYCLE_APP_DIES', 'RECYCLE_FLEET_GONE', 'RECYCLE_NOT_UPGRADED', 'RECYCLE_PRIMARY_FAILED']
+  const corrected = ['RECYCLE_BAD_OPTION', 'RECYCLE_BAD_USAGE', 'RECYCLE_NO_APP', 'RECYCLE_JOURNAL', 'RECYCLE_CONTROL_TAKEN', 'RECYCLE_NO_FLEET']
+  const failed = ['RECYCLE_APP_DIES', 'RECYCLE_FLEET_GONE', 'RECYCLE_NOT_UPGRADED', 'RECYCLE_PRIMARY_FAILED']
   t.same(corrected.map(code => new RecycleError(code, DETAILS).exitCode), corrected.map(() => 2))
   t.same(failed.map(code => new RecycleError(code, DETAILS).exitCode), failed.map(() => 1))
 })

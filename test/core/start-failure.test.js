@@ -24,13 +24,13 @@ t.test('a worker that never listened: the cause, and what helps', async t => {
 })
 
 t.test('an address that was refused, and which process has it', async t => {
-  const refused = { address: ':::3000', port: 3000, code: 'EADDRINUSE', holder: { pid: 9, command: 'node other.js' } }
-  t.equal(explainRefusal(refused), ':::3000 is in use by pid 9 (node other.js)')
-  t.equal(explainRefusal({ ...refused, holder: null }), ':::3000 is in use, by a process that this user cannot see')
-  t.equal(explainRefusal({ ...refused, isSibling: true }), ':::3000 is in use by pid 9 of this fleet: a socket of its own (exclusive, a thread, a native server) is for one worker: write -w 1')
-  t.equal(explainRefusal({ ...refused, isSibling: true, isOwn: true }), ":::3000 is in use by a socket on that port which recycle has at another address: where a socket unit of systemd passed it, ListenStream= is to be the app's own address, host and port")
+  const refused = { address: 'port 3000', port: 3000, code: 'EADDRINUSE', holder: { pid: 9, command: 'node other.js' } }
+  t.equal(explainRefusal(refused), 'port 3000 is in use by pid 9 (node other.js)')
+  t.equal(explainRefusal({ ...refused, holder: null }), 'port 3000 is in use, by a process that this user cannot see')
+  t.equal(explainRefusal({ ...refused, isSibling: true }), 'port 3000 is in use by pid 9 of this fleet: a socket of its own (exclusive, a thread, a native server) is for one worker: write -w 1')
+  t.equal(explainRefusal({ ...refused, isSibling: true, isOwn: true }), "port 3000 is in use by a socket on that port which recycle has at another address: where a socket unit of systemd passed it, ListenStream= is to be the app's own address, host and port")
   t.match(explainRefusal({ ...refused, port: 80, code: 'EACCES' }), /not permitted: ports below 1024/)
-  t.equal(explainRefusal({ ...refused, code: 'EADDRNOTAVAIL' }), ':::3000 is refused (EADDRNOTAVAIL)')
+  t.equal(explainRefusal({ ...refused, code: 'EADDRNOTAVAIL' }), 'port 3000 is refused (EADDRNOTAVAIL)')
 })
 
 t.test('packages that start the app in another process, and what to write instead', async t => {

@@ -56,8 +56,8 @@ t.test('the grace period is the longest stop and preStop, and the memory is enou
   const options = resolveOptions(optionsIn(container.args), { parallelism: 2 })
   const preStopMs = Number(container.lifecycle.preStop.exec.command[1]) * 1000
   t.equal(pod.terminationGracePeriodSeconds * 1000, preStopMs + options.stopTimes.totalMs)
-  const limit = Number(/^(\d+)Gi$/.exec(container.resources.limits.memory)?.[1]) * 1024 * MiB
-  t.equal((options.workers + options.maxSurge) * Number(options.hardRssBytes) + 64 * MiB, limit)
+  const limit = Number(/^(\d+)Mi$/.exec(container.resources.limits.memory)?.[1]) * MiB
+  t.equal((options.workers + options.maxSurge) * Number(options.hardRssBytes) + options.sizing.primaryBytes, limit)
 })
 
 t.test('the command line of the container is valid', async t => {

@@ -47,6 +47,7 @@ t.test('the command line of the unit is valid, and the stop has the time that it
 
 t.test('under systemd: start, reload, upgrade and restart under load, watchdog, stop', { skip: lackingSystemd() }, async t => {
   const port = await freePort()
+  const environment = path.join(t.testdir({ environment: 'COLOUR=red\n' }), 'environment')
   const run = await startSystemd(t, {
     'shop.service': change(SERVICE, [
       [COMMAND, `${process.execPath} ${BIN}`],
@@ -55,7 +56,7 @@ t.test('under systemd: start, reload, upgrade and restart under load, watchdog, 
       // A user's systemd may not do that here
       [/^(?:DynamicUser|LogsDirectory|ProtectHome|NoNewPrivileges|LimitNOFILE)=.*\n/gm, ''],
       [/^WorkingDirectory=.*/m, 'WorkingDirectory=/'],
-      [/^WatchdogSec=.*/m, 'WatchdogSec=4']
+      [/^WatchdogSec=.*/m, `WatchdogSec=4\nEnvironmentFile=${environment}`]
     ]),
     'shop.socket': change(SOCKET, [[/^ListenStream=.*/m, `ListenStream=${port}`]])
   })
@@ -97,8 +98,10 @@ t.test('under systemd: start, reload, upgrade and restart under load, watchdog, 
   t.teardown(() => load.stop())
   const slow = get(port, '/slow?ms=2000')
   await get(port, '/slow?ms=500')
+  fs.writeFileSync(environment, 'COLOUR=blue\n')
   await systemctl('kill', '--kill-who=main', '--signal=SIGKILL', 'shop.service')
   await restarted('2')
+  t.match(await run('cat', `/proc/${(await state()).MainPID}/environ`), '\0COLOUR=blue\0', 'the next supervisor has the changed environment file, without a daemon-reload')
   t.match(await slow, { status: 200 }, 'a worker whose primary is killed finishes what is in flight')
   const { failures, requests } = await load.stop()
   t.same(failures, [], `of ${requests} requests`)

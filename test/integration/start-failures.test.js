@@ -45,9 +45,12 @@ t.jobs = 4
 t.test('the port is in use: the address, and the process that has it', { skip: noProc }, async t => {
   const port = await freePort()
   const other = net.createServer().listen(port)
-  const { last, crashes } = await fail(t, `${LISTEN}process.env.PORT)`, { env: { PORT: String(port) } })
+  const { last, said, crashes } = await fail(t, `${LISTEN}process.env.PORT)`, { env: { PORT: String(port) } })
   other.close()
-  t.match(last, new RegExp(`exited with code 1: :::${port} is in use by pid ${process.pid} \\(node `))
+  t.match(last, `exited with code 1: port ${port} is in use by pid ${process.pid} (node `)
+  const stack = said.join('\n').slice(said.join('\n').indexOf('Error: listen'))
+  t.match(stack, `Error: listen EADDRINUSE: address already in use :::${port}\n    at Server.setupListenHandle`)
+  t.notMatch(stack, path.join(__dirname, '..', '..', 'lib'), "the stack is the app's, without recycle's frames")
   t.ok(crashes <= 4, `${crashes} workers died: the same error twice is enough`)
 })
 
@@ -79,7 +82,7 @@ t.test("a thread's server that finds the port in use is told that it is a siblin
   const [port] = await once(child, 'message')
   const died = /** @type {any} */ ({ givenUp: null, refused: null, exception: `Error: listen EADDRINUSE: address already in use :::${port}` })
   const how = await howItDied(died, /** @type {any} */ ({ code: 1, signal: null }))
-  t.equal(how, `exited with code 1: :::${port} is in use by pid ${child.pid} of this fleet: a socket of its own (exclusive, a thread, a native server) is for one worker: write -w 1`)
+  t.equal(how, `exited with code 1: port ${port} is in use by pid ${child.pid} of this fleet: a socket of its own (exclusive, a thread, a native server) is for one worker: write -w 1`)
 })
 
 t.test('a refused listen() whose error the app passes over, as Express does, is the cause of an end with nothing open', { skip: noProc }, async t => {
@@ -88,7 +91,7 @@ t.test('a refused listen() whose error the app passes over, as Express does, is 
   await once(other, 'listening')
   const { port } = /** @type {net.AddressInfo} */ (other.address())
   const { last } = await fail(t, `require("node:http").createServer().on("error", () => {}).listen(${port})`)
-  t.match(last, `exited with code 0: :::${port} is in use by pid ${process.pid} (`)
+  t.match(last, `exited with code 0: port ${port} is in use by pid ${process.pid} (`)
 })
 
 t.test('a socket that recycle was given at another address is no sibling\'s', { skip: noProc }, async t => {

@@ -36,7 +36,7 @@ t.test('under load no request is dropped and no client reconnects, by the comman
 
   fs.writeFileSync(path.join(folder, 'app.js'), appOf('two'))
   const { code, stdout, stderr } = await room.recycle(['upgrade', '--name', 'shop'])
-  t.match({ code, stdout }, { code: 0, stdout: new RegExp(`^shop has a new supervisor, pid ${primary()}: 2 workers replaced, 0 cut, \\d+ moved\n$`) }, stderr)
+  t.match({ code, stdout }, { code: 0, stdout: new RegExp(`^shop has a new supervisor, pid ${primary()}, with the command line and environment of the one before: 2 workers replaced, 0 cut, \\d+ moved\n$`) }, stderr)
   t.not(primary(), child.pid)
   for (let i = 0; i < 10; i++) t.equal((await get(port)).body, 'two')
   t.match(JSON.parse((await room.recycle(['ls', '--json'])).stdout), [{ name: 'shop', pid: primary() }])

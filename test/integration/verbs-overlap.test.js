@@ -40,7 +40,7 @@ t.test('a recycle() of a slot that is scaled away is rejected with that reason',
   await scaled
   for (const { status, value, reason } of /** @type {any[]} */ (ends)) {
     if (status === 'fulfilled') t.match(value, { event: 'recycled' }, 'it was under way')
-    else t.match(reason, { code: 'RECYCLE_NOT_DONE', details: { why: 'its slot was scaled away' } })
+    else t.match(reason, { code: 'RECYCLE_NOT_DONE', details: { why: 'its slot was closed' } })
   }
   t.match(await slow, { status: 200 })
 })

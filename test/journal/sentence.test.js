@@ -11,6 +11,10 @@ t.test('a line is a sentence, with its local time', async t => {
   t.equal(sentence({ event: 'of.tomorrow' }), 'of.tomorrow')
 })
 
+t.test('a slot closes, be it by a smaller number or as a canary leaves', async t => {
+  t.equal(sentence({ event: 'scaled', slot: 2, oldPid: 10, reason: 'scale', cut: 0, moved: 4 }), 'closed slot 2: 0 cut, 4 moved')
+})
+
 t.test('unknown connections are shown, and are an error', async t => {
   const lost = { ...RECYCLED, lost: true, unaccounted: 2 }
   t.match(sentence(lost), '3 finished, 2 unaccounted for, the worker gave no account in 93ms')

@@ -146,6 +146,7 @@ t.test('the live page', { skip: lacking }, async t => {
   await t.test('it is readable on a phone: nothing but a wide table scrolls sideways', async t => {
     const { page, seen } = await open(t, fleet.url, { viewport: { width: 390, height: 844 }, hasTouch: true })
     t.equal(await page.evaluate(() => globalThis.document.documentElement.scrollWidth), 390)
+    await page.waitForSelector('.workers .hint.sideways:not([hidden])')
     t.ok((await colours(page)).every(count => count > 10))
     t.same(seen.errors, [])
   })

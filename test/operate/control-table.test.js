@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { formatStatus } = require('../../lib/operate/control-table')
+const { formatFleets, formatStatus } = require('../../lib/operate/control-table')
 
 const WORKER = {
   slot: 0,
@@ -34,4 +34,11 @@ t.test('the bar of a worker has the colour of how near its budget is, and no oth
   t.equal(rows.length, 3)
   t.match(rows[0], '\u001b[33m█████████░\u001b[39m')
   t.notOk(rows.slice(1).join('').includes('\u001b'), 'where there is no bar')
+})
+
+t.test('a memory that is not measured yet is not 0 B', async t => {
+  const totals = { workers: 1, ready: 1, recycles: 0 }
+  const status = { name: 'app', pid: 1, app: 'app.js', workers: [{ ...WORKER, rssBytes: null }], totals, memory: null }
+  t.match(formatStatus(status).split('\n')[1], /^1 of 1 worker ready, 0 recycles$/)
+  t.match(formatFleets([{ ...status, rssBytes: 0 }]).split('\n')[1], /^app +1 +1 of 1 +– +0 +app\.js$/)
 })

@@ -59,7 +59,8 @@ module.exports = Object.freeze({
         'and the Node.js, that are on disk now.',
       flags: [['--node <file>', 'run another Node.js than that of the command line by which the fleet was started',
         file => require('node:path').resolve(file)]],
-      say: ({ pid }) => `has a new supervisor, pid ${pid}`
+      // A unit or a shell that has other ones by now is not asked
+      say: ({ pid }) => `has a new supervisor, pid ${pid}, with the command line and environment of the one before`
     }
   },
   succession: {

@@ -124,7 +124,7 @@ class Recycler extends Part {
     const { account, drainMs } = await leave(old, { why: 'scale' }, this)
     this.record('scaled', { slot: number, pid: null, oldPid: old.pid, reason: 'scale', ...account, drainMs })
     this.requests.refused(old,
-      new RecycleError('RECYCLE_NOT_DONE', { slot: number, what: 'the recycle', why: 'its slot was scaled away' }))
+      new RecycleError('RECYCLE_NOT_DONE', { slot: number, what: 'the recycle', why: 'its slot was closed' }))
     this.changed()
   }
 

@@ -82,13 +82,16 @@ async function howItDied ({ givenUp, exception, refused }, left) {
 
 /** @param {NonNullable<WorkerHandle['refused']>} refused by the primary */
 function ofShared ({ address, port, errno }) {
-  return { address: port > 0 ? `${address ?? '::'}:${port}` : String(address), port, code: getSystemErrorName(errno) }
+  const where = port > 0 ? address === null ? `port ${port}` : `${address}:${port}` : String(address)
+  return { address: where, port, code: getSystemErrorName(errno) }
 }
 
 /** Of a socket that the primary does not open: a thread's, say. @param {string} exception */
 function ofItsOwn (exception) {
   const [, address, port] = /listen EADDRINUSE: address already in use (\S+:(\d+))/.exec(exception) ?? []
-  return address === undefined ? null : { address, port: Number(port), code: 'EADDRINUSE' }
+  return address === undefined
+    ? null
+    : { address: address.replace(/^:::/, 'port '), port: Number(port), code: 'EADDRINUSE' }
 }
 
 module.exports = { boots, howItDied, nextUnlessDebugged }

@@ -15,11 +15,11 @@
  *   backlog      at least 4096: a queue that is long enough for one process is soon full in a storm on a fleet
  *   maxConnections   a connection above it waits for a worker with room, as under cluster; with `dropMaxConnection` it
  *                is closed
- *   error        without a host, `address` in it is null and not `::`, as under cluster; what plain Node throws where
- *                it cannot change a socket's mode comes as an `error`
+ *   error        what plain Node throws where it cannot change a socket's mode comes as an `error`
  */
 
 const cluster = require('node:cluster')
+const { errorMonitor } = require('node:events')
 const net = require('node:net')
 const { constants: { errno: { EINVAL, EMFILE, ENAMETOOLONG } } } = require('node:os')
 const path = require('node:path')
@@ -29,6 +29,7 @@ const { serverDataOf } = require('./server-data')
 const { shareServers } = require('./share-servers')
 /** @import { Channel } from '../channel' */
 
+const OWN_CODE = path.join(__dirname, '..', '..', path.sep)
 const LONGEST_PATH = 4096 // Linux's; the primary takes no message with a longer one
 
 /**
@@ -108,11 +109,11 @@ class ListenHook {
    */
   #listen (channel, server, query, done) {
     const tls = /** @type {TlsServer} */ (/** @type {unknown} */ (server))
-    if ([...this.acceptors].some(acceptor => acceptor.isOn(query.fd))) return done(0, refusal(-EINVAL))
+    if ([...this.acceptors].some(acceptor => acceptor.isOn(query.fd))) return refuse(server, -EINVAL, done)
     const { address, port, addressType, fd, flags, readableAll, writableAll } = query
     // \0: abstract, no file
     const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address
-    if ([where, address].some(path => String(path).length > LONGEST_PATH)) return done(0, refusal(-ENAMETOOLONG))
+    if ([where, address].some(path => String(path).length > LONGEST_PATH)) return refuse(server, -ENAMETOOLONG, done)
     const key = takeKey(this.#keys, [where, port, addressType, fd].join(':'))
     const asUser = { umask: process.umask(), uid: process.geteuid?.(), gid: process.getegid?.() }
     const bound = {
@@ -129,7 +130,7 @@ class ListenHook {
     channel.call('listen', request, ({ errno, data, isQueued = false }, handle) => {
       if (errno || !handle) {
         this.#keys.delete(key)
-        return done(0, refusal(errno || -EMFILE))
+        return refuse(server, errno || -EMFILE, done)
       }
       if (data !== undefined) tls._setServerData?.(data)
       const acceptor = new Acceptor(server, key, handle, isQueued,
@@ -166,13 +167,30 @@ function takeKey (keys, address) {
 }
 
 /**
- * A listening handle that fails to listen: net reports it like one of its own, as `listen EADDRINUSE`. For a bare errno
- * it would report cluster's `bind EADDRINUSE`, and an app that checks `error.syscall` would not recognise it.
+ * By a listening handle that fails to listen: net reports it like one of its own, as `listen EADDRINUSE`. For a bare
+ * errno it would report cluster's `bind EADDRINUSE`, and an app that checks `error.syscall` would not recognise it.
  *
- * @param {number} errno libuv's
+ * @param {net.Server} server @param {number} errno libuv's @param {(...answer: any[]) => void} done
  */
-function refusal (errno) {
-  return { listen: () => errno, close () {}, ref () {}, unref () {} }
+function refuse (server, errno, done) {
+  // Before the app's listeners, and not counted among them
+  server.prependOnceListener(/** @type {any} */ (errorMonitor), asOfPlainNode)
+  done(0, { listen: () => errno, close () {}, ref () {}, unref () {} })
+}
+
+/**
+ * Without a host net says `null`, though it would listen on `::`, and the stack has frames of this package.
+ *
+ * @param {NodeJS.ErrnoException & { address?: string | null, port?: number }} error
+ */
+function asOfPlainNode (error) {
+  const plain = (/** @type {string} */ text) => text.replace(` null:${error.port}`, ` :::${error.port}`)
+  if (error.address === null && error.port) {
+    error.address = '::'
+    error.message = plain(error.message)
+    error.stack = plain(String(error.stack))
+  }
+  error.stack = error.stack?.split('\n').filter(line => !line.includes(OWN_CODE)).join('\n')
 }
 
 module.exports = { ListenHook }

@@ -1,6 +1,7 @@
 'use strict'
 
 const { h } = require('../../../tools/report/page/browser/element.cjs')
+const { scroller } = require('../../../tools/report/page/browser/grid.cjs')
 const { NONE, whole, size, time } = require('../../../tools/report/page/browser/format.cjs')
 const { stateOf } = require('../../worker-state.cjs')
 
@@ -34,12 +35,12 @@ class Workers {
   #rows = new Map()
   element = h('section.workers', {}, [
     h('h2', {}, ['Workers']),
-    h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': 'Workers' }, [h('table', {}, [
+    scroller('Workers', h('table', {}, [
       h('caption', {}, ['Every worker of the fleet']),
       h('thead', {},
         [h('tr', {}, COLUMNS.map(([title, isText]) => h(isText ? 'th.left' : 'th', { scope: 'col' }, [title])))]),
       this.#body
-    ])])
+    ]))
   ])
 
   show ({ workers }) {

@@ -122,7 +122,7 @@ t.test('the page in a browser', { skip: lacking }, async t => {
     ]))
     const rows = title => page.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) }).locator('tbody tr')
     t.match(await rows('Recycles').allTextContents(), { length: 2 })
-    t.match(await rows('Stopped and scaled away').allTextContents(), [/^3\+9\.0 s0101stop/, /^4\+9\.3 s1201stop/])
+    t.match(await rows('Left without a replacement').allTextContents(), [/^3\+9\.0 s0101stop/, /^4\+9\.3 s1201stop/])
     const dropped = page.locator('section', { has: page.getByRole('heading', { name: 'Dropped requests', exact: true }) })
     t.match((await dropped.locator('tbody tr').allTextContents()).sort(), [/^1\+5\.1 s.*recycle #1/, /^3\+9\.1 s.*stop #3/])
     t.match(await dropped.locator('.hint').first().textContent(), /^The supervisor cut 4 requests that had run for up to 370 ms, in drains of at most 105 ms: a --drain-timeout longer/)

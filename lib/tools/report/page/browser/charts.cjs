@@ -33,7 +33,7 @@ function charts ({ report, series }) {
 function legend ({ drops, crashEvents, recycleEvents }) {
   return h('p.hint', {}, [
     swatch('recycle', 'a recycle, with its number in the table'),
-    recycleEvents.some(({ kind }) => isLeaving(kind)) ? swatch('stop', 'a stop, or scaled away') : null,
+    recycleEvents.some(({ kind }) => isLeaving(kind)) ? swatch('stop', 'a stop, or a slot that closed') : null,
     drops.length ? swatch('drop', 'a dropped request') : null,
     crashEvents.length ? swatch('crash', 'a crash') : null,
     swatch('shade', 'a worker is being replaced'),

@@ -72,7 +72,8 @@ function scroller (label, table) {
   const hint = h('p.hint.sideways', { hidden: '' }, ['more columns: scroll sideways →'])
   const box = h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': label }, [table])
   const look = () => { hint.hidden = box.scrollWidth <= box.clientWidth + 1 }
-  new ResizeObserver(look).observe(box)
+  const observer = new ResizeObserver(look)
+  for (const element of [box, table]) observer.observe(element) // rows of a live page grow
   box.addEventListener('scroll', () => { hint.hidden = true }, { once: true })
   return h('div', {}, [hint, box])
 }

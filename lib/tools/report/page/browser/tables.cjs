@@ -48,7 +48,7 @@ function recycles (report) {
 function departures (report) {
   const left = report.recycleEvents.filter(({ kind }) => isLeaving(kind))
   if (left.length === 0) return null
-  return section('Stopped and scaled away', grid('Every worker that left without a replacement', [
+  return section('Left without a replacement', grid('Every worker that left without a replacement', [
     field('#', 'id'),
     field('Began', 'beganAt', timeOf(report)),
     field('Slot', 'slot'),
