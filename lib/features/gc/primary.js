@@ -57,12 +57,11 @@ class GarbageCollection {
     stateOf: handle => {
       const tried = this.#tried.get(handle)
       if (tried !== undefined) return tried === 'over' ? null : tried
-      const { reason, at } = handle.condemnation
+      const { row, at } = handle.condemnation
+      if (row?.over === undefined) return null
       const requested = this.kernel.sampler.sampleOf(handle)?.requested ?? null
-      return mayCollect({ reason, requested, at, collectedAt: this.#collectedAt.get(handle) ?? null },
-        this.kernel.options.intervalMs)
-        ? 'due'
-        : null
+      const collectedAt = this.#collectedAt.get(handle) ?? null
+      return mayCollect({ requested, at, collectedAt }, this.kernel.options.intervalMs) ? 'due' : null
     },
     run: async handle => {
       const began = this.kernel.now()
@@ -127,14 +126,13 @@ const ENOUGH = 0.8
 const SOON = 10
 
 /**
- * @param {object} condemned @param {string | null} condemned.reason
+ * @param {object} condemned for its memory
  * @param {string | null} condemned.requested another reason to replace it
  * @param {number} condemned.at ms, by any clock that only goes forward
  * @param {number | null} condemned.collectedAt its last collection, ms, by the same clock
  * @param {number} intervalMs between two samples
  */
-function mayCollect ({ reason, requested, at, collectedAt }, intervalMs) {
-  if (reason !== 'rss' && reason !== 'hard-rss') return false
+function mayCollect ({ requested, at, collectedAt }, intervalMs) {
   return requested === null && (collectedAt === null || at - collectedAt >= SOON * intervalMs)
 }
 

@@ -62,7 +62,7 @@ class Heapdumps {
     stateOf: handle => {
       const tried = this.#tried.get(handle)
       if (tried === 'under way') return tried
-      if (this.#folder === null || tried === 'over' || handle.reason !== 'rss') return null
+      if (this.#folder === null || tried === 'over' || handle.condemnation.row?.over !== 'soft') return null
       return this.#isDue ? 'due' : null
     },
     /** @param {WorkerHandle} handle */

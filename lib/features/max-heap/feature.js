@@ -40,6 +40,7 @@ module.exports = Object.freeze({
   },
   limit: {
     reason: 'heap',
+    isOfMemory: true,
     budget: 'maxHeap',
     figure: 'heapUsedBytes',
     whole: 'heapLimitBytes',

@@ -179,7 +179,7 @@ class Recycler extends Part {
     this.requests.refused(old,
       new RecycleError('RECYCLE_NOT_READY', { what: `the replacement of slot ${slot.slot}`, slot: slot.slot, why }))
     if (this.fleet.rollout.requested(old.generation) !== null) this.#rolloutFailed(why)
-    else if (old.reason === 'reload' && old.isServing) this.sampler.keep(old) // the rollout was stopped meanwhile
+    else if (old.condemnation.row?.isOfRollout && old.isServing) this.sampler.keep(old) // it was stopped meanwhile
   }
 
   /** @param {Slot | StandbyPool} place @param {number | null} oldPid @param {string} why */
@@ -199,7 +199,7 @@ class Recycler extends Part {
     if (!isReplaced) this.fleet.tryAnew()
     this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE, why, isReplaced })
     for (const { incumbent, recycle } of this.fleet.list()) {
-      if (incumbent?.reason === 'reload' && !recycle) this.sampler.keep(incumbent)
+      if (incumbent?.condemnation.row?.isOfRollout && !recycle) this.sampler.keep(incumbent)
     }
     this.changed()
   }

@@ -72,7 +72,7 @@ class Lifecycle extends Part {
       return this.acquire(place)
     }
     await givenUp
-    return { why, hasCrashed, isScaledAway: handle.reason === 'scale' }
+    return { why, hasCrashed, isScaledAway: handle.condemnation.row?.isOfSlot }
   }
 
   /** @param {import('./slot').Slot} slot @returns {WorkerHandle} one that there is already, and that is to leave */

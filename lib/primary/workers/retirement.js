@@ -170,7 +170,7 @@ async function terminate (handle, killTimeoutMs) {
   if ((await gone).event !== 'exit') await kill(handle, 'kill-timeout')
 }
 
-/** @param {WorkerHandle} handle @param {import('./process').KilledFor} why */
+/** @param {WorkerHandle} handle @param {import('../../core/kills').KilledFor} why */
 async function kill (handle, why) {
   if (handle.isGone) return
   if (handle.state !== 'draining') handle.become('draining')
