@@ -4,8 +4,9 @@
  * The events of the journal: one row an event. The log, the metrics, the report's audit, the live page and the test of
  * docs/journal.md read it; features add rows.
  *
- * @template {object} Fields
- * @typedef {{ v: number, t: number, event: string } & Fields} Recorded a line of the journal
+ * @typedef {<Event extends keyof JournalFields>(event: Event, fields: JournalFields[Event]) => JournalLine<Event>}
+ *   Recording writes a line
+ * @typedef {JournalFields['fleet.warning']} Warning
  */
 
 const { boundsOf } = require('../core/container-budget')
@@ -17,9 +18,8 @@ const { count, formatSize, formatTime } = require('../core/units')
 const { FORMAT, sayAccounts, workerOf, sizes } = require('./format')
 const { WARNINGS } = require('./warnings')
 /** @import { Event, Format } from '../features' */
+/** @import { JournalFields, JournalLine } from '../lines' */
 /** @import { Line } from './sentence' */
-
-/** @typedef {<Fields extends object>(event: string, fields: Fields) => Recorded<Fields>} Recording writes a line */
 
 const OOM = 'killed by the kernel, because memory ran out (SIGKILL)'
 

@@ -68,9 +68,8 @@ class GarbageCollection {
       this.#tried.set(handle, 'under way')
       try {
         await this.kernel.outOfRotation.take(handle, TASK, async done => {
-          const { isEnough } = await this.#weigh(
-            handle, done, /** @type {string} */ (handle.condemnation.reason), began
-          )
+          const reason = String(handle.condemnation.reason)
+          const { isEnough } = await this.#weigh(handle, /** @type {any} */ (done), reason, began)
           if (isEnough) this.kernel.sampler.keep(handle)
         })
       } finally {
@@ -87,14 +86,16 @@ class GarbageCollection {
     /** @type {Collected | undefined} */
     let line
     await this.kernel.outOfRotation.request(slot, { ...TASK, called: 'the collection' }, async (handle, done) => {
-      line = await this.#weigh(handle, done, 'requested', began)
+      line = await this.#weigh(handle, /** @type {any} */ (done), 'requested', began)
     })
     return /** @type {Collected} */ (line)
   }
 
   /**
-   * @param {WorkerHandle} handle @param {import('../../primary/workers/channel').Answer} done @param {string} reason
-   * @param {number} began @returns {Promise<Collected>}
+   * @param {WorkerHandle} handle
+   * @param {Record<'before' | 'after', Record<'rssBytes' | 'heapUsedBytes' | 'externalBytes', number>> &
+   *   Record<'moved' | 'emptyMs' | 'pauseMs', number>} done
+   * @param {string} reason @param {number} began @returns {Promise<Collected>}
    */
   async #weigh (handle, { before, after, moved, emptyMs, pauseMs }, reason, began) {
     const reading = await this.kernel.sampler.read(handle, { inFull: true })

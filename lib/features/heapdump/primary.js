@@ -142,7 +142,9 @@ class Heapdumps {
       const { handle: { slot, pid }, bytes, pauseMs, moved } = await take({
         type: 'heapdump', fields: { file }, timeoutMs: DUMP_MS
       })
-      return this.kernel.record('heapdump', { slot, pid, reason, file, bytes, moved, pauseMs: Math.round(pauseMs) })
+      return this.kernel.record('heapdump', {
+        slot, pid, reason, file, bytes: Number(bytes), moved: Number(moved), pauseMs: Math.round(pauseMs)
+      })
     } catch (error) {
       fs.rmSync(file, { force: true })
       throw error

@@ -19,9 +19,7 @@ const { Part } = require('../part')
 /**
  * @typedef {FinalAccount & { reason: string, how: 'surge' | 'standby' | 'drain-first' | 'upgrade', drainMs: number,
  *   tookMs: number }} Course
- * @typedef {import('../../journal/events').Recorded<Course & { slot: number | null, pid: number | null, oldPid: number,
- *   readyMs: number | null, rssBefore: number | null, rssAfter: number | null }>} Recycled the journal's line; times in
- *   ms, sizes in bytes; `pid`: of the worker that follows
+ * @typedef {import('../../lines').JournalLine<'recycled'>} Recycled `pid`: of the worker that follows
  */
 
 /** @extends {Part<{ lifecycle: Lifecycle, sampler: Sampler }>} */
