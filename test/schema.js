@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * npm run schema: writes what is made of the table of options: their types, and the schema of config files. That schema
- * and the report's are in the package alone (prepack).
+ * npm run schema: writes what is made of the table of options: their types, and the schema of config files; and the
+ * types of the journal's lines. That schema and the report's are in the package alone (prepack).
  */
 
 const fs = require('node:fs')
@@ -45,6 +45,7 @@ if (require.main === module) {
   write('core/config.schema.json', configSchema())
   write('tools/report/report.schema.json', reportSchema())
   fs.writeFileSync(path.join(LIB, 'options.d.ts'), optionTypes())
+  fs.writeFileSync(path.join(LIB, 'lines.d.ts'), require('./journal-types').journalTypes())
 }
 
 module.exports = { optionTypes }

@@ -28,7 +28,7 @@ async function timeFirstBytes (app, options, recycles) {
   const at = new Map()
   /** @type {number[]} */
   const boots = []
-  fleet.on('event', ({ event, pid, readyMs }) => {
+  fleet.on('event', (/** @type {Record<string, any>} */ { event, pid, readyMs }) => {
     at.set(`${event} ${pid}`, performance.now())
     if (event === (options.standby ? 'worker.standby' : 'worker.ready')) boots.push(Number(readyMs))
   })

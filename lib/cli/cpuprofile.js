@@ -4,8 +4,6 @@ const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 const { complain, print } = require('./print')
 /** @import { Command } from 'commander' */
 
-const LONGEST_MS = 10 * 60_000
-
 /** `recycle cpuprofile <slot>`. @param {Command} program */
 function addCpuprofile (program) {
   const command = program.command('cpuprofile')
@@ -22,13 +20,9 @@ function addCpuprofile (program) {
 /** @param {Command} command @param {string} slot @param {{ out?: string, duration: string }} given */
 async function profile (command, slot, { out, duration }) {
   const path = require('node:path')
-  const { RecycleError } = require('../core/errors')
-  const { formatSize, formatTime, parseTime, withUnit } = require('../core/units')
-  const durationMs = parseTime(duration)
-  if (durationMs === undefined || durationMs < 1 || durationMs > LONGEST_MS) {
-    throw new RecycleError('RECYCLE_BAD_OPTION',
-      { option: '--duration', given: duration, accepts: withUnit(duration) ?? 'a time of 1ms to 10m, such as 10s' })
-  }
+  const { readAs, types } = require('../core/option-types')
+  const { formatSize, formatTime } = require('../core/units')
+  const durationMs = readAs(types.time(1, '1ms', { max: 10 * 60_000, to: '10m', such: '10s' }), duration, '--duration')
   const line = await withFleet(command,
     client => client.call('cpuprofile', { target: slot, durationMs, file: out && path.resolve(out) }))
   complain(`slot ${line.slot} (${line.pid}): ${formatSize(line.bytes)} after ${formatTime(line.tookMs)}`)

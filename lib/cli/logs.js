@@ -1,6 +1,7 @@
 'use strict'
 
 const { RecycleError } = require('../core/errors')
+const { readAs, types } = require('../core/option-types')
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 /** @import { Command } from 'commander' */
 
@@ -19,9 +20,7 @@ function addLogs (program) {
 
 /** @param {Command} command @param {{ last?: string, follow?: boolean }} given */
 async function logs (command, { last = String(LAST), follow = true }) {
-  if (!/^\d+$/.test(last)) {
-    throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--last', given: last, accepts: 'a whole number' })
-  }
+  readAs(types.whole(), last, '--last')
   const { pid, name } = await withFleet(command, async client =>
     /** @type {NonNullable<typeof client.hello>} */ (client.hello))
   const [program, ...args] = reader(name, pid, last, follow)

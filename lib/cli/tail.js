@@ -1,6 +1,7 @@
 'use strict'
 
 const { RecycleError } = require('../core/errors')
+const { readAs, types } = require('../core/option-types')
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 const { printJson, write } = require('./print')
 /** @import { Command } from 'commander' */
@@ -21,9 +22,7 @@ function addTail (program) {
 
 /** @param {Command} command @param {{ last?: string, follow?: boolean, json?: boolean }} given */
 async function tail (command, { last = String(LAST), follow: isFollowed = true, json = false }) {
-  if (!/^\d+$/.test(last)) {
-    throw new RecycleError('RECYCLE_BAD_OPTION', { option: '--last', given: last, accepts: 'a whole number' })
-  }
+  readAs(types.whole(), last, '--last')
   const { prettyLine, isQuiet } = require('../journal/sentence')
   const { stdout } = process
   stdout.on('error', () => process.exit())

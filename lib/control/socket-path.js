@@ -31,10 +31,7 @@ function controlFolders (env) {
   return own && path.isAbsolute(own) && isFolderOfOurs(own) ? [path.join(own, 'recycle'), shared] : [shared]
 }
 
-/**
- * @param {string} name of a fleet
- * @param {string} folder
- */
+/** @param {string} name of a fleet @param {string} folder */
 function socketIn (folder, name) {
   return path.join(folder, `${name}${EXTENSION}`)
 }

@@ -21,10 +21,7 @@ const BUSY = 0.8 // of its time
  * @property {boolean} isResponsive its last beat is recent
  */
 
-/**
- * @param {number} limit @param {readonly Load[]} loads of every worker that serves
- * @returns {number}
- */
+/** @param {number} limit @param {readonly Load[]} loads of every worker that serves @returns {number} */
 function nextLimit (limit, loads) {
   const responsive = loads.filter(v => v.isResponsive)
   if (responsive.every(v => v.isFull) && responsive.some(v => !v.isAtCeiling)) return Math.ceil(limit * STEP)

@@ -80,10 +80,7 @@ const CATALOGUE = Object.freeze({ ...exiting(2, OF_THE_CALL), ...exiting(1, OF_T
 
 /** An error of the catalogue. `code` is one of its keys; the sentence is made from `details`. */
 class RecycleError extends Error {
-  /**
-   * @param {string} code a key of the catalogue
-   * @param {Record<string, any>} [details]
-   */
+  /** @param {string} code a key of the catalogue @param {Record<string, any>} [details] */
   constructor (code, details = {}) {
     super(CATALOGUE[code].sentence(bounded(details)))
     this.name = 'RecycleError'

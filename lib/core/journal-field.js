@@ -1,8 +1,6 @@
 'use strict'
 
-/**
- * Reads fields of a journal, which may come from anywhere. A value of the wrong type counts as absent.
- */
+/** Reads fields of a journal, which may come from anywhere. A value of the wrong type counts as absent. */
 
 const MAX_TEXT_CHARS = 1000
 

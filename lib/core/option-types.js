@@ -5,6 +5,7 @@
  * file may contain, which is stricter about types.
  */
 
+const { RecycleError } = require('./errors')
 const { parseSize, parseTime, withUnit } = require('./units')
 /** @import { Limit } from './limit' */
 
@@ -32,16 +33,20 @@ const { parseSize, parseTime, withUnit } = require('./units')
  */
 
 const LONGEST_MS = 2 ** 31 - 1 // the maximum of Node's timers
-const LIMIT = 'core/limit#Limit'
 const SMALLEST_BUDGET = 1024 ** 2
-const SIZE_UNIT = '([kKmMgGtT]([iI]?[bB])?|[iI]?[bB])'
+const PERCENT = Object.freeze({ type: 'string', pattern: '^\\d+(\\.\\d+)?%$' })
 
 /** @type {Record<string, (...a: any[]) => OptionKind>} */
 const types = {
   count: (min, max) => ({
     accepts: `a whole number from ${min} to ${max}`,
     schema: { type: 'integer', minimum: min, maximum: max },
-    read: value => inRange(/^\d+$/.test(textOf(value)) ? Number(value) : NaN, min, max)
+    read: value => inRange(types.whole().read(value) ?? NaN, min, max)
+  }),
+  whole: () => ({
+    accepts: 'a whole number',
+    schema: { type: 'integer', minimum: 0 },
+    read: value => /^\d+$/.test(textOf(value)) ? Number(value) : undefined
   }),
   workers: () => ({
     accepts: 'a whole number from 1 to 1024, auto, or a range such as 2..8 or 2..auto',
@@ -61,7 +66,7 @@ const types = {
     schema: {
       anyOf: [
         { type: 'number', minimum: SMALLEST_BUDGET },
-        { type: 'string', pattern: `^\\s*\\d+(\\.\\d+)?\\s*${SIZE_UNIT}\\s*$` }
+        { type: 'string', pattern: '^\\s*\\d+(\\.\\d+)?\\s*([kKmMgGtT]([iI]?[bB])?|[iI]?[bB])\\s*$' }
       ]
     },
     read: value => inRange(parseSize(textOf(value)) ?? NaN, SMALLEST_BUDGET, Number.MAX_SAFE_INTEGER)
@@ -72,32 +77,21 @@ const types = {
     words: ['auto'],
     read: value => value === 'auto' ? value : types.size().read(value)
   }),
-  /** A Limit (limit.js). */
-  sizeOrPercent: of => ({
-    accepts: `${types.size().accepts}, or a percentage of ${of}, such as 80%`,
-    value: LIMIT,
-    schema: {
-      anyOf: [
-        { type: 'number', minimum: SMALLEST_BUDGET },
-        { type: 'string', pattern: `^\\s*\\d+(\\.\\d+)?\\s*(%|${SIZE_UNIT})\\s*$` }
-      ]
-    },
-    read: value => shareOf(value) ?? most(types.size().read(value))
-  }),
-  /** A Limit (limit.js). */
-  countOrPercent: (min, max, of) => ({
-    accepts: `a whole number from ${min} to ${max}, or a percentage of ${of}, such as 80%`,
-    value: LIMIT,
-    schema: { anyOf: [types.count(min, max).schema, { type: 'string', pattern: '^\\d+(\\.\\d+)?%$' }] },
-    read: value => shareOf(value) ?? most(types.count(min, max).read(value))
+  /** A Limit (limit.js): this kind's, or a percentage. */
+  orPercent: ({ accepts, schema, read }, of) => ({
+    accepts: `${accepts}, or a percentage of ${of}, such as 80%`,
+    value: 'core/limit#Limit',
+    schema: { anyOf: [...schema.anyOf ?? [schema], PERCENT] },
+    read: value => shareOf(value) ?? most(read(value))
   }),
   urlPath: () => ({
     accepts: 'a path that begins with /, such as /healthz',
     schema: { type: 'string', pattern: '^/[\\x21-\\x7e]*$' },
     read: value => /^\/[\x21-\x7e]{0,1000}$/.test(textOf(value)) ? value : undefined
   }),
-  time: (min, text) => ({
-    accepts: `a time of ${text} to 24 days, such as ${min > 500 ? '' : '500ms, '}30s or 2h`,
+  /** `max`: in words `to`. */
+  time: (min, text, { max = LONGEST_MS, to = '24 days', such = `${min > 500 ? '' : '500ms, '}30s or 2h` } = {}) => ({
+    accepts: `a time of ${text} to ${to}, such as ${such}`,
     value: 'number',
     schema: {
       anyOf: [
@@ -106,11 +100,11 @@ const types = {
       ]
     },
     instead: value => withUnit(textOf(value)),
-    read: value => inRange(parseTime(textOf(value)) ?? NaN, min, LONGEST_MS)
+    read: value => inRange(parseTime(textOf(value)) ?? NaN, min, max)
   }),
   percent: () => ({
     accepts: 'a percentage from 0 to 90, such as 10 or 10%',
-    schema: { anyOf: [{ type: 'number', minimum: 0, maximum: 90 }, { type: 'string', pattern: '^\\d+(\\.\\d+)?%$' }] },
+    schema: { anyOf: [{ type: 'number', minimum: 0, maximum: 90 }, PERCENT] },
     read: value => {
       const percent = inRange(/^\d+(\.\d+)?%?$/.test(textOf(value)) ? parseFloat(value) : NaN, 0, 90)
       return percent === undefined ? undefined : percent / 100
@@ -165,6 +159,16 @@ const types = {
 }
 
 /**
+ * @param {Kind} kind @param {unknown} given @param {string} option as the user knows it @returns {any} as `read` does
+ * @throws {RecycleError} RECYCLE_BAD_OPTION
+ */
+function readAs ({ read, accepts, instead }, given, option) {
+  const value = read(given)
+  if (value !== undefined) return value
+  throw new RecycleError('RECYCLE_BAD_OPTION', { option, given, accepts: instead?.(given) ?? accepts })
+}
+
+/**
  * Whether a config file may contain a value of this type. `read` checks its range and form.
  *
  * @param {Schema} schema @param {unknown} value @returns {boolean}
@@ -191,9 +195,8 @@ function isQuotedNumber ({ anyOf = [] }, value) {
  */
 function typesOf (schema, value) {
   if (isQuotedNumber(schema, value)) return 'a number without quotes'
-  const types = (schema.anyOf ?? [schema])
-    .filter(one => one.type).map(({ type }) => type === 'integer' ? 'number' : type)
-  return types.map(type => type === 'array' ? 'an array' : `a ${type}`).join(' or ')
+  const types = (schema.anyOf ?? [schema]).flatMap(({ type = [] }) => type === 'integer' ? 'number' : type)
+  return [...new Set(types)].map(type => type === 'array' ? 'an array' : `a ${type}`).join(' or ')
 }
 
 /** The value as text; '' for values that have no text, such as objects. @param {unknown} value */
@@ -217,4 +220,4 @@ function inRange (value, min, max) {
   return value >= min && value <= max ? value : undefined
 }
 
-module.exports = { textOf, types, isOfType, typesOf }
+module.exports = { textOf, types, readAs, isOfType, typesOf }

@@ -1,6 +1,7 @@
 'use strict'
 
-/** @import { Requested, Sampled as Limited } from '../features' */
+/** @import { Sampled as Limited } from '../features' */
+/** @import { Asked } from '../tables/reasons' */
 
 /**
  * A sample of a worker: its memory as the meter read it, and the figures of its last beat. It has everything that a
@@ -26,8 +27,7 @@
  * @property {number} ageMs time in service, or as a standby
  * @property {number} requests that the worker has begun since its start
  * @property {number} silentMs since anything was heard of it
- * @property {Requested | 'requested' | 'adopted' | 'reload' | 'protocol-error' | null} requested a reason to replace
- *   the worker other than its budget
+ * @property {Asked | null} requested a reason to replace the worker other than its budget
  */
 
 /**

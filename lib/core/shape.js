@@ -38,17 +38,14 @@ function text (most) {
   )
 }
 
-/** @param {Shape} inner @returns {Shape} that also accepts null */
-function orNull (inner) {
-  return Object.assign((/** @type {unknown} */ value) => value === null ? null : or(inner(value), 'null'),
-    { longest: inner.longest })
-}
-
-/** @param {Shape} inner @returns {Shape} that also accepts a missing field */
-function optional (inner) {
-  return Object.assign((/** @type {unknown} */ value) => value === undefined ? null : or(inner(value), 'nothing'),
-    { longest: inner.longest })
-}
+/** @param {null | undefined} absent @param {string} called @returns {(inner: Shape) => Shape} that also accepts that */
+const or = (absent, called) => inner => Object.assign((/** @type {unknown} */ value) => {
+  const flaw = value === absent ? null : inner(value)
+  return flaw?.at === '' ? { at: '', accepts: `${flaw.accepts}, or ${called}` } : flaw
+}, { longest: inner.longest })
+const orNull = or(null, 'null')
+/** A field that may be missing. */
+const optional = or(undefined, 'nothing')
 
 /** @param {Shape} inner @param {number} [most] items @returns {Shape} */
 function listOf (inner, most = Infinity) {
@@ -92,11 +89,6 @@ function record (fields, { isOpen = false } = {}) {
       ? null
       : { at: `.${JSON.stringify(stray.slice(0, 40)).slice(1, -1)}`, accepts: 'nothing' }
   }, { longest })
-}
-
-/** @param {Flaw | null} flaw @param {string} also @returns {Flaw | null} */
-function or (flaw, also) {
-  return flaw && { ...flaw, accepts: flaw.at === '' ? `${flaw.accepts}, or ${also}` : flaw.accepts }
 }
 
 /**

@@ -68,15 +68,14 @@
  *
  * @typedef {'quiet' | 'debug' | 'info' | 'warn' | 'error'} Level
  *
- * @typedef {object} Limit of a figure in a sample; off where the option is not set
- * @property {Reason} reason
+ * @typedef {Pick<Row, 'isOfMemory' | 'sentence'> & { reason: Reason } & OfFigure} Limit off where its option is not set
+ * @typedef {object} OfFigure of a sample
  * @property {string} budget its name in a worker's budget, and the option by which it is set
  * @property {(options: FleetOptions) => number | null} [most] sets it in place of an option; without jitter, and
  *   reached it counts as exceeded
  * @property {string} figure
  * @property {string} [whole] the figure of which a limit given as a percentage is a share
  * @property {'latest' | 'all'} isOverBy the latest sample, or all consecutive ones
- * @property {(line: Record<string, any>, format: Format) => string} sentence of worker.condemn
  *
  * @typedef {object} Figure
  * @property {(shapes: Shapes) => Shape} [beat] field of the heartbeat; without, a part of the primary reads it
@@ -137,6 +136,7 @@
 const FEATURES = require('./list')
 /** @import { Option, Options as FleetOptions } from '../tables/options' */
 /** @import { Shape } from '../core/shape' */
+/** @import { Row } from '../tables/reasons' */
 /** @import { painter } from '../journal/painter' */
 /** @import { Arg, KINDS } from '../operate/control-args' */
 /** @import { WorkerHandle } from '../primary/workers/worker-handle' */
@@ -144,19 +144,12 @@ const FEATURES = require('./list')
 /** @import { Parts } from '../primary/parts' */
 /** @import { PrimaryPart, WorkerKernel, WorkerPart } from './interface' */
 
-/** @type {readonly Limit[]} */
-const LIMITS = FEATURES.flatMap(({ limit }) => limit ?? [])
-
 /** @param {string} name @returns {any} null: there is no such feature */
 const named = name => FEATURES.find(feature => feature.name === name) ?? null
 
 // A thing that one feature alone has, or two, is asked of that feature, by its name.
 
-/**
- * Reasons for which features have a worker replaced, whatever its figures are.
- *
- * @type {readonly import('../tables/reasons').Row[]}
- */
+/** Reasons for which features have a worker replaced, whatever its figures are. @type {readonly Row[]} */
 const REQUESTS = ['blocked', 'exceptions'].flatMap(name => named(name)?.request ?? [])
 /** Tasks of a worker out of rotation, by message, as the log says them. @type {Record<string, string>} */
 const TASKS = { ...named('heapdump')?.tasks, ...named('leak-line')?.tasks }
@@ -235,7 +228,6 @@ const fromPredecessor = named('sticky')?.fromPredecessor ?? (() => ({}))
 
 module.exports = {
   FEATURES,
-  LIMITS,
   REQUESTS,
   TASKS,
   LIVE,

@@ -4,21 +4,22 @@
  * The events of the journal: one row an event. The log, the metrics, the report's audit, the live page and the test of
  * docs/journal.md read it; features add rows.
  *
- * @template {object} Fields
- * @typedef {{ v: number, t: number, event: string } & Fields} Recorded a line of the journal
+ * @typedef {<Event extends keyof JournalFields>(event: Event, fields: JournalFields[Event]) => JournalLine<Event>}
+ *   Recording writes a line
+ * @typedef {JournalFields['fleet.warning']} Warning
  */
 
 const { boundsOf } = require('../core/container-budget')
 const { FEATURES, SIZE_WORDS, SUCCESSION, TASKS: OF_FEATURES, hooksOf } = require('../features')
-const { REASONS } = require('../tables/reasons')
+const { REASONS, REPLACING } = require('../tables/reasons')
+const { KILLS } = require('../core/kills')
 const { OF_ORPHANS } = require('../core/orphan')
 const { count, formatSize, formatTime } = require('../core/units')
 const { FORMAT, sayAccounts, workerOf, sizes } = require('./format')
 const { WARNINGS } = require('./warnings')
 /** @import { Event, Format } from '../features' */
+/** @import { JournalFields, JournalLine } from '../lines' */
 /** @import { Line } from './sentence' */
-
-/** @typedef {<Fields extends object>(event: string, fields: Fields) => Recorded<Fields>} Recording writes a line */
 
 const OOM = 'killed by the kernel, because memory ran out (SIGKILL)'
 
@@ -29,15 +30,6 @@ const NO_ROOM = {
   'drain-first': 'the worker drains first'
 }
 
-/** Why recycle itself has killed a worker. @type {Record<string, { level: 'info' | 'warn', say: string }>} */
-const KILLED_FOR = {
-  'not-ready': { level: 'info', say: 'it did not become ready' },
-  'no-account': { level: 'warn', say: 'it did not say in time what became of its connections' },
-  'kill-timeout': { level: 'warn', say: 'its app had not ended within --kill-timeout of SIGTERM' },
-  unstarted: { level: 'info', say: 'its app had not been run yet' },
-  blocked: { level: 'warn', say: 'its event loop was blocked' }
-}
-
 /** Tasks for which a worker is out of rotation. @type {Record<string, string>} */
 const TASKS = { collect: 'collect its garbage', ...OF_FEATURES }
 
@@ -46,9 +38,6 @@ const DETAILS = {
   finished: 'finished', closedAfterResponse: 'closed after a response', closedIdle: 'closed idle',
   unacked: 'unacknowledged'
 }
-
-/** Reasons that a command, or the worker itself, gives. */
-const ASKED_FOR = ['reload', 'requested', SUCCESSION.reason]
 
 /** How a sentence of `fleet.scale` ends. @type {Record<string, (line: Line, format: Format) => string>} */
 const SCALE_REASONS = {
@@ -149,8 +138,8 @@ const EVENTS = {
     }
   },
   'worker.condemn': {
-    level: l => ASKED_FOR.includes(l.reason) ? 'debug' : 'info',
-    sentence: l => `${ASKED_FOR.includes(l.reason) ? 'to be replaced' : 'condemned'} ${workerOf(l)}: ` +
+    level: l => REASONS.get(l.reason)?.isCommand ? 'debug' : 'info',
+    sentence: l => `${REASONS.get(l.reason)?.isCommand ? 'to be replaced' : 'condemned'} ${workerOf(l)}: ` +
       `${l.cause ? `${l.cause}; ` : ''}${REASONS.get(l.reason)?.sentence?.(l, FORMAT) ?? l.reason}`
   },
   'worker.budget': {
@@ -186,9 +175,9 @@ const EVENTS = {
     level: 'debug', sentence: l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight`
   },
   'worker.retire': {
-    level: l => KILLED_FOR[l.killedFor]?.level ?? (l.killedFor || l.oomKilled ? 'info' : 'debug'),
+    level: l => KILLS.get(l.killedFor)?.level ?? (l.killedFor || l.oomKilled ? 'info' : 'debug'),
     sentence: l => l.killedFor
-      ? `killed ${workerOf(l)}: ${KILLED_FOR[l.killedFor]?.say}`
+      ? `killed ${workerOf(l)}: ${KILLS.get(l.killedFor)?.say}`
       : `retired ${workerOf(l)}${l.oomKilled ? `: ${OOM}` : ''}`
   },
   'worker.crash': {
@@ -211,7 +200,7 @@ const EVENTS = {
   recycled: {
     sentence: l => `${l.ended === 'crashed' ? 'replaced' : 'recycled'} slot ${l.slot}, ${l.oldPid} → ${l.pid} ` +
       `(${l.reason}): ${account(l)} in ${formatTime(l.drainMs)}, ${sizes(l)}`,
-    counter: { name: 'recycles_total', help: 'Workers that were replaced, by reason.', reasons: [...REASONS.keys()] },
+    counter: { name: 'recycles_total', help: 'Workers that were replaced, by reason.', reasons: REPLACING },
     duration: {
       name: 'recycle_duration_seconds',
       help: 'From the spawn of a replacement until the old worker was gone.',
@@ -221,7 +210,7 @@ const EVENTS = {
   },
   scaled: { sentence: l => `closed slot ${l.slot}: ${account(l)}`, ends: 'scale' },
   stopped: {
-    sentence: l => `${l.reason === 'not-ready' ? 'gave up' : 'stopped'} ` +
+    sentence: l => `${REASONS.get(l.reason)?.ended ?? 'stopped'} ` +
       `${l.slot === null ? 'a standby' : `slot ${l.slot}`}: ${account(l)}`,
     ends: 'stop'
   },

@@ -36,12 +36,12 @@ const OURS = /^\{"v":|"event":"|\0/ // what is left of a line that cannot be rea
 /**
  * Reads one journal line by line, in the file's order. A gzipped file is recognised by its content, not by its name.
  *
- * @param {string} file @returns {AsyncGenerator<Line>}
+ * @param {string} file @returns {AsyncGenerator<import('../lines').JournalLine>}
  * @throws {RecycleError} RECYCLE_UNREADABLE
  */
 async function * readJournal (file) {
   for await (const lines of readFile(file, emptyTally())) {
-    for (const line of lines) if (line.why !== UNREADABLE) yield line
+    for (const line of lines) if (line.why !== UNREADABLE) yield /** @type {any} */ (line)
   }
 }
 

@@ -29,8 +29,8 @@ const KINDS = {
   word: (/** @type {string[]} */ ...words) => shape(words.join(' or '), value => words.includes(value)),
   flag,
   number: integer,
-  /** Text that the feature reads. @param {string} accepts */
-  text: accepts => shape(accepts, value => isText(value) || typeof value === 'number')
+  /** Read by the feature, as an option. */
+  option: shape('a value', () => true)
 }
 /**
  * Commands of features, each for one worker, or for all where they name the target.

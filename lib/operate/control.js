@@ -36,8 +36,8 @@ async function openControl (supervisor, { control, limits }) {
     connection.say({ hello: { name, pid: process.pid, app, version } })
   }
   const { succession } = supervisor
-  const kept = new KeptSocket(serve, { name, control }, (event, fields) =>
-    supervisor.announce(event, fields), () => supervisor.handover.isHandingOver)
+  const kept = new KeptSocket(serve, { name, control }, supervisor.announce.bind(supervisor),
+    () => supervisor.handover.isHandingOver)
   succession?.on('lead', () => kept.publish())
   await kept.open(succession?.takeover.pid)
   return {

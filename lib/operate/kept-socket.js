@@ -26,7 +26,7 @@ class KeptSocket {
 
   /**
    * @param {(client: net.Socket) => void} serve @param {{ name: string, control: string | null }} where
-   * @param {(event: string, fields: Record<string, any>) => unknown} announce
+   * @param {import('../journal/events').Recording} announce
    * @param {() => boolean} [isLeft] another primary may have taken the socket's place
    */
   constructor (serve, where, announce, isLeft = () => false) {

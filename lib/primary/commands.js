@@ -6,7 +6,7 @@ const { boundsOf, whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError } = require('../core/errors')
 const { fewestWorkers } = require('../core/recycle-order')
 const { Part } = require('./part')
-/** @import { Recorded } from '../journal/events' */
+/** @import { JournalLine } from '../lines' */
 /** @import { Slot } from './workers/slot' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
 
@@ -147,8 +147,7 @@ class Commands extends Part {
    * Takes a CPU profile of a worker while it serves.
    *
    * @param {number} slot @param {{ durationMs?: number, file?: string }} [how] 10 s by default; up to 10 minutes
-   * @returns {Promise<Recorded<{ slot: number, pid: number, file: string, bytes: number, tookMs: number }>>} the
-   *   journal's `cpuprofile` line
+   * @returns {Promise<JournalLine<'cpuprofile'>>}
    * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_BAD_OPTION, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async cpuprofile (slot, { durationMs = 10_000, file } = {}) {
@@ -161,9 +160,8 @@ class Commands extends Part {
    * terminal's.
    *
    * @param {string} name SIGHUP, SIGUSR1, SIGUSR2 or SIGWINCH
-   * @returns {Promise<Recorded<{ signal: string, workers: number, told: number }> & { failed: { slot: number | null,
-   *   message: string | null }[] }>} the journal's `fleet.signal` line, and `failed`: the workers without a listener,
-   *   or that do not answer
+   * @returns {Promise<JournalLine<'fleet.signal'> & { failed: { slot: number | null, message: string | null }[] }>}
+   *   `failed`: the workers without a listener, or that do not answer
    * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_STOPPED
    */
   async signal (name) {

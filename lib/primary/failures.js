@@ -18,7 +18,7 @@ class Failures {
   #told = new Map()
 
   /**
-   * @param {object} deps @param {(event: string, fields: Record<string, any>) => unknown} deps.record
+   * @param {object} deps @param {import('../journal/events').Recording} deps.record
    * @param {() => boolean} deps.mustEnd @param {(error: RecycleError) => void} deps.abandon
    */
   constructor ({ record, mustEnd, abandon }) {

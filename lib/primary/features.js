@@ -23,7 +23,7 @@ const { NoOwners } = require('./handoff/no-owners')
  *   'leak-line': import('../features/leak-line/primary').LeakStudies,
  *   'stop-delay': ReturnType<typeof import('../features/stop-delay/primary').delayStop>,
  *   sticky: ReturnType<typeof import('../features/sticky/primary').keepSessions>,
- *   upgrade: Record<'upgrade', (how?: any) => Promise<Record<string, any>>>
+ *   upgrade: Pick<import('../features').Commands, 'upgrade'>
  * }} Named parts of which the kernel calls what no other feature has
  *
  * @typedef {object} BeforeRecycle what a condemned worker does before its recycle, out of rotation, one at a time
@@ -65,7 +65,7 @@ class RunningFeatures {
     return /** @type {any} */ (this.#parts.get(name) ?? null)
   }
 
-  /** Methods of the supervisor. @type {Record<string, (how?: any) => Promise<Record<string, any>>>} */
+  /** Methods of the supervisor. @returns {Partial<Named['upgrade']>} */
   get verbs () {
     return this.#named('upgrade') ?? {}
   }

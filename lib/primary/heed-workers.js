@@ -4,6 +4,7 @@
 
 const { version } = /** @type {{ version: string }} */ (require('../../package.json'))
 const { whyStayed } = require('../core/why-stayed')
+/** @import { Warning } from '../journal/events' */
 /** @import { Parts } from './parts' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
 
@@ -16,7 +17,7 @@ function heedWorkers (parts) {
   const { listeningSockets, owners, ledger, balancer, children, crashWatch, rotation } = parts
   /** Warnings that each worker would give, and that have been given. @type {Set<string>} */
   const said = new Set()
-  const warnOnce = (/** @type {{ warning: string } & Record<string, any>} */ fields, /** @type {string} */ of) => {
+  const warnOnce = (/** @type {Warning} */ fields, /** @type {string} */ of) => {
     const key = `${fields.warning} ${of}`
     if (!said.has(key)) record('fleet.warning', fields)
     said.add(key)
@@ -33,10 +34,12 @@ function heedWorkers (parts) {
     }
     handle.beforeKill = () => features.beforeKill(handle)
     handle.hear({
-      threw ({ where, error }) { record('worker.threw', { ...worker(), where, error }) },
+      threw (/** @type {Record<'where' | 'error', string>} */ { where, error }) {
+        record('worker.threw', { ...worker(), where, error })
+      },
       copy ({ version: found }) { warnOnce({ warning: 'copy', found, version }, found) },
       output (loss) { gone.note(handle, loss) },
-      requested ({ reason }) {
+      requested (/** @type {{ reason?: string | null }} */ { reason }) {
         record('worker.request', { ...worker(), reason: reason ?? null })
         replace('requested')
       }
@@ -52,7 +55,8 @@ function heedWorkers (parts) {
     }
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))
-    handle.on('missing', ({ key, missing }) => warnOnce({ warning: 'no-handoff', key, missing }, key))
+    handle.on('missing', (/** @type {Record<'key' | 'missing', string>} */ { key, missing }) =>
+      warnOnce({ warning: 'no-handoff', key, missing }, key))
     /** @type {NodeJS.Timeout | undefined} */
     let closed
     handle.on('closes', () => {
@@ -62,7 +66,7 @@ function heedWorkers (parts) {
         if (isUnserved) record('fleet.warning', { warning: 'no-server', ...worker() })
       }, CLOSED_MS).unref()
     })
-    handle.on('flaw', ({ type, flaw }) => {
+    handle.on('flaw', (/** @type {{ type: string, flaw: string }} */ { type, flaw }) => {
       record('worker.protocol-error', { ...worker(), type, flaw })
       look({ requestedAlone: true })
     })

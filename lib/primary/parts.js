@@ -84,8 +84,9 @@ const { Spawner } = require('./workers/spawner')
  * @property {(freshBytes: number | null) => void} fresh hears of what each worker takes when it is new; that may change
  *   budgets
  *
- * @typedef {(workers: number, reason: string, how?: { leaveFirst?: readonly number[] } & Record<string, any>) => void}
- *   Resize `leaveFirst`: slots in the order in which they are given up; what else there is goes into the journal
+ * @typedef {{ leaveFirst?: readonly number[], busy?: number, requestsPerSecond?: number }} Resizing `leaveFirst`: slots
+ *   in the order in which they are given up; `busy`: what the load is
+ * @typedef {(workers: number, reason: string, how?: Resizing) => void} Resize
  * @typedef {ReturnType<typeof assembleParts>} Parts
  */
 

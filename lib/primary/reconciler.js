@@ -115,7 +115,7 @@ class Reconciler extends Part {
     const facts = handle.facts()
     const figures = this.figures.get(handle)
     const sample = figures?.sample ?? null
-    const isOverHard = facts.reason === 'hard-rss' ||
+    const isOverHard = handle.condemnation.row?.over === 'hard' ||
       (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))
     const crossesAt = !this.features.mayKeep ? figures?.crossesAt(facts.budget.softBytes) ?? null : null
     const judged = { bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, isOverHard, crossesAt }

@@ -37,6 +37,8 @@ function describe (
 ) {
   const { sample = null, lastFull = null } = figures ?? {}
   const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
+  /** @type {OfWorker} */
+  const ofWorker = Object.assign({}, ...FEATURES.map(({ name, ofWorker }) => ofWorker?.(known[name], options)))
   return {
     slot,
     pid,
@@ -61,8 +63,7 @@ function describe (
     gc: latest.gc,
     loopLagMs: latest.loopLagMs,
     ...ofFeatures(sample),
-    ...(/** @type {Record<string, unknown>} */ (
-      Object.assign({}, ...FEATURES.map(({ name, ofWorker }) => ofWorker?.(known[name], options))))),
+    ...ofWorker,
     connections: latest.connections,
     streams: latest.streams,
     inFlight: latest.inFlight,
@@ -72,9 +73,9 @@ function describe (
   }
 }
 
-/** @param {import('../core/sample').Sample | null} sample @returns {Sampled} null where a feature is off */
+/** @param {import('../core/sample').Sample | null} sample @returns {Required<Sampled>} null where a feature is off */
 function ofFeatures (sample) {
-  return Object.fromEntries(SAMPLED.map(name => [name, sample?.[name] ?? null]))
+  return /** @type {any} */ (Object.fromEntries(SAMPLED.map(name => [name, sample?.[name] ?? null])))
 }
 
 module.exports = { describeFleet }

@@ -16,6 +16,8 @@ const { assembleParts } = require('./parts')
 const { describeFleet } = require('./status')
 const { whyNoRevival } = require('./succession/program')
 
+/** @import { JournalLine } from '../lines' */
+
 const VERSION = 1
 /** Events after which workers are told what the next primary is to know. */
 const TOLD = new Set(['worker.ready', 'worker.crash', 'fleet.scale', 'fleet.unpin', ...ENDS.keys()])
@@ -24,8 +26,6 @@ const TOLD = new Set(['worker.ready', 'worker.crash', 'fleet.scale', 'fleet.unpi
  * A running fleet. Emits `event` with every journal line, `message` ({ slot, pid, message }) with what the app sends by
  * `process.send`, and `stopped` at the end, with the error that ended it or null.
  *
- * @typedef {{ v: number, t: number, event: string, slot?: number | null, pid?: number | null } &
- *   Record<string, unknown>} JournalLine docs/journal.md has the fields of each event
  * @typedef {ReturnType<Supervisor['status']>} Status
  * @typedef {object} Events
  * @property {[line: JournalLine]} event
@@ -301,12 +301,11 @@ class Supervisor extends EventEmitter {
    * The line of an event goes into the journal, the log and to the listeners for `event`. They run after the step that
    * is under way: an error of theirs is theirs alone.
    *
-   * @template {object} Fields
-   * @param {string} event @param {Fields} fields @returns {import('../journal/events').Recorded<Fields>} the line
+   * @type {import('../journal/events').Recording}
    */
   announce (event, fields) {
     const t = Date.now() // eslint-disable-line no-restricted-properties -- a time of day, for people and other journals
-    const line = { v: VERSION, t, event, ...fields }
+    const line = /** @type {any} */ ({ v: VERSION, t, event, ...fields })
     this.write(line)
     queueMicrotask(() => this.emit('event', line))
     if (TOLD.has(event)) setImmediate(() => this.parts.tasks.run('tell', () => this.parts.legacy.tell()))

@@ -10,9 +10,7 @@ const PREFIX = 'RECYCLE_'
 const OTHERS = ['CONFIG', 'CONTROL_DIR', 'SLOT', 'WORKER_ID', 'WORKER', 'ORIGINAL', 'PREDECESSOR'].map(name =>
   PREFIX + name)
 
-/**
- * @param {Record<string, string | undefined>} env @returns {{ variable: string, meant: string }[]}
- */
+/** @param {Record<string, string | undefined>} env @returns {{ variable: string, meant: string }[]} */
 function misspeltVariables (env) {
   const known = [...OPTIONS.map(option => option.env), ...OTHERS]
   const names = known.map(name => name.slice(PREFIX.length))

@@ -1,18 +1,27 @@
 'use strict'
 
 /**
- * Why a worker is replaced: one row a reason, in the order in which a verdict looks for a cause. Features add theirs: a
- * limit of a figure, or a reason for which their part in the primary asks. A reason without a cause is asked for, or,
- * as `forecast`, comes of the plan.
+ * Why a worker is replaced, or ends: one row a reason, in the order in which a verdict looks for a cause. Features add
+ * theirs: a limit of a figure, or a reason for which their part in the primary asks. A reason without a cause is asked
+ * for, or, as `forecast`, comes of the plan. Code names a reason only where it gives it: all else is in its row.
  *
- * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | import('../features').Requested |
- *   'requested' | 'adopted' | 'reload' | 'protocol-error' | 'forecast'} Reason
- *
+ * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | Asked | 'forecast'} Reason
+ * @typedef {import('../features').Requested | 'requested' | 'adopted' | 'reload' | 'protocol-error'} Asked whatever a
+ *   worker's figures are
+ * @typedef {'scale' | 'stop' | 'not-ready' | import('../features').LeftFor} Ended by no replacement of its primary's
  * @typedef {{ figure: number | null | undefined, most: number | null }} Judged the figure, and what it must not exceed
  *
  * @typedef {object} Row
- * @property {Reason} reason
- * @property {import('./recycle-backoff').Rule} backoff of a place whose workers are condemned for it again and again
+ * @property {Reason | Ended} reason
+ * @property {import('./recycle-backoff').Rule} [backoff] of a place whose workers are condemned for it again and again;
+ *   without one, the worker is not replaced
+ * @property {'soft' | 'hard'} [over] which of its memory budgets the worker exceeds; over the hard one nothing waits
+ * @property {boolean} [isOfMemory] the worker uses too much of it, or will
+ * @property {boolean} [isCommand] the worker or a command asks for it: the log is brief of it
+ * @property {boolean} [isOfRollout] the worker stays where that is stopped
+ * @property {boolean} [isFault] of its channel: outdoes what was requested before
+ * @property {boolean} [isOfSlot] which closes
+ * @property {string} [ended] the log's word for the worker's end
  * @property {(line: Record<string, any>, format: import('../features').Format) => string | null} [sentence] of
  *   worker.condemn; without one, the reason's name
  * @property {(sample: Sample, budget: Budget) => Judged} [of] the figure, and what it must not exceed
@@ -20,28 +29,17 @@
  *   with these samples is to be replaced
  */
 
-const { LIMITS, REQUESTS } = require('../features')
+const { FEATURES, REQUESTS } = require('../features')
 const { mostOf } = require('../core/limit')
 const { figure } = require('../core/sample')
 /** @import { Budget } from './budget' */
 /** @import { Sample } from '../core/sample' */
 
-const FORECAST = 'forecast'
-
 /** @type {readonly Row[]} */
 const ROWS = Object.freeze([
-  {
-    reason: 'hard-rss',
-    backoff: 'fresh',
-    isDue: (_, budget, latest) => isOver(latest, budget, budget.hardBytes),
-    sentence: (line, { size }) => ofBudget(line, line.hardBytes, size)
-  },
-  {
-    reason: 'rss',
-    backoff: 'fresh',
-    isDue: ({ samples }, budget) => areAll(samples, budget, sample => isOver(sample, budget, budget.softBytes)),
-    sentence: (line, { size }) => ofBudget(line, line.softBytes, size)
-  },
+  ofBudget('hard-rss', 'hard', (_, budget, latest) => isOver(latest, budget, budget.hardBytes)),
+  ofBudget('rss', 'soft', ({ samples }, budget) =>
+    areAll(samples, budget, sample => isOver(sample, budget, budget.softBytes))),
   {
     reason: 'requests',
     backoff: 'paced',
@@ -54,26 +52,39 @@ const ROWS = Object.freeze([
     isDue: (_, { maxAgeMs }, { ageMs }) => maxAgeMs !== null && ageMs >= maxAgeMs,
     sentence: ({ ageMs }, { time }) => `${time(ageMs)} in service`
   },
-  ...LIMITS.map(ofLimit),
+  ...FEATURES.flatMap(({ limit }) => limit ? [ofLimit(limit)] : []),
   ...REQUESTS,
-  { reason: 'requested', backoff: 'soon' },
+  { reason: 'requested', backoff: 'soon', isCommand: true },
   { reason: 'adopted', backoff: 'start', sentence: () => 'what the supervisor that has died knew of it is lost' },
-  { reason: 'reload', backoff: 'start' },
-  { reason: 'protocol-error', backoff: 'soon', sentence: () => 'invalid message' },
+  { reason: 'reload', backoff: 'start', isCommand: true, isOfRollout: true },
+  { reason: 'protocol-error', backoff: 'soon', isFault: true, sentence: () => 'invalid message' },
   {
-    reason: FORECAST,
+    reason: 'forecast',
     backoff: 'fresh',
+    isOfMemory: true,
     sentence: ({ metric, bytes, softBytes, crossesInMs }, { size, time }) =>
       `${metric.toUpperCase()} ${size(bytes)}, which reaches ${size(softBytes)} in ${time(crossesInMs)}, ` +
-        `as other workers do (${FORECAST})`
-  }
+        'as other workers do (forecast)'
+  },
+  { reason: 'scale', isOfSlot: true },
+  { reason: 'not-ready', ended: 'gave up' }
 ])
 
-/** By reason. @type {ReadonlyMap<string, Row>} */
+/** By reason. @type {ReadonlyMap<string | null, Row>} */
 const REASONS = new Map(ROWS.map(row => [row.reason, row]))
+/** For which workers are replaced. */
+const REPLACING = ROWS.filter(({ backoff }) => backoff).map(({ reason }) => reason)
+
+/** @param {Reason} reason @param {'soft' | 'hard'} over @param {Row['isDue']} isDue @returns {Row} */
+function ofBudget (reason, over, isDue) {
+  /** @type {Row['sentence']} */
+  const sentence = ({ metric, bytes, [`${over}Bytes`]: most }, { size }) =>
+    `${metric.toUpperCase()} ${size(bytes)} of ${size(most)} (${reason})`
+  return { reason, backoff: 'fresh', over, isOfMemory: true, isDue, sentence }
+}
 
 /** @param {import('../features').Limit} limit @returns {Row} */
-function ofLimit ({ reason, sentence, budget: called, figure, whole, most: ownMost, isOverBy }) {
+function ofLimit ({ budget: called, figure, whole, most: ownMost, isOverBy, ...row }) {
   /** @type {(sample: Record<string, any>, budget: Record<string, any>) => Judged} */
   const of = (sample, budget) => {
     const most = mostOf(budget[called] ?? null, whole === undefined ? null : sample[whole])
@@ -84,9 +95,8 @@ function ofLimit ({ reason, sentence, budget: called, figure, whole, most: ownMo
     return most !== null && typeof figure === 'number' && figure > most
   }
   return {
-    reason,
+    ...row,
     backoff: 'soon',
-    sentence,
     of,
     isDue: isOverBy === 'latest'
       ? (_, budget, latest) => isAbove(latest, budget)
@@ -105,25 +115,19 @@ function isOver (sample, budget, bytes) {
   return bytes !== null && value !== null && value > bytes
 }
 
-/** @param {Record<string, any>} line @param {number} most @param {(bytes: number) => string} size */
-function ofBudget ({ metric, bytes, reason }, most, size) {
-  return `${metric.toUpperCase()} ${size(bytes)} of ${size(most)} (${reason})`
-}
+const CAUSES = ROWS.filter(({ isDue }) => isDue)
 
 /**
- * The verdict on a worker: keep it, or condemn it for one reason. It depends only on what the journal records, so that
- * replaying it over a journal reproduces every decision (test/core/replay.test.js).
+ * The verdict on a worker: keep it, or condemn it for one reason. By what the journal records alone, so that replaying
+ * it over a journal reproduces every decision (test/core/replay.test.js).
  *
- * @typedef {Reason | null} Verdict null: keep
+ * @param {import('../core/window').Window} window @param {Budget} budget @returns {Reason | null} null: keep
  */
-
-const CAUSES = [...REASONS.values()].filter(({ isDue }) => isDue)
-
-/** @param {import('../core/window').Window} window @param {Budget} budget @returns {Verdict} */
 function verdict (window, budget) {
   const latest = window.samples.at(-1)
   if (!latest) return null
-  return CAUSES.find(({ isDue }) => isDue?.(window, budget, latest))?.reason ?? latest.requested
+  const cause = CAUSES.find(({ isDue }) => isDue?.(window, budget, latest))
+  return /** @type {Reason | undefined} */ (cause?.reason) ?? latest.requested
 }
 
 /**
@@ -137,4 +141,4 @@ function crossing (reason, sample, budget) {
   return judged ? { figure: judged.figure ?? 0, most: Math.round(judged.most ?? 0) } : {}
 }
 
-module.exports = { REASONS, isOver, crossing, verdict }
+module.exports = { REASONS, REPLACING, isOver, crossing, verdict }

@@ -20,14 +20,9 @@ const PACE_MS = 1000
 
 /** @typedef {'fresh' | 'soon' | 'paced' | 'start'} Rule */
 
-/**
- * The slot's worker serves well meanwhile, so a recycle for this reason waits where the memory has no room for a
- * replacement.
- *
- * @param {string | null} reason
- */
+/** Where the memory has no room for a replacement: the worker serves well meanwhile. @param {string | null} reason */
 function canWait (reason) {
-  const rule = REASONS.get(String(reason))?.backoff
+  const rule = REASONS.get(reason)?.backoff
   return rule === 'fresh' || rule === 'paced'
 }
 

@@ -6,7 +6,7 @@ const { size, autoWorkers, autoBudget, boundsOf, boundsWithin, whyNoAutoBudget }
 const { FEATURES, derive, longestBeforeStop, processesBeside } = require('../features')
 const { RecycleError } = require('../core/errors')
 const { hintOnKey } = require('./habits')
-const { isOfType, typesOf } = require('../core/option-types')
+const { isOfType, readAs, typesOf } = require('../core/option-types')
 const { isLoopback } = require('../core/loopback')
 const { OPTIONS } = require('./options')
 const { fewestWorkers } = require('../core/recycle-order')
@@ -118,12 +118,10 @@ function originOf ({ name, env: variable }, given, env, file, called) {
 /** @param {Option} option @param {Origin} origin */
 function read ({ kind, fallback }, { from, called, text }) {
   if (from === 'default') return fallback
-  const isWrongType = from === 'file' && !isOfType(kind.schema, text)
-  const value = isWrongType ? undefined : kind.read(text)
-  if (value !== undefined) return value
-  const types = isWrongType ? typesOf(kind.schema, text) : ''
-  const accepts = kind.instead?.(text) ?? (types ? `${kind.accepts}, as ${types}` : kind.accepts)
-  throw new RecycleError('RECYCLE_BAD_OPTION', { option: called, given: text, accepts })
+  if (from !== 'file' || isOfType(kind.schema, text)) return readAs(kind, text, called)
+  const types = typesOf(kind.schema, text)
+  const accepts = types ? `${kind.accepts}, as ${types}` : kind.accepts
+  return readAs({ ...kind, read: () => undefined, accepts }, text, called)
 }
 
 /**

@@ -3,7 +3,7 @@
 const Ajv = require('ajv').default
 const fc = require('fast-check')
 const t = require('tap')
-const { isOfType, textOf, types, typesOf } = require('../../lib/core/option-types')
+const { isOfType, readAs, textOf, types, typesOf } = require('../../lib/core/option-types')
 
 const MIB = 1024 ** 2
 const LONGEST_MS = 2 ** 31 - 1
@@ -14,12 +14,13 @@ const LONGEST_MS = 2 ** 31 - 1
  */
 const KINDS = [
   ['count', types.count(2, 40), [['2', 2], [40, 40], ['007', 7]], ['1', 41, '2.5', '1e1', ' 3', '-3', '', true, null, [3]]],
+  ['whole', types.whole(), [['0', 0], [7, 7], ['100000', 100_000]], ['-1', '1.5', 'x', '', null, [1]]],
   ['workers', types.workers(), [['1', 1], [1024, 1024], ['auto', 'auto'], ['1..1', { min: 1, max: 1 }], ['2..2', { min: 2, max: 2 }], ['1..1024', { min: 1, max: 1024 }], ['3..auto', { min: 3, max: 'auto' }]],
     ['0', 1025, '3..2', '0..2', '1..1025', '1025..auto', 'auto..3', '..2', '2..', '1..2..3', 'x2..3', 'AUTO']],
   ['size', types.size(), [[MIB, MIB], ['1M', MIB], ['1.5GiB', 1536 * MIB], [String(2 * MIB), 2 * MIB], [2 ** 53 - 1, 2 ** 53 - 1]], [MIB - 1, '1023k', '9000000T', 'M', '', '1MiBs', {}]],
   ['budget', types.budget(), [['auto', 'auto'], ['2M', 2 * MIB]], ['1k', 'automatic']],
-  ['sizeOrPercent', types.sizeOrPercent('it'), [['1%', { share: 0.01 }], ['12.5%', { share: 0.125 }], ['100%', { share: 1 }], ['1M', { most: MIB }], [MIB, { most: MIB }]], ['0.9%', '101%', '%', '1k', 'x5%', '5%%', 5]],
-  ['countOrPercent', types.countOrPercent(5, 9, 'it'), [['5', { most: 5 }], [9, { most: 9 }], ['50%', { share: 0.5 }]], ['4', 10, '0%', '100.5%']],
+  ['sizeOrPercent', types.orPercent(types.size(), 'it'), [['1%', { share: 0.01 }], ['12.5%', { share: 0.125 }], ['100%', { share: 1 }], ['1M', { most: MIB }], [MIB, { most: MIB }]], ['0.9%', '101%', '%', '1k', 'x5%', '5%%', 5]],
+  ['countOrPercent', types.orPercent(types.count(5, 9), 'it'), [['5', { most: 5 }], [9, { most: 9 }], ['50%', { share: 0.5 }]], ['4', 10, '0%', '100.5%']],
   ['urlPath', types.urlPath(), [['/', '/'], ['/a?b=~!', '/a?b=~!'], [`/${'x'.repeat(1000)}`, `/${'x'.repeat(1000)}`]], ['', 'a', 'a/', '/a b', '/\x7f', '/é', `/${'x'.repeat(1001)}`, 5]],
   ['time', types.time(100, '100ms'), [['100ms', 100], ['1.5s', 1500], [' 2 h ', 7_200_000], [`${LONGEST_MS}ms`, LONGEST_MS]], ['99ms', `${LONGEST_MS + 1}ms`, 0, '0', 500, '500', 's', '5 parsecs', '']],
   ['time from 0', types.time(0, '0'), [[0, 0], ['00', 0], ['0s', 0], ['1ms', 1]], [1, '-1s']],
@@ -70,11 +71,18 @@ t.test('a kind says what it accepts in words, with its bounds', async t => {
   t.equal(types.path('none', 'auto').accepts, 'a path, or none, or auto')
   t.equal(types.path().accepts, 'a path')
   t.match(types.budget().accepts, /^a size of at least 1MiB.*, or auto$/)
-  t.match(types.sizeOrPercent('the heap').accepts, /, or a percentage of the heap,/)
+  t.match(types.orPercent(types.size(), 'the heap').accepts, /, or a percentage of the heap,/)
   t.match(types.time(0, '0').instead?.('30'), '30s for seconds, or 30ms')
   t.equal(types.time(0, '0').instead?.('30s'), undefined)
   t.ok(types.path().isFile)
   t.same([types.workers().words, types.budget().words, types.oneOf('on', 'off').words, types.path('none').words], [['auto'], ['auto'], ['on', 'off'], ['none']])
+})
+
+t.test('a value is read, or refused in a sentence that names the option; a mistake of its own has its own', async t => {
+  const time = types.time(1, '1ms', { max: 600_000, to: '10m', such: '10s' })
+  t.equal(readAs(time, '10m', '--duration'), 600_000)
+  t.throws(() => readAs(time, '11m', '--duration'), { code: 'RECYCLE_BAD_OPTION', message: '--duration was given "11m"; it takes a time of 1ms to 10m, such as 10s' })
+  t.throws(() => readAs(time, '30', '--duration'), { message: '--duration was given "30"; it takes a time with a unit: 30s for seconds, or 30ms for milliseconds' })
 })
 
 t.test('a config file may not have a number in quotes where a number may stand, nor another type', async t => {
@@ -94,6 +102,7 @@ t.test('which types it may have is said in words', async t => {
   t.equal(typesOf(types.workers().schema, true), 'a number or a string')
   t.equal(typesOf(types.count(1, 9).schema, '4'), 'a number')
   t.equal(typesOf(types.percent().schema, true), 'a number or a string')
+  t.equal(typesOf(types.orPercent(types.size(), 'it').schema, true), 'a number or a string')
   t.equal(typesOf(types.list().schema, 5), 'an array or a string')
   t.equal(typesOf(types.boolean().schema, 5), 'a boolean')
   t.equal(typesOf(types.oneOf('on').schema, 5), '', 'its words say it')

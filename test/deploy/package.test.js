@@ -45,13 +45,15 @@ t.test('the package runs, and its types check', async t => {
   const folder = t.testdir({ 'package.json': '{"private":true}', node_modules: {} })
   const source = path.join(folder, 'source') // prepack writes types beside the sources
   await run('git', ['clone', '--quiet', ROOT, source])
-  for (const file of ['lib', 'test/schema.js', 'test/report-schema.js', 'package.json', 'jsconfig.json', 'jsconfig.build.json']) fs.cpSync(path.join(ROOT, file), path.join(source, file), { recursive: true })
+  for (const file of ['lib', 'test/schema.js', 'test/report-schema.js', 'test/journal-types.js', 'package.json', 'jsconfig.json', 'jsconfig.build.json']) fs.cpSync(path.join(ROOT, file), path.join(source, file), { recursive: true })
   fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(source, 'node_modules'))
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: source, maxBuffer: 32 * 1024 ** 2 })
   const [{ filename, files, size }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')))
   const names = files.map((/** @type {any} */ { path }) => path)
-  for (const needed of ['bin/recycle.js', 'lib/index.js', 'lib/options.d.ts', 'types/lib/index.d.ts', 'types/lib/options.d.ts', 'types/lib/worker/index.d.ts', 'README.md', 'LICENSE']) t.ok(names.includes(needed), needed)
+  for (const needed of ['bin/recycle.js', 'lib/index.js', 'lib/options.d.ts', 'types/lib/index.d.ts', 'types/lib/options.d.ts', 'types/lib/lines.d.ts', 'types/lib/worker/index.d.ts', 'README.md', 'LICENSE']) t.ok(names.includes(needed), needed)
   t.same(names.filter((/** @type {string} */ name) => /^(test|bench|\.)/.test(name)), [], 'nothing of the tests')
+  const linesIn = (/** @type {string} */ folder) => fs.readFileSync(path.join(folder, 'lib', 'lines.d.ts'), 'utf8')
+  t.equal(linesIn(source), linesIn(ROOT), 'the types of lines are those that lib/ records (npm run schema)')
   t.ok(size < MOST_BYTES, `${size} bytes`)
 
   await run('tar', ['xzf', filename], { cwd: folder })
@@ -67,10 +69,10 @@ t.test('the package runs, and its types check', async t => {
   fs.copyFileSync(path.join(FIXTURES, 'types', 'consumer.ts'), path.join(folder, 'consumer.ts'))
   const { checked, wrong } = checkTypes(path.join(folder, 'consumer.ts'), installed)
   t.equal(wrong, '', 'no error, also in the declarations (no skipLibCheck; those of other packages are left out)')
-  for (const name of ['index', 'options', 'worker/index', 'primary/supervisor', 'tools/drill/index']) {
+  for (const name of ['index', 'options', 'lines', 'worker/index', 'primary/supervisor', 'tools/drill/index']) {
     const declarations = fs.readFileSync(path.join(installed, 'types', 'lib', `${name}.d.ts`), 'utf8')
     const isOwn = name === 'tools/drill/index' ? /function drill\(.*?Promise/s : /[^]*/
     t.notMatch(isOwn.exec(declarations.replace(/\/\*\*[^]*?\*\//g, ''))?.[0], /\bany\b/, `${name}: nothing is any`)
   }
-  for (const file of ['consumer.ts', 'types/lib/index.d.ts', 'types/lib/options.d.ts', 'types/lib/worker/index.d.ts']) t.ok(checked.some(name => name.endsWith(file)), `${file} was checked`)
+  for (const file of ['consumer.ts', 'types/lib/index.d.ts', 'types/lib/options.d.ts', 'types/lib/lines.d.ts', 'types/lib/worker/index.d.ts']) t.ok(checked.some(name => name.endsWith(file)), `${file} was checked`)
 })

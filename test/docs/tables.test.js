@@ -17,6 +17,7 @@ const { EVENTS } = require('../../lib/journal/events')
 const { WARNINGS } = require('../../lib/journal/warnings')
 const { Metrics } = require('../../lib/operate/admin/metrics')
 const { pages, ROOT, page, fences, inlineCode, rows } = require('../support/docs')
+const { lineFields } = require('../support/line-fields')
 
 const METRICS = new Metrics().render({
   workers: [], totals: { workers: 0, moves: {} }, memory: null, memoryByRoute: null
@@ -57,6 +58,26 @@ t.test('the page on the journal has every event that has a row, and no other, an
   t.same(recorded.filter(event => !Object.hasOwn(EVENTS, event)), [])
   const shown = new Set(['| event | when | fields |', '| event | fields |'].flatMap(head => tableBelow(text, head)).flatMap(([event]) => event.split(', ')))
   t.same([...shown].sort(), Object.keys(EVENTS).map(event => `\`${event}\``).sort())
+})
+
+t.test('the row of each event has the fields that its lines have, and those of warnings are in their table', async t => {
+  const { text } = page('docs/journal.md')
+  const words = (/** @type {string} */ part) => new Set(inlineCode(part).flatMap(code => code.split(/[^\w]+/)))
+  const section = (/** @type {string} */ anchor) => text.split(/^#+ /m).find(part => part.split('\n')[0].toLowerCase().replaceAll(' ', '-') === anchor) ?? ''
+  const fields = lineFields()
+  t.same([...fields.keys()].sort(), Object.keys(EVENTS).sort(), 'each event has a type')
+  const table = ['| event | when | fields |', '| event | fields |'].flatMap(head => tableBelow(text, head))
+  const missing = [...fields].flatMap(([event, names]) => {
+    const at = table.findIndex(([events]) => events.split(', ').includes(`\`${event}\``))
+    const row = table[at].join(' ')
+    const seeAlso = [...row.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => section(anchor))
+    if (/\bthe account\b/.test(row)) seeAlso.push(section('the-account-of-a-drain'))
+    const before = /\bthe same\b/.test(row) ? table[at - 1].join(' ') : ''
+    const warnings = event === 'fleet.warning' ? tableBelow(text, '| `warning` | meaning |').flat().join(' ') : ''
+    const shown = words([row, before, warnings, ...seeAlso].join('\n'))
+    return names.filter(name => !['slot', 'pid'].includes(name) && !shown.has(name)).map(name => `${event}: ${name}`)
+  })
+  t.same(missing.filter(field => field !== 'worker.retire: error'), [], 'that is of a process that could not be started: see worker.crash')
 })
 
 t.test('the page on the journal has every warning, every reason and every field of an account', async t => {

@@ -18,12 +18,11 @@ const sayNoStack = why => `where an event loop is blocked is not known: ${why}`
 
 /** @typedef {{ blockedMs: number }} OfWorker */
 
+/** @import { Feature } from '..' */
 /** @import { ResolvedOptions } from '../../options' */
+/** @import { Row } from '../../tables/reasons' */
 
-/**
- * @type {Readonly<import('..').Feature & { longestSilenceMs: (options: ResolvedOptions) => number, request:
- *   import('../../tables/reasons').Row }>}
- */
+/** @type {Readonly<Feature & { longestSilenceMs: (options: ResolvedOptions) => number, request: Row }>} */
 module.exports = Object.freeze({
   name: 'blocked',
   options: ({ row, types }) => [

@@ -34,7 +34,7 @@ class Bake {
   state = 'starting'
   /** The latest. @type {Verdict | null} */
   verdict = null
-  /** Parts of the comparison. */
+  /** Parts of the comparison. @type {Partial<Observed['sides'] & { service: import('./verdict').BothServices }>} */
   inputs = {}
   /** Of the new code, and of that before; -1: no worker of the new code serves yet. */
   generation = -1

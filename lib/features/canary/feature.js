@@ -54,13 +54,7 @@ module.exports = Object.freeze({
     unobserve: kind('count no more')
   }),
   reload: {
-    args: ({ text, word, flag }) => ({
-      canary: text('a number of workers, or a percentage of them'),
-      bake: text('a time'),
-      undecided: word('go', 'back'),
-      promote: flag,
-      abort: flag
-    }),
+    args: ({ option, flag }) => ({ canary: option, bake: option, undecided: option, promote: flag, abort: flag }),
     flags: [
       ['--canary [n|n%]', 'begin with so many workers of the new code (1), beside the others; ' +
         'the reload goes on only if they are as good', '1'],

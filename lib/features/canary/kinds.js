@@ -6,7 +6,7 @@
  * @param {typeof import('../../core/option-types').types} types
  */
 const kinds = types => ({
-  canary: types.countOrPercent(0, 1024, 'the workers'),
+  canary: types.orPercent(types.count(0, 1024), 'the workers'),
   bake: types.time(10_000, '10s'),
   undecided: types.oneOf('go', 'back')
 })

@@ -7,7 +7,7 @@ const { formatTime } = require('../../core/units')
 const { Bake } = require('./bake')
 const { sayWhy } = require('./sentence')
 const { mostOf } = require('../../core/limit')
-const { types } = require('../../core/option-types')
+const { readAs, types } = require('../../core/option-types')
 const { kinds } = require('./kinds')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 /** @import { Reload } from './feature' */
@@ -178,14 +178,7 @@ function termsOf (how, options, size) {
 /** @param {Record<string, any>} how */
 function read (how) {
   return Object.fromEntries(Object.entries(KINDS).filter(([name]) => how[name] !== undefined)
-    .map(([name, { read, accepts, instead }]) => {
-      const value = read(how[name])
-      if (value === undefined) {
-        throw new RecycleError('RECYCLE_BAD_OPTION',
-          { option: `--${name}`, given: how[name], accepts: instead?.(how[name]) ?? accepts })
-      }
-      return [name, value]
-    }))
+    .map(([name, kind]) => [name, readAs(kind, how[name], `--${name}`)]))
 }
 
 /** How long the workers of each generation have served, and how they have failed, since the first of it served. */

@@ -32,7 +32,11 @@ class Exceptions {
     })
   }
 
-  /** @param {WorkerHandle} handle @param {Record<string, any>} thrown */
+  /**
+   * @param {WorkerHandle} handle
+   * @param {Record<'name' | 'message' | 'stack', string> & Record<'request' | 'listener', string | null> &
+   *   Record<'isAnswered' | 'isEnding', boolean>} thrown
+   */
   #onUncaught (handle, { name, message, stack, request, isAnswered, listener, isEnding }) {
     const kind = this.#kinds.add({ name, message, stack, request })
     const { count: seen } = kind

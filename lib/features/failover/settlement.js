@@ -9,6 +9,7 @@ const net = require('node:net')
 const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers/promises')
 const { LONGEST_PATH, addCuts } = require('../../core/account')
+const { KILLS } = require('../../core/kills')
 const { decide, readRequest } = require('./decision')
 const { PREFIX_BYTES } = require('./row')
 /** @import { Cut, Outcome } from '../../core/account' */
@@ -52,7 +53,8 @@ class Settlement {
       if (all.length > 0 && all.length % SLICE === 0) await setImmediate()
       all.push(this.#read(held))
     }
-    const isBlocked = ['no-account', 'blocked'].includes(String(worker.process.killedFor))
+    const { killedFor } = worker.process
+    const isBlocked = killedFor !== null && KILLS.get(killedFor)?.isStuck === true
     const latest = isBlocked ? latestOf(all.flatMap(({ request }) => request ?? [])) : null
     const blocks = (/** @type {Read} */ { row, request }) =>
       worker.blockedBy === null ? request === latest : row.serial === worker.blockedBy
@@ -61,7 +63,7 @@ class Settlement {
       this.#settle(read, isBlocked && blocks(read))
     }
     // Of a worker that was killed by its primary the cause is known; and another primary's would not be waited for
-    const isSuspicious = worker.process.killedFor === null && kernel.isSole() && this.#suspects.length > 1
+    const isSuspicious = killedFor === null && kernel.isSole() && this.#suspects.length > 1
     if (isSuspicious) this.suspects.add(this.#suspects)
     else for (const { give } of this.#suspects) give(new Set())
     holdings.close()

@@ -118,14 +118,14 @@ class Molds {
     if (current) return current
     const mold = new MoldProcess(generation, this.kernel, this.addon)
     this.#all.add(mold)
-    mold.on('frozen', readyMs => {
+    mold.on('frozen', (/** @type {number} */ readyMs) => {
       this.kernel.record('mold.ready', { pid: mold.pid, generation, readyMs })
       for (const other of this.#all) {
         if (other !== mold && other.generation <= generation && other.generation !== this.kept) other.retire()
       }
     })
     mold.on('refused', why => this.#refused(why))
-    mold.on('exit', ({ code, signal }) => {
+    mold.on('exit', (/** @type {import('../../primary/workers/process').Left} */ { code, signal }) => {
       this.#all.delete(mold)
       this.kernel.children.endOf({ id: mold.id, slot: null, pid: mold.pid })
       this.kernel.record('mold.exit', { pid: mold.pid, generation, code, signal, why: mold.why })

@@ -13,10 +13,7 @@ function refuse () {
   return null
 }
 
-/**
- * @param {import('../../primary/parts').Parts} kernel
- * @returns {import('../interface').PrimaryPart}
- */
+/** @param {import('../../primary/parts').Parts} kernel @returns {import('../interface').PrimaryPart} */
 function forkWorkers (kernel) {
   kernel.spawner.source = new Molds(kernel, /** @type {import('../../native/addon').Addon} */ (loadAddon().addon))
   return {}

@@ -5,10 +5,7 @@
  * late as V8's flags have it (`--gc`, `--heap`). The collection itself is the kernel's, and so are the pauses that each
  * worker measures.
  *
- * @typedef {import('../../journal/events').Recorded<{ slot: number | null, pid: number, reason: string, metric: string,
- *   bytes: number | null, softBytes: number | null, isEnough: boolean | null, rssBefore: number, rssAfter: number,
- *   heapUsedBefore: number, heapUsedAfter: number, externalBefore: number, externalAfter: number, moved: number,
- *   emptyMs: number, pauseMs: number, tookMs: number }>} Collected the journal's line; docs/journal.md has its fields
+ * @typedef {import('../../lines').JournalLine<'collected'>} Collected
  *
  * @typedef {object} Commands
  * @property {(slot: number) => Promise<Collected>} gc has a worker collect its garbage out of rotation, so

@@ -57,21 +57,19 @@ class GarbageCollection {
     stateOf: handle => {
       const tried = this.#tried.get(handle)
       if (tried !== undefined) return tried === 'over' ? null : tried
-      const { reason, at } = handle.condemnation
+      const { row, at } = handle.condemnation
+      if (row?.over === undefined) return null
       const requested = this.kernel.sampler.sampleOf(handle)?.requested ?? null
-      return mayCollect({ reason, requested, at, collectedAt: this.#collectedAt.get(handle) ?? null },
-        this.kernel.options.intervalMs)
-        ? 'due'
-        : null
+      const collectedAt = this.#collectedAt.get(handle) ?? null
+      return mayCollect({ requested, at, collectedAt }, this.kernel.options.intervalMs) ? 'due' : null
     },
     run: async handle => {
       const began = this.kernel.now()
       this.#tried.set(handle, 'under way')
       try {
         await this.kernel.outOfRotation.take(handle, TASK, async done => {
-          const { isEnough } = await this.#weigh(
-            handle, done, /** @type {string} */ (handle.condemnation.reason), began
-          )
+          const reason = String(handle.condemnation.reason)
+          const { isEnough } = await this.#weigh(handle, /** @type {any} */ (done), reason, began)
           if (isEnough) this.kernel.sampler.keep(handle)
         })
       } finally {
@@ -88,14 +86,16 @@ class GarbageCollection {
     /** @type {Collected | undefined} */
     let line
     await this.kernel.outOfRotation.request(slot, { ...TASK, called: 'the collection' }, async (handle, done) => {
-      line = await this.#weigh(handle, done, 'requested', began)
+      line = await this.#weigh(handle, /** @type {any} */ (done), 'requested', began)
     })
     return /** @type {Collected} */ (line)
   }
 
   /**
-   * @param {WorkerHandle} handle @param {import('../../primary/workers/channel').Answer} done @param {string} reason
-   * @param {number} began @returns {Promise<Collected>}
+   * @param {WorkerHandle} handle
+   * @param {Record<'before' | 'after', Record<'rssBytes' | 'heapUsedBytes' | 'externalBytes', number>> &
+   *   Record<'moved' | 'emptyMs' | 'pauseMs', number>} done
+   * @param {string} reason @param {number} began @returns {Promise<Collected>}
    */
   async #weigh (handle, { before, after, moved, emptyMs, pauseMs }, reason, began) {
     const reading = await this.kernel.sampler.read(handle, { inFull: true })
@@ -127,14 +127,13 @@ const ENOUGH = 0.8
 const SOON = 10
 
 /**
- * @param {object} condemned @param {string | null} condemned.reason
+ * @param {object} condemned for its memory
  * @param {string | null} condemned.requested another reason to replace it
  * @param {number} condemned.at ms, by any clock that only goes forward
  * @param {number | null} condemned.collectedAt its last collection, ms, by the same clock
  * @param {number} intervalMs between two samples
  */
-function mayCollect ({ reason, requested, at, collectedAt }, intervalMs) {
-  if (reason !== 'rss' && reason !== 'hard-rss') return false
+function mayCollect ({ requested, at, collectedAt }, intervalMs) {
   return requested === null && (collectedAt === null || at - collectedAt >= SOON * intervalMs)
 }
 

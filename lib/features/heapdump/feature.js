@@ -6,8 +6,7 @@
  */
 
 /**
- * @typedef {import('../../journal/events').Recorded<{ slot: number | null, pid: number, reason: string, file: string,
- *   bytes: number, moved: number, pauseMs: number }>} Snapshot the journal's line
+ * @typedef {import('../../lines').JournalLine<'heapdump'>} Snapshot
  *
  * @typedef {object} Commands
  * @property {(slot: number, how?: { file?: string, then?: 'recycle' }) => Promise<Snapshot

@@ -62,7 +62,7 @@ class Heapdumps {
     stateOf: handle => {
       const tried = this.#tried.get(handle)
       if (tried === 'under way') return tried
-      if (this.#folder === null || tried === 'over' || handle.reason !== 'rss') return null
+      if (this.#folder === null || tried === 'over' || handle.condemnation.row?.over !== 'soft') return null
       return this.#isDue ? 'due' : null
     },
     /** @param {WorkerHandle} handle */
@@ -142,7 +142,9 @@ class Heapdumps {
       const { handle: { slot, pid }, bytes, pauseMs, moved } = await take({
         type: 'heapdump', fields: { file }, timeoutMs: DUMP_MS
       })
-      return this.kernel.record('heapdump', { slot, pid, reason, file, bytes, moved, pauseMs: Math.round(pauseMs) })
+      return this.kernel.record('heapdump', {
+        slot, pid, reason, file, bytes: Number(bytes), moved: Number(moved), pauseMs: Math.round(pauseMs)
+      })
     } catch (error) {
       fs.rmSync(file, { force: true })
       throw error

@@ -44,9 +44,7 @@ function keepAlive ({ channel, tracker, beatMs }, { timeoutMs }) {
     isLooking = isWanted
   }
 
-  /**
-   * @param {Connection} connection @param {{ since: number }} exchange @param {http.IncomingMessage} request
-   */
+  /** @param {Connection} connection @param {{ since: number }} exchange @param {http.IncomingMessage} request */
   function look ({ idleSince, acceptor }, { since }, request) {
     if (idleSince === null || since - idleSince < IDLE_MS) return
     const { keepAliveTimeout } = /** @type {http.Server} */ (acceptor.server)

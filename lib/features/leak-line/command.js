@@ -6,9 +6,6 @@ const { pathToFileURL } = require('node:url')
 /** @import { CommandTools as Tools } from '..' */
 /** @import { Branch, Growth } from './growth' */
 
-const LEAST_MS = 2000
-const MOST_MS = 60 * 60_000
-
 /** @typedef {{ for: string, all?: boolean, json?: boolean, html?: string, save?: string }} Given */
 
 /** `recycle leak [slot]`. @param {Command} program @param {Tools} tools */
@@ -34,13 +31,9 @@ async function study (
   { withFleet, complain, print, hasLost, losses, createNew }
 ) {
   const fs = require('node:fs')
-  const { RecycleError } = require('../../core/errors')
-  const { formatTime, parseTime, withUnit } = require('../../core/units')
-  const forMs = parseTime(time)
-  if (forMs === undefined || forMs < LEAST_MS || forMs > MOST_MS) {
-    throw new RecycleError('RECYCLE_BAD_OPTION',
-      { option: '--for', given: time, accepts: withUnit(time) ?? 'a time of 2s to 60m, such as 60s' })
-  }
+  const { readAs, types } = require('../../core/option-types')
+  const { formatTime } = require('../../core/units')
+  const forMs = readAs(types.time(2000, '2s', { max: 60 * 60_000, to: '60m', such: '60s' }), time, '--for')
   const files = [html, save].map(file => file === undefined ? null : createNew(file))
   const result = await withFleet(command, async client => {
     const status = await client.call('status')

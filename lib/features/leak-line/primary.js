@@ -16,7 +16,6 @@ const LEAST_MS = 2000
 const MOST_MS = 60 * 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-const OF_MEMORY = ['rss', 'hard-rss', 'forecast', 'heap']
 const SHARE_OF_LIFE = 0.7 // of a worker's time until it is condemned: the profiled one has the same budget
 const MOST_TRIES = 5 // in a day, where a study has said nothing
 
@@ -70,7 +69,7 @@ class LeakStudies {
   /** @param {WorkerHandle} handle that is condemned for its memory @returns {string | null} what leaks */
   causeOf (handle) {
     const found = this.#latest && worst(/** @type {any} */ (this.#latest))
-    return found && OF_MEMORY.includes(String(handle.reason)) ? `${sayPlace(found.at)} leaks` : null
+    return found && handle.condemnation.row?.isOfMemory ? `${sayPlace(found.at)} leaks` : null
   }
 
   async bequeath () {
@@ -102,11 +101,11 @@ class LeakStudies {
   }
 
   /** @param {WorkerHandle} handle */
-  #onLeaving ({ slot, reason, upSince }) {
+  #onLeaving ({ slot, condemnation: { row }, upSince }) {
     const { now, isSole } = this.kernel
     const upMs = upSince === null ? Infinity : now() - upSince
     const isDue = now() - this.#begunAt >= DAY_MS || (this.#tries > 0 && this.#tries < MOST_TRIES)
-    if (slot === null || !OF_MEMORY.includes(String(reason)) || upMs >= HOUR_MS || !isDue || this.#study ||
+    if (slot === null || !row?.isOfMemory || upMs >= HOUR_MS || !isDue || this.#study ||
       !isSole()) return
     if (now() - this.#begunAt >= DAY_MS) [this.#begunAt, this.#tries] = [now(), 0]
     this.#tries++

@@ -6,7 +6,8 @@
 module.exports = Object.freeze({
   name: 'max-fds',
   options: ({ row, types }) => [
-    row('maxFds', '--max-fds <n|percent>', types.countOrPercent(16, 1e9, 'the limit of the process'), null, 'none',
+    row('maxFds', '--max-fds <n|percent>', types.orPercent(types.count(16, 1e9), 'the limit of the process'), null,
+      'none',
       'open file descriptors, connections among them, before a worker is replaced, as a number or a percentage ' +
         'of its limit; Linux only')
   ],

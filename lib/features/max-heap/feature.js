@@ -13,7 +13,7 @@ const bytesOrNull = ({ orNull, count }) => orNull(count)
 module.exports = Object.freeze({
   name: 'max-heap',
   options: ({ row, types }) => [
-    row('maxHeap', '--max-heap <size|percent>', types.sizeOrPercent("V8's limit"), null, 'none',
+    row('maxHeap', '--max-heap <size|percent>', types.orPercent(types.size(), "V8's limit"), null, 'none',
       "heap in use after a mark-sweep before a worker is replaced, as a size or a percentage of V8's limit")
   ],
   group: 'Memory and other limits:',
@@ -40,6 +40,7 @@ module.exports = Object.freeze({
   },
   limit: {
     reason: 'heap',
+    isOfMemory: true,
     budget: 'maxHeap',
     figure: 'heapUsedBytes',
     whole: 'heapLimitBytes',

@@ -9,7 +9,7 @@
 
 /**
  * @typedef {object} Commands
- * @property {(how?: { node?: string }) => Promise<import('../../journal/events').Recorded<{ pid: number }>>} upgrade
+ * @property {(how?: { node?: string }) => Promise<import('../../lines').JournalLine<'fleet.left'>>} upgrade
  *   has another primary, of the code and the Node.js that are on disk now, take the fleet over; this one ends with
  *   `stopped`. `node`: the file of another Node.js. Resolves with the journal's `fleet.left`, when the new primary runs
  *   the fleet and the old workers are gone. Throws RECYCLE_NOT_UPGRADED, RECYCLE_UPGRADED, RECYCLE_STOPPED
@@ -34,7 +34,7 @@
  *   when there is one, and what it is called
  * @property {import('..').LeftFor} reason of what is replaced and scaled for it
  * @property {string} command that begins it, as users write it
- * @property {{ begins: string, failed: string, leads: string }} events of the journal
+ * @property {{ begins: 'fleet.upgrade', failed: 'fleet.upgrade-failed', leads: 'fleet.upgraded' }} events
  * @property {(about: ReturnType<typeof import('../../primary/succession/program').aboutThisProcess>) => string | null}
  *   whyNot null: this one can be left
  */

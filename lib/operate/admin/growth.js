@@ -1,8 +1,6 @@
 'use strict'
 
-/**
- * Turns counts of workers, which begin at 0 with each worker, into increments for counters that never decrease.
- */
+/** Turns counts of workers, which begin at 0 with each worker, into increments for counters that never decrease. */
 class Growth {
   /** By pid, then by name of the count. @type {Map<number, Map<string, number>>} */
   #seen = new Map()

@@ -28,7 +28,8 @@ class CpuProfiles extends Part {
     const file = createPrivateFile({ slot, pid: handle.pid, suffix: 'cpuprofile', asked })
     const { why, bytes, tookMs } = await handle.call('profile', { durationMs, file }, durationMs + WRITE_MS)
     if (why === null) {
-      return this.record('cpuprofile', { slot, pid: handle.pid, file, bytes, tookMs: Math.round(tookMs) })
+      const { pid } = handle
+      return this.record('cpuprofile', { slot, pid, file, bytes: Number(bytes), tookMs: Math.round(tookMs) })
     }
     fs.rmSync(file, { force: true })
     throw refuse(why)

@@ -80,7 +80,7 @@ class OutOfRotation extends Part {
         // After its task, perhaps
         const why = outcome.why ?? (handle.isGone ? `its worker ${howItLeft(/** @type {any} */ (handle.left))}` : null)
         this.record('worker.in-rotation',
-          { slot, pid, task: task.type, why, moved: outcome.moved ?? 0, outMs: now() - began })
+          { slot, pid, task: task.type, why, moved: Number(outcome.moved ?? 0), outMs: now() - began })
         this.#handle = null
         this.changed()
       }

@@ -20,10 +20,7 @@ const { Part } = require('../part')
  * @typedef {FinalAccount & { reason: string, how: 'surge' | 'standby' | 'drain-first' | 'upgrade', drainMs: number,
  *   tookMs: number }} Course
  * @typedef {{ recycles: number, lastReason: string | null }} RecyclesOfSlot `lastReason`: why the last one
- *
- * @typedef {import('../../journal/events').Recorded<Course & { slot: number | null, pid: number | null, oldPid: number,
- *   readyMs: number | null, rssBefore: number | null, rssAfter: number | null }>} Recycled the journal's line; times in
- *   ms, sizes in bytes; `pid`: of the worker that follows
+ * @typedef {import('../../lines').JournalLine<'recycled'>} Recycled `pid`: of the worker that follows
  */
 
 /** @extends {Part<{ lifecycle: Lifecycle, sampler: Sampler }>} */
@@ -186,7 +183,7 @@ class Recycler extends Part {
     this.requests.refused(old,
       new RecycleError('RECYCLE_NOT_READY', { what: `the replacement of slot ${slot.slot}`, slot: slot.slot, why }))
     if (this.fleet.rollout.requested(old.generation) !== null) this.#rolloutFailed(why)
-    else if (old.reason === 'reload' && old.isServing) this.sampler.keep(old) // the rollout was stopped meanwhile
+    else if (old.condemnation.row?.isOfRollout && old.isServing) this.sampler.keep(old) // it was stopped meanwhile
   }
 
   /** @param {Slot | StandbyPool} place @param {number | null} oldPid @param {string} why */
@@ -206,7 +203,7 @@ class Recycler extends Part {
     if (!isReplaced) this.fleet.tryAnew()
     this.record('fleet.warning', { warning: 'rollout-stopped', failures: Rollout.PATIENCE, why, isReplaced })
     for (const { incumbent, recycle } of this.fleet.list()) {
-      if (incumbent?.reason === 'reload' && !recycle) this.sampler.keep(incumbent)
+      if (incumbent?.condemnation.row?.isOfRollout && !recycle) this.sampler.keep(incumbent)
     }
     this.changed()
   }

@@ -15,7 +15,7 @@ const { Part } = require('../part')
 const { Peer } = require('./peer')
 const { SuccessorProcess } = require('./primary-process')
 const { aboutThisProcess, programOnDisk } = require('./program')
-/** @import { Recorded } from '../../journal/events' */
+/** @import { JournalLine } from '../../lines' */
 
 const HELLO_MS = 30_000
 const PATIENCE = 4 // times its --ready-timeout: it may try a worker three times
@@ -41,7 +41,7 @@ class Handover extends Part {
   #state = 'running'
   /** @type {Successor | null} */
   #successor = null
-  /** @type {Promise<Recorded<{ pid: number }>> | null} */
+  /** @type {Promise<JournalLine<'fleet.left'>> | null} */
   #underWay = null
   /** Resolves when it is decided which primary runs the fleet. */
   #decided = Promise.resolve()
@@ -74,8 +74,7 @@ class Handover extends Part {
 
   /**
    * @param {{ node?: string }} how `node`: the file of another Node.js
-   * @returns {Promise<Recorded<{ pid: number }>>} the journal's `fleet.left`, when the old workers are gone; another
-   *   call joins it
+   * @returns {Promise<JournalLine<'fleet.left'>>} when the old workers are gone; another call joins it
    * @throws {RecycleError} RECYCLE_NOT_UPGRADED: the fleet is as before; RECYCLE_UPGRADED, RECYCLE_STOPPED
    */
   async begin (how = {}) {

@@ -2,24 +2,26 @@
 
 /** Why a worker is to be replaced or to end. All of its fields are written here. */
 
+const { REASONS } = require('../../tables/reasons')
 const { now } = require('../clock')
-
-/**
- * @typedef {import('../../tables/reasons').Reason | Ended} Reason
- * @typedef {'scale' | 'stop' | import('../../features').LeftFor} Ended
- */
+/** @import { Asked, Ended, Reason } from '../../tables/reasons' */
 
 class Condemnation {
-  /** @type {Reason | null} null: it stays */
+  /** @type {Reason | Ended | null} null: it stays */
   #reason = null
   #at = 0
   #isWaiting = false
-  /** @type {import('../../core/sample').Sample['requested']} */
+  /** @type {Asked | null} */
   #requested = null
   #isCommanded = false
 
   get reason () {
     return this.#reason
+  }
+
+  /** Properties of the reason. */
+  get row () {
+    return REASONS.get(this.#reason)
   }
 
   /** When a look at it condemned it: ms, by clock.js; 0: none has. */
@@ -45,11 +47,10 @@ class Condemnation {
   /**
    * The first request holds, but a fault of its channel outdoes it.
    *
-   * @param {'requested' | 'adopted' | 'protocol-error' | import('../../features').Requested} reason
-   * @param {{ isCommanded?: boolean }} [by]
+   * @param {Asked} reason @param {{ isCommanded?: boolean }} [by]
    */
   request (reason, { isCommanded = false } = {}) {
-    if (this.#requested === null || reason === 'protocol-error') this.#requested = reason
+    if (this.#requested === null || REASONS.get(reason)?.isFault) this.#requested = reason
     this.#isCommanded ||= isCommanded
   }
 

@@ -72,7 +72,7 @@ class Lifecycle extends Part {
       return this.acquire(place)
     }
     await givenUp
-    return { why, hasCrashed, isScaledAway: handle.reason === 'scale' }
+    return { why, hasCrashed, isScaledAway: handle.condemnation.row?.isOfSlot }
   }
 
   /** @param {import('./slot').Slot} slot @returns {WorkerHandle} one that there is already, and that is to leave */
@@ -260,11 +260,11 @@ class Lifecycle extends Part {
     place.remove(handle)
     const how = { ...left, killedFor, oomKilled: this.memoryWatch.wasOomKilled(handle) }
     const tell = (/** @type {Outcome | null} */ outcome) => {
-      this.record(isIntended ? 'worker.retire' : 'worker.crash', {
-        slot: handle.slot, pid: handle.pid, ...how, connections: handle.connections, inFlight: handle.latest.inFlight,
-        requests: handle.latest.requests,
-        ...!isIntended && { ...outcome, requestsInFlight: handle.requests.slice(0, MOST_NAMED) }
-      })
+      const { slot, pid, connections, latest: { inFlight, requests } } = handle
+      const line = { slot, pid, ...how, connections, inFlight, requests }
+      const requestsInFlight = handle.requests.slice(0, MOST_NAMED)
+      if (isIntended) this.record('worker.retire', line)
+      else this.record('worker.crash', { ...line, ...outcome, requestsInFlight })
       return outcome
     }
     handle.outcome = this.#settle(handle, tell)

@@ -12,6 +12,7 @@
 const { EventEmitter } = require('node:events')
 const { guardChannel } = require('./channel-guard')
 /** @import { Worker } from 'node:cluster' */
+/** @import { KilledFor } from '../../core/kills' */
 
 const UNREAD_MS = 1000
 
@@ -30,8 +31,6 @@ const UNREAD_MS = 1000
  * @property {KilledFor | null} killedFor why the primary has sent it a SIGKILL; null: it has not
  * @property {EventEmitter['on']} on
  *
- * @typedef {'not-ready' | 'no-account' | 'kill-timeout' | 'unstarted' | 'blocked'} KilledFor `unstarted`: it left
- *   before its app was run
  * @typedef {{ generation: number, failure: (error: Error) => Promise<string> }} Forker what workers are copies of;
  *   `failure`: why one could not be made
  */

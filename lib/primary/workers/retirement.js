@@ -13,6 +13,7 @@
 const { openAccount, lostAccount, rescuedAccount } = require('../../core/account')
 const { REPLAY_MS } = require('../../core/request-replay')
 const { now } = require('../clock')
+/** @import { Recording } from '../../journal/events' */
 /** @import { Options } from '../../tables/options' */
 /** @import { WorkerHandle } from './worker-handle' */
 
@@ -58,7 +59,7 @@ const underWay = new WeakMap()
  * Has a worker leave, or hurries one that leaves already.
  *
  * @param {WorkerHandle} handle in any state @param {Leaving} how
- * @param {{ options: Options, record: (event: string, fields: Record<string, any>) => unknown }} deps `record` takes
+ * @param {{ options: Options, record: Recording }} deps `record` takes
  *   `worker.drain`, at its beginning
  * @returns {Promise<Retired>} resolves when the worker is gone
  */
@@ -89,7 +90,7 @@ class Retirement {
 
   /**
    * @param {WorkerHandle} handle @param {Order} order @param {number} killTimeoutMs
-   * @param {(event: string, fields: Record<string, any>) => unknown} record @param {Promise<unknown>} [after]
+   * @param {Recording} record @param {Promise<unknown>} [after]
    */
   constructor (handle, order, killTimeoutMs, record, after) {
     this.handle = handle
@@ -105,10 +106,7 @@ class Retirement {
     this.handle.send('drain', order)
   }
 
-  /**
-   * @param {Order} order @param {(event: string, fields: Record<string, any>) => unknown} record
-   * @param {Promise<unknown>} [after] @returns {Promise<Retired>}
-   */
+  /** @param {Order} order @param {Recording} record @param {Promise<unknown>} [after] @returns {Promise<Retired>} */
   async #run (order, record, after) {
     const { handle } = this
     const began = now()
@@ -170,7 +168,7 @@ async function terminate (handle, killTimeoutMs) {
   if ((await gone).event !== 'exit') await kill(handle, 'kill-timeout')
 }
 
-/** @param {WorkerHandle} handle @param {import('./process').KilledFor} why */
+/** @param {WorkerHandle} handle @param {import('../../core/kills').KilledFor} why */
 async function kill (handle, why) {
   if (handle.isGone) return
   if (handle.state !== 'draining') handle.become('draining')

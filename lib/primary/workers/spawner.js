@@ -18,6 +18,7 @@ const { nodeToRun, STARTED_WITH } = require('./node-file')
 const { WorkerCode, version } = require('./worker-code')
 /** @import { Cluster, Worker } from 'node:cluster' */
 /** @import { WorkerProcess } from './process' */
+/** @import { Warning } from '../../journal/events' */
 
 const NODE_MAJOR = parseInt(process.versions.node)
 const INSPECT = /^--inspect(?:-brk|-wait|-port)?=(?:.*:)?(\d+)$/
@@ -63,7 +64,7 @@ class Spawner {
     this.options = options
     this.outputs = outputs
     this.survivors = survivors
-    this.warn = (/** @type {Record<string, any>} */ fields) => { record('fleet.warning', fields) }
+    this.warn = (/** @type {Warning} */ fields) => { record('fleet.warning', fields) }
     this.v8 = v8Of(options, NODE_MAJOR)
     /** Node and V8 flags of the workers; where two contradict each other the later one wins. */
     this.execArgv = [...this.v8.flags, ...options.nodeOptions]

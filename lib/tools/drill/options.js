@@ -4,7 +4,7 @@
 
 const { RecycleError } = require('../../core/errors')
 const { hintOnKey } = require('../../tables/habits')
-const { textOf, types: optionTypes } = require('../../core/option-types')
+const { readAs, textOf, types: optionTypes } = require('../../core/option-types')
 const { OPTIONS, row } = require('../../tables/options')
 
 /**
@@ -107,11 +107,7 @@ function partOptions (given, nameOf = option => option.name) {
     const { name, key, kind, fallback } = option
     delete supervisors[name]
     const value = given[name] ?? undefined
-    own[key] = value === undefined ? fallback : kind.read(value)
-    if (own[key] === undefined) {
-      throw new RecycleError('RECYCLE_BAD_OPTION',
-        { option: nameOf(option), given: value, accepts: kind.instead?.(value) ?? kind.accepts })
-    }
+    own[key] = value === undefined ? fallback : readAs(kind, value, nameOf(option))
   }
   const known = OPTIONS.map(({ name }) => name).filter(name => name !== 'journal') // it is part of the run file
   const unknown = Object.keys(supervisors).find(name => !known.includes(name))

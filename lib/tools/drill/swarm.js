@@ -104,10 +104,7 @@ class Swarm {
 class Pace {
   #taken = 0
 
-  /**
-   * @param {number} rate requests per second
-   * @param {number} startAt ms
-   */
+  /** @param {number} rate requests per second @param {number} startAt ms */
   constructor (rate, startAt) {
     this.intervalMs = 1000 / rate
     this.startAt = startAt

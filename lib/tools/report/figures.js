@@ -188,9 +188,7 @@ function shownDrop ({ attribute: { event, crash, phase, joinedBy }, ...drop }) {
   }
 }
 
-/**
- * A set of time spans; overlapping spans are joined. Above a limit, spans with the smallest gaps are joined too.
- */
+/** A set of time spans; overlapping spans are joined. Above a limit, spans with the smallest gaps are joined too. */
 
 const MOST = 20_000
 const FIRST_GAP_MS = 250

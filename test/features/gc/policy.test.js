@@ -3,18 +3,11 @@
 const t = require('tap')
 const { mayCollect, isRelieved } = require('../../../lib/features/gc/primary')
 
-const condemned = { reason: 'rss', requested: null, at: 100_000, collectedAt: null }
+const condemned = { requested: null, at: 100_000, collectedAt: null }
 
 t.test('a worker condemned for its memory may collect instead', async t => {
   t.equal(mayCollect(condemned, 1000), true)
-  t.equal(mayCollect({ ...condemned, reason: 'hard-rss' }, 1000), true)
 })
-
-for (const reason of ['requests', 'age', 'stuck', 'requested', 'reload', 'scale', 'stop', null]) {
-  t.test(`a worker condemned for ${reason} may not`, async t => {
-    t.equal(mayCollect({ ...condemned, reason }, 1000), false)
-  })
-}
 
 t.test('a worker whose recycle was requested may not', async t => {
   t.equal(mayCollect({ ...condemned, requested: 'reload' }, 1000), false)

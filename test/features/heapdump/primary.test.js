@@ -3,6 +3,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
+const { REASONS } = require('../../../lib/tables/reasons')
 const { Sampler } = require('../../../lib/primary/measuring/sampler')
 const { RecycleError } = require('../../../lib/core/errors')
 const { Heapdumps } = require('../../../lib/features/heapdump/primary')
@@ -55,8 +56,8 @@ function primary (t, options = {}) {
 }
 
 /** @param {Record<string, any>} [about] */
-function worker (about = {}) {
-  return /** @type {any} */ ({ slot: 2, pid: 7, reason: 'rss', budget: { metric: 'rss', hardBytes: 200 * MIB }, ...about })
+function worker ({ reason = 'rss', ...about } = {}) {
+  return /** @type {any} */ ({ slot: 2, pid: 7, reason, condemnation: { row: REASONS.get(reason) }, budget: { metric: 'rss', hardBytes: 200 * MIB }, ...about })
 }
 
 t.test('a worker that is condemned for its memory writes a snapshot before its recycle, once', async t => {
