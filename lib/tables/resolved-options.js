@@ -83,7 +83,7 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
 
 /** Options with --plain: all of them work inside Node.js. */
 const PLAIN = Object.freeze({
-  handoff: false, failover: false, replay: 'off', schedule: 'shared', orphanTimeoutMs: 0, revive: false
+  handoff: false, replay: 'off', schedule: 'shared', orphanTimeoutMs: 0, revive: false
 })
 
 /** @param {Record<string, any>} resolved @param {(name: string) => Origin} origin @throws {RecycleError} */

@@ -12,7 +12,7 @@ t.test('--plain switches off what works inside Node.js, and refuses what needs i
   const options = resolve({ plain: true })
   t.match(options, { handoff: false, replay: 'off', schedule: 'shared', orphanTimeoutMs: 0, revive: false })
   t.notOk(failover.isOn(options) || exceptions.isOn(options))
-  for (const given of [{ sticky: 'ip' }, { fork: 'mold' }, { revive: true }, { onException: 'drain' }, { handoff: true }, { failover: true }, { schedule: 'even' }]) {
+  for (const given of [{ sticky: 'ip' }, { fork: 'mold' }, { revive: true }, { onException: 'drain' }, { handoff: true }, { schedule: 'even' }]) {
     t.throws(() => resolve({ plain: true, ...given }), { code: 'RECYCLE_BAD_OPTION' }, Object.keys(given)[0])
   }
   t.throws(() => resolve({ plain: true, sticky: 'ip' }), { message: /none with plain: / }, 'by the option that was given')

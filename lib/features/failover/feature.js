@@ -26,7 +26,7 @@ module.exports = Object.freeze({
       'the connections of a worker that dies die with it, instead of going on in another worker')
   ],
   group: 'Replacing workers:',
-  isOn: ({ failover }) => failover,
+  isOn: ({ failover, plain }) => failover && !plain,
   hook: 'reads and last writes of connections',
   fromPrimary: ({ kind }) => ({
     duplicates: kind('pass a descriptor of each connection that lasts by this socket', {}, 'socket')
