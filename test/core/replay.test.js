@@ -120,7 +120,8 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       })
     }
     const options = { intervalMs: 100, samples: 2, maxHeap: {}, maxFds: null, maxLagMs: 1, memoryByRoute: false, health: '/', heapdumpsPerDay: null, stuckTimeoutMs: 60_000 }
-    const running = new RunningFeatures(/** @type {any} */ ({ options, now, takeover: null, legacy: { add () {}, count () {} } }))
+    const legacy = { add () {}, count () {} }
+    const running = new RunningFeatures(/** @type {any} */ ({ options, now, takeover: null, legacy }))
     const features = {
       causeOf: () => null,
       probe: (/** @type {WorkerHandle} */ handle) => {

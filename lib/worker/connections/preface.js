@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * The first bytes of a connection, where the app reads them before http does: the header of the PROXY protocol, of which
- * no worker after the first would know. So they go with the connection, to be read again.
+ * The first bytes of a connection, where the app reads them before http does: the header of the PROXY protocol, which
+ * no worker after the first would see. So they go with the connection, to be read again.
  */
 
 const { isProxyHeader } = require('../../core/proxy-protocol')
