@@ -41,7 +41,7 @@ class Failover {
     this.addon = addon
     this.suspects = new Suspects(
       () => kernel.stopping.aborted ? null : kernel.fleet.serving(),
-      (handle, copy) => this.#isInFlight(handle, copy)
+      (handle, copy) => this.#isSeen(handle, copy)
     )
     const limit = descriptorLimit()
     this.most = Math.max(0, Math.floor(Math.min(SHARE * limit, limit - LEAST_OWN)))
@@ -129,12 +129,12 @@ class Failover {
     holdings.begin(copy, socket, key, undefined, preface)
   }
 
-  /** @param {WorkerHandle} handle @param {Copy} copy */
-  #isInFlight (handle, { row, serial }) {
+  /** @param {WorkerHandle} handle @param {Copy} copy @returns {boolean | null} see suspects.js */
+  #isSeen (handle, { row, serial }) {
     const bytes = this.#holdings.get(handle)?.readAt(row * ROW_BYTES, ROW_BYTES)
     if (!bytes) return true // as far as is known
     const noted = readRow(new DataView(bytes.buffer, bytes.byteOffset, ROW_BYTES), 0)
-    return noted.serial === serial && noted.deaths > 0
+    return noted.serial === serial && noted.deaths > 0 ? noted.isSeen : null
   }
 
   #tell () {

@@ -2,9 +2,9 @@
 
 /**
  * Requests that were in flight in a worker that has died: any of them may have ended it, and the next worker that has
- * it dies, too. So each is tried where no other suspect is: in a worker of its own, the latest begun first, for as long
- * as the dead worker had it, or until it is answered. What has waited for some seconds goes on all the same: the others
- * are not to wait for a request that takes its time, nor for those of workers that die meanwhile.
+ * it dies, too. So each is tried where no other suspect is: in a worker of its own, the latest begun first, until it is
+ * answered, or its app has had it for as long as the dead worker. What has waited for some seconds goes on all the
+ * same: the others are not to wait for a request that takes its time, nor for those of workers that die meanwhile.
  */
 
 const { performance } = require('node:perf_hooks')
@@ -22,6 +22,7 @@ const { clearInterval, setInterval } = require('node:timers')
  * @typedef {object} Trial
  * @property {Suspect} suspect
  * @property {number} until ms, performance.now()
+ * @property {number} latest the same, also where its worker is slow to read it
  * @property {WorkerHandle | null} worker null: it is on its way
  * @property {Copy | null} copy
  */
@@ -43,12 +44,12 @@ class Suspects {
 
   /**
    * @param {() => readonly WorkerHandle[] | null} serving null: the fleet is stopping, and nothing is to wait
-   * @param {(worker: WorkerHandle, copy: Copy) => boolean} isInFlight whether the request is, that the worker has noted
-   *   there
+   * @param {(worker: WorkerHandle, copy: Copy) => boolean | null} isSeen whether the app has the request that this
+   *   worker has noted there; null: it is not in flight
    */
-  constructor (serving, isInFlight) {
+  constructor (serving, isSeen) {
     this.serving = serving
-    this.isInFlight = isInFlight
+    this.isSeen = isSeen
   }
 
   /** @param {Suspect[]} suspects of one worker */
@@ -64,7 +65,10 @@ class Suspects {
   /** A worker has one of them, perhaps. @param {any} socket @param {WorkerHandle} worker @param {Copy} copy */
   kept (socket, worker, copy) {
     for (const trial of this.#trials) {
-      if (trial.suspect.socket === socket) Object.assign(trial, { worker, copy, until: endOf(trial.suspect) })
+      if (trial.suspect.socket !== socket) continue
+      const now = performance.now()
+      const latest = now + LONGEST_TRIAL_MS
+      Object.assign(trial, { worker, copy, latest, until: Math.min(latest, now + trial.suspect.ageMs + SLACK_MS) })
     }
   }
 
@@ -104,19 +108,21 @@ class Suspects {
   #try (suspect) {
     if (!suspect) return
     const apart = this.#apart
-    this.#trials.add({ suspect, until: endOf(suspect) + LONGEST_TRIAL_MS, worker: null, copy: null })
+    const until = performance.now() + 2 * LONGEST_TRIAL_MS
+    this.#trials.add({ suspect, until, latest: until, worker: null, copy: null })
     suspect.give(apart)
   }
 
   /** @param {Trial} trial @param {number} now */
-  #isOver ({ worker, copy, until }, now) {
-    return now >= until || (worker !== null && copy !== null && (worker.isGone || !this.isInFlight(worker, copy)))
+  #isOver (trial, now) {
+    const { worker, copy } = trial
+    if (worker !== null && copy !== null) {
+      const isSeen = worker.isGone ? null : this.isSeen(worker, copy)
+      if (isSeen === null) return true
+      if (!isSeen) trial.until = Math.min(trial.latest, now + trial.suspect.ageMs + SLACK_MS)
+    }
+    return now >= trial.until
   }
-}
-
-/** @param {Suspect} suspect */
-function endOf ({ ageMs }) {
-  return performance.now() + Math.min(ageMs + SLACK_MS, LONGEST_TRIAL_MS)
 }
 
 module.exports = { Suspects }

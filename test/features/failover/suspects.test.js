@@ -46,3 +46,39 @@ t.test('a suspect that has waited for some seconds goes on, though others have c
   await delay(LOOKS_MS)
   t.same(given.slice(4).sort(), ['c', 'd'], 'none waits as the fleet stops')
 })
+
+t.test('the time of a trial begins when the app has the request, within a second; what is answered ends it', async t => {
+  const { now } = performance
+  let time = 1000
+  performance.now = () => time
+  t.teardown(() => { performance.now = now })
+  /** @type {string[]} */
+  const given = []
+  const worker = /** @type {any} */ ({ addresses: new Set(['key']), isGone: false })
+  /** @type {boolean | null} */
+  let isSeen = false
+  const suspects = new Suspects(() => [worker], () => isSeen)
+  const suspect = (/** @type {string} */ name) => ({ socket: name, ageMs: 10, key: 'key', give: () => { given.push(name) } })
+  const at = async (/** @type {number} */ ms) => {
+    time = 1000 + ms
+    await delay(LOOKS_MS)
+  }
+  suspects.add(['a', 'b', 'c', 'd'].map(suspect))
+  t.same(given, ['d'])
+  suspects.kept('d', worker, { row: 0, serial: 1 })
+  await at(800)
+  t.same(given, ['d'], 'its worker is slow to read it')
+  isSeen = true
+  await at(905)
+  t.same(given, ['d'])
+  await at(915)
+  t.same(given, ['d', 'c'], 'the app has had it for as long as the dead worker, and a bit')
+  isSeen = false
+  suspects.kept('c', worker, { row: 1, serial: 2 })
+  await at(1920)
+  t.same(given, ['d', 'c', 'b'], 'not waited for any longer')
+  suspects.kept('b', worker, { row: 2, serial: 3 })
+  isSeen = null
+  await at(1930)
+  t.same(given, ['d', 'c', 'b', 'a'], 'answered')
+})
