@@ -81,8 +81,8 @@ t.test('a kind says what it accepts in words, with its bounds', async t => {
 t.test('a value is read, or refused in a sentence that names the option; a mistake of its own has its own', async t => {
   const time = types.time(1, '1ms', { max: 600_000, to: '10m', such: '10s' })
   t.equal(readAs(time, '10m', '--duration'), 600_000)
-  t.throws(() => readAs(time, '11m', '--duration'), { code: 'RECYCLE_BAD_OPTION', message: "--duration was given \"11m\"; it takes a time of 1ms to 10m, such as 10s" })
-  t.throws(() => readAs(time, '30', '--duration'), { message: "--duration was given \"30\"; it takes a time with a unit: 30s for seconds, or 30ms for milliseconds" })
+  t.throws(() => readAs(time, '11m', '--duration'), { code: 'RECYCLE_BAD_OPTION', message: '--duration was given "11m"; it takes a time of 1ms to 10m, such as 10s' })
+  t.throws(() => readAs(time, '30', '--duration'), { message: '--duration was given "30"; it takes a time with a unit: 30s for seconds, or 30ms for milliseconds' })
 })
 
 t.test('a config file may not have a number in quotes where a number may stand, nor another type', async t => {
