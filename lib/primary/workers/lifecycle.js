@@ -296,7 +296,7 @@ class Lifecycle extends Part {
   #failed (handle, { boots }, left) {
     boots.failed(now())
     this.spawner.source?.failed(handle.process)
-    const cause = handle.exception ?? handle.givenUp?.replace(/pid \d+/g, '') ?? null
+    const cause = handle.exception ?? handle.givenUp?.replace(/(?:pid|port) \d+/g, '') ?? null
     const isSame = cause !== null && cause === this.#latestCause
     this.#latestCause = cause
     if (this.hasServed || (++this.#deaths < TOO_MANY_DEATHS && !isSame) || this.fleet.serving().length > 0) return
