@@ -79,7 +79,7 @@ class Connection {
      * @type {import('./parcel').Parcel | null}
      */
     this.parcel = null
-    /** Its first bytes, where the app reads them before http: see preface.js. */
+    /** The first bytes, where the app reads them before http: see preface.js. */
     this.preface = /** @type {Buffer} */ (NOTHING)
     /** When its time in the inbox ends, ms, performance.now(); null: never. @type {number | null} */
     this.until = null
