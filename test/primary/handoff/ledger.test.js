@@ -248,20 +248,21 @@ t.test('an offer that arrives without its socket goes back', async t => {
 
 t.test('what goes back to its sender is given to the one that keeps copies, by the number that the sender has noted', async t => {
   const { sender, receivers: [receiver], ledger } = scene(1)
+  const parcel = { key: KEY, leftMs: 5000, preface: 'UFJPWFkg' }
   /** @type {any[]} */
   const kept = []
   ledger.kept = (...args) => kept.push(args)
   const socket = new Socket()
-  sender.say('move', { id: 1, parcel: { key: KEY, leftMs: 5000, row: 3 } }, socket)
+  sender.say('move', { id: 1, parcel: { ...parcel, row: 3 } }, socket)
   t.equal(receiver.last('move').parcel.row, undefined, 'it is of no use to another worker')
   receiver.say('moved', { id: receiver.last('move').id, ok: false })
   t.match(sender.got, [{ type: 'moved', id: 1, ok: false }])
-  t.same(kept, [[sender, { row: 3, serial: 1 }, socket, KEY]])
+  t.same(kept, [[sender, { row: 3, serial: 1 }, socket, parcel]])
   t.equal(socket.closed, 0)
   const moved = new Socket()
-  sender.say('move', { id: 2, parcel: { key: KEY, leftMs: 5000, row: 4 } }, moved)
+  sender.say('move', { id: 2, parcel: { ...parcel, row: 4 } }, moved)
   receiver.say('moved', { id: receiver.last('move').id, ok: true, row: 0 })
-  t.same(kept[1], [receiver, { row: 0, serial: 2 }, moved, KEY])
+  t.same(kept[1], [receiver, { row: 0, serial: 2 }, moved, parcel])
   const unnoted = sender.offer(3)
   receiver.say('moved', { id: receiver.last('move').id, ok: true })
   t.same([kept.length, unnoted.closed], [2, 1], 'what its receiver has not noted is closed here')
