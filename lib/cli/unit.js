@@ -2,6 +2,7 @@
 
 const { RecycleError } = require('../core/errors')
 const { formatValue } = require('../core/format-value')
+const { types } = require('../core/option-types')
 const { OPTIONS } = require('../tables/options')
 const { folderAsNamed } = require('../primary/workers/app-path')
 const { findApp } = require('../primary/workers/find-app')
@@ -207,7 +208,7 @@ function asCalled (bin) {
  * @returns {Unit}
  */
 function unit ({ name, options, flags, config, app, args, folder, env, user, port, write }) {
-  if (port && !isPort(port)) {
+  if (port && !(types.address().read(port)?.port > 0)) {
     throw new RecycleError('RECYCLE_BAD_OPTION',
       { option: '--port', given: port, accepts: 'a port from 1 to 65535, or <host>:<port>; without it $PORT counts' })
   }
@@ -238,12 +239,6 @@ function unit ({ name, options, flags, config, app, args, folder, env, user, por
     next: `then: systemctl daemon-reload; systemctl enable --now ${where}; and recycle status ${name}; ` +
       `systemctl stop ${files.toReversed().join(' ')} stops it`
   }
-}
-
-/** @param {string} text perhaps with a host before it */
-function isPort (text) {
-  const [, port] = /^(?:.+:)?(\d{1,5})$/.exec(text) ?? []
-  return Number(port) >= 1 && Number(port) <= 65535
 }
 
 /** Of the words of a command line. @param {string[]} words @returns {Record<string, string>} */

@@ -16,4 +16,4 @@ function isProxyHeader (bytes) {
   return bytes.length >= FIXED_BYTES && bytes.length === FIXED_BYTES + bytes.readUInt16BE(LENGTH_AT)
 }
 
-module.exports = { LONGEST_PREFACE, isProxyHeader }
+module.exports = { MOST_BYTES, LONGEST_PREFACE, isProxyHeader }

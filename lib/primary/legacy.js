@@ -30,6 +30,8 @@ class Legacy extends Part {
   #heirs = new Map()
   /** How often workers were told. */
   #tellings = { number: 0 }
+  /** @type {NodeJS.Timeout | undefined} */
+  #soon
   /** @type {Promise<unknown> | null} */
   #asking = null
   /** To be called when what is left by a primary that has died is here. */
@@ -81,6 +83,14 @@ class Legacy extends Part {
   /** @param {string} text that a worker of the primary before has been told */
   takeFrom (text) {
     for (const one of JSON.parse(inflateSync(Buffer.from(text, 'base64')).toString())) this.inherit(one)
+  }
+
+  /** Of a thousand workers, that begin one after the other, each is told once a second at most. */
+  tellSoon () {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined
+      this.tasks.run('tell', () => this.tell())
+    }, this.fleet.all().length).unref()
   }
 
   /** Tells the workers what they are to tell the next primary, should this one die. */

@@ -308,7 +308,7 @@ class Supervisor extends EventEmitter {
     const line = /** @type {any} */ ({ v: VERSION, t, event, ...fields })
     this.write(line)
     queueMicrotask(() => this.emit('event', line))
-    if (TOLD.has(event)) setImmediate(() => this.parts.tasks.run('tell', () => this.parts.legacy.tell()))
+    if (TOLD.has(event)) this.parts.legacy.tellSoon()
     return line
   }
 }

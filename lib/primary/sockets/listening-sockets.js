@@ -48,6 +48,9 @@ const { UnixSocketFile } = require('./unix-socket-file')
 
 const MOST_ADDRESSES = 1000 // one worker must not take all descriptors of the primary
 
+/** @type {import('../../journal/events').Recording} */
+const nowhere = () => /** @type {any} */ (undefined)
+
 class ListeningSockets {
   /** @type {Map<string, Listener>} */
   #byKey = new Map()
@@ -57,7 +60,7 @@ class ListeningSockets {
    * @param {object} [deps] @param {InheritedSockets} [deps.inherited]
    * @param {import('../../journal/events').Recording} [deps.record] by default nowhere
    */
-  constructor ({ inherited = new InheritedSockets([]), record = /** @type {any} */ (Boolean) } = {}) {
+  constructor ({ inherited = new InheritedSockets([]), record = nowhere } = {}) {
     this.inherited = inherited
     this.record = record
   }

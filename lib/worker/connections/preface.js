@@ -5,9 +5,7 @@
  * no worker after the first would see. So they go with the connection, to be read again.
  */
 
-const { isProxyHeader } = require('../../core/proxy-protocol')
-
-const MOST_BYTES = 100_000 // until then: a chunk may have the first request, too
+const { MOST_BYTES, isProxyHeader } = require('../../core/proxy-protocol')
 
 /**
  * @param {any} socket that has no parser of http's
@@ -15,13 +13,18 @@ const MOST_BYTES = 100_000 // until then: a chunk may have the first request, to
  *   something else before
  */
 function awaitParser (socket, given) {
-  /** @type {Buffer[]} */
-  const chunks = []
+  /** Null: there was more before than a header. @type {Buffer[] | null} */
+  let chunks = []
   let length = 0
   const { push } = socket
   socket.push = function (/** @type {any} */ chunk, /** @type {any} */ encoding) {
-    if (chunk && length <= MOST_BYTES) chunks.push(chunk)
-    length += chunk?.length ?? 0
+    if (length > MOST_BYTES) {
+      chunks = null // a protocol of the app's, perhaps for hours
+      delete socket.push
+    } else if (chunk) {
+      chunks?.push(chunk) // the last one may have the first request, too
+      length += chunk.length
+    }
     return push.call(this, chunk, encoding)
   }
   const { parser } = socket
@@ -32,7 +35,7 @@ function awaitParser (socket, given) {
     set (value) {
       Object.defineProperty(socket, 'parser', { value, configurable: true, enumerable: true, writable: true })
       delete socket.push
-      const read = length <= MOST_BYTES ? Buffer.concat(chunks) : null
+      const read = chunks && Buffer.concat(chunks)
       const preface = read && read.subarray(0, Math.max(0, read.length - socket.readableLength))
       process.nextTick(given, preface && (preface.length === 0 || isProxyHeader(preface)) ? preface : null)
     }

@@ -7,22 +7,28 @@ const { Suspects } = require('../../../lib/features/failover/suspects')
 
 const LOOKS_MS = 100 // several looks
 
-t.test('a suspect that has waited for some seconds goes on, though others have come since; without a worker none does', async t => {
+/** A worker, and a clock that is set. @param {any} t */
+function scene (t) {
   const { now } = performance
   let time = 1000
   performance.now = () => time
   t.teardown(() => { performance.now = now })
-  /** @type {string[]} */
-  const given = []
-  const worker = /** @type {any} */ ({ addresses: new Set(['key']), isGone: false })
+  return {
+    given: /** @type {string[]} */ ([]),
+    worker: /** @type {any} */ ({ addresses: new Set(['key']), isGone: false }),
+    at: async (/** @type {number} */ ms) => {
+      time = 1000 + ms
+      await delay(LOOKS_MS)
+    }
+  }
+}
+
+t.test('a suspect that has waited for some seconds goes on, though others have come since; without a worker none does', async t => {
+  const { given, worker, at } = scene(t)
   let serving = [worker]
   const suspects = new Suspects(() => serving, () => true)
   const suspect = (/** @type {string} */ name, /** @type {number} */ ageMs) =>
     ({ socket: name, ageMs, key: 'key', give: () => { given.push(name) } })
-  const at = async (/** @type {number} */ ms) => {
-    time = 1000 + ms
-    await delay(LOOKS_MS)
-  }
   suspects.add([suspect('oldest', 5000), suspect('latest', 10)])
   t.same(given, ['latest'])
   await at(2000)
@@ -48,21 +54,11 @@ t.test('a suspect that has waited for some seconds goes on, though others have c
 })
 
 t.test('the time of a trial begins when the app has the request, within a second; what is answered ends it', async t => {
-  const { now } = performance
-  let time = 1000
-  performance.now = () => time
-  t.teardown(() => { performance.now = now })
-  /** @type {string[]} */
-  const given = []
-  const worker = /** @type {any} */ ({ addresses: new Set(['key']), isGone: false })
+  const { given, worker, at } = scene(t)
   /** @type {boolean | null} */
   let isSeen = false
   const suspects = new Suspects(() => [worker], () => isSeen)
   const suspect = (/** @type {string} */ name) => ({ socket: name, ageMs: 10, key: 'key', give: () => { given.push(name) } })
-  const at = async (/** @type {number} */ ms) => {
-    time = 1000 + ms
-    await delay(LOOKS_MS)
-  }
   suspects.add(['a', 'b', 'c', 'd'].map(suspect))
   t.same(given, ['d'])
   suspects.kept('d', worker, { row: 0, serial: 1 })

@@ -66,3 +66,21 @@ t.test('other bytes are not known to be the same to the next worker', async t =>
 t.test('a request that has begun to come before http has the connection is none of it', async t => {
   t.same(await serve(t, [`${LINE}GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(10_000)}\r\n\r\n`], LINE.length), [LINE])
 })
+
+t.test('of a connection whose protocol is the app\'s nothing is kept once it is longer than a header', t => {
+  const pushed = []
+  const socket = /** @type {any} */ (Object.create({ push: (/** @type {any} */ chunk) => pushed.push(chunk) }))
+  socket.parser = null
+  /** @type {any[]} */
+  const given = []
+  awaitParser(socket, preface => given.push(preface))
+  for (const length of [500, 60_000, 1]) socket.push(Buffer.alloc(length))
+  t.equal(Object.hasOwn(socket, 'push'), false)
+  t.equal(pushed.length, 3)
+  socket.readableLength = 0
+  socket.parser = {}
+  process.nextTick(() => {
+    t.same(given, [null])
+    t.end()
+  })
+})
