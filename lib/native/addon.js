@@ -50,8 +50,8 @@ const FOLDER = path.join(__dirname, 'addon')
  * @property {(fd: number, from: number, bytes: number, count: number, from2: number, bytes2: number, count2: number,
  *   spill: number) => boolean} watchReads what is read from some connections is kept in that memory from now on, in
  *   `count` places of `bytes`, or of the other size; false: this Node.js cannot be hooked
- * @property {(fd: number, rows: ArrayBuffer, offset: number, bytes: Buffer) => void} keepReads of this connection,
- *   whose row is there; `bytes` were read before
+ * @property {(fd: number, rows: ArrayBuffer, offset: number, bytes: Buffer, ageMs: number) => void} keepReads of this
+ *   connection, whose row is there; `bytes` were read before, the first of them so long ago
  * @property {(fd: number) => void} forgetReads to be called before it is closed
  * @property {() => number} sweepReads frees the places of connections that have been idle since the last time; how many
  *   bytes of places have been used

@@ -201,6 +201,21 @@ t.test('a fleet of one: connections and a request wait for the next worker; of p
   t.match(await answer, { status: 200, text: / 1$/ })
 })
 
+t.test('a request on a connection that is noted while it is in flight is as old as it is', { skip }, async t => {
+  const { port, events, pid, told, supervisor } = await settled(t, { workers: 1 })
+  const agent = new http.Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  const answer = ask(port, agent, 'POST', '/replayed')
+  await told.until('has', { where: ({ url }) => url === '/replayed' })
+  const hadAt = performance.now()
+  await covered(supervisor, 2)
+  const atLeastMs = Math.floor(performance.now() - hadAt)
+  process.kill(pid, 'SIGKILL')
+  t.match(await answer, { status: 502 })
+  const { cuts: [{ ageMs }] } = await events.until('worker.crash')
+  t.ok(ageMs >= atLeastMs, `${ageMs} of ${atLeastMs} ms`)
+})
+
 t.test('requests that were in flight beside one that ends its worker are answered: it is tried alone', { skip }, async t => {
   const { port, events, pid, agent, told, supervisor } = await settled(t, { workers: 3 })
   const agents = await clientsOf(t, port, pid, 12)

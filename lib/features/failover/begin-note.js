@@ -2,6 +2,7 @@
 
 /** In a worker: the notes of connections begin by how much is known to have been read of each. */
 
+const { performance } = require('node:perf_hooks')
 const { isWithinMessage, mostFieldsOf, onMessageEnd } = require('../../core/internals')
 const { isBodyless, toWire } = require('../../core/request-replay')
 const { ANSWERED, UNKNOWN } = require('./row')
@@ -48,7 +49,7 @@ function noteFresh (connection, memory) {
     watchWrites(socket)
     note.isUncertain = bytes === null
     note.begin(bytes ? read - bytes.length : UNKNOWN, note.writtenBefore + exchange.written, {
-      bytes: bytes ?? undefined, deaths, isSeen: true
+      bytes: bytes ?? undefined, deaths, isSeen: true, ageMs: ageOf(exchange)
     })
     return note
   }
@@ -73,8 +74,13 @@ function noteAgain (connection, exchange) {
   const { _handle: handle } = /** @type {any} */ (socket)
   note.isUncertain = false
   note.begin(note.readBefore + handle.bytesRead - bytes.length, note.writtenBefore + exchange.written, {
-    bytes, deaths: connection.deaths, isSeen: true
+    bytes, deaths: connection.deaths, isSeen: true, ageMs: ageOf(exchange)
   })
+}
+
+/** @param {Exchange} exchange @returns {number} ms */
+function ageOf ({ since }) {
+  return performance.now() - since
 }
 
 /** The rest of the body of a request that is answered is to come. @param {Connection} connection @param {Note} note */

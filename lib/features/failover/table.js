@@ -88,15 +88,15 @@ class Note {
 
   /**
    * @param {number} read @param {number} written
-   * @param {{ bytes?: Buffer, deaths?: number, isSeen?: boolean }} [request] `bytes`: read since, of a request in
-   *   flight
+   * @param {{ bytes?: Buffer, deaths?: number, isSeen?: boolean, ageMs?: number }} [request] `bytes`: read since, of a
+   *   request in flight; `ageMs`: how long ago
    */
-  begin (read, written, { bytes = NOTHING, deaths = 0, isSeen = false } = {}) {
+  begin (read, written, { bytes = NOTHING, deaths = 0, isSeen = false, ageMs = 0 } = {}) {
     this.#view[this.#at + SERIAL] = 0 // until all of it holds
     for (const state of STATES) this.#write(state, read, written)
     this.#latest = 0
     this.#view[this.#at + FLAGS] = DEATH * deaths + (isSeen ? SEEN : 0)
-    this.addon.keepReads(this.fd, /** @type {ArrayBuffer} */ (this.#view.buffer), 8 * this.#at, bytes)
+    this.addon.keepReads(this.fd, /** @type {ArrayBuffer} */ (this.#view.buffer), 8 * this.#at, bytes, ageMs)
     this.#view[this.#at + SERIAL] = this.serial
   }
 

@@ -34,6 +34,7 @@
 
 extern int uv_run (void *loop, int mode); // uv.h does not go together with linux/tcp.h
 extern uint64_t uv_now (const void *loop);
+extern uint64_t uv_hrtime (void);
 static const void *loop; // of the main thread, which alone reads what is watched
 static double loop_began; // ms since 1970, where its time is 0
 
@@ -89,13 +90,13 @@ static bool grow (struct watched *entry, int size) {
   return true;
 }
 
-/** Where what is read next is to be kept. False: there is no place. */
-static bool prepare (struct watched *entry) {
+/** Where what is read next is to be kept, or was, `age` ms ago. False: there is no place. */
+static bool prepare (struct watched *entry, double age) {
   entry->is_idle = false;
   if (entry->row[KEPT] == 0) entry->kept = 0; // it has been idle
   if (!grow(entry, entry->wants) && !grow(entry, 0)) return false;
   if (entry->kept == 0) {
-    double ms = loop_began + (double) uv_now(loop);
+    double ms = loop_began + (double) uv_now(loop) - age;
     memcpy(bytes_of(entry), &ms, sizeof ms);
   }
   return true;
@@ -149,7 +150,7 @@ static ssize_t read_more (int fd, struct watched *entry, void *to, size_t size) 
 static ssize_t keeping_read (int fd, void *to, size_t size) {
   struct watched *entry = (size_t) fd < watched_until ? &watched[fd] : NULL;
   if (!entry || !entry->row || entry->row[KEPT] < 0) return read(fd, to, size);
-  if (!prepare(entry)) {
+  if (!prepare(entry, 0)) {
     ssize_t length = recv(fd, to, size, 0);
     if (length > 0) entry->row[KEPT] = NOT_KEPT;
     return length;
@@ -168,11 +169,14 @@ static ssize_t keeping_read (int fd, void *to, size_t size) {
 
 static bool is_hooked;
 
-/** The loop's time is read in memory, that since 1970 by a call of the kernel's on some machines. */
+/**
+ * The loop's time is read in memory, that since 1970 by a call of the kernel's on some machines. It is that of uv_hrtime() as of the last poll, which
+ * may be long ago.
+ */
 static void set_clock (void) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
-  loop_began = (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6 - (double) uv_now(loop);
+  loop_began = (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6 - (double) uv_hrtime() / 1e6;
 }
 
 /** Where a table is that the dynamic section names: glibc has put the address there, musl leaves the offset in the program. */
@@ -252,20 +256,20 @@ napi_value WatchReads (napi_env env, napi_callback_info info) {
   return result;
 }
 
-/** keepReads(fd, rows, offset, bytes): from here on what is read from it; `bytes` were before. */
+/** keepReads(fd, rows, offset, bytes, age): from here on what is read from it; `bytes` were before, the first of them `age` ms ago. */
 napi_value KeepReads (napi_env env, napi_callback_info info) {
-  napi_value values[4];
-  int fd, offset;
+  napi_value values[5];
+  int fd, offset, age;
   void *rows, *bytes;
   size_t size, length;
-  if (!arguments(env, info, 4, values) || !integer(env, values[0], &fd) || !integer(env, values[2], &offset)) return NULL;
+  if (!arguments(env, info, 5, values) || !integer(env, values[4], &age) || !integer(env, values[0], &fd) || !integer(env, values[2], &offset)) return NULL;
   if (napi_get_arraybuffer_info(env, values[1], &rows, &size) != napi_ok || napi_get_buffer_info(env, values[3], &bytes, &length) != napi_ok) return NULL;
   if (!is_hooked || fd < 0 || (size_t) fd >= watched_count || offset < 0 || (size_t) offset + 64 > size) return undefined(env);
   struct watched *entry = &watched[fd];
   if (entry->row) give_back(entry);
   *entry = (struct watched) { .row = (double *) ((char *) rows + offset), .size = -1 };
   entry->row[KEPT] = entry->row[PLACE] = 0;
-  if (length > 0 && prepare(entry)) keep(entry, bytes, length, 0);
+  if (length > 0 && prepare(entry, age)) keep(entry, bytes, length, 0);
   else if (length > 0) entry->row[KEPT] = NOT_KEPT;
   if ((size_t) fd >= watched_until) watched_until = (size_t) fd + 1;
   return undefined(env);
