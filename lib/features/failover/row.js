@@ -45,7 +45,7 @@ const PLACES = Object.freeze([
   { from: MOST_ROWS * ROW_BYTES, bytes: 1024, count: 2 ** 16 },
   { from: MOST_ROWS * ROW_BYTES + 1024 * 2 ** 16, bytes: 16_384, count: 2 ** 11 }
 ])
-const PREFIX_BYTES = 8 // of each place: when the first of it came, ms since 1970
+const PREFIX_BYTES = 8 // of each place: when the first of it came, ms of CLOCK_MONOTONIC
 /**
  * Bytes for which a place had no room, behind the serial of its row and how much of the same is in the place: see
  * lib/native/addon/reads.c.

@@ -6,7 +6,6 @@
  */
 
 const net = require('node:net')
-const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers/promises')
 const { LONGEST_PATH, addCuts } = require('../../core/account')
 const { KILLS } = require('../../core/kills')
@@ -148,10 +147,10 @@ class Settlement {
 function keptOf (holdings, row, counted) {
   const kept = holdings.keptOf(row, counted)
   if (!kept) return null
-  const ageMs = performance.timeOrigin + performance.now() - kept.readDoubleLE(0)
+  const ageMs = Number(process.hrtime.bigint()) / 1e6 - kept.readDoubleLE(0)
   return {
     ...readRequest(kept.subarray(PREFIX_BYTES)),
-    ageMs: Number.isFinite(ageMs) ? Math.max(0, Math.round(ageMs)) : 0
+    ageMs: Number.isFinite(ageMs) ? Math.max(0, ageMs) : 0
   }
 }
 
@@ -178,7 +177,7 @@ function nameCut (request, remotePort = null, deaths = 0) {
   return {
     method: request?.head ? request.head.method.slice(0, 100) : null,
     path: request?.head ? request.head.url.split('?')[0].slice(0, LONGEST_PATH) : null,
-    ageMs: request?.ageMs ?? 0,
+    ageMs: Math.round(request?.ageMs ?? 0),
     remotePort,
     upgraded: false,
     ...deaths > 0 && { deaths }

@@ -15,7 +15,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -34,9 +33,7 @@
 
 extern int uv_run (void *loop, int mode); // uv.h does not go together with linux/tcp.h
 extern uint64_t uv_now (const void *loop);
-extern uint64_t uv_hrtime (void);
 static const void *loop; // of the main thread, which alone reads what is watched
-static double loop_began; // ms since 1970, where its time is 0
 
 struct sizes { size_t bytes, from, count, next, free_count; uint32_t *free; };
 static struct sizes sizes[2];
@@ -96,7 +93,7 @@ static bool prepare (struct watched *entry, double age) {
   if (entry->row[KEPT] == 0) entry->kept = 0; // it has been idle
   if (!grow(entry, entry->wants) && !grow(entry, 0)) return false;
   if (entry->kept == 0) {
-    double ms = loop_began + (double) uv_now(loop) - age;
+    double ms = (double) uv_now(loop) - age; // of CLOCK_MONOTONIC, which all processes share: no clock that is set orders them wrong
     memcpy(bytes_of(entry), &ms, sizeof ms);
   }
   return true;
@@ -169,16 +166,6 @@ static ssize_t keeping_read (int fd, void *to, size_t size) {
 
 static bool is_hooked;
 
-/**
- * The loop's time is read in memory, that since 1970 by a call of the kernel's on some machines. It is that of uv_hrtime() as of the last poll, which
- * may be long ago.
- */
-static void set_clock (void) {
-  struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  loop_began = (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6 - (double) uv_hrtime() / 1e6;
-}
-
 /** Where a table is that the dynamic section names: glibc has put the address there, musl leaves the offset in the program. */
 static const void *table_at (const struct dl_phdr_info *info, ElfW(Addr) at) {
   return (const void *) (at < info->dlpi_addr ? info->dlpi_addr + at : at);
@@ -237,7 +224,6 @@ napi_value WatchReads (napi_env env, napi_callback_info info) {
   struct uv_loop_s *own;
   if (!watched && napi_get_uv_event_loop(env, &own) == napi_ok && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     loop = own;
-    set_clock();
     watched_count = limit.rlim_cur < (1 << 20) ? (size_t) limit.rlim_cur : 1 << 20;
     watched = calloc(watched_count, sizeof *watched);
     memory_from = (size_t) given[1];
@@ -289,7 +275,6 @@ napi_value ForgetReads (napi_env env, napi_callback_info info) {
 /** sweepReads(): frees the places of connections that have been idle since the last time. How many bytes of places have been used. */
 napi_value SweepReads (napi_env env, napi_callback_info info) {
   (void) info;
-  if (loop) set_clock(); // it may have been set
   for (size_t fd = 0; fd < watched_until; fd++) {
     struct watched *entry = &watched[fd];
     if (!entry->row || entry->size < 0 || entry->row[KEPT] != 0) continue;
