@@ -27,6 +27,8 @@ const IDLE_MS = 5000 // of a connection whose server has not told
 class Settlement {
   /** @type {Outcome} */
   #outcome = { moved: 0, replayed: 0, answered: 0, cut: 0, ended: 0, cuts: [] }
+  /** One for all, so that their requests' ages have the order in which they came: ms of CLOCK_MONOTONIC. */
+  #now = Number(process.hrtime.bigint()) / 1e6
   /** Connections that go on with the bytes that were read. @type {import('./suspects').Suspect[]} */
   #suspects = []
 
@@ -73,7 +75,7 @@ class Settlement {
   #read (held) {
     const counted = this.addon.bytesOf(held.socket.fd)
     const bytes = counted ? { read: counted[0], written: counted[1], state: counted[3] } : null
-    return { ...held, bytes, request: bytes ? keptOf(this.holdings, held.row, bytes) : null }
+    return { ...held, bytes, request: bytes ? keptOf(this.holdings, held.row, bytes, this.#now) : null }
   }
 
   /** @param {Read} read @param {boolean} isBlocking its request is not given to another worker */
@@ -143,11 +145,14 @@ class Settlement {
   }
 }
 
-/** @param {Holdings} holdings @param {Row} row @param {Bytes} counted @returns {Kept | null} null: nothing is kept */
-function keptOf (holdings, row, counted) {
+/**
+ * @param {Holdings} holdings @param {Row} row @param {Bytes} counted @param {number} now
+ * @returns {Kept | null} null: nothing is kept
+ */
+function keptOf (holdings, row, counted, now) {
   const kept = holdings.keptOf(row, counted)
   if (!kept) return null
-  const ageMs = Number(process.hrtime.bigint()) / 1e6 - kept.readDoubleLE(0)
+  const ageMs = now - kept.readDoubleLE(0)
   return {
     ...readRequest(kept.subarray(PREFIX_BYTES)),
     ageMs: Number.isFinite(ageMs) ? Math.max(0, ageMs) : 0
