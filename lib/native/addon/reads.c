@@ -87,13 +87,21 @@ static bool grow (struct watched *entry, int size) {
   return true;
 }
 
+/** Of CLOCK_MONOTONIC, which the primary has too, as of the last poll; later than the moment before: what is read in one turn keeps its order. ms */
+static double moment (void) {
+  static double last;
+  double now = (double) uv_now(loop);
+  last = now > last ? now : last + 1e-3;
+  return last;
+}
+
 /** Where what is read next is to be kept, or was, `age` ms ago. False: there is no place. */
 static bool prepare (struct watched *entry, double age) {
   entry->is_idle = false;
   if (entry->row[KEPT] == 0) entry->kept = 0; // it has been idle
   if (!grow(entry, entry->wants) && !grow(entry, 0)) return false;
   if (entry->kept == 0) {
-    double ms = (double) uv_now(loop) - age; // of CLOCK_MONOTONIC, which all processes share: no clock that is set orders them wrong
+    double ms = moment() - age;
     memcpy(bytes_of(entry), &ms, sizeof ms);
   }
   return true;

@@ -37,4 +37,9 @@ t.test('when the first bytes of a request came is noted by the clock that all pr
   t.ok(noted() >= Math.floor(sentAt) && noted() <= now(), `${sentAt}, ${noted()}, ${now()}`)
   note.begin(0, 0, { bytes: Buffer.from('GET'), ageMs: 5000 })
   t.ok(noted() <= now() - 5000)
+  const moments = Array.from({ length: 10 }, () => {
+    note.begin(0, 0, { bytes: Buffer.from('GET') })
+    return noted()
+  })
+  t.same(moments, [...new Set(moments)].sort((a, b) => a - b), 'no two of one moment')
 })
