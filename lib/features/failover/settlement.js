@@ -27,7 +27,7 @@ const IDLE_MS = 5000 // of a connection whose server has not told
 class Settlement {
   /** @type {Outcome} */
   #outcome = { moved: 0, replayed: 0, answered: 0, cut: 0, ended: 0, cuts: [] }
-  /** One for all, so that their requests' ages have the order in which they came: ms of CLOCK_MONOTONIC. */
+  /** To this moment all ages are counted, so that they have the order in which requests came: ms of CLOCK_MONOTONIC. */
   #now = Number(process.hrtime.bigint()) / 1e6
   /** Connections that go on with the bytes that were read. @type {import('./suspects').Suspect[]} */
   #suspects = []

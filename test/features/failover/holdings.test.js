@@ -48,6 +48,8 @@ t.test('a row that is used again closes what was there; rows beyond the most are
 })
 
 t.test('what a worker has noted and read is there for another process', { skip: addon === null }, async t => {
+  const now = () => Number(process.hrtime.bigint()) / 1e6 // the clock that all processes share
+  const began = now()
   const table = new Table(addon)
   t.equal(table.isKeeping, true)
   const server = net.createServer({ allowHalfOpen: true }).listen(0)
@@ -78,12 +80,21 @@ t.test('what a worker has noted and read is there for another process', { skip: 
   t.equal(keptOf(first), 'GET /' + 'x'.repeat(2000))
   t.equal(keptOf(last), 'before and after')
   t.equal(keptOf({ row: { ...first.row, kept: 5 } }, 2010), 'GET /' + 'x'.repeat(2000), 'it died as it read the last of it')
-  const sinceOf = (/** @type {number} */ place) => Math.abs(held.readAt(place, 8).readDoubleLE(0) - Date.now())
-  t.ok(sinceOf(first.row.place) < 60_000, 'since when')
+  const rowOf = ({ row }) => {
+    const bytes = held.readAt(row * ROW_BYTES, ROW_BYTES)
+    return readRow(new DataView(bytes.buffer, bytes.byteOffset, ROW_BYTES), 0)
+  }
+  const momentOf = note => held.readAt(rowOf(note).place, 8).readDoubleLE(0)
+  t.ok(momentOf(a) >= Math.floor(began) && momentOf(a) <= now(), 'when its first bytes came')
   const given = table.take(client._handle.fd, 3)
-  given.begin(0, 0, { bytes: Buffer.alloc(2000, 'x') })
-  const noted = new Uint8Array(held.readAt(given.row * ROW_BYTES, ROW_BYTES))
-  t.ok(sinceOf(readRow(new DataView(noted.buffer), 0).place) < 60_000, 'of a long request that has come with its connection, too')
+  const moments = Array.from({ length: 10 }, () => {
+    given.begin(0, 0, { bytes: Buffer.alloc(2000, 'x') })
+    return momentOf(given)
+  })
+  t.same(moments, [...new Set(moments)].sort((a, b) => a - b), 'no two of one moment; of a long request, too')
+  t.ok(moments[0] > momentOf(a) && moments[9] <= now() + 1)
+  given.begin(0, 0, { bytes: Buffer.from('x'), ageMs: 5000 })
+  t.ok(momentOf(given) <= now() - 4999, 'so long ago')
   given.end()
   table.free(given.row)
   const next = table.take(other._handle.fd, 4)
@@ -102,8 +113,7 @@ t.test('what a worker has noted and read is there for another process', { skip: 
   }
   t.equal(table.sweep(), touched, 'and used again')
   await readBy(socket, client, 'z'.repeat(60_000))
-  const bytes = held.readAt(a.row * ROW_BYTES, ROW_BYTES)
-  const long = readRow(new DataView(bytes.buffer, bytes.byteOffset, ROW_BYTES), 0)
+  const long = rowOf(a)
   t.ok(long.kept < -1000 && long.kept > -16_384, 'of what is too long, the beginning')
   t.match(keptOf({ row: long }), /^z+$/)
   for (const note of [a, b]) note.end()
