@@ -26,7 +26,7 @@ const MAY_IMPORT = {
   operate: ['operate', 'control', 'journal', 'native', 'tables', 'core', 'features', 'tools'],
   primary: ['primary', 'native', 'journal', 'tables', 'core', 'features'],
   control: ['control', 'core'],
-  journal: ['journal', 'tables', 'core', 'features'],
+  journal: ['journal', 'native', 'tables', 'core', 'features'],
   worker: ['worker', 'native', 'tables', 'core', 'features'],
   native: ['native', 'core'],
   tables: ['tables', 'core', 'features'], // of the kernel's rows and of those of the features

@@ -12,6 +12,7 @@
  */
 
 const v8 = require('node:v8')
+const { every } = require('../native/every')
 
 const GROWTH = 2 // V8's default
 const COMPILERS = parseInt(process.versions.node) >= 22 ? ['opt', 'maglev'] : ['opt'] // Node.js 20 has no Maglev
@@ -39,14 +40,14 @@ function compile () {
  */
 function compileWhenBusy (supervisor) {
   let before = process.cpuUsage()
-  const timer = setInterval(() => {
+  const end = every(LOOK_MS, () => {
     const { user, system } = process.cpuUsage(before)
     before = process.cpuUsage()
     if (user + system >= BUSY * LOOK_MS * 1000) start() // µs
-  }, LOOK_MS).unref()
+  })
   const onEvent = (/** @type {{ event: string }} */ { event }) => { if (event === 'worker.spawn') start() }
   const start = () => {
-    clearInterval(timer)
+    end()
     supervisor.off('event', onEvent)
     compile()
   }

@@ -11,6 +11,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { RecycleError } = require('../core/errors')
+const { every } = require('../native/every')
 const { fileId } = require('../core/file-id')
 const { LineFile } = require('./line-file')
 const { openForAppending, openForReading } = require('./regular-file')
@@ -88,7 +89,7 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
     if (error || fileId(stat) !== id) reopen()
     else isAstray = false
   })
-  const timer = id === null ? undefined : setInterval(look, LOOK_EVERY_MS).unref()
+  const endLooks = id === null ? null : every(LOOK_EVERY_MS, look)
   let lastAt = 0
 
   return {
@@ -98,7 +99,7 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
       put(itemOf(line))
     },
     async flush () {
-      clearInterval(timer)
+      endLooks?.()
       isEnding = true
       const unsaid = gap
       const isSaid = gap !== null && current.write([itemOf({ v: 1, t: lastAt, event: 'journal.gap', ...gap, why })])

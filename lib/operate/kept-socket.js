@@ -7,6 +7,7 @@
  */
 
 const net = require('node:net')
+const { every } = require('../native/every')
 const { openControlSocket } = require('../control/open-socket')
 
 const LOOK_MS = 1000
@@ -21,8 +22,8 @@ class KeptSocket {
   /** @type {Promise<void> | null} */
   #attempt = null
   #isClosed = false
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer
+  /** @type {(() => void) | null} */
+  #endWatch = null
 
   /**
    * @param {(client: net.Socket) => void} serve @param {{ name: string, control: string | null }} where
@@ -63,14 +64,14 @@ class KeptSocket {
   /** Clients that are connected stay. */
   async close () {
     this.#isClosed = true
-    clearInterval(this.#timer)
+    this.#endWatch?.()
     await this.#attempt
     this.#open?.socket.release()
     this.#open?.server.close()
   }
 
   #watch () {
-    if (!this.#isClosed) this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref()
+    if (!this.#isClosed) this.#endWatch ??= every(LOOK_MS, () => this.#look())
   }
 
   #look () {

@@ -9,21 +9,23 @@
  * the process stopped. No worker could be heard or seen meanwhile, so that time proves nothing of any worker.
  */
 
+const { every } = require('../native/every')
+
 const TICK_MS = 500
 const LATE_MS = 1000
 
 let sleptMs = 0
 let seenAt = 0
 let lateMs = LATE_MS
-/** @type {NodeJS.Timeout | undefined} */
-let timer
+/** @type {(() => void) | null} */
+let end = null
 /** @type {Set<(ms: number) => void>} */
 const watchers = new Set()
 
 /** @returns {number} whole milliseconds */
 function now () {
   const at = performance.now()
-  if (timer !== undefined) look(at)
+  if (end !== null) look(at)
   return Math.floor(at - sleptMs)
 }
 
@@ -46,12 +48,12 @@ function watchClock (silenceMs, onSlept) {
   watchers.add(onSlept)
   lateMs = Math.min(lateMs, silenceMs / 2)
   seenAt = performance.now()
-  timer ??= setInterval(now, TICK_MS).unref()
+  end ??= every(TICK_MS, now)
   return () => {
     watchers.delete(onSlept)
     if (watchers.size > 0) return
-    clearInterval(timer)
-    timer = undefined
+    end?.()
+    end = null
     lateMs = LATE_MS
   }
 }

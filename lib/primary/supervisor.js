@@ -8,6 +8,7 @@
 const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
 const { budgetFor } = require('../core/container-budget')
+const { untilNext } = require('../native/every')
 const { longestSilence } = require('../features')
 const { ENDS } = require('../journal/events')
 const { watchClock } = require('./clock')
@@ -212,7 +213,7 @@ class Supervisor extends EventEmitter {
     this.#timer = setTimeout(() => {
       this.#lookLater()
       this.#look()
-    }, this.parts.memoryWatch.nextLookMs)
+    }, untilNext(this.parts.memoryWatch.nextLookMs))
   }
 
   /** Orphans come to PID 1, and to no other process as a rule. */

@@ -5,7 +5,7 @@
  * that are gone.
  */
 
-const { clearInterval, setInterval, setTimeout } = require('node:timers')
+const { every } = require('../../native/every')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 const ANSWER_MS = 500 // of a worker whose event loop is blocked the latest ones are served
@@ -23,8 +23,8 @@ class AppMetrics {
   /** Called when each worker has answered. @type {Set<() => void>} */
   #scrapes = new Set()
   #isTold = false
-  /** While there are workers. @type {NodeJS.Timeout | undefined} */
-  #timer
+  /** While there are workers. @type {(() => void) | null} */
+  #end = null
 
   /** @param {import('../../primary/parts').Parts} kernel */
   constructor (kernel) {
@@ -37,7 +37,7 @@ class AppMetrics {
     handle.once('entered', () => {
       if (handle.isGone) return
       this.#workers.set(handle, { metrics: null, isAsked: false })
-      this.#timer ??= setInterval(() => this.#ask(), ASK_EVERY_MS).unref()
+      this.#end ??= every(ASK_EVERY_MS, () => this.#ask())
     })
     handle.hear({ 'app-metrics': ({ json }) => this.#hear(handle, json) })
     handle.once('exit', () => this.#lose(handle))
@@ -118,8 +118,8 @@ class AppMetrics {
     const { metrics = null } = this.#workers.get(handle) ?? {}
     this.#workers.delete(handle)
     if (this.#workers.size === 0) {
-      clearInterval(this.#timer)
-      this.#timer = undefined
+      this.#end?.()
+      this.#end = null
     }
     if (metrics !== null) this.#gone.push(lasting(metrics)) // at once: a scrape may be under way
     this.#look()

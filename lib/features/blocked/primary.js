@@ -8,6 +8,7 @@
 
 const fs = require('node:fs')
 const { setTimeout: delay } = require('node:timers/promises')
+const { every } = require('../../native/every')
 const { loadInterrupt } = require('./interrupt')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
@@ -37,8 +38,8 @@ const KILL_MS = 1000 // that its kill waits for that
 class BlockedLoops {
   /** @type {Map<WorkerHandle, Watched>} */
   #workers = new Map()
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer
+  /** While there are workers. @type {(() => void) | null} */
+  #end = null
   #count = 0
   /** Of the latest. @type {Required<Omit<Where, 'serial'>> | null} */
   #latest = null
@@ -75,18 +76,16 @@ class BlockedLoops {
         onWhere () {}
       }
     )
-    this.#timer ??= setInterval(() => {
-      for (const worker of this.#workers.keys()) {
-        this.#look(worker)
-      }
-    }, Math.min(LOOK_MS, this.limitMs / 10)).unref()
+    this.#end ??= every(Math.min(LOOK_MS, this.limitMs / 10), () => {
+      for (const worker of this.#workers.keys()) this.#look(worker)
+    })
     handle.hear({ where: where => this.#workers.get(handle)?.onWhere(where) })
     handle.on('leaving', () => setImmediate(() => this.#look(handle))) // it is in the journal that it drains
     handle.once('exit', () => {
       this.#workers.delete(handle)
       if (this.#workers.size > 0) return
-      clearInterval(this.#timer)
-      this.#timer = undefined
+      this.#end?.()
+      this.#end = null
     })
   }
 

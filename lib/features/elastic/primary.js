@@ -4,6 +4,7 @@
  * In the primary: looks at the last heartbeats every second, and decides by decide.js how many workers there are to be.
  */
 
+const { every } = require('../../native/every')
 const { startsThatFit } = require('../../core/memory-room')
 const { NO_HISTORY, pushLoad, decide, leastLoaded } = require('./decide')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
@@ -38,8 +39,7 @@ class Sizing {
         cpus, limitBytes, source
       })
     }
-    const timer = setInterval(() => this.#look(), LOOK_MS).unref() // the workers keep the process
-    ended.addEventListener('abort', () => clearInterval(timer))
+    ended.addEventListener('abort', every(LOOK_MS, () => this.#look()))
   }
 
   /** This process did not run for a while: the load of before says nothing of that after it. */

@@ -8,6 +8,7 @@
 
 const fs = require('node:fs')
 const { setTimeout } = require('node:timers')
+const { untilNext } = require('../../native/every')
 const { loadAddon } = require('../../native/addon')
 const { Descriptor } = require('../../native/descriptor')
 const { descriptorLimit } = require('../../native/descriptor-limit')
@@ -25,7 +26,7 @@ const { Suspects } = require('./suspects')
 
 const SHARE = 0.8 // of the descriptors that this process may have: the others are for its own work
 const LEAST_OWN = 128
-const LONGEST_MS = 800 // between two looks at what workers have sent
+const LONGEST_MS = 750 // between two looks at what workers have sent
 const COUNTED = /** @type {const} */ (['moved', 'replayed', 'answered', 'cut'])
 
 class Failover {
@@ -85,7 +86,7 @@ class Failover {
       let hasCome = false
       for (const holdings of this.#holdings.values()) hasCome = this.#receive(holdings) || hasCome
       this.#look(hasCome ? TICK_MS : Math.min(2 * afterMs, LONGEST_MS))
-    }, afterMs).unref()
+    }, untilNext(afterMs)).unref()
   }
 
   get #count () {

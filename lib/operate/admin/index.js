@@ -14,6 +14,7 @@
 
 const net = require('node:net')
 const { RecycleError } = require('../../core/errors')
+const { every } = require('../../native/every')
 const { FleetReadiness } = require('./fleet-readiness')
 const { Metrics } = require('./metrics')
 const { Picture } = require('./picture')
@@ -100,11 +101,11 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
       throw error
     })
   }
-  const ticker = setInterval(look, TICK_MS).unref()
+  const endTicks = every(TICK_MS, look)
   /** @type {Promise<void> | undefined} */
   let ending
   const end = (/** @type {number} */ graceMs) => {
-    clearInterval(ticker)
+    endTicks()
     supervisor.removeListener('event', hear)
     if (handover) handover.adminSocket = null
     stream.end()

@@ -7,6 +7,7 @@
  */
 
 const { FLOOR, leavesToNew, nextLimit } = require('../../core/accept-limit')
+const { every } = require('../../native/every')
 const { Gathering, restingOf } = require('../../core/gathering')
 const { MOST_STREAMS, giftsOf, isGift } = require('../../core/sharing')
 const { now } = require('../clock')
@@ -30,7 +31,7 @@ class Balancer extends Part {
   #isSteering = false
   /** The workers that do not accept, and whether for want of descriptors. @type {Map<WorkerHandle, boolean>} */
   #full = new Map()
-  timer = setInterval(() => this.#look(), LOOK_MS).unref() // the workers keep the process
+  stop = every(LOOK_MS, () => this.#look())
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
@@ -56,10 +57,6 @@ class Balancer extends Part {
       this.#steer()
       this.#raise()
     })
-  }
-
-  stop () {
-    clearInterval(this.timer)
   }
 
   #look () {

@@ -58,12 +58,14 @@ class Worker extends Heard {
 /** A balancer of so many workers on two CPUs, whose time passes as it is told. @param {any} t @param {number} count */
 function fleetOf (t, count) {
   let at = 100_000
-  mock.timers.enable({ apis: ['setInterval'] })
+  mock.timers.enable({ apis: ['setTimeout'] })
   mock.method(performance, 'now', () => at)
-  t.teardown(() => {
+  const end = () => {
+    balancer.stop()
     mock.restoreAll()
     mock.timers.reset()
-  })
+  }
+  t.teardown(end)
   const workers = Array.from({ length: count }, () => new Worker())
   const fleet = { serving: () => workers, rollout: { requested: () => null } }
   const ledger = { totals: { moved: 0 }, loads: new Loads() }
@@ -82,7 +84,7 @@ function fleetOf (t, count) {
   }
   const resting = () =>
     workers.flatMap((worker, slot) => ledger.loads.resting.has(/** @type {any} */ (worker)) ? [slot] : [])
-  return { workers, fleet, pass, resting }
+  return { workers, fleet, pass, resting, end }
 }
 
 t.test('where requests are short the load goes to as many workers as there are CPUs, and comes back when they are long', async t => {
@@ -108,7 +110,7 @@ t.test('no worker rests while workers run different code, as those of a trial do
     worker => { worker.generation = 1 }, worker => { worker.latest.flexible = false }
   ])
   for (const make of unfit) {
-    const { workers, pass, resting } = fleetOf(t, 3)
+    const { workers, pass, resting, end } = fleetOf(t, 3)
     pass(8, () => ({ elu: 0.25, requests: 4000 }))
     t.same(resting(), [2])
     make(workers[2])
@@ -120,8 +122,7 @@ t.test('no worker rests while workers run different code, as those of a trial do
     t.same(resting(), [])
     pass(15, () => ({ elu: 0.25, requests: 4000 }))
     t.same(resting(), [2])
-    mock.restoreAll()
-    mock.timers.reset()
+    end()
   }
 })
 
