@@ -97,6 +97,16 @@ class RunningFeatures {
   }
 
   /**
+   * A worker gives this connection away, and has noted it by `copy`.
+   *
+   * @param {WorkerHandle} handle @param {import('../worker/connections/parcel').Copy} copy
+   * @returns {any} our descriptor of it, the caller's from here on; null: there is none
+   */
+  takeCopy (handle, copy) {
+    return this.#named('failover')?.takeCopy?.(handle, copy) ?? null
+  }
+
+  /**
    * @param {WorkerHandle} handle one that is gone
    * @param {(outcome: import('../core/account').Outcome) => void} settled called with what has become of its
    *   connections, at once where they are few

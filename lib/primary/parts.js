@@ -132,7 +132,7 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const reloading = new Reloading(deps)
   const sampler = new Sampler({ ...deps, features })
   const children = new Children(deps)
-  const ledger = new HandoffLedger({ fleet, stopping, owners, kept: features.kept.bind(features) })
+  const ledger = new HandoffLedger({ fleet, stopping, owners, copies: features })
   const balancer = new Balancer({ ...deps, ledger })
   const crashWatch = new CrashWatch({ ...deps, features })
   const lifecycle = new Lifecycle({ ...deps, crashWatch, features })

@@ -73,7 +73,7 @@ class Holdings {
       return typeof socket === 'object' && taken === -1 ? socket.close() : fs.closeSync(fd)
     }
     this.#grow(row)
-    this.#close(row)
+    this.#take(row)?.close()
     this.#serials[row] = serial
     this.#descriptors[row] = fd + 1
     this.#servers[row] = this.#serverOf(key, idleMs)
@@ -84,16 +84,17 @@ class Holdings {
 
   /** @param {number} row @param {number} serial */
   end (row, serial) {
-    if (this.#serials[row] === serial) this.#close(row)
+    this.take({ row, serial })?.close()
   }
 
-  /** @param {number} row */
-  #close (row) {
-    if (this.#descriptors[row] !== 0) this.#take(row).close()
+  /** @param {Copy} copy @returns {Socket | null} the caller's from here on; null: there is none */
+  take ({ row, serial }) {
+    return this.#serials[row] === serial ? this.#take(row) : null
   }
 
-  /** @param {number} row that has one @returns {Socket} the caller's from here on */
+  /** @param {number} row @returns {Socket | null} */
   #take (row) {
+    if (this.#descriptors[row] === 0) return null
     const socket = this.#handles.get(row) ?? new Descriptor(this.#descriptors[row] - 1)
     this.#handles.delete(row)
     this.#prefaces.delete(row)
@@ -133,9 +134,9 @@ class Holdings {
     /** @type {Buffer | null} */
     let bytes = null
     for (let row = 0; row < this.#descriptors.length; row++) {
-      if (this.#descriptors[row] === 0) continue
       const preface = this.#prefaces.get(row)
       const socket = this.#take(row)
+      if (socket === null) continue
       const [block, at] = [Math.floor(row / ROWS_OF_BLOCK), row % ROWS_OF_BLOCK]
       if (block !== latest) [latest, bytes] = [block, this.readAt(block * BLOCK_BYTES, BLOCK_BYTES)]
       const read = bytes && readRow(new DataView(bytes.buffer, bytes.byteOffset, BLOCK_BYTES), at * ROW_BYTES)

@@ -21,6 +21,7 @@ const { Suspects } = require('./suspects')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 /** @import { ParcelFields } from '../../tables/message' */
 /** @import { Copy } from '../../worker/connections/parcel' */
+/** @import { Socket } from './holdings' */
 /** @import { Parts } from '../../primary/parts' */
 /** @import { PrimaryPart } from '../interface' */
 
@@ -51,17 +52,14 @@ class Failover {
   /** @param {WorkerHandle} handle */
   connect (handle) {
     handle.once('entered', () => this.#open(handle))
-    // Before the ledger sends it back, perhaps
-    handle.on('offers',
-      ({ id, parcel: { row } }, socket) => { if (row !== undefined && socket) this.#lend(handle, { row, serial: id }) })
   }
 
-  /** @param {WorkerHandle} handle @param {Copy} copy of a connection that the ledger has */
-  #lend (handle, copy) {
+  /** @param {WorkerHandle} handle @param {Copy} copy @returns {Socket | null} the caller's from here on; null: none */
+  takeCopy (handle, copy) {
     const holdings = this.#holdings.get(handle)
-    if (!holdings) return
+    if (!holdings) return null
     this.#receive(holdings) // it may be on its way
-    holdings.end(copy.row, copy.serial) // it may come back
+    return holdings.take(copy)
   }
 
   /** @param {WorkerHandle} handle */
@@ -166,7 +164,7 @@ class Failover {
   }
 }
 
-/** @param {Parts} kernel @returns {PrimaryPart & Partial<Pick<Failover, 'kept' | 'left'>>} */
+/** @param {Parts} kernel @returns {PrimaryPart & Partial<Pick<Failover, 'kept' | 'takeCopy' | 'left'>>} */
 function failOver (kernel) {
   const { addon, missing } = loadAddon()
   if (addon) return new Failover(kernel, addon)

@@ -69,14 +69,14 @@ class HandoffLedger {
 
   /**
    * @param {{ fleet: Pick<import('../workers/fleet').Fleet, 'serving' | 'heirs' | 'successorOf' | 'isLeavingGap'>,
-   *   stopping: { aborted: boolean }, owners: import('./no-owners').Owners, kept: (receiver: WorkerHandle, copy: Copy,
-   *   socket: any, parcel: Entry['parcel']) => void }} deps `kept` takes our copy of a connection that a worker reads
-   *   from here on, and has noted there
+   *   stopping: { aborted: boolean }, owners: import('./no-owners').Owners,
+   *   copies: Pick<import('../features').RunningFeatures, 'kept' | 'takeCopy'> }} deps `copies` has our copies of
+   *   connections that workers read, and have noted
    */
-  constructor ({ fleet, stopping, owners, kept }) {
+  constructor ({ fleet, stopping, owners, copies }) {
     this.fleet = fleet
     this.stopping = stopping
-    this.kept = kept
+    this.copies = copies
     this.loads = new Loads()
     const receivers = () => fleet.serving().concat(/** @type {any} */ (fleet.heirs))
     this.placement = new Placement(receivers, sender => fleet.successorOf(sender), owners, this.loads)
@@ -113,11 +113,17 @@ class HandoffLedger {
     handle.on('exit', () => this.#gone(handle))
   }
 
-  /** @param {WorkerHandle} sender @param {{ id: number, parcel: Entry['parcel'] }} offer @param {any} socket */
-  #accept (sender, { id, parcel: { row, byLoad, ...parcel } }, socket) {
+  /**
+   * @param {WorkerHandle} sender @param {{ id: number, parcel: Entry['parcel'] }} offer
+   * @param {any} given undefined: we have a copy
+   */
+  #accept (sender, { id, parcel: { row, byLoad, ...parcel } }, given) {
+    const copy = row === undefined ? null : this.copies.takeCopy(sender, { row, serial: id })
+    const socket = given ?? copy
+    if (socket !== copy) copy?.close()
     if (!socket || this.#entries.has(id)) { // an app may have sent this number
       socket?.close()
-      return tell(sender, id, { ok: false, isStalled: false })
+      return tell(sender, id, { ok: false, isStalled: false, ...!socket && { isMissing: true } })
     }
     const isPeer = this.#peers.has(sender)
     const reason = isPeer ? 'predecessor' : reasonOf(sender, { byLoad, ...parcel })
@@ -257,7 +263,7 @@ class HandoffLedger {
     this.#trails.link(entry, receiver)
     this.totals.moved++
     this.totals.moves[entry.reason]++
-    if (noted !== null) this.kept(receiver, { row: noted, serial: id }, entry.giveSocket(), parcel)
+    if (noted !== null) this.copies.kept(receiver, { row: noted, serial: id }, entry.giveSocket(), parcel)
     this.#end(entry, 'here')
   }
 
@@ -370,7 +376,7 @@ class HandoffLedger {
     const isOwn = entry.place === 'offered'
     if (isOwn) take(sender, id, { ok: false, ...how })
     else tell(sender, id, { ok: false, ...how })
-    if (row !== null) this.kept(sender, { row, serial: id }, entry.giveSocket(), parcel)
+    if (row !== null) this.copies.kept(sender, { row, serial: id }, entry.giveSocket(), parcel)
     this.#end(entry, isOwn ? 'here' : 'gone')
   }
 

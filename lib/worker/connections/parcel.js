@@ -5,7 +5,7 @@
  * is declared here and in lib/tables/message.js alone.
  *
  * @typedef {object} Parcel
- * @property {any} handle TCP or pipe; as a message, the parcel is sent with it
+ * @property {any} handle TCP or pipe; as a message, the parcel is sent with it, unless the primary has it by `row`
  * @property {string} key the server that it belongs to
  * @property {number | null} leftMs how long its server would still let it be idle; null: for ever
  * @property {Buffer} bytes received from the client, and not yet parsed; or parsed, and not answered

@@ -81,9 +81,10 @@ class Handoff {
     this.isExpected = () => false
     channel.on({
       move: (offer, socket) => this.#hold(offer, socket),
-      moved: ({ id, ok, isStalled = false, isOwner }) => {
+      moved: ({ id, ok, isStalled = false, isOwner, isMissing }) => {
         const connection = this.#offered.get(id)
         if (!connection) return this.#settle(id, ok)
+        if (isMissing) return this.#sendWhole(connection)
         if (!ok) return this.#back(connection, isStalled, isOwner)
         this.#end(connection, 'moved')
         this.onMoved()
@@ -153,11 +154,21 @@ class Handoff {
       if (this.#closing.has(connection) || this.#offered.size - this.#unsent.size >= this.#window) return
       this.#unsent.delete(connection)
       const parcel = /** @type {Parcel} */ (connection.parcel)
-      this.channel.send('move', { id: connection.id, parcel: toFields(parcel) }, parcel.handle, error => {
+      const handle = parcel.row === null ? parcel.handle : undefined // else the primary has it
+      this.channel.send('move', { id: connection.id, parcel: toFields(parcel) }, handle, error => {
         if (error && this.#mayWait(connection)) this.#unsent.add(connection)
         else if (error) this.#back(connection, !this.channel.isUp)
       })
     }
+  }
+
+  /** The primary has no copy: it had no room for one, or is another one. @param {Connection} connection */
+  #sendWhole (connection) {
+    const parcel = /** @type {Parcel} */ (connection.parcel)
+    if (parcel.row === null) return this.#back(connection, false)
+    parcel.row = null
+    this.#unsent.add(connection)
+    this.#send()
   }
 
   /** @param {{ id: number, parcel: ParcelFields }} offer @param {any} socket */

@@ -107,7 +107,10 @@ function connect (workers, successors = new Map(), sessions = { owner: null, onM
     fleet,
     stopping: { aborted: false },
     owners: Object.assign(sessions, { isAway: () => false, find: () => sessions.owner }),
-    kept: (/** @type {any} */ receiver, /** @type {any} */ copy, /** @type {any} */ socket) => socket.close()
+    copies: {
+      kept: (/** @type {any} */ receiver, /** @type {any} */ copy, /** @type {any} */ socket) => socket.close(),
+      takeCopy: () => null
+    }
   }))
   for (const worker of workers) ledger.connect(/** @type {any} */ (worker))
   return ledger
@@ -242,8 +245,29 @@ t.test('a connection without a time limit keeps none', async t => {
 t.test('an offer that arrives without its socket goes back', async t => {
   const { sender, receivers: [receiver] } = scene(1)
   sender.say('move', { id: 4, parcel: { key: KEY, leftMs: 100 } }, undefined)
-  t.same(sender.got, [{ type: 'moved', id: 4, ok: false, isStalled: false }])
+  t.same(sender.got, [{ type: 'moved', id: 4, ok: false, isStalled: false, isMissing: true }])
   t.same(receiver.got, [])
+})
+
+t.test('of a connection that its sender has noted our copy goes on, without the socket; with one that one does, and the copy is closed; where there is none it is asked for', async t => {
+  const { sender, receivers: [receiver], ledger } = scene(1)
+  const copies = new Map([[3, new Socket()], [5, new Socket()]])
+  ledger.copies.takeCopy = (_, { row, serial }) => serial === row + 10 ? copies.get(row) ?? null : null
+  const offer = (/** @type {number} */ row, /** @type {Socket} */ socket) =>
+    sender.say('move', { id: row + 10, parcel: { key: KEY, leftMs: 100, row } }, socket)
+  offer(3, undefined)
+  t.equal(receiver.last('move').socket, copies.get(3))
+  receiver.say('moved', { id: 13, ok: true })
+  t.equal(copies.get(3).closed, 1, 'its receiver has not noted it')
+  const sent = new Socket()
+  offer(5, sent)
+  t.equal(receiver.last('move').socket, sent)
+  t.equal(copies.get(5).closed, 1)
+  receiver.say('moved', { id: 15, ok: true })
+  offer(7, undefined)
+  t.match(sender.last('moved', false), { id: 17, isMissing: true })
+  offer(7, sent)
+  t.equal(receiver.last('move').id, 17)
 })
 
 t.test('what goes back to its sender is given to the one that keeps copies, by the number that the sender has noted', async t => {
@@ -251,7 +275,7 @@ t.test('what goes back to its sender is given to the one that keeps copies, by t
   const parcel = { key: KEY, leftMs: 5000, preface: 'UFJPWFkg' }
   /** @type {any[]} */
   const kept = []
-  ledger.kept = (...args) => kept.push(args)
+  ledger.copies.kept = (...args) => kept.push(args)
   const socket = new Socket()
   sender.say('move', { id: 1, parcel: { ...parcel, row: 3 } }, socket)
   t.equal(receiver.last('move').parcel.row, undefined, 'it is of no use to another worker')

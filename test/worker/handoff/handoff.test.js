@@ -30,3 +30,16 @@ t.test('when no answer comes any more, what has not been offered yet stays here 
   t.same([first, second].map(({ connection }) => connection.fate), ['unacked', 'unacked'])
   t.equal(tracker.total, 2)
 })
+
+t.test('of a connection that is noted for the primary the handle goes along only if that asks for it', async t => {
+  const { connect, handoff, receive, all } = await workerParts(t)
+  const { connection, client } = await connect()
+  connection.copy = { row: 4, serial: connection.id }
+  handoff.offer(connection, REQUEST)
+  t.match(all('move'), [{ id: connection.id, parcel: { row: 4 }, handle: undefined }])
+  receive.moved({ id: connection.id, ok: false, isMissing: true })
+  t.match(all('move')[1], { id: connection.id, parcel: { row: undefined }, handle: Object })
+  receive.moved({ id: connection.id, ok: false, isMissing: true })
+  t.equal(all('move').length, 2, 'and once')
+  t.match(await received(client, '/held'), /^HTTP\/1.1 200/)
+})
