@@ -8,7 +8,6 @@
 const { EventEmitter } = require('node:events')
 const { RecycleError } = require('../core/errors')
 const { budgetFor } = require('../core/container-budget')
-const { untilNext } = require('../native/every')
 const { longestSilence } = require('../features')
 const { ENDS } = require('../journal/events')
 const { watchClock } = require('./clock')
@@ -213,7 +212,7 @@ class Supervisor extends EventEmitter {
     this.#timer = setTimeout(() => {
       this.#lookLater()
       this.#look()
-    }, untilNext(this.parts.memoryWatch.nextLookMs))
+    }, this.parts.memoryWatch.nextLookMs)
   }
 
   /** Orphans come to PID 1, and to no other process as a rule. */
