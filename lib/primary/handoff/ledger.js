@@ -6,7 +6,7 @@
  * another worker's session. Which worker gets one is for placement.js to say.
  *
  *     sender                primary's ledger                receiver
- *       │ move + socket ───▶ offered
+ *       │ move ────────────▶ offered: our copy, or the socket that comes along
  *       │                     │  place: at the least busy or connected, mostly the sender's successor
  *       │                     ├─ move + socket ───────────────────▶ │ held, unread
  *       │                     ◀──────────────────────── moved: ok ──┤
