@@ -41,6 +41,16 @@ for (const [how, options] of /** @type {const} */ ([['spawned', {}], ['forked', 
   })
 }
 
+t.test('an exception of a worker that has drained ends it, as by Node.js: it is not killed at --kill-timeout', async t => {
+  for (const late of ['', '1']) {
+    process.env.LATE = late
+    const { supervisor, port } = await startFleet(t, 'throws-at-end.js', { workers: 1, killTimeout: '20s' })
+    delete process.env.LATE
+    t.match(await get(port, '/'), { status: 200 })
+    t.match(await supervisor.recycle(0), { reason: 'requested', cut: 0, ended: 'retired' }, `late: ${late}`)
+  }
+})
+
 t.test('a request that was answered in part is left to its code; the app sees no listener of ours', async t => {
   const { port, events } = await startFleet(t, 'uncaught.js', { workers: 1 })
   t.match(await get(port, '/in-part'), { status: 200, body: 'a part, and the rest' })

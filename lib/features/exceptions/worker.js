@@ -4,7 +4,7 @@
  * In a worker: an exception that the app does not catch is answered for, and the worker goes on until it has been
  * replaced. Whose code threw it is told by an AsyncLocalStorage that each request enters; where the handler throws as
  * it is called, Node may have left that context when it tells. An app that listens for `uncaughtException` keeps the
- * exception (held-exit.js). A worker that does not serve yet ends, as by Node.
+ * exception (held-exit.js). A worker that does not serve yet, or has drained, ends, as by Node.
  *
  * Where the request is not known, each one in flight may be the one. As with a worker that dies, another worker has it
  * once (`deaths`); in the second it gets 500 just before it would be cut.
@@ -59,6 +59,7 @@ function surviveExceptions (kernel) {
   // Added when Node is about to look for listeners, so that the app, and what counts them, sees none of ours.
   process.on('uncaughtExceptionMonitor', (thrown, origin) => {
     if (origin === 'unhandledRejection' && isOfItsOwnMode) return
+    if (/** @type {any} */ (process)._exiting) return // an `exit` listener's: process.exit() would be given up for it
     const current = throwing()
     forget()
     interrupted++
@@ -66,7 +67,8 @@ function surviveExceptions (kernel) {
     if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) {
       return leaveToApp(thrown, current)
     }
-    process.once('uncaughtException', state.current === 'held' ? die : thrown => survive(thrown, current))
+    const hasNothing = state.current === 'held' || state.current === 'drained'
+    process.once('uncaughtException', hasNothing ? die : thrown => survive(thrown, current))
   })
 
   /** The exception that the app's own listeners have had last. @type {{ thrown: unknown, current: Current | null }} */
