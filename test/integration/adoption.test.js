@@ -61,10 +61,9 @@ t.test('SIGKILL of the primary under load, twice: the workers serve on, and the 
 t.test('the next primary of a single worker that does not answer, as its event loop is blocked, waits for it, since that has the port', async t => {
   const { start, lines } = lineage(t, ['-w', '1'])
   const before = await start()
-  await before.events.until('fleet.ready')
+  const { pid } = await before.events.until('worker.ready')
   before.child.kill('SIGKILL')
   t.ok(await becomesTrue(() => lines().some(({ event }) => event === 'worker.orphaned')))
-  const { pid } = lines().find(({ event }) => event === 'worker.ready')
   process.kill(pid, 'SIGSTOP')
   t.teardown(() => {
     try {

@@ -30,6 +30,8 @@ const ENDS_MS = 3000 // for a listener that sends a report before it ends the pr
  *   app's may keep it for ever; without the exchange when that has ended
  */
 
+/** @typedef {'uncaughtException' | 'unhandledRejection'} Event */
+
 /** @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart} */
 function surviveExceptions (kernel) {
   const { channel, tracker, state } = kernel
@@ -71,23 +73,37 @@ function surviveExceptions (kernel) {
     process.once('uncaughtException', hasNothing ? die : thrown => survive(thrown, current))
   })
 
-  /** The exception that the app's own listeners have had last. @type {{ thrown: unknown, current: Current | null }} */
-  let kept = { thrown: null, current: null }
+  /**
+   * The exception that the app's own listeners have had last.
+   *
+   * @type {{ thrown: unknown, current: Current | null, event: Event }}
+   */
+  let kept = { thrown: null, current: null, event: 'uncaughtException' }
   /** Tells the first of them, once, where it has not ended the process. */
   let tellKept = () => {}
-  const heldExit = holdExit(kernel, () => endFor(kept.thrown, kept.current, nameListener()))
+  const heldExit = holdExit(kernel, () => endFor(kept.thrown, kept.current, nameListener(kept.event)))
+
+  const { emit } = process
+  process.emit = /** @type {any} */ (/** @type {any} */ event, /** @type {any[]} */ ...args) => {
+    if (event === 'unhandledRejection' && process.listenerCount(event) > 0 && state.current !== 'held') {
+      kept = { thrown: args[0], current: throwing(), event }
+      heldExit.keepFor(ENDS_MS)
+    }
+    return Reflect.apply(emit, process, [event, ...args])
+  }
 
   /** The app ends this process now, perhaps. @param {unknown} thrown @param {Current | null} current */
   function leaveToApp (thrown, current) {
     if (current?.exchange) tracker.witness?.threw(current.exchange.connection)
     if (state.current === 'held') return
-    kept = { thrown, current }
+    kept = { thrown, current, event: 'uncaughtException' }
     if (!heldExit.keep()) return
     const timer = setTimeout(() => tellKept(), ENDS_MS).unref()
     tellKept = () => {
       clearTimeout(timer)
       tellKept = () => {}
-      if (!heldExit.isLeaving) tell(thrown, current, { isAnswered: false, listener: nameListener(), isEnding: false })
+      if (heldExit.isLeaving) return
+      tell(thrown, current, { isAnswered: false, listener: nameListener('uncaughtException'), isEnding: false })
     }
   }
 
@@ -142,9 +158,9 @@ function surviveExceptions (kernel) {
   }
 }
 
-/** @returns {string} the app's listener for exceptions, by its name or its beginning */
-function nameListener () {
-  const [listener] = process.listeners('uncaughtException')
+/** @param {Event} event @returns {string} the app's listener for exceptions, by its name or its beginning */
+function nameListener (event) {
+  const [listener] = process.listeners(/** @type {any} */ (event))
   if (!listener) return 'setUncaughtExceptionCaptureCallback()'
   return (listener.name || String(listener).replaceAll(/\s+/g, ' ')).slice(0, LONGEST.listener)
 }
