@@ -9,4 +9,6 @@ if (refusal !== null) {
 }
 require('../lib/cli/lean-v8').begin()
 require('../lib/native/own-files').findOwnFiles()
-require('../lib/cli/program').main(process.argv)
+require('../lib/cli/program').main(process.argv).then(() => {
+  setTimeout(() => process.exit(), 1000).unref() // a config file may have started what would keep this process
+})

@@ -29,6 +29,7 @@ function addUnit (program) {
   addConfig(command)
   command.action(async (app, args, given) => {
     checkFrom(app, given)
+    warnOfFlags(app, args, command)
     const services = given.from ? fromPm2(given) : [await ofCall(app, args, given)]
     if (given.write === undefined) printAll(services)
     else write(services, given.write)
@@ -41,6 +42,16 @@ function addUnit (program) {
         '(217/USER)')
     }
   })
+}
+
+/** @param {string | undefined} app @param {string[]} args of the app @param {import('commander').Command} command */
+function warnOfFlags (app, args, command) {
+  const { flagsAfterApp } = require('../tables/habits')
+  const options = command.options.map(({ short, flags }) => ({ short, flag: flags.replace(/^-\w, /, '') }))
+  const misplaced = app === undefined ? null : flagsAfterApp(app, args, { call: 'recycle unit', options })
+  if (!misplaced) return
+  const { sentence } = require('../journal/sentence')
+  complain(`recycle unit: ${sentence({ event: 'fleet.warning', warning: 'flags-after-app', ...misplaced })}`)
 }
 
 /** @param {Unit[]} services */

@@ -54,6 +54,24 @@ t.test('systemd finds nothing wrong with what is printed', { skip: lacking('syst
   }
 })
 
+t.test('flags behind the app are its own, which is said with the call that was meant', async t => {
+  const folder = t.testdir({ 'app.js': APP })
+  const { status, stdout, stderr } = await unit(folder, 'app.js', '--user', 'deploy', '--verbose', '-w', '2')
+  t.equal(status, 0)
+  t.match(stdout, ' app.js --user deploy --verbose -w 2\n'.replace(' app.js', '/app.js'))
+  t.match(stderr, 'recycle unit: --user, -w stand after the app, which gets them; for recycle write: recycle unit --user deploy -w 2 app.js --verbose;')
+  t.notMatch((await unit(folder, 'app.js', '--verbose')).stderr, 'stand')
+})
+
+t.test('a config file that starts something, as the app does, does not keep recycle unit', async t => {
+  const starts = 'setInterval(() => {}, 1000)'
+  const folder = t.testdir({ 'app.js': starts, 'recycle.config.js': `${starts}; module.exports = { app: 'app.js' }` })
+  const run = (/** @type {string[]} */ ...args) =>
+    spawnSync(process.execPath, [BIN, 'unit', ...args], { cwd: folder, encoding: 'utf8', timeout: 20_000 })
+  t.match(run('--from', 'app.js'), { status: 2, signal: null, stderr: / has an app without a script\n$/ })
+  t.match(run(), { status: 0, signal: null, stdout: /^ExecStart=/m })
+})
+
 t.test('the printed call is one that recycle takes', async t => {
   const folder = t.testdir({ 'app.js': APP })
   const { stdout } = await unit(folder, '-w', '2', '--max-rss', '512MiB', '--sticky', 'cookie:sid', 'app.js')

@@ -58,6 +58,30 @@ t.test('SIGKILL of the primary under load, twice: the workers serve on, and the 
   t.same(lines().filter(({ event }) => ['worker.crash', 'worker.unadopted', 'journal.gap'].includes(event)), [])
 })
 
+t.test('the next primary of a single worker that does not answer, as its event loop is blocked, waits for it, since that has the port', async t => {
+  const { start, lines } = lineage(t, ['-w', '1'])
+  const before = await start()
+  const { pid } = await before.events.until('worker.ready')
+  before.child.kill('SIGKILL')
+  t.ok(await becomesTrue(() => lines().some(({ event }) => event === 'worker.orphaned')))
+  process.kill(pid, 'SIGSTOP')
+  t.teardown(() => {
+    try {
+      process.kill(pid, 'SIGCONT')
+    } catch {} // it has ended
+  })
+  const after = start({ PORT: String(before.port) })
+  t.ok(await becomesTrue(() => lines().some(({ warning, orphan }) => warning === 'orphan' && orphan === pid)), 'it is said')
+  process.kill(pid, 'SIGCONT')
+  const { events, child, exited } = await after
+  t.match(await events.until('fleet.adopted'), { workers: [pid] })
+  t.match(await events.until('recycled'), { reason: 'adopted', oldPid: pid, cut: 0 })
+  t.match(await get(before.port), { status: 200 })
+  t.same(lines().filter(({ event, warning }) => event === 'worker.crash' || warning === 'orphan').length, 1)
+  child.kill('SIGTERM')
+  t.same(await exited, { code: 0, signal: null })
+})
+
 t.test('a worker that drains as its primary is killed keeps its connections; the next one has them go on elsewhere, also if that worker dies first', async t => {
   const { start, lines, room } = lineage(t, [], [path.join(FIXTURES, 'polls.js')])
   let fleet = await start()

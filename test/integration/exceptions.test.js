@@ -41,6 +41,16 @@ for (const [how, options] of /** @type {const} */ ([['spawned', {}], ['forked', 
   })
 }
 
+t.test('an exception of a worker that has drained ends it, as by Node.js: it is not killed at --kill-timeout', async t => {
+  for (const late of ['', '1']) {
+    process.env.LATE = late
+    const { supervisor, port } = await startFleet(t, 'throws-at-end.js', { workers: 1, killTimeout: '20s' })
+    delete process.env.LATE
+    t.match(await get(port, '/'), { status: 200 })
+    t.match(await supervisor.recycle(0), { reason: 'requested', cut: 0, ended: 'retired' }, `late: ${late}`)
+  }
+})
+
 t.test('a request that was answered in part is left to its code; the app sees no listener of ours', async t => {
   const { port, events } = await startFleet(t, 'uncaught.js', { workers: 1 })
   t.match(await get(port, '/in-part'), { status: 200, body: 'a part, and the rest' })
@@ -72,7 +82,7 @@ t.test('with --on-exception exit it is as in Node.js', async t => {
   t.same(events.all('worker.exception'), [])
 })
 
-for (const how of ['exit', 'later']) {
+for (const [how, what] of [['exit', '/timer'], ['later', '/timer'], ['signal', '/timer'], ['rejection', '/rejection']]) {
   t.test(`a listener of the app that ends the process (${how}) costs the request that threw, which gets 500, and no other: process.exit() waits, and idle connections move`, async t => {
     process.env.LISTENS = how
     const { port, supervisor, events } = await startFleet(t, 'uncaught.js', { workers: 2, failover: false })
@@ -80,13 +90,13 @@ for (const how of ['exit', 'later']) {
     const idle = await clientPerWorker(t, port, 2, 'x-pid')
     const others = Array.from({ length: 8 }, () => get(port, '/ok?ms=1500', { method: 'POST' }))
     await after(200)
-    t.match(await get(port, '/timer'), { status: 500 })
+    t.match(await get(port, what), { status: 500 })
     for (const answer of await Promise.all(others)) t.equal(answer.status, 200)
     await events.until('recycled')
     for (const agent of idle.values()) t.match(await get(port, '/ok', { agent }), { status: 200, reused: true })
     const told = events.all('worker.exception')
     t.equal(told.length, 1)
-    t.match(told[0], { request: 'GET /timer', isAnswered: true, listener: how, isEnding: true })
+    t.match(told[0], { request: `GET ${what}`, isAnswered: true, listener: how, isEnding: true })
     t.same(events.all('worker.crash'), [])
     await supervisor.stop()
   })

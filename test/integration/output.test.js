@@ -234,6 +234,38 @@ t.test('output whose reader is gone is lost, and told once: requests are answere
   await stops(t, fleet)
 })
 
+t.test('what a logger writes to the descriptor itself, as pino does, is lost and told in the same way', async t => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'output-'))
+  t.teardown(() => fs.rmSync(folder, { recursive: true }))
+  const fifo = path.join(folder, 'fifo')
+  execFileSync('mkfifo', [fifo])
+  const { O_NONBLOCK, O_WRONLY, O_RDONLY } = fs.constants
+  for (const why of ['ENOSPC', 'EPIPE']) {
+    const open = () => fs.openSync(fifo, O_RDONLY | O_NONBLOCK)
+    const first = open()
+    const writer = why === 'EPIPE' ? fs.openSync(fifo, O_WRONLY) : fs.openSync('/dev/full', O_WRONLY)
+    const fleet = await startUnread(t, [], ['ignore', writer, 'ignore'])
+    const { port, events } = fleet
+    const told = () => events.lines.filter(({ warning }) => warning === 'output-gone')
+    await events.until('worker.ready')
+    fs.closeSync(first)
+    for (let i = 0; i < 3; i++) t.match(await get(port, '/descriptor'), { status: 200 })
+    t.ok(await becomesTrue(() => told().length === 1))
+    t.match(told(), [{ stream: 'stdout', lost: 0, why }])
+    if (why === 'EPIPE') {
+      const second = open()
+      t.match(await get(port, '/descriptor'), { status: 200 })
+      t.ok(await becomesTrue(() => told().length === 2))
+      t.match(told()[1], { stream: 'stdout', lost: 9, why: null })
+      t.ok(fs.readSync(second, Buffer.alloc(1000)) > 0)
+      fs.closeSync(second)
+    }
+    t.same(events.all('worker.exception'), [])
+    await stops(t, fleet)
+    fs.closeSync(writer)
+  }
+})
+
 t.test('SIGKILL of the primary through which workers write, by process.stdout.write(): requests in flight are answered, and no process is left', async t => {
   const { port, child, events, out } = await startCli(t, ['-w', '2', ...QUICK, '--output', 'lines', WRITES])
   await events.until('worker.ready', { count: 2 })

@@ -3,11 +3,16 @@
 /**
  * An app that listens for `uncaughtException` keeps the exception, and most such listeners end the process (Sentry's,
  * winston's, "log and exit"), which would cut the requests of others. So from then on process.exit() returns, the
- * app's server.close() leaves idle connections open, and the process ends when it has drained. Where the drain does not
- * begin in time it exits.
+ * app's server.close() leaves idle connections open, and the process ends when it has drained; a signal that it gives
+ * itself begins the same. Where the drain does not begin in time it exits.
+ *
+ * A listener for `unhandledRejection` mostly logs, and the process lives on: its process.exit() returns for some
+ * seconds alone.
  */
 
+const { performance } = require('node:perf_hooks')
 const { clearTimeout, setTimeout } = require('node:timers')
+const { HELD } = require('../../worker/leaving/hold-signals')
 
 const WAIT_MS = 10_000 // for a replacement
 const CLOSES_MS = 100 // for a listener that closes the app's server first, and exits behind the last response
@@ -17,8 +22,9 @@ const CLOSES_MS = 100 // for a listener that closes the app's server first, and 
  * @param {() => void} leave has this worker replaced; called once
  */
 function holdExit ({ state, channel, acceptors }, leave) {
-  const { exit } = process
+  const { exit, kill } = process
   let isKept = false
+  let keptUntil = 0
   let isLeaving = false
   /** @type {NodeJS.Timeout | undefined} */
   let timer
@@ -30,14 +36,20 @@ function holdExit ({ state, channel, acceptors }, leave) {
     leave()
   }
 
+  const mayEnd = () => isKept || performance.now() < keptUntil
+
   /** @type {any} */
   const held = (/** @type {number | string | undefined} */ code) => {
     const isLast = state.current === 'held' || state.current === 'drained'
-    if (!isKept || isLast || !(channel.isUp || state.current === 'draining')) return exit(code)
+    if (!mayEnd() || isLast || !(channel.isUp || state.current === 'draining')) return exit(code)
     if (code !== undefined) process.exitCode = code
     begin()
   }
   process.exit = held
+  process.kill = (pid, signal = 'SIGTERM') => {
+    if (Number(pid) === process.pid && HELD.some(held => held === signal) && mayEnd()) begin()
+    return kill(pid, signal)
+  }
 
   return {
     get isLeaving () {
@@ -50,6 +62,10 @@ function holdExit ({ state, channel, acceptors }, leave) {
       for (const acceptor of acceptors) acceptor.keepIdle()
       setTimeout(() => { if (![...acceptors].some(({ isOpen }) => isOpen)) begin() }, CLOSES_MS).unref()
       return true
+    },
+    /** @param {number} ms */
+    keepFor (ms) {
+      keptUntil = performance.now() + ms
     },
     /** The drain has begun: its deadline counts. */
     leave () {

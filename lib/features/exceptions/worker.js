@@ -4,7 +4,7 @@
  * In a worker: an exception that the app does not catch is answered for, and the worker goes on until it has been
  * replaced. Whose code threw it is told by an AsyncLocalStorage that each request enters; where the handler throws as
  * it is called, Node may have left that context when it tells. An app that listens for `uncaughtException` keeps the
- * exception (held-exit.js). A worker that does not serve yet ends, as by Node.
+ * exception (held-exit.js). A worker that does not serve yet, or has drained, ends, as by Node.
  *
  * Where the request is not known, each one in flight may be the one. As with a worker that dies, another worker has it
  * once (`deaths`); in the second it gets 500 just before it would be cut.
@@ -29,6 +29,8 @@ const ENDS_MS = 3000 // for a listener that sends a report before it ends the pr
  * @typedef {{ exchange: Exchange | null, method: string, url: string }} Current small, for a timer or promise of the
  *   app's may keep it for ever; without the exchange when that has ended
  */
+
+/** @typedef {'uncaughtException' | 'unhandledRejection'} Event */
 
 /** @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart} */
 function surviveExceptions (kernel) {
@@ -59,6 +61,7 @@ function surviveExceptions (kernel) {
   // Added when Node is about to look for listeners, so that the app, and what counts them, sees none of ours.
   process.on('uncaughtExceptionMonitor', (thrown, origin) => {
     if (origin === 'unhandledRejection' && isOfItsOwnMode) return
+    if (/** @type {any} */ (process)._exiting) return // an `exit` listener's: process.exit() would be given up for it
     const current = throwing()
     forget()
     interrupted++
@@ -66,26 +69,41 @@ function surviveExceptions (kernel) {
     if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) {
       return leaveToApp(thrown, current)
     }
-    process.once('uncaughtException', state.current === 'held' ? die : thrown => survive(thrown, current))
+    const hasNothing = state.current === 'held' || state.current === 'drained'
+    process.once('uncaughtException', hasNothing ? die : thrown => survive(thrown, current))
   })
 
-  /** The exception that the app's own listeners have had last. @type {{ thrown: unknown, current: Current | null }} */
-  let kept = { thrown: null, current: null }
+  /**
+   * The exception that the app's own listeners have had last.
+   *
+   * @type {{ thrown: unknown, current: Current | null, event: Event }}
+   */
+  let kept = { thrown: null, current: null, event: 'uncaughtException' }
   /** Tells the first of them, once, where it has not ended the process. */
   let tellKept = () => {}
-  const heldExit = holdExit(kernel, () => endFor(kept.thrown, kept.current, nameListener()))
+  const heldExit = holdExit(kernel, () => endFor(kept.thrown, kept.current, nameListener(kept.event)))
+
+  const { emit } = process
+  process.emit = /** @type {any} */ (/** @type {any} */ event, /** @type {any[]} */ ...args) => {
+    if (event === 'unhandledRejection' && process.listenerCount(event) > 0 && state.current !== 'held') {
+      kept = { thrown: args[0], current: throwing(), event }
+      heldExit.keepFor(ENDS_MS)
+    }
+    return Reflect.apply(emit, process, [event, ...args])
+  }
 
   /** The app ends this process now, perhaps. @param {unknown} thrown @param {Current | null} current */
   function leaveToApp (thrown, current) {
     if (current?.exchange) tracker.witness?.threw(current.exchange.connection)
     if (state.current === 'held') return
-    kept = { thrown, current }
+    kept = { thrown, current, event: 'uncaughtException' }
     if (!heldExit.keep()) return
     const timer = setTimeout(() => tellKept(), ENDS_MS).unref()
     tellKept = () => {
       clearTimeout(timer)
       tellKept = () => {}
-      if (!heldExit.isLeaving) tell(thrown, current, { isAnswered: false, listener: nameListener(), isEnding: false })
+      if (heldExit.isLeaving) return
+      tell(thrown, current, { isAnswered: false, listener: nameListener('uncaughtException'), isEnding: false })
     }
   }
 
@@ -140,9 +158,9 @@ function surviveExceptions (kernel) {
   }
 }
 
-/** @returns {string} the app's listener for exceptions, by its name or its beginning */
-function nameListener () {
-  const [listener] = process.listeners('uncaughtException')
+/** @param {Event} event @returns {string} the app's listener for exceptions, by its name or its beginning */
+function nameListener (event) {
+  const [listener] = process.listeners(/** @type {any} */ (event))
   if (!listener) return 'setUncaughtExceptionCaptureCallback()'
   return (listener.name || String(listener).replaceAll(/\s+/g, ' ')).slice(0, LONGEST.listener)
 }

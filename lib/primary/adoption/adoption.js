@@ -12,7 +12,7 @@ const { pathsOfUnixSockets } = require('../../native/proc')
 const { now } = require('../clock')
 const { Part } = require('../part')
 const { version } = require('../workers/worker-code')
-const { OrphanProcess } = require('./orphan-process')
+const { OrphanProcess, SILENT } = require('./orphan-process')
 
 const AGAIN_MS = 1000
 const UNTIL_MS = 60_000 // a worker whose event loop is blocked notices late that its primary has died
@@ -27,6 +27,8 @@ const UNTIL_MS = 60_000 // a worker whose event loop is blocked notices late tha
 class Adoption extends Part {
   /** Pids that have been looked at. @type {Set<number>} */
   #known = new Set()
+  /** Those that it was said of. @type {Set<number>} */
+  #silent = new Set()
   /** Found before the fleet starts. @type {OrphanProcess[]} */
   #found = []
   #addon = loadAddon().addon
@@ -54,21 +56,35 @@ class Adoption extends Part {
     })
   }
 
-  /** Looks for orphans, before anything is bound. */
+  /**
+   * Looks for orphans, before anything is bound: where none has answered yet, the addresses are those of one that is
+   * blocked, and are waited for.
+   */
   async find () {
+    const until = now() + this.options.readyTimeoutMs
+    while (await this.#look() > 0 && this.#found.length === 0 && now() < until);
+  }
+
+  /** @returns {Promise<number>} orphans that have not answered */
+  async #look () {
     const addon = this.#addon
     const { key } = this.survivors
-    if (key === null || addon === null) return
+    if (key === null || addon === null) return 0
     const family = familyOf(Number(process.geteuid?.()), key)
     const pids = orphansAmong(pathsOfUnixSockets(), family).filter(pid => !this.#known.has(pid))
-    await Promise.all(pids.map(async pid => {
+    const silent = await Promise.all(pids.map(async pid => {
       const found = await OrphanProcess.find(addon, family, pid)
-      if (found === null) return
-      this.#known.add(pid)
-      if (typeof found === 'string') return this.record('fleet.warning', { warning: 'orphan', orphan: pid, why: found })
-      if (this.#isOurs(found.facts)) this.#found.push(found)
+      if (found === null) return []
+      const isSilent = found === SILENT
+      if (!isSilent) this.#known.add(pid)
+      if (typeof found === 'string') {
+        if (!this.#silent.has(pid)) this.record('fleet.warning', { warning: 'orphan', orphan: pid, why: found })
+        this.#silent.add(pid)
+      } else if (this.#isOurs(found.facts)) this.#found.push(found)
       else found.leave()
+      return isSilent ? pid : []
     }))
+    return silent.flat().length
   }
 
   /**
@@ -144,7 +160,7 @@ class Adoption extends Part {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.tasks.run('orphans', async () => {
       if (this.stopping.aborted || now() > until) return
-      await this.find()
+      await this.#look()
       this.#adopt()
       this.#lookOn(until)
     }), AGAIN_MS).unref()

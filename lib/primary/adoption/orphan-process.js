@@ -19,6 +19,8 @@ const ANSWER_MS = 2000 // its event loop may be busy
 const RECEIVE_MS = 2
 const LOOK_MS = 250
 const DYING_MS = 10 // between two looks once its channel has ended
+/** Why it is not adopted: its event loop is blocked, or it is stopped, so it may answer later. */
+const SILENT = `it has not answered within ${ANSWER_MS} ms, and is asked again`
 const STARTED_AT = 19 // of the fields from its state on
 
 /**
@@ -208,7 +210,7 @@ async function receive (addon, fd) {
       return /** @type {Error} */ (error).message
     }
   }
-  return `it has not answered within ${ANSWER_MS} ms`
+  return SILENT
 }
 
 /** @param {string} text @returns {Facts | string} why they cannot be read */
@@ -223,4 +225,4 @@ function factsIn (text) {
   }
 }
 
-module.exports = { OrphanProcess }
+module.exports = { OrphanProcess, SILENT }

@@ -192,4 +192,4 @@ function isForShutdown (listener) {
   return /['"`]shutdown['"`]/.test(Function.prototype.toString.call(listener))
 }
 
-module.exports = { holdSignals }
+module.exports = { HELD, holdSignals }

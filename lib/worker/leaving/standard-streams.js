@@ -13,6 +13,7 @@
 
 const { Writable } = require('node:stream')
 const { clearTimeout, setTimeout } = require('node:timers')
+const { loseDescriptorWrites } = require('./descriptor-writes')
 
 const FLUSH_MS = 1000 // of what a reader has not read yet
 
@@ -22,7 +23,9 @@ function watchStandardStreams () {
   /** @type {Trouble[]} */
   const untold = []
   let tell = (/** @type {Trouble} */ trouble) => { untold.push(trouble) }
-  for (const name of /** @type {const} */ (['stdout', 'stderr'])) {
+  const [stdout, stderr] = ['stdout', 'stderr'].map(stream => countLosses(trouble => tell({ stream, ...trouble })))
+  loseDescriptorWrites(fd => fd === 1 ? stdout : fd === 2 ? stderr : undefined)
+  for (const [name, losses] of /** @type {const} */ ([['stdout', stdout], ['stderr', stderr]])) {
     const own = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(process, name))
     Object.defineProperty(process, name, {
       ...own,
@@ -30,7 +33,7 @@ function watchStandardStreams () {
         Object.defineProperty(process, name, own)
         const stream = process[name]
         used.push(stream)
-        watchErrors(stream, trouble => tell({ stream: name, ...trouble }))
+        watchErrors(stream, losses)
         return stream
       }
     })
@@ -54,19 +57,35 @@ function watchStandardStreams () {
   }
 }
 
-/** @param {any} stream @param {(trouble: Omit<Trouble, 'stream'>) => void} tell */
-function watchErrors (stream, tell) {
+/** @param {(trouble: Omit<Trouble, 'stream'>) => void} tell @returns {import('./descriptor-writes').Losses} */
+function countLosses (tell) {
   let lost = 0
+  return {
+    lose ({ code, syscall }) {
+      if (++lost === 1) tell({ why: code ?? syscall ?? null, lost: 0 })
+    },
+    /** A write has not failed. */
+    over () {
+      if (lost > 0) tell({ why: null, lost })
+      lost = 0
+    }
+  }
+}
+
+/** @param {any} stream @param {import('./descriptor-writes').Losses} losses */
+function watchErrors (stream, losses) {
+  let isAwaited = false
   const onError = (/** @type {NodeJS.ErrnoException} */ error) => {
     if (error.syscall === undefined) { // the app has ended it, say
       if (stream.listenerCount('error') === 1) throw error
       return
     }
-    if (++lost > 1) return
-    tell({ why: error.code ?? error.syscall, lost: 0 })
+    losses.lose(error)
+    if (isAwaited) return
+    isAwaited = true
     untilWritten(stream, () => {
-      tell({ why: null, lost })
-      lost = 0
+      isAwaited = false
+      losses.over()
     })
   }
   stream.on('error', onError)
