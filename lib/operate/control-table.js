@@ -144,10 +144,7 @@ function formatFleets (fleets, { width = Infinity } = {}) {
     ? [name, orDash(pid), 'does not answer', '–', '–', app ?? '–']
     : [name, orDash(pid), `${totals.ready} of ${totals.workers}`,
         rssBytes > 0 ? formatSize(rssBytes) : '–', short(totals.recycles), app])
-  const lines = layOut([
-    { title: 'name', left: true }, { title: 'pid' }, { title: 'ready', left: true }, { title: 'RSS' },
-    { title: 'recycles' }, { title: 'app', left: true }
-  ], rows, width)
+  const lines = layOut(['name<', 'pid', 'ready<', 'RSS', 'recycles', 'app<'], rows, width)
   return lines.map(line => `${line.length > width ? `${line.slice(0, width - 1)}…` : line}\n`).join('')
 }
 
