@@ -229,7 +229,7 @@ for (const [layer, { folders, shared }] of Object.entries(INSIDE)) {
 }
 
 t.test('no file outside a feature imports it or names what it adds', async t => {
-  const pauses = /^lib\/((core\/gc-pauses|tables\/message)|operate\/admin\/(metrics|gauges)|primary\/(status|measuring\/sampler|workers\/worker-handle)|tools\/report\/\w+|worker\/(enter|vitals\/[\w-]+))\.js$/
+  const pauses = /^lib\/((core\/gc-pauses|tables\/(figures|message))|operate\/admin\/(metrics|gauges)|primary\/(status|measuring\/sampler|workers\/worker-handle)|tools\/report\/\w+|worker\/(enter|vitals\/[\w-]+))\.js$/
   /** Words of HTTP, of V8, of cluster and of everyday, too: where they are those. @type {Record<string, RegExp>} */
   const others = { upgrade: /^lib\/(worker\/|(core\/request-replay|tools\/report\/schema)\.js$)/, scaling: /^lib\/tools\/report\/schema\.js$/, gc: pauses, autoscale: /^lib\/(core\/container-budget|tables\/resolved-options)\.js$/, heap: pauses, output: /./, fork: /^lib\/(tools\/drill\/load|primary\/workers\/(channel-guard|spawner)|worker\/preload)\.js$/, warm: /^lib\/worker\// }
   for (const {

@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const { createRequire } = require('node:module')
 const path = require('node:path')
+const { attempt } = require('../core/attempt')
 const { RecycleError } = require('../core/errors')
 const { asRecycle, refuseLauncher } = require('../core/launchers')
 const { formatValue } = require('../core/format-value')
@@ -87,13 +88,7 @@ function programNamed (app) {
 }
 
 /** @param {string} file @returns {string | null} without symbolic links; null: there is none */
-function realOf (file) {
-  try {
-    return fs.realpathSync(file)
-  } catch {
-    return null
-  }
-}
+const realOf = file => attempt(() => fs.realpathSync(file), null)
 
 /**
  * The program that a shell script of a package manager starts, as pnpm has them in .bin: the file that it names, else
@@ -134,39 +129,15 @@ function checkTypeScript (app, nodeOptions) {
 }
 
 /** @param {string} app */
-function hasTsx (app) {
-  try {
-    return Boolean(createRequire(path.resolve(app)).resolve('tsx'))
-  } catch {
-    return false
-  }
-}
+const hasTsx = app => attempt(() => Boolean(createRequire(path.resolve(app)).resolve('tsx')), false)
 
 /** @param {string} folder @returns {Record<string, any> | null} its package.json */
-function read (folder) {
-  try {
-    return JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
-  } catch {
-    return null
-  }
-}
+const read = folder => attempt(() => JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8')), null)
 
 /** @param {string} file */
-function isFolder (file) {
-  try {
-    return fs.statSync(file).isDirectory()
-  } catch {
-    return false // findApp() says why
-  }
-}
+const isFolder = file => attempt(() => fs.statSync(file).isDirectory(), false) // findApp() says why
 
 /** @param {string} app */
-function resolves (app) {
-  try {
-    return Boolean(require.resolve(path.resolve(app)))
-  } catch {
-    return false
-  }
-}
+const resolves = app => attempt(() => Boolean(require.resolve(path.resolve(app))), false)
 
 module.exports = { findStart, fileOf, checkTypeScript }

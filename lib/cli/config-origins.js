@@ -6,6 +6,7 @@
  */
 
 const path = require('node:path')
+const { attempt } = require('../core/attempt')
 const { boundsOf, budgetArithmetic, workersArithmetic } = require('../core/container-budget')
 const { OPTIONS } = require('../tables/options')
 const { controlFolders, socketIn } = require('../control/socket-path')
@@ -38,9 +39,7 @@ function formatOrigins ({ app, args, config, options, origins }, { colors = fals
       return [option.name, valueOf(option, origin, options, fleet), sourceOf(origin, config)]
     })
   ]
-  const [heading, ...lines] = layOut([
-    { title: 'option', left: true }, { title: 'value', left: true }, { title: 'from', left: true }
-  ], rows, Infinity)
+  const [heading, ...lines] = layOut(['option<', 'value<', 'from<'], rows, Infinity)
   const paint = painter(colors)
   const painted = lines.map((line, i) => rows[i][2] === 'default' ? paint('dim', line) : line)
   const sums = arithmetic(options)
@@ -103,13 +102,7 @@ function timeOf (ms) {
 }
 
 /** @param {string | undefined} app @returns {string | null} null: there is no such app */
-function nameAfter (app) {
-  try {
-    return app === undefined ? null : nameOfApp(require.resolve(path.resolve(app)))
-  } catch {
-    return null
-  }
-}
+const nameAfter = app => attempt(() => app === undefined ? null : nameOfApp(require.resolve(path.resolve(app))), null)
 
 /** @param {Origin} origin @param {Config | null} config */
 function sourceOf ({ from, called }, config) {

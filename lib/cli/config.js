@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { pathToFileURL } = require('node:url')
+const { attempt } = require('../core/attempt')
 const { readConfig } = require('../tables/config')
 const { RecycleError } = require('../core/errors')
 const { OPTIONS } = require('../tables/options')
@@ -101,13 +102,7 @@ function hasPlace (stopDir) {
  * @param {string} file a package.json
  * @returns {boolean} it has a "recycle", or cannot be read, which the search reports
  */
-function hasOwnKey (file) {
-  try {
-    return Object.hasOwn(JSON.parse(fs.readFileSync(file, 'utf8')), 'recycle')
-  } catch {
-    return true
-  }
-}
+const hasOwnKey = file => attempt(() => Object.hasOwn(JSON.parse(fs.readFileSync(file, 'utf8')), 'recycle'), true)
 
 /** @param {unknown} error */
 function asUnreadable (error) {

@@ -12,7 +12,7 @@ function addFleetOptions (command) {
     .option('--control <path>', 'the fleet with this control socket, or with one in this folder')
 }
 
-/** The fleet's name as the last argument, where `status` and `top` have it. @param {Command} command */
+/** The fleet's name as the last argument. @param {Command} command */
 function addFleetName (command) {
   command.argument('[name]', 'name of the fleet, as --name')
   return command.hook('preAction', (_, { args, registeredArguments }) => {

@@ -1,6 +1,6 @@
 'use strict'
 
-const { addFleetOptions, withFleet, orphans } = require('./fleet')
+const { addFleetName, addFleetOptions, withFleet, orphans } = require('./fleet')
 const { printJson, complain, write } = require('./print')
 /** @import { Command } from 'commander' */
 
@@ -8,12 +8,8 @@ const { printJson, complain, write } = require('./print')
 function addStatus (program) {
   const command = program.command('status')
     .description('Shows the state of each worker of a fleet.')
-    .argument('[name]', 'name of the fleet, as --name')
     .option('--json', 'print one JSON object instead')
-  addFleetOptions(command).action((name, given) => {
-    if (name !== undefined) command.setOptionValue('name', name)
-    return show(command, given)
-  })
+  addFleetName(addFleetOptions(command)).action((_name, given) => show(command, given))
 }
 
 /** @param {Command} command @param {{ json?: boolean }} given */

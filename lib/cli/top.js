@@ -1,7 +1,7 @@
 'use strict'
 
 const { RecycleError } = require('../core/errors')
-const { addFleetOptions, withFleet } = require('./fleet')
+const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 const { complain, print } = require('./print')
 /** @import { Command } from 'commander' */
 /** @import { Client } from '../control/client' */
@@ -14,12 +14,8 @@ const EVENTS = 50
 function addTop (program) {
   const command = program.command('top')
     .description('Shows the state of each worker of a fleet, live.')
-    .argument('[name]', 'name of the fleet, as --name')
     .addHelpText('after', '\nKeys: q quits, the arrows select a worker, r recycles it.')
-  addFleetOptions(command).action(name => {
-    if (name !== undefined) command.setOptionValue('name', name)
-    return top(command)
-  })
+  addFleetName(addFleetOptions(command)).action(() => top(command))
 }
 
 /** @param {Command} command */

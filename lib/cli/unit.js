@@ -1,5 +1,6 @@
 'use strict'
 
+const { attempt } = require('../core/attempt')
 const { RecycleError } = require('../core/errors')
 const { formatValue } = require('../core/format-value')
 const { types } = require('../core/option-types')
@@ -202,11 +203,7 @@ function appsOf (file) {
  */
 function asCalled (bin) {
   const fs = require('node:fs')
-  try {
-    return fs.realpathSync(process.argv[1]) === fs.realpathSync(bin) ? process.argv[1] : bin
-  } catch {
-    return bin
-  }
+  return attempt(() => fs.realpathSync(process.argv[1]) === fs.realpathSync(bin) ? process.argv[1] : bin, bin)
 }
 
 /**

@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
+const { attempt } = require('../core/attempt')
 const { RecycleError } = require('../core/errors')
 const { fileId } = require('../core/file-id')
 const { types } = require('../core/option-types')
@@ -135,22 +136,10 @@ async function connect (socketPath) {
 }
 
 /** @param {string} file @returns {string | null} null: there is none, or it is out of reach */
-function idOf (file) {
-  try {
-    return fileId(fs.statSync(file))
-  } catch {
-    return null
-  }
-}
+const idOf = file => attempt(() => fileId(fs.statSync(file)), null)
 
 /** @param {string} file */
-function isFolder (file) {
-  try {
-    return fs.statSync(file).isDirectory()
-  } catch {
-    return false // connect() says why
-  }
-}
+const isFolder = file => attempt(() => fs.statSync(file).isDirectory(), false) // connect() says why
 
 /** @param {string} socketPath @returns {Promise<Client>} */
 function connectOnce (socketPath) {

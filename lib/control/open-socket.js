@@ -13,6 +13,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
+const { attempt } = require('../core/attempt')
 const { RecycleError } = require('../core/errors')
 const { fileId } = require('../core/file-id')
 const { fleetAt } = require('./client')
@@ -176,13 +177,7 @@ function take (lock, socket) {
 }
 
 /** @param {string} file @param {string} id @returns {boolean} false also where it is out of reach */
-function isOurs (file, id) {
-  try {
-    return fileId(fs.lstatSync(file)) === id
-  } catch {
-    return false
-  }
-}
+const isOurs = (file, id) => attempt(() => fileId(fs.lstatSync(file)) === id, false)
 
 /** Deletes a socket or a lock, if the path still leads to this file. @param {string} file @param {string} id */
 function removeOurs (file, id) {

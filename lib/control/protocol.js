@@ -18,6 +18,7 @@
  * line that is too long or incomplete, that is idle for long with no request running, or that does not read.
  */
 
+const { attempt } = require('../core/attempt')
 const { CATALOGUE, RecycleError } = require('../core/errors')
 
 const VERSION = 1
@@ -70,12 +71,8 @@ function encode (message) {
 
 /** @param {string} line @returns {Message | null} null: not a message of this version */
 function decode (line) {
-  try {
-    const message = JSON.parse(line)
-    return message?.v === VERSION ? message : null
-  } catch {
-    return null
-  }
+  const message = attempt(() => JSON.parse(line), null)
+  return message?.v === VERSION ? message : null
 }
 
 /**
@@ -83,13 +80,8 @@ function decode (line) {
  * @throws {RecycleError} RECYCLE_BAD_REQUEST; `details.id` is the request's id, if it has one
  */
 function readRequest (line) {
-  /** @type {any} */
-  let request
-  try {
-    request = JSON.parse(line)
-  } catch {
-    throw bad('it is not JSON')
-  }
+  const request = attempt(() => JSON.parse(line), undefined)
+  if (request === undefined) throw bad('it is not JSON')
   if (request === null || typeof request !== 'object' || Array.isArray(request)) throw bad('it is not an object')
   const { v, id = null, verb, ...args } = request
   if (!(id === null || Number.isFinite(id) || (typeof id === 'string' && id.length <= 64))) {

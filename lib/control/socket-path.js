@@ -14,6 +14,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { attempt } = require('../core/attempt')
 const { RecycleError } = require('../core/errors')
 const { distrust } = require('../core/folder-trust')
 
@@ -108,13 +109,7 @@ function allSockets (env, how) {
 }
 
 /** @param {string} folder */
-function filesIn (folder) {
-  try {
-    return fs.readdirSync(folder)
-  } catch {
-    return [] // deleted meanwhile, or not readable
-  }
-}
+const filesIn = folder => attempt(() => fs.readdirSync(folder), []) // deleted meanwhile, or not readable
 
 /** @param {string} socket @returns {string} the name of the fleet */
 function nameBy (socket) {
@@ -156,13 +151,7 @@ function distrustIfThere (folder, uid) {
 }
 
 /** @param {string} link */
-function targetOf (link) {
-  try {
-    return fs.statSync(link)
-  } catch {
-    return null
-  }
-}
+const targetOf = link => attempt(() => fs.statSync(link), null)
 
 /** @param {string} socket @throws {RecycleError} RECYCLE_CONTROL if the path is too long */
 function checkLength (socket) {

@@ -2,6 +2,8 @@
 
 /** Formats values of any type and length for messages. */
 
+const { attempt } = require('./attempt')
+
 const MAX_CHARS = 200
 
 /** @param {unknown} value @returns {string} */
@@ -20,11 +22,7 @@ function shorten (text, maxChars = MAX_CHARS) {
 
 /** @param {object} value */
 function jsonOf (value) {
-  try {
-    return JSON.stringify(value) ?? 'an object'
-  } catch {
-    return 'an object' // circular, or its toJSON() throws
-  }
+  return attempt(() => JSON.stringify(value), undefined) ?? 'an object' // circular, or its toJSON() throws
 }
 
 module.exports = { formatValue, shorten }

@@ -13,10 +13,13 @@ const WIDTH = 80 // of a report in a terminal
  */
 
 /**
- * @param {Column[]} columns @param {string[][]} cells of each row
- * @param {number} width @returns {string[]} the heading, then a line for each row
+ * @param {(Column | string)[]} titled columns, or their titles: with `<` at the end of those that are aligned left
+ * @param {string[][]} cells of each row @param {number} width @returns {string[]} the heading, then a line for each row
  */
-function layOut (columns, cells, width) {
+function layOut (titled, cells, width) {
+  const columns = titled.map(column => typeof column === 'string'
+    ? { title: column.replace(/<$/, ''), left: column.endsWith('<') }
+    : column)
   const rows = cells.map(row => row.map(escapeControls))
   const widths = columns.map(({ title }, i) =>
     rows.reduce((widest, row) => Math.max(widest, row[i].length), title.length))

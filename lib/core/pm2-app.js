@@ -14,6 +14,8 @@
  * @property {{ key: string, became: string }[]} keys
  */
 
+const { byWord } = require('./fields')
+
 const BY_ITSELF = 'recycle does so by itself'
 const NONE = 'left out'
 
@@ -23,34 +25,26 @@ const LOADERS = Object.freeze({
   tsx: '--node-option=--import=tsx', 'ts-node': '--node-option=--require=ts-node/register'
 })
 
-/** Keys that need no option, or have none. @type {Readonly<Record<string, string>>} */
-const WITHOUT = Object.freeze({
-  exec_mode: `${NONE}: recycle has workers always`,
-  autorestart: BY_ITSELF,
-  max_restarts: `${NONE}: a fleet that has served does not end by itself`,
-  min_uptime: NONE,
-  restart_delay: `${NONE}: the back-off grows by itself`,
-  exp_backoff_restart_delay: `${NONE}: the back-off grows by itself`,
-  watch: `${NONE}: recycle reload after a change`,
-  ignore_watch: NONE,
-  watch_delay: NONE,
-  merge_logs: 'the output is that of the service: journalctl',
-  log_file: 'the output is that of the service: journalctl',
-  out_file: 'the output is that of the service: journalctl',
-  error_file: 'the output is that of the service: journalctl',
-  log_date_format: 'journalctl has times',
-  time: 'journalctl has times',
-  combine_logs: 'the output is that of the service: journalctl',
-  vizion: NONE,
-  pmx: NONE,
-  automation: NONE,
-  treekill: 'recycle ends the processes that a worker has started',
-  shutdown_with_message: "an app that listens for 'shutdown' is told by itself",
-  cron_restart: 'recycle reload in cron: see Operating',
-  instance_var: 'RECYCLE_SLOT is the number of the worker',
-  source_map_support: '--node-option=--enable-source-maps, where it is wanted',
-  increment_var: NONE
-})
+/** Keys that are no option of recycle's. @type {Readonly<Record<string, string>>} */
+const BECAME = byWord([
+  ['script args', 'the app and its arguments'],
+  ['cwd', 'WorkingDirectory='],
+  ['env', 'Environment=, or <app>.env with --write'],
+  ['user uid', 'User='],
+  ['exec_mode', `${NONE}: recycle has workers always`],
+  ['autorestart', BY_ITSELF],
+  ['max_restarts', `${NONE}: a fleet that has served does not end by itself`],
+  ['min_uptime ignore_watch watch_delay vizion pmx automation increment_var', NONE],
+  ['restart_delay exp_backoff_restart_delay', `${NONE}: the back-off grows by itself`],
+  ['watch', `${NONE}: recycle reload after a change`],
+  ['merge_logs log_file out_file error_file combine_logs', 'the output is that of the service: journalctl'],
+  ['log_date_format time', 'journalctl has times'],
+  ['treekill', 'recycle ends the processes that a worker has started'],
+  ['shutdown_with_message', "an app that listens for 'shutdown' is told by itself"],
+  ['cron_restart', 'recycle reload in cron: see Operating'],
+  ['instance_var', 'RECYCLE_SLOT is the number of the worker'],
+  ['source_map_support', '--node-option=--enable-source-maps, where it is wanted']
+])
 
 /** @param {Record<string, any>} app @param {string} fallback its name, where it has none @returns {Call} */
 function callOf (app, fallback) {
@@ -66,14 +60,11 @@ function callOf (app, fallback) {
   const env = Object.fromEntries(Object.entries({ ...app.env, ...app.env_production })
     .map(([key, value]) => [key, String(value)]))
   for (const [key, value] of Object.entries(app)) {
-    if (['script', 'args'].includes(key)) keys.push({ key, became: 'the app and its arguments' })
+    if (Object.hasOwn(BECAME, key)) keys.push({ key, became: BECAME[key] })
     else if (key === 'name') keys.push({ key, became: `--name ${name}` })
-    else if (key === 'cwd') keys.push({ key, became: 'WorkingDirectory=' })
-    else if (key === 'env') keys.push({ key, became: 'Environment=, or <app>.env with --write' })
     else if (key === 'env_production') {
       keys.push({ key, became: `Environment=${app.env ? ', in place of what env has by the same names' : ''}` })
     } else if (/^env_/.test(key)) keys.push({ key, became: `${NONE}: a unit has one environment` })
-    else if (key === 'user' || key === 'uid') keys.push({ key, became: 'User=' })
     else if (key === 'instances') {
       take(key, ['--workers', workersOf(value)])
       if (workersOf(value) === 'auto') keys[keys.length - 1].became += ': 2×CPU+1 workers; pm2 starts one for each CPU'
@@ -85,7 +76,7 @@ function callOf (app, fallback) {
       take(key, words(value).map(flag => `--node-option=${flag}`))
     } else if (INTERPRETER.test(key) && Object.hasOwn(LOADERS, value)) take(key, [LOADERS[value]])
     else if (INTERPRETER.test(key)) keys.push({ key, became: 'the Node.js that runs recycle unit' })
-    else keys.push({ key, became: WITHOUT[key] ?? `${NONE}: recycle has nothing like it` })
+    else keys.push({ key, became: `${NONE}: recycle has nothing like it` })
   }
   const interpreter = String(app.exec_interpreter ?? app.interpreter ?? 'node')
   const isForeign = !Object.hasOwn(LOADERS, interpreter) && !/(?:^|\/)node(?:@[\d.]+)?$/.test(interpreter)

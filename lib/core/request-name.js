@@ -9,4 +9,17 @@ function requestName ({ method, url }) {
   return `${method} ${url.split('?', 1)[0]}`.slice(0, LONGEST_REQUEST)
 }
 
-module.exports = { requestName, LONGEST_REQUEST }
+/**
+ * @param {{ method: string, url: string }[]} heads @param {number} most names
+ * @returns {{ request: string, count: number }[]} by the first of each name
+ */
+function countRequests (heads, most) {
+  /** @type {Map<string, number>} */
+  const counts = new Map()
+  for (const name of heads.map(requestName)) {
+    if (counts.has(name) || counts.size < most) counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  return [...counts].map(([request, count]) => ({ request, count }))
+}
+
+module.exports = { requestName, countRequests, LONGEST_REQUEST }

@@ -30,24 +30,15 @@
  * @property {Asked | null} requested a reason to replace the worker other than its budget
  */
 
+const NO_READING = Object.freeze({ rssBytes: null, anonBytes: null, pssBytes: null, ussBytes: null, meter: null })
+
 /**
  * @param {Reading | null} reading
  * @param {{ ageMs: number, requests: number, silentMs: number, requested: Sample['requested'] } & Limited} about
  * @returns {Readonly<Sample>}
  */
-function makeSample (reading, { ageMs, requests, silentMs, requested, ...limited }) {
-  return Object.freeze({
-    rssBytes: reading?.rssBytes ?? null,
-    anonBytes: reading?.anonBytes ?? null,
-    pssBytes: reading?.pssBytes ?? null,
-    ussBytes: reading?.ussBytes ?? null,
-    meter: reading?.meter ?? null,
-    ageMs,
-    requests,
-    silentMs,
-    requested,
-    ...limited
-  })
+function makeSample (reading, about) {
+  return Object.freeze({ ...NO_READING, ...reading, ...about })
 }
 
 /**

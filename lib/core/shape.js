@@ -1,5 +1,6 @@
 'use strict'
 
+const { attempt } = require('./attempt')
 /** @import { Kind } from '../tables/message' */
 
 /**
@@ -92,6 +93,14 @@ function record (fields, { isOpen = false } = {}) {
 }
 
 /**
+ * @param {Shape} shape @param {string} text JSON, or anything @returns {any} its value; null: it is none of this shape
+ */
+function parse (shape, text) {
+  const value = attempt(() => JSON.parse(text), undefined)
+  return shape(value) === null ? value : null
+}
+
+/**
  * A kind of message.
  *
  * @param {string} what it says
@@ -103,5 +112,6 @@ function kind (what, fields = {}, handle = 'none', { isAside = false, isOpen = f
 }
 
 module.exports = {
-  kind, shape, count, number, integer, duration, ratio, flag, text, orNull, optional, listOf, mapOf, record, object
+  kind, shape, count, number, integer, duration, ratio, flag, text, orNull, optional, listOf, mapOf, record, object,
+  parse
 }

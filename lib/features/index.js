@@ -37,7 +37,6 @@
  *   `fleet.warning`
  * @property {(known: any, options: FleetOptions) => Record<string, any>} [ofWorker] what status() has of each worker;
  *   `known`: what its part in the primary has noted in `handle.known[name]`, plain data
- * @property {Limit} [limit] a reason to replace a worker
  * @property {(kinds: ArgKinds) => Record<string, Args>} [commands] for one worker, by name: methods of the supervisor
  *   and verbs of the control socket, with their arguments beside the worker's slot; with `target: kinds.slots` that
  *   verb is for all workers, too
@@ -68,19 +67,20 @@
  *
  * @typedef {'quiet' | 'debug' | 'info' | 'warn' | 'error'} Level
  *
- * @typedef {Pick<Row, 'isOfMemory' | 'sentence'> & { reason: Reason } & OfFigure} Limit off where its option is not set
- * @typedef {object} OfFigure of a sample
+ * @typedef {Pick<Row, 'isOfMemory' | 'sentence'> & { reason: Reason } & OfFigure} Limit a reason to replace a worker,
+ *   off where its option is not set
+ * @typedef {object} OfFigure
  * @property {string} budget its name in a worker's budget, and the option by which it is set
  * @property {(options: FleetOptions) => number | null} [most] sets it in place of an option; without jitter, and
  *   reached it counts as exceeded
- * @property {string} figure
  * @property {string} [whole] the figure of which a limit given as a percentage is a share
  * @property {'latest' | 'all'} isOverBy the latest sample, or all consecutive ones
  *
  * @typedef {object} Figure
+ * @property {import('../tables/figures').Unit} unit
  * @property {(shapes: Shapes) => Shape} [beat] field of the heartbeat; without, a part of the primary reads it
- * @property {{ name: string, help: string, value?: (figure: number) => number }} metric gauge of each worker; `value`:
- *   in the metric's unit
+ * @property {[name: string, help: string]} metric gauge of each worker, of a time in seconds
+ * @property {Limit} [limit]
  *
  * @typedef {object} Format
  * @property {(bytes: number) => string} size
@@ -92,7 +92,7 @@
  * @property {string} name without its prefix
  * @property {string} help
  * @property {string[]} labels
- * @property {(status: Record<string, any>) => [labels: Record<string, string>, value: number][]} values of a gauge
+ * @property {(status: Status) => [labels: Record<string, string | number>, value: number][]} values of a gauge
  *
  * @typedef {object} Figures of a report
  * @property {Readonly<Record<string, (line: Record<string, any>) => void>>} handlers by event
@@ -142,6 +142,7 @@ const FEATURES = require('./list')
 /** @import { WorkerHandle } from '../primary/workers/worker-handle' */
 /** @import { Reload } from './canary/feature' */
 /** @import { Parts } from '../primary/parts' */
+/** @import { Status } from '../primary/supervisor' */
 /** @import { PrimaryPart, WorkerKernel, WorkerPart } from './interface' */
 
 /** @param {string} name @returns {any} null: there is no such feature */

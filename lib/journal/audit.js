@@ -25,6 +25,7 @@
 
 const { SUCCESSION } = require('../features')
 const { lostWith } = require('../core/account')
+const { addUp } = require('../core/fields')
 const { ENDS } = require('./events')
 const { asCount, asNumber, asText } = require('../core/journal-field')
 const { BoundedList } = require('../core/bounded-list')
@@ -46,8 +47,8 @@ class Audit {
   inFlightAtCrashes = 0
   /** Workers that the kernel killed because memory ran out: crashed, or while they left. */
   oomKills = 0
-  /** Sums over every account. @type {Record<string, number>} */
-  totals = Object.fromEntries(ACCOUNT.map(name => [name, 0]))
+  /** Sums over every account. @type {Record<typeof ACCOUNT[number], number>} */
+  totals = /** @type {any} */ (Object.fromEntries(ACCOUNT.map(name => [name, 0])))
   /** @type {Map<string, number>} */
   byReason = new Map()
   /** WebSockets that were closed with 1012, by their reason. @type {Map<string, number>} */
@@ -189,7 +190,7 @@ class Audit {
     this.#workers.delete(line.oldPid)
     const reason = asText(line.reason)
     const account = accountOf(line)
-    for (const name of ACCOUNT) this.totals[name] += account[name]
+    addUp(this.totals, account)
     if (kind === 'recycle') {
       this.recycles++
       countReason(this.byReason, reason ?? 'unknown', 1)

@@ -9,6 +9,8 @@
 const fs = require('node:fs')
 const { pipeline } = require('node:stream')
 const zlib = require('node:zlib')
+const { addUp, pick } = require('../core/fields')
+const { attempt } = require('../core/attempt')
 const { RecycleError } = require('../core/errors')
 const { fileId } = require('../core/file-id')
 const { openForReading } = require('./regular-file')
@@ -60,7 +62,8 @@ async function * readJournals (files, total = emptyTally()) {
   for (;;) {
     for (const cursor of open.filter(cursor => cursor.isAtEnd)) {
       open.splice(open.indexOf(cursor), 1)
-      addUp(total, cursor.check())
+      addUp(/** @type {Record<'lines' | 'skipped' | 'unknown', number>} */ (total),
+        pick(cursor.check(), ['lines', 'skipped', 'unknown']))
     }
     if (open.length === 0) return
     const [first, second] = open.sort((a, b) => a.time - b.time)
@@ -189,13 +192,7 @@ function gapOf (tally, to) {
 }
 
 /** @param {string} text @returns {Line | null} */
-function parse (text) {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
+const parse = text => attempt(() => JSON.parse(text), null)
 
 /** @param {Line} [line] */
 function timeOf (line) {
@@ -218,13 +215,6 @@ async function distinct (files) {
 /** @returns {Tally} */
 function emptyTally () {
   return { lines: 0, skipped: 0, unknown: 0, at: null, damaged: 0 }
-}
-
-/** @param {Tally} total @param {Tally} tally */
-function addUp (total, { lines, skipped, unknown }) {
-  total.lines += lines
-  total.skipped += skipped
-  total.unknown += unknown
 }
 
 module.exports = { readJournal, readJournals, emptyTally }

@@ -2,6 +2,7 @@
 
 /** The journal's events as sentences, for the log and for `recycle tail`. */
 
+const { attempt } = require('../core/attempt')
 const { streamsCut } = require('../core/account')
 const { escapeControls } = require('../core/escape-controls')
 const { EVENTS } = require('./events')
@@ -33,13 +34,7 @@ function prettyLine (line, { colors = false } = {}) {
 }
 
 /** @param {Line} line of any version: if it lacks a field of its sentence, the sentence is the event's name */
-function sentence (line) {
-  try {
-    return rowOf(line)?.sentence?.(line, FORMAT) ?? line.event
-  } catch {
-    return line.event
-  }
-}
+const sentence = line => attempt(() => rowOf(line)?.sentence?.(line, FORMAT) ?? line.event, line.event)
 
 /** @param {Line} line that is not quiet @returns {'debug' | 'info' | 'warn' | 'error'} */
 function levelOf (line) {

@@ -10,6 +10,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { attempt } = require('../core/attempt')
 const { RecycleError } = require('../core/errors')
 const { every } = require('../native/every')
 const { fileId } = require('../core/file-id')
@@ -159,12 +160,8 @@ function openStream (file, fd) {
   const stat = fs.fstatSync(fd)
   if (stat.isSocket()) return (fd === 1 ? process.stdout : process.stderr).fd
   if (!stat.isFIFO() && !stat.isCharacterDevice()) return fd
-  try {
-    const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = fs.constants
-    return fs.openSync(file, O_WRONLY | O_NONBLOCK | O_NOCTTY)
-  } catch {
-    return fd // another user's terminal
-  }
+  const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = fs.constants
+  return attempt(() => fs.openSync(file, O_WRONLY | O_NONBLOCK | O_NOCTTY), fd) // another user's terminal
 }
 
 module.exports = { openJournal }

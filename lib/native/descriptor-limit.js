@@ -1,6 +1,7 @@
 'use strict'
 
 const fs = require('node:fs')
+const { attempt } = require('../core/attempt')
 
 /**
  * How many descriptors a process may have: Node.js has raised the soft limit.
@@ -8,11 +9,8 @@ const fs = require('node:fs')
  * @param {number | 'self'} [pid] @returns {number} Infinity: no limit is told
  */
 function descriptorLimit (pid = 'self') {
-  try {
-    return Number(/^Max open files +(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/limits`, 'latin1'))?.[1] ?? Infinity)
-  } catch {
-    return Infinity
-  }
+  const limits = attempt(() => fs.readFileSync(`/proc/${pid}/limits`, 'latin1'), '')
+  return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Infinity)
 }
 
 module.exports = { descriptorLimit }

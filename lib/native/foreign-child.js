@@ -9,6 +9,9 @@ const { ChildProcess } = require('node:child_process')
 
 const { spawn: nodeSpawn } = /** @type {any} */ (ChildProcess.prototype)
 
+/** Node calls these, too, which mean nothing without libuv. */
+const OF_NO_LOOP = { close () {}, ref () {}, unref () {}, hasRef: () => true }
+
 /**
  * @typedef {object} ForeignHandle a Process in the sense of Node; see lib/features/fork/forked-process.js
  * @property {number | undefined} pid
@@ -31,7 +34,7 @@ function startForeign (makeHandle, start) {
     spawn (options) {
       const { onexit } = this._handle
       release(this._handle)
-      this._handle = makeHandle(this, options, onexit)
+      this._handle = Object.assign(makeHandle(this, options, onexit), OF_NO_LOOP)
       return Reflect.apply(spawn, this, [options])
     }
   })
@@ -39,6 +42,16 @@ function startForeign (makeHandle, start) {
     return start()
   } finally {
     Object.assign(ChildProcess.prototype, { spawn })
+  }
+}
+
+/** @param {number} pid @param {number} signal @returns {number} 0 or an errno, as of a handle's kill() */
+function signalTo (pid, signal) {
+  try {
+    process.kill(pid, signal)
+    return 0
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException & { errno: number }} */ (error).errno
   }
 }
 
@@ -59,4 +72,4 @@ function release (process) {
   } catch {} // ENOTDIR: Node has closed it
 }
 
-module.exports = { startForeign }
+module.exports = { signalTo, startForeign }

@@ -3,6 +3,7 @@
 /** Linux's /proc and /sys: how a file is read, and the formats that several parts read. */
 
 const fs = require('node:fs')
+const { attempt } = require('../core/attempt')
 
 // sl: local address:port remote address:port state tx_queue:rx_queue tr:tm->when retransmits uid timeout inode
 const INET = /^ *\d+: ([\dA-F]+:([\dA-F]+)) (\S+) (..) [\dA-F]+:([\dA-F]+) \S+ \S+ +\d+ +\d+ (\d+)/
@@ -59,13 +60,8 @@ function unixSockets (text) {
 }
 
 /** @returns {(string | null)[]} those of all processes, as unixSockets() has them; none where there is no /proc */
-function pathsOfUnixSockets () {
-  try {
-    return unixSockets(fs.readFileSync('/proc/net/unix', 'latin1')).map(({ path }) => path)
-  } catch {
-    return []
-  }
-}
+const pathsOfUnixSockets = () =>
+  attempt(() => unixSockets(fs.readFileSync('/proc/net/unix', 'latin1')).map(({ path }) => path), [])
 
 /** @param {string} target of a link in /proc/<pid>/fd @returns {string | null} the inode; null: it is no socket */
 function inodeOfSocket (target) {

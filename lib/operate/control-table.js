@@ -18,65 +18,73 @@ const { COLUMNS, bar, measured, orDash } = require('./worker-columns')
 const NEAR = 0.8
 
 /**
- * @param {Record<string, any>} status @param {{ width?: number, colors?: boolean }} [how]
+ * @param {Status} status @param {{ width?: number, colors?: boolean }} [how]
  * @returns {string} lines, each with its end
  */
 function formatStatus (status, { width = Infinity, colors = false } = {}) {
-  const {
-    name, pid, app, listening = [], workers, totals, crashing = null, uneven = [], reloadStopped = null, memory,
-    freshOverBudget = null, budgets = null, notReaped = null, ...more
-  } = status
+  const { workers, totals, crashing, uneven = [], reloadStopped, memory, freshOverBudget, budgets, notReaped } = status
   const paint = painter(colors)
-  const rss = workers.reduce((/** @type {number} */ sum, /** @type {Worker} */ { rssBytes }) =>
-    sum + (rssBytes ?? 0), 0)
-  const of = (/** @type {'generation' | 'app'} */ field) =>
-    new Set(workers.map((/** @type {Worker} */ worker) => worker[field])).size > 1
-  const has = { memory: workers.some((/** @type {Worker} */ w) => w.budgetBytes !== null), gen: of('generation') }
-  const [heading, ...lines] = fit(COLUMNS.filter(({ title }) =>
-    Object.hasOwn(has, title) ? has[/** @type {keyof has} */ (title)] : true), workers, width)
-  const waiting = workers.filter((/** @type {Worker} */ { waitsForRoom }) => waitsForRoom)
-    .map((/** @type {Worker} */ { slot }) => slot)
-  const resting = workers.filter((/** @type {Worker} */ { rests }) => rests).length
-  const paused = workers.filter((/** @type {Worker} */ { paused }) => paused)
-  const about = linesOfFeatures(more, paint)
+  const differ = (/** @type {'generation' | 'app'} */ field) => new Set(workers.map(worker => worker[field])).size > 1
+  /** @type {Record<string, boolean>} */
+  const isLeftOut = { memory: workers.every(({ budgetBytes }) => budgetBytes === null), gen: !differ('generation') }
+  const [heading, ...lines] = fit(COLUMNS.filter(({ title }) => !isLeftOut[title]), workers, width)
+  const waiting = workers.filter(({ waitsForRoom }) => waitsForRoom).map(({ slot }) => slot)
+  const resting = workers.filter(({ rests }) => rests).length
+  const rss = rssOf(workers)
+  const plain = (/** @type {string[]} */ ...lines) => lines.map(escapeControls)
+  const painted = (/** @type {'red' | 'yellow'} */ color, /** @type {string} */ line) =>
+    [paint(color, escapeControls(line))]
   return [
-    `${paint('bold', escapeControls(name))}  ${escapeControls([`pid ${pid}`, ...listening, app].join('  '))}`,
-    escapeControls(`${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(more)}, ` +
-      `${rss > 0 ? `${formatSize(rss)} RSS, ` : ''}${count(totals.recycles, 'recycle')}`),
-    ...crashing ? [paint('red', escapeControls(sayCrashing(crashing)))] : [],
-    ...uneven.length > 0
-      ? [paint('yellow', escapeControls(`the workers listen on different addresses: ${listUneven(uneven)}`))]
-      : [],
+    headingOf(status, paint),
+    ...plain(`${readyOf(status)}, ${rss > 0 ? `${formatSize(rss)} RSS, ` : ''}${count(totals.recycles, 'recycle')}`),
+    ...crashing ? painted('red', sayCrashing(crashing)) : [],
+    ...uneven.length > 0 ? painted('yellow', `the workers listen on different addresses: ${listUneven(uneven)}`) : [],
     ...reloadStopped
-      ? [paint('red', escapeControls(`the latest reload (generation ${reloadStopped.generation}) ` +
-        `was stopped after ${reloadStopped.failures} replacements that did not become ready: ` +
-        `${reloadStopped.why}${sayIfReplaced(reloadStopped)}`))]
+      ? painted('red', `the latest reload (generation ${reloadStopped.generation}) was stopped after ` +
+        `${reloadStopped.failures} replacements that did not become ready: ` +
+        `${reloadStopped.why}${sayIfReplaced(reloadStopped)}`)
       : [],
-    ...freshOverBudget ? [paint('yellow', escapeControls(sayFreshOverBudget(freshOverBudget)))] : [],
-    ...notReaped
-      ? [paint('yellow', escapeControls(`processes that the app leaves behind are not reaped: ${notReaped}`))]
-      : [],
+    ...freshOverBudget ? painted('yellow', sayFreshOverBudget(freshOverBudget)) : [],
+    ...notReaped ? painted('yellow', `processes that the app leaves behind are not reaped: ${notReaped}`) : [],
     ...waiting.length > 0
-      ? [paint('yellow', `no room in memory to replace slot ${waiting.join(', ')}: the worker stays until there is`)]
+      ? painted('yellow', `no room in memory to replace slot ${waiting.join(', ')}: the worker stays until there is`)
       : [],
     ...resting > 0
-      ? [escapeControls(`${count(resting, 'worker')} ${resting === 1 ? 'rests' : 'rest'}: the requests are short, ` +
-        `and take less CPU on ${totals.ready - resting}`)]
+      ? plain(`${count(resting, 'worker')} ${resting === 1 ? 'rests' : 'rest'}: the requests are short, ` +
+        `and take less CPU on ${totals.ready - resting}`)
       : [],
-    ...paused.map((/** @type {Worker} */ { slot, paused }) =>
-      paint('yellow', escapeControls(`slot ${slot} is out of rotation: ${paused}`))),
-    ...memory?.source.startsWith('cgroup') ? [escapeControls(limitLine(memory))] : [],
-    ...of('app')
-      ? releasesOf(workers).map(({ generation, app, count: n }) =>
-        escapeControls(`generation ${generation}, ${count(n, 'worker')}: ${app}`))
+    ...workers.flatMap(({ slot, paused }) =>
+      paused ? painted('yellow', `slot ${slot} is out of rotation: ${paused}`) : []),
+    ...memory?.source.startsWith('cgroup') ? plain(limitLine(memory)) : [],
+    ...differ('app')
+      ? plain(...releasesOf(workers).map(({ generation, app, count: n }) =>
+        `generation ${generation}, ${count(n, 'worker')}: ${app}`))
       : [],
     '',
     paint('dim', heading),
     ...lines.map((line, i) =>
       bar(workers[i]) === '–' ? line : line.replace(/[█░]+/, text => paint(colorOf(workers[i]), text))),
-    ...budgets?.maxRssBytes && budgets.jitter > 0 ? ['', paint('dim', escapeControls(sayBudgets(budgets)))] : [],
-    ...about
+    ...budgets?.maxRssBytes && budgets.jitter > 0
+      ? ['', paint('dim', `budgets: --max-rss, ${formatSize(budgets.maxRssBytes)}, less up to ` +
+        `${Math.round(100 * budgets.jitter)}% (--jitter), so that workers do not reach them together`)]
+      : [],
+    ...linesOfFeatures(status, paint)
   ].map(line => `${line}\n`).join('')
+}
+
+/** @param {Status} status @param {ReturnType<typeof painter>} paint */
+function headingOf ({ name, pid, listening = [], app }, paint) {
+  return `${paint('bold', escapeControls(name))}  ${escapeControls([`pid ${pid}`, ...listening, app].join('  '))}`
+}
+
+/** How many workers are ready, and what features say of their number. @param {Status & Record<string, any>} status */
+function readyOf ({ totals, [SIZE_WORDS.key]: size }) {
+  return `${totals.ready} of ${count(totals.workers, 'worker')} ready${size ? SIZE_WORDS.beside(size) : ''}`
+}
+
+/** @param {Worker[]} workers */
+function rssOf (workers) {
+  return workers.reduce((sum, { rssBytes }) => sum + (rssBytes ?? 0), 0)
 }
 
 /**
@@ -102,17 +110,6 @@ function releasesOf (workers) {
     const those = workers.filter(worker => worker.generation === generation)
     return { generation, app: those[0].app, count: those.length }
   })
-}
-
-/** @param {Record<string, any>} status @returns {string} what follows the number of workers */
-function besideWorkers (status) {
-  return status[SIZE_WORDS.key] ? SIZE_WORDS.beside(status[SIZE_WORDS.key]) : ''
-}
-
-/** @param {{ maxRssBytes: number, jitter: number }} budgets */
-function sayBudgets ({ maxRssBytes, jitter }) {
-  return `budgets: --max-rss, ${formatSize(maxRssBytes)}, less up to ${Math.round(100 * jitter)}% (--jitter), ` +
-    'so that workers do not reach them together'
 }
 
 /** @param {NonNullable<Status['memory']>} memory */
@@ -144,10 +141,7 @@ function formatFleets (fleets, { width = Infinity } = {}) {
     ? [name, orDash(pid), 'does not answer', '–', '–', app ?? '–']
     : [name, orDash(pid), `${totals.ready} of ${totals.workers}`,
         rssBytes > 0 ? formatSize(rssBytes) : '–', short(totals.recycles), app])
-  const lines = layOut([
-    { title: 'name', left: true }, { title: 'pid' }, { title: 'ready', left: true }, { title: 'RSS' },
-    { title: 'recycles' }, { title: 'app', left: true }
-  ], rows, width)
+  const lines = layOut(['name<', 'pid', 'ready<', 'RSS', 'recycles', 'app<'], rows, width)
   return lines.map(line => `${line.length > width ? `${line.slice(0, width - 1)}…` : line}\n`).join('')
 }
 
@@ -157,4 +151,4 @@ function colorOf (worker) {
   return share > 1 ? 'red' : share >= NEAR ? 'yellow' : 'green'
 }
 
-module.exports = { formatStatus, formatFleets, linesOfFeatures, besideWorkers, colorOf }
+module.exports = { formatStatus, formatFleets, linesOfFeatures, headingOf, readyOf, rssOf, colorOf }

@@ -29,13 +29,14 @@
 
 const { RELOAD, SIZE_WORDS, VERBS: OF_FEATURES } = require('../features')
 const { RecycleError } = require('../core/errors')
+const { pick } = require('../core/fields')
 const { COMMANDS, readArgs } = require('./control-args')
+/** @import { Line } from '../journal/sentence' */
 
 const WAITS_EVERY_MS = 1000
 const WAIT_FOR_DRAINS = ['recycle', 'reload', 'rollback', 'scale', 'stop', ...OF_FEATURES.map(([name]) => name)]
 
 /**
- * @typedef {Record<string, any>} Line
  * @typedef {(progress: { done: number, of: number, line?: Line, waits?: Record<string, any>[], note?: string }) =>
  *   void} Progress
  *
@@ -273,9 +274,7 @@ function sayWaits (supervisor, progress) {
   const timer = setInterval(() => {
     const status = supervisor.status()
     const waits = status.workers.filter(({ state }) => state === 'draining')
-      .map(({ slot, pid, connections, streams, inFlight, drainLeftMs }) => ({
-        slot, pid, connections, streams, inFlight, drainLeftMs
-      }))
+      .map(worker => pick(worker, ['slot', 'pid', 'connections', 'streams', 'inFlight', 'drainLeftMs']))
     const note = noteOf(status)
     if (waits.length > 0 || note) progress({ ...latest, waits, note })
   }, WAITS_EVERY_MS)

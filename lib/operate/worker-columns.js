@@ -3,9 +3,11 @@
 /** The columns of a worker's row, in the tables of `recycle status` and of `recycle top`. */
 
 const { figure } = require('../core/sample')
+const { FIGURES } = require('../tables/figures')
 const { formatTime } = require('../core/units')
 const { mib, short } = require('../core/grid')
 const { stateOf } = require('./worker-state.cjs')
+/** @import { Unit } from '../tables/figures' */
 
 const BAR_WIDTH = 10
 const REASON_WIDTH = 'requested'.length // reserved in `top`, so that the table keeps its layout at the first recycle
@@ -19,6 +21,18 @@ const REASON_WIDTH = 'requested'.length // reserved in `top`, so that the table 
  * @property {number} [dispensable] omitted, the lowest first, if the terminal is too narrow
  * @property {Partial<Pick<Column, 'title' | 'cell'>>} [top] in `top`: what differs there; without, it is not there
  */
+
+/** How a figure is shown, by its unit. @type {Record<Unit, (value: any) => string>} */
+const IN_STATUS = {
+  bytes: mib, ms: formatTime, percent, share: share => share.toFixed(2), count: short, total: short
+}
+/** @type {typeof IN_STATUS} */
+const IN_TOP = {
+  ...IN_STATUS,
+  percent: value => percent(value && Math.round(value)),
+  share: share => share.toFixed(2).replace(/^0/, ''),
+  total: briefCount
+}
 
 /** @type {readonly Column[]} */
 const COLUMNS = [
@@ -39,26 +53,7 @@ const COLUMNS = [
   },
   { title: 'memory', left: true, cell: worker => bar(worker) },
   { title: 'MiB', left: true, cell: sizeOf, top: { cell: briefSize } },
-  { title: 'PSS', cell: ({ pssBytes }) => mib(pssBytes), dispensable: 1 },
-  { title: 'USS', cell: ({ ussBytes }) => mib(ussBytes), dispensable: 2 },
-  {
-    title: 'CPU',
-    cell: ({ cpuPercent }) => percent(cpuPercent),
-    top: { cell: ({ cpuPercent }) => percent(cpuPercent && Math.round(cpuPercent)) }
-  },
-  {
-    title: 'ELU',
-    cell: ({ elu }) => elu.toFixed(2),
-    dispensable: 3,
-    top: { cell: ({ elu }) => elu.toFixed(2).replace(/^0/, '') }
-  },
-  { title: 'conns', cell: ({ connections }) => short(connections), top: { title: 'conn' } },
-  { title: 'flight', cell: ({ inFlight }) => short(inFlight), top: { title: 'fly' } },
-  {
-    title: 'requests',
-    cell: ({ requests }) => short(requests),
-    top: { title: 'reqs', cell: ({ requests }) => briefCount(requests) }
-  },
+  ...columnsOf('status', IN_STATUS),
   {
     title: 'recycles',
     left: true,
@@ -70,7 +65,7 @@ const COLUMNS = [
 const TOP_BEFORE = ofTop('slot', 'pid', 'state', 'age', 'MiB')
 /** After it. @type {Column[]} */
 const TOP_AFTER = [
-  ...ofTop('CPU', 'ELU', 'conns', 'flight', 'requests'),
+  ...columnsOf('top', IN_TOP),
   { title: 'rec', cell: ({ recycles }) => short(recycles) },
   {
     title: 'last'.padEnd(REASON_WIDTH),
@@ -78,6 +73,13 @@ const TOP_AFTER = [
     cell: ({ lastReason }) => (lastReason ?? '').replace(/^protocol-error$/, 'protocol')
   }
 ]
+
+/** Columns of figures. @param {'status' | 'top'} table @param {typeof IN_STATUS} say @returns {Column[]} */
+function columnsOf (table, say) {
+  return FIGURES.flatMap(({ name, unit, column: { [table]: title, dispensable } = {} }) => title === undefined
+    ? []
+    : [{ title, dispensable, cell: worker => say[unit](/** @type {Record<string, any>} */ (worker)[name]) }])
+}
 
 /** @param {string[]} titles @returns {Column[]} */
 function ofTop (...titles) {

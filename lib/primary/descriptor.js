@@ -13,6 +13,7 @@
 const fs = require('node:fs')
 const net = require('node:net')
 const tty = require('node:tty')
+const { attempt } = require('../core/attempt')
 
 const ATOMIC_BYTES = 4096 // PIPE_BUF: nothing that another process writes to the pipe comes in between
 const FILE_BYTES = 64 * 1024
@@ -47,11 +48,8 @@ function standard (fd) {
 function reopen (fd) {
   if (process.platform !== 'linux') return null // elsewhere it would be a duplicate
   const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = fs.constants
-  try {
-    return fs.openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY)
-  } catch {
-    return null // it belongs to another user
-  }
+  // Null: it belongs to another user
+  return attempt(() => fs.openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY), null)
 }
 
 /** @param {any} stream a net.Socket @returns {Descriptor} */

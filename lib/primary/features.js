@@ -6,6 +6,7 @@
  */
 
 const { FEATURES } = require('../features')
+const { OF_FEATURES } = require('../tables/figures')
 const { NoOwners } = require('./handoff/no-owners')
 /** @import { PrimaryPart } from '../features/interface' */
 /** @import { Parts } from './parts' */
@@ -45,8 +46,7 @@ class RunningFeatures {
     for (const { name, primary, isOn } of FEATURES) {
       if (primary && isOn(kernel.options)) this.#parts.set(name, primary()(kernel))
     }
-    this.#ofBeat = FEATURES.filter(({ isOn }) => isOn(kernel.options)).flatMap(({ figures = {} }) =>
-      Object.entries(figures).flatMap(([name, { beat }]) => beat ? [name] : []))
+    this.#ofBeat = OF_FEATURES.flatMap(({ name, beat, isOn }) => beat && isOn?.(kernel.options) ? [name] : [])
     for (const name of HEIRS) {
       const part = this.#named(name)
       if (part) kernel.legacy.add(name, part)

@@ -4,6 +4,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { attempt } = require('../core/attempt')
 
 const SAYS_NOTHING = ['index', 'server', 'app', 'main', 'start', 'cluster', 'www', 'cli', 'mod', 'bin', 'run']
 const FOLDERS = ['bin', '.bin', 'dist', 'build', 'lib', 'src', 'node_modules', 'current'] // as little
@@ -32,13 +33,7 @@ function nameInPackage (folder) {
 }
 
 /** @param {string} file @returns {{ name?: unknown }} empty where there is none */
-function readPackage (file) {
-  try {
-    return Object(JSON.parse(fs.readFileSync(file, 'utf8')))
-  } catch {
-    return {}
-  }
-}
+const readPackage = file => attempt(() => Object(JSON.parse(fs.readFileSync(file, 'utf8'))), {})
 
 /** @param {string} text */
 function tidy (text) {

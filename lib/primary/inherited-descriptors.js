@@ -6,27 +6,18 @@
  */
 
 const fs = require('node:fs')
+const { attempt } = require('../core/attempt')
 
 const FIRST = 3 // after stdio
+/** @param {number} fd */
+const isSocket = fd => attempt(() => fs.fstatSync(fd).isSocket(), false) // that of the folder itself
 const INHERITED = new Set(socketsNow())
 
 /** @returns {number[]} to be called before this process opens a socket of its own */
 function socketsNow () {
   const channel = /** @type {any} */ (process.channel)?.fd // to the process that has started this one
-  try {
-    return fs.readdirSync('/dev/fd').map(Number).filter(fd => fd >= FIRST && fd !== channel && isSocket(fd))
-  } catch {
-    return [] // no such folder
-  }
-}
-
-/** @param {number} fd */
-function isSocket (fd) {
-  try {
-    return fs.fstatSync(fd).isSocket()
-  } catch {
-    return false // that of the folder itself
-  }
+  const open = attempt(() => fs.readdirSync('/dev/fd'), []) // none where there is no such folder
+  return open.map(Number).filter(fd => fd >= FIRST && fd !== channel && isSocket(fd))
 }
 
 /** @param {unknown} fd as asked for by a worker @returns {boolean} no descriptor is asked for, or one that may be */

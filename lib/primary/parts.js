@@ -158,35 +158,14 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
     takeover.greet({ ...deps, legacy })
   }
 
+  const own = { onMessage, owners, survivors, legacy, adoption, failures, now, takeover, isSole, features, crashWatch }
+  const steps = { reconciler, reloading, outOfRotation, rotation, children, sampler, ledger, balancer, lifecycle }
   const all = {
     ...deps,
-    onMessage,
-    owners,
-    survivors,
-    legacy,
-    adoption,
-    failures,
-    now,
-    takeover,
-    isSole,
+    ...own,
+    ...steps,
+    ...{ recycler, shutdown, departure, handover, succession, commands },
     leads: () => !isFollower() && !stopping.aborted,
-    reconciler,
-    reloading,
-    outOfRotation,
-    rotation,
-    children,
-    sampler,
-    ledger,
-    balancer,
-    lifecycle,
-    recycler,
-    features,
-    crashWatch,
-    shutdown,
-    departure,
-    handover,
-    succession,
-    commands,
     /** Ends a worker that leaves: its event loop is blocked. @param {WorkerHandle} handle */
     kill (handle) {
       tasks.run('kill', () => kill(handle, 'blocked'))

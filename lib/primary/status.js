@@ -1,15 +1,13 @@
 'use strict'
 
+const { pick } = require('../core/fields')
 const { FEATURES } = require('../features')
+const { OF_FEATURES } = require('../tables/figures')
 /** @import { Options } from '../tables/options' */
 /** @import { OfWorker, Sampled } from '../features' */
 /** @import { Figures } from './measuring/figures' */
 /** @import { RecyclesOfSlot } from './recycling/recycler' */
 /** @import { WorkerFacts, WorkerHandle } from './workers/worker-handle' */
-
-const SAMPLED = /** @type {(keyof Sampled)[]} */ (
-  FEATURES.flatMap(({ figures = {} }) => Object.keys(figures))
-)
 
 /**
  * @param {import('./workers/fleet').Fleet} fleet @param {WeakMap<WorkerHandle, Figures>} figures
@@ -29,22 +27,14 @@ function describeFleet (fleet, figures, options, resting, recycles) {
  * @param {WorkerFacts} facts @param {RecyclesOfSlot} ofSlot
  * @param {Figures | null} figures @param {Options} options @param {boolean} rests
  */
-function describe (
-  {
-    slot, pid, state, generation, app, at, upSince, budget, latest, known, reason, isWaiting, drainsUntil, out,
-    hasClosed
-  }, { recycles, lastReason }, figures, options, rests
-) {
+function describe (facts, ofSlot, figures, options, rests) {
+  const { slot, state, at, upSince, budget, latest, known, reason, isWaiting, drainsUntil, out, hasClosed } = facts
   const { sample = null, lastFull = null } = figures ?? {}
   const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
   /** @type {OfWorker} */
   const ofWorker = Object.assign({}, ...FEATURES.map(({ name, ofWorker }) => ofWorker?.(known[name], options)))
   return {
-    slot,
-    pid,
-    state,
-    generation,
-    app,
+    ...pick(facts, ['slot', 'pid', 'state', 'generation', 'app']),
     ageMs: slot === null || upSince === null ? 0 : at - upSince,
     rssBytes: sample?.rssBytes ?? null,
     pssBytes: lastFull?.pssBytes ?? null,
@@ -59,23 +49,18 @@ function describe (
     rests,
     paused: state === 'ready' ? out?.why ?? (hasClosed ? 'its app has closed its servers' : null) : null,
     cpuPercent: figures?.cpu.percent ?? null,
-    elu: latest.elu,
-    gc: latest.gc,
-    loopLagMs: latest.loopLagMs,
+    ...pick(latest, ['elu', 'gc', 'loopLagMs']),
     ...ofFeatures(sample),
     ...ofWorker,
-    connections: latest.connections,
-    streams: latest.streams,
-    inFlight: latest.inFlight,
-    requests: latest.requests,
-    recycles,
-    lastReason
+    ...pick(latest, ['connections', 'streams', 'inFlight', 'requests']),
+    ...ofSlot
   }
 }
 
 /** @param {import('../core/sample').Sample | null} sample @returns {Required<Sampled>} null where a feature is off */
 function ofFeatures (sample) {
-  return /** @type {any} */ (Object.fromEntries(SAMPLED.map(name => [name, sample?.[name] ?? null])))
+  const figures = /** @type {Record<string, any>} */ (sample ?? {})
+  return /** @type {any} */ (Object.fromEntries(OF_FEATURES.map(({ name }) => [name, figures[name] ?? null])))
 }
 
 module.exports = { describeFleet }

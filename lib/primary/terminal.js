@@ -8,6 +8,7 @@
 
 const fs = require('node:fs')
 const tty = require('node:tty')
+const { attempt } = require('../core/attempt')
 
 class Terminal {
   #had = [0, 1, 2].some(fd => tty.isatty(fd)) && hasTerminal()
@@ -20,12 +21,9 @@ class Terminal {
 
 /** This process has a controlling terminal. */
 function hasTerminal () {
-  try {
-    fs.closeSync(fs.openSync('/dev/tty', fs.constants.O_RDWR | fs.constants.O_NOCTTY))
-    return true
-  } catch {
-    return false // ENXIO: none
-  }
+  const fd = attempt(() => fs.openSync('/dev/tty', fs.constants.O_RDWR | fs.constants.O_NOCTTY), null) // ENXIO: none
+  if (fd !== null) fs.closeSync(fd)
+  return fd !== null
 }
 
 module.exports = { Terminal }

@@ -14,7 +14,7 @@
  * @property {number | null} maxAgeMs
  */
 
-const { FEATURES } = require('../features')
+const { OF_FEATURES } = require('./figures')
 const { lowered } = require('../core/limit')
 const { budgetFor } = require('../core/container-budget')
 const { BOOTING } = require('../core/memory-room')
@@ -41,7 +41,7 @@ function drawBudget (options, workers, random) {
     samples: options.samples,
     maxRequests: lower(options.maxRequests),
     maxAgeMs: lower(options.maxAgeMs),
-    ...Object.fromEntries(FEATURES.flatMap(({ limit, isOn }) => limit && isOn(options)
+    ...Object.fromEntries(OF_FEATURES.flatMap(({ limit, isOn }) => limit && isOn?.(options)
       ? [[limit.budget, limit.most ? limit.most(options) : lower(/** @type {any} */ (options)[limit.budget])]]
       : []))
   })

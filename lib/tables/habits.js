@@ -6,6 +6,7 @@
  */
 
 const { FEATURES, SUCCESSION } = require('../features')
+const { byWord } = require('../core/fields')
 const { nearest } = require('../core/did-you-mean')
 const { OPTIONS } = require('./options')
 
@@ -14,78 +15,10 @@ const SYNONYMS = Object.freeze({ start: [], list: ['ls'] })
 
 const OUTPUT = "what the workers print is recycle's own output, which recycle logs follows where it goes to a file " +
   "or to systemd's journal; recycle tail prints the events of a fleet"
-const SYSTEMD = 'systemd or a container starts recycle at boot: recycle unit --write /etc/systemd/system <app> ' +
-  "writes the service, with --from ecosystem.config.js in place of <app> one for each app of pm2's"
 const RELOAD = 'recycle reload replaces every worker by one that runs the code on disk, and drops nothing'
 const ENVIRONMENT = 'the workers have the environment in which recycle is started'
-const SET = 'options are flags of recycle, its environment, or recycle.config.js'
-const PACKAGES = 'recycle has no modules; npm installs packages'
-const ITSELF = 'recycle runs the app itself: write recycle <file>, with Node.js flags as --node-option <flag>'
-
-/** @type {Readonly<Record<string, string>>} */
-const COMMANDS = Object.freeze({
-  restart: RELOAD,
-  gracefulReload: RELOAD,
-  startOrReload: RELOAD,
-  startOrRestart: RELOAD,
-  log: OUTPUT,
-  monit: 'recycle top shows the fleet live',
-  dash: 'recycle top shows the fleet live',
-  plus: '--admin <port> serves metrics and a live page',
-  kill: 'recycle stop ends a fleet, recycle stop --now cuts what is in flight',
-  delete: 'recycle stop ends a fleet, and nothing of it is kept',
-  del: 'recycle stop ends a fleet, and nothing of it is kept',
-  stopall: 'recycle stop ends a fleet; recycle ls lists those that run',
-  restartall: 'recycle reload replaces every worker of a fleet',
-  describe: 'recycle status --json has all that is known of a fleet',
-  show: 'recycle status --json has all that is known of a fleet',
-  info: 'recycle status --json has all that is known of a fleet',
-  ps: 'recycle ls lists the fleets that run, recycle status the workers of one',
-  jlist: 'recycle ls --json lists the fleets, recycle status --json the workers of one',
-  prettylist: 'recycle ls --json lists the fleets, recycle status --json the workers of one',
-  save: SYSTEMD,
-  startup: SYSTEMD,
-  unstartup: SYSTEMD,
-  resurrect: SYSTEMD,
-  flush: OUTPUT,
-  reloadLogs: 'the journal is reopened by itself when it is rotated',
-  init: 'recycle needs no config file; recycle.config.js, one for each app, exports an object with keys such as app, ' +
-    'workers and maxRss',
-  ecosystem: 'recycle needs no config file; recycle.config.js, one for each app, exports an object with keys such ' +
-    'as app, workers and maxRss',
-  env: `${ENVIRONMENT}; recycle --print-config shows the options and their origins`,
-  update: `npm installs another version of recycle, and ${SUCCESSION.command} has a running fleet go over to it`,
-  reset: 'what is counted is counted from the start of a fleet',
-  serve: 'recycle runs Node.js apps, and serves no files itself: write recycle <file>',
-  web: '--admin <port> serves metrics and a live page',
-  deploy: 'another program brings the code to the machine; recycle reload then runs what is on disk',
-  install: PACKAGES,
-  uninstall: PACKAGES,
-  set: SET,
-  get: SET,
-  conf: SET,
-  attach: OUTPUT,
-  ping: 'recycle ls lists the fleets that run',
-  pid: 'recycle ls has the pids of the fleets, recycle status those of the workers',
-  id: 'recycle ls has the names and pids of the fleets',
-  sendSignal: "recycle signal <signal> has the app's own listeners called, in every worker; " +
-    'kill -<signal> <pid> sends one to recycle itself, whose pid recycle ls has',
-  phased: 'recycle reload replaces one worker after the other',
-  node: ITSELF,
-  nodemon: ITSELF,
-  tsx: 'recycle --node-option=--import=tsx <file> runs TypeScript by tsx',
-  'ts-node': 'recycle --node-option=--import=tsx <file> runs TypeScript by tsx',
-  npm: 'recycle runs a file: write that of the start script in package.json, or recycle alone in its folder',
-  yarn: 'recycle runs a file: write that of the start script in package.json, or recycle alone in its folder',
-  pnpm: 'recycle runs a file: write that of the start script in package.json, or recycle alone in its folder',
-  npx: ITSELF
-})
-
 const WATCH = 'recycle does not watch files; node --watch <file> does, for development'
 const FOREGROUND = 'recycle runs in the foreground, for systemd or a container to supervise'
-const LISTEN = 'the app itself says where it listens, by server.listen() and its own variables such as PORT'
-const FORCE = 'each recycle <app> is a fleet of its own, and --name tells two of one app apart; ' +
-  'recycle stop --now cuts what is in flight'
 const BACKOFF = 'a worker that dies is replaced at once, and ever more slowly when it dies again and again'
 
 /**
@@ -94,90 +27,105 @@ const BACKOFF = 'a worker that dies is replaced at once, and ever more slowly wh
  * @property {(value: string) => string[]} [ours] the same in our flags; only for flags that no app is likely to have
  */
 
-/** Of pm2 and forever. @type {Readonly<Record<string, Flag>>} */
-const OF_STARTERS = Object.freeze({
-  '--instances': { answer: 'write --workers <n> (-w)', ours: value => ['--workers', value === 'max' ? 'auto' : value] },
-  '--max-memory-restart': { answer: 'write --max-rss <size> (-m)', ours: value => ['--max-rss', value] },
-  '--wait-ready': { answer: 'write --ready-on message', ours: () => ['--ready-on', 'message'] },
-  '--listen-timeout': { answer: 'write --ready-timeout <time>' },
-  '--node-args': { answer: 'write --node-option <flag>, once for each' },
-  '--interpreter-args': { answer: 'write --node-option <flag>, once for each' },
-  '--interpreter': { answer: 'the Node.js that runs recycle runs the app' },
-  '--exec-mode': { answer: 'workers always share their ports, as in pm2\'s cluster mode' },
-  '-x': { answer: 'workers always share their ports, as in pm2\'s cluster mode' },
-  '-n': { answer: 'write --name <name>' },
-  '--watch': { answer: WATCH },
-  '--ignore-watch': { answer: WATCH },
-  '--ext': { answer: WATCH },
-  '--cron': { answer: '--max-age <time> replaces each worker when it has served for so long' },
-  '--cron-restart': { answer: '--max-age <time> replaces each worker when it has served for so long' },
-  '--env': { answer: ENVIRONMENT },
-  '--update-env': {
-    answer: 'the workers have the environment in which recycle was started; start it anew for another one'
-  },
-  '-o': { answer: OUTPUT },
-  '--error': { answer: OUTPUT },
-  '-e': { answer: OUTPUT },
-  '--merge-logs': { answer: OUTPUT },
-  '--access-logfile': { answer: OUTPUT },
-  '--no-daemon': { answer: FOREGROUND },
-  '--daemon': { answer: FOREGROUND },
-  '-d': { answer: FOREGROUND },
-  '-D': { answer: FOREGROUND },
-  '--pid': { answer: `${FOREGROUND}; recycle ls has the pid` },
-  '--pidfile': { answer: `${FOREGROUND}; recycle ls has the pid` },
-  '--restart-delay': { answer: BACKOFF },
-  '--exp-backoff-restart-delay': { answer: BACKOFF },
-  '--max-restarts': { answer: BACKOFF },
-  '--min-uptime': { answer: BACKOFF },
-  '--minUptime': { answer: BACKOFF },
-  '--spinSleepTime': { answer: BACKOFF },
-  '--force': { answer: FORCE },
-  '-f': { answer: FORCE }
-})
+/** @type {Readonly<Record<string, string>>} */
+const COMMANDS = byWord([
+  ['restart gracefulReload startOrReload startOrRestart', RELOAD],
+  ['log flush attach', OUTPUT],
+  ['monit dash', 'recycle top shows the fleet live'],
+  ['plus web', '--admin <port> serves metrics and a live page'],
+  ['kill', 'recycle stop ends a fleet, recycle stop --now cuts what is in flight'],
+  ['delete del', 'recycle stop ends a fleet, and nothing of it is kept'],
+  ['stopall', 'recycle stop ends a fleet; recycle ls lists those that run'],
+  ['restartall', 'recycle reload replaces every worker of a fleet'],
+  ['describe show info', 'recycle status --json has all that is known of a fleet'],
+  ['ps', 'recycle ls lists the fleets that run, recycle status the workers of one'],
+  ['jlist prettylist', 'recycle ls --json lists the fleets, recycle status --json the workers of one'],
+  ['save startup unstartup resurrect', 'systemd or a container starts recycle at boot: ' +
+    'recycle unit --write /etc/systemd/system <app> ' +
+    "writes the service, with --from ecosystem.config.js in place of <app> one for each app of pm2's"],
+  ['reloadLogs', 'the journal is reopened by itself when it is rotated'],
+  ['init ecosystem', 'recycle needs no config file; recycle.config.js, one for each app, exports an object ' +
+    'with keys such as app, workers and maxRss'],
+  ['env', `${ENVIRONMENT}; recycle --print-config shows the options and their origins`],
+  ['update', `npm installs another version of recycle, and ${SUCCESSION.command} has a running fleet go over to it`],
+  ['reset', 'what is counted is counted from the start of a fleet'],
+  ['serve', 'recycle runs Node.js apps, and serves no files itself: write recycle <file>'],
+  ['deploy', 'another program brings the code to the machine; recycle reload then runs what is on disk'],
+  ['install uninstall', 'recycle has no modules; npm installs packages'],
+  ['set get conf', 'options are flags of recycle, its environment, or recycle.config.js'],
+  ['ping', 'recycle ls lists the fleets that run'],
+  ['pid', 'recycle ls has the pids of the fleets, recycle status those of the workers'],
+  ['id', 'recycle ls has the names and pids of the fleets'],
+  ['sendSignal', "recycle signal <signal> has the app's own listeners called, in every worker; " +
+    'kill -<signal> <pid> sends one to recycle itself, whose pid recycle ls has'],
+  ['phased', 'recycle reload replaces one worker after the other'],
+  ['node nodemon npx',
+    'recycle runs the app itself: write recycle <file>, with Node.js flags as --node-option <flag>'],
+  ['tsx ts-node', 'recycle --node-option=--import=tsx <file> runs TypeScript by tsx'],
+  ['npm yarn pnpm',
+    'recycle runs a file: write that of the start script in package.json, or recycle alone in its folder']
+])
 
-/** @type {Readonly<Record<string, Flag>>} */
-const OF_FEATURES = Object.assign({}, ...FEATURES.map(({ habits }) => habits))
+/** Of pm2 and forever. @type {Readonly<Record<string, Flag>>} */
+const OF_STARTERS = byWord(/** @type {[string, Flag][]} */ ([
+  ['--instances',
+    { answer: 'write --workers <n> (-w)', ours: value => ['--workers', value === 'max' ? 'auto' : value] }],
+  ['--max-memory-restart', { answer: 'write --max-rss <size> (-m)', ours: value => ['--max-rss', value] }],
+  ['--wait-ready', { answer: 'write --ready-on message', ours: () => ['--ready-on', 'message'] }],
+  ['--listen-timeout', { answer: 'write --ready-timeout <time>' }],
+  ['--node-args --interpreter-args', { answer: 'write --node-option <flag>, once for each' }],
+  ['--interpreter', { answer: 'the Node.js that runs recycle runs the app' }],
+  ['--exec-mode -x', { answer: 'workers always share their ports, as in pm2\'s cluster mode' }],
+  ['-n', { answer: 'write --name <name>' }],
+  ['--watch --ignore-watch --ext', { answer: WATCH }],
+  ['--cron --cron-restart', { answer: '--max-age <time> replaces each worker when it has served for so long' }],
+  ['--env', { answer: ENVIRONMENT }],
+  ['--update-env',
+    { answer: 'the workers have the environment in which recycle was started; start it anew for another one' }],
+  ['-o --error -e --merge-logs --access-logfile', { answer: OUTPUT }],
+  ['--no-daemon --daemon -d -D', { answer: FOREGROUND }],
+  ['--pid --pidfile', { answer: `${FOREGROUND}; recycle ls has the pid` }],
+  ['--restart-delay --exp-backoff-restart-delay --max-restarts --min-uptime --minUptime --spinSleepTime',
+    { answer: BACKOFF }],
+  ['--force -f', {
+    answer: 'each recycle <app> is a fleet of its own, and --name tells two of one app apart; ' +
+      'recycle stop --now cuts what is in flight'
+  }]
+]))
 
 /** @type {Readonly<Record<string, Flag>>} */
 const FLAGS = Object.freeze({
   ...OF_STARTERS,
-  '-v': { answer: 'write --version (-V)' },
-  '--lines': { answer: 'recycle logs and recycle tail have -n <n>' },
-  '--bind': { answer: LISTEN },
-  '-b': { answer: LISTEN },
-  '--port': { answer: LISTEN },
-  '-p': { answer: LISTEN },
-  '--graceful-timeout': {
-    answer: 'write --drain-timeout <time>',
-    ours: value => ['--drain-timeout', /^\d+$/.test(value) ? `${value}s` : value]
-  },
-  '--max-requests-jitter': {
-    answer: 'write --jitter <percent>, which is of every budget', ours: _ => ['--jitter', '10']
-  },
-  ...OF_FEATURES,
-  '--threads': { answer: 'a worker has one thread, its event loop; write --workers <n>' },
-  '--worker-class': { answer: 'a worker is a Node.js process' },
-  '-k': { answer: 'a worker is a Node.js process' },
-  '--worker-connections': { answer: 'a worker accepts as many connections as it has file descriptors for' },
-  '--reload': { answer: WATCH },
-  '-c': { answer: 'write --config <file>' },
-  '-C': { answer: 'write --config <file>' }
+  ...byWord(/** @type {[string, Flag][]} */ ([
+    ['-v', { answer: 'write --version (-V)' }],
+    ['--lines', { answer: 'recycle logs and recycle tail have -n <n>' }],
+    ['--bind -b --port -p',
+      { answer: 'the app itself says where it listens, by server.listen() and its own variables such as PORT' }],
+    ['--graceful-timeout', {
+      answer: 'write --drain-timeout <time>',
+      ours: value => ['--drain-timeout', /^\d+$/.test(value) ? `${value}s` : value]
+    }],
+    ['--max-requests-jitter',
+      { answer: 'write --jitter <percent>, which is of every budget', ours: _ => ['--jitter', '10'] }],
+    ['--threads', { answer: 'a worker has one thread, its event loop; write --workers <n>' }],
+    ['--worker-class -k', { answer: 'a worker is a Node.js process' }],
+    ['--worker-connections', { answer: 'a worker accepts as many connections as it has file descriptors for' }],
+    ['--reload', { answer: WATCH }],
+    ['-c -C', { answer: 'write --config <file>' }]
+  ])),
+  ...Object.assign({}, ...FEATURES.map(({ habits }) => habits))
 })
 
 /** Keys of other config files that are no flags too. @type {Readonly<Record<string, string>>} */
-const KEYS = Object.freeze({
-  env: ENVIRONMENT,
-  script: 'write app',
-  cwd: 'the workers run in the folder in which recycle is started',
-  autorestart: BACKOFF,
-  kill_timeout: 'write killTimeout, with its unit',
-  out_file: OUTPUT,
-  error_file: OUTPUT,
-  log_file: OUTPUT,
-  increment_var: 'RECYCLE_SLOT is the number of a worker',
-  instance_var: 'RECYCLE_SLOT is the number of a worker'
-})
+const KEYS = byWord([
+  ['env', ENVIRONMENT],
+  ['script', 'write app'],
+  ['cwd', 'the workers run in the folder in which recycle is started'],
+  ['autorestart', BACKOFF],
+  ['kill_timeout', 'write killTimeout, with its unit'],
+  ['out_file error_file log_file', OUTPUT],
+  ['increment_var instance_var', 'RECYCLE_SLOT is the number of a worker']
+])
 
 /**
  * To the sentence on an unknown key of a config file or of the library.

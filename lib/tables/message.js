@@ -7,7 +7,7 @@
  * An app shares its process with our end of the channel, and may send what it likes. So the primary checks each message
  * against its shape at the door: past the dispatcher, every field is what this table says.
  *
- * @typedef {typeof NO_BEAT & Record<string, any>} Beat with what features add by their `beat`
+ * @typedef {typeof import('./figures').NO_BEAT & Record<string, any>} Beat with what features add by their `beat`
  *
  * @typedef {object} ParcelFields a connection on its way; see lib/worker/connections/parcel.js
  * @property {string} key the server that it belongs to
@@ -39,9 +39,9 @@
  */
 
 const { FEATURES, beatOf } = require('../features')
+const { OF_BEAT, OF_FEATURES } = require('./figures')
 const { ACCOUNT } = require('../core/account')
 const { LONGEST_ERROR, LONGEST_WISH, MOST_REQUESTS } = require('../core/envelope')
-const { GC, NO_DELAYS } = require('../core/gc-pauses')
 const { LONGEST_PREFACE } = require('../core/proxy-protocol')
 const { LONGEST_REQUEST } = require('../core/request-name')
 const shapes = require('../core/shape')
@@ -123,29 +123,13 @@ const ofConnections = (kind, record) => ({
 // net's server data: https servers alone have any
 const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) })
 
-/** The latest heartbeat of a worker that has sent none yet. */
-const NO_BEAT = {
-  requests: 0, // begun since the start
-  inFlight: 0,
-  connections: 0, // with those in the inbox
-  lasting: 0, // how many of them have lasted for a second, or come from a sibling
-  streams: 0, // how many last as long as the app wants: upgraded, raw, or streams of events
-  elu: 0, // event-loop utilisation since the last beat, 0 to 1
-  cpuUs: 0, // CPU time of all its threads since its start
-  movable: 0, // of the utilisation, by the requests of connections that can move
-  ...NO_DELAYS,
-  inspectorPort: /** @type {number | null} */ (null), // an inspector is open there
-  flexible: true, // each of its connections can move to a sibling, and it has room for more
-  ceiling: /** @type {number | null} */ (null) // connections that it has descriptors for; null: not known
-}
-
-function beatOfFeatures () {
-  const figures = FEATURES.flatMap(({ figures = {} }) => Object.entries(figures))
-  const fields = Object.assign(
-    Object.fromEntries(figures.flatMap(([name, { beat }]) => beat ? [[name, beat(shapes)]] : [])),
-    beatOf(shapes)
-  )
-  return Object.fromEntries(Object.entries(fields).map(([name, shape]) => [name, optional(shape)]))
+/** Fields of the heartbeat, of which a worker sends those of features that are on. */
+const beat = {
+  ...Object.fromEntries(Object.entries(OF_BEAT).map(([name, { shape }]) => [name, shape])),
+  ...Object.fromEntries([
+    ...OF_FEATURES.flatMap(({ name, beat }) => beat ? [{ name, shape: beat(shapes) }] : []),
+    ...Object.entries(beatOf(shapes)).map(([name, shape]) => ({ name, shape }))
+  ].map(({ name, shape }) => [name, optional(shape)]))
 }
 
 /** worker → primary @type {Readonly<Record<string, Kind>>} */
@@ -158,11 +142,7 @@ const FROM_WORKER = Object.freeze({
   listening: kind('a server listens; `missing`: why its connections cannot move, or null',
     { key: name, missing: orNull(why) }),
   unlisten: kind('the app has closed that server', { key: name }),
-  beat: kind('the heartbeat, pushed and never asked for', {
-    requests: count, inFlight: count, connections: count, lasting: count, streams: count, elu: ratio, cpuUs: count,
-    movable: ratio, gc: GC, loopLagMs: duration, inspectorPort: orNull(count), flexible: flag, ceiling: orNull(count),
-    ...beatOfFeatures()
-  }),
+  beat: kind('the heartbeat, pushed and never asked for', beat),
   exception: kind('before it serves: an exception that its app has not caught', { error: text(LONGEST_ERROR) }),
   threw: kind('what the app has thrown where it was called by this package; the first few',
     { where: text(100), error: text(LONGEST_ERROR) }),
@@ -271,4 +251,4 @@ function isStream (handle) {
     typeof handle.close === 'function'
 }
 
-module.exports = { NO_BEAT, LONGEST_KEPT, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }
+module.exports = { LONGEST_KEPT, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }

@@ -29,9 +29,10 @@
  *   with these samples is to be replaced
  */
 
-const { FEATURES, REQUESTS } = require('../features')
+const { REQUESTS } = require('../features')
 const { mostOf } = require('../core/limit')
 const { figure } = require('../core/sample')
+const { OF_FEATURES } = require('./figures')
 /** @import { Budget } from './budget' */
 /** @import { Sample } from '../core/sample' */
 
@@ -52,7 +53,7 @@ const ROWS = Object.freeze([
     isDue: (_, { maxAgeMs }, { ageMs }) => maxAgeMs !== null && ageMs >= maxAgeMs,
     sentence: ({ ageMs }, { time }) => `${time(ageMs)} in service`
   },
-  ...FEATURES.flatMap(({ limit }) => limit ? [ofLimit(limit)] : []),
+  ...OF_FEATURES.flatMap(({ name, limit }) => limit ? [ofLimit(name, limit)] : []),
   ...REQUESTS,
   { reason: 'requested', backoff: 'soon', isCommand: true },
   { reason: 'adopted', backoff: 'start', sentence: () => 'what the supervisor that has died knew of it is lost' },
@@ -83,8 +84,8 @@ function ofBudget (reason, over, isDue) {
   return { reason, backoff: 'fresh', over, isOfMemory: true, isDue, sentence }
 }
 
-/** @param {import('../features').Limit} limit @returns {Row} */
-function ofLimit ({ budget: called, figure, whole, most: ownMost, isOverBy, ...row }) {
+/** @param {string} figure @param {import('../features').Limit} limit @returns {Row} */
+function ofLimit (figure, { budget: called, whole, most: ownMost, isOverBy, ...row }) {
   /** @type {(sample: Record<string, any>, budget: Record<string, any>) => Judged} */
   const of = (sample, budget) => {
     const most = mostOf(budget[called] ?? null, whole === undefined ? null : sample[whole])

@@ -4,28 +4,12 @@
  * The functions behind `require('recycle-supervisor/worker')`. The app may load another copy of this package than the
  * one that supervises it, so the functions are registered on `process` under a global symbol.
  *
- * @typedef {object} Api
- * @property {(version: string) => void} loaded a copy of this package by the app
- * @property {(reason?: string) => void} requestRecycle
- * @property {(reason?: string) => void} pause
- * @property {() => void} resume
- * @property {(socket: Socket) => void} pin
- * @property {(response: import('node:http').ServerResponse) => void} replayable
- * @property {(fn: (about: { reason: string, deadlineMs: number, handoff: boolean }) => unknown) => void} onDrain
- * @property {(fn: (about: { slot: number }) => void) => void} onServe
- * @property {(session: string) => Promise<void>} [own]
- * @property {(session: string, value: unknown) => void} [transfer]
- * @property {(fn: (session: string, value: any) => void) => void} [onTransfer]
- * @property {(fn: (about: { slot: number }) => unknown) => void} [onLease]
- * @property {(registry: any) => void} [exposeMetrics]
- * @property {(socket: Socket, kind: string, give: () => { state?: unknown, unread?: Buffer, onLeave?: () => void } |
- *   null, how?: { rebalance?: boolean }) => void} [movable]
- * @property {(kind: string, fn: (socket: Socket, state: any, unread: Buffer) => void) => void} [onMoved]
- * @property {(server: any, how: import('./web-sockets').How) => void} webSockets
- * @property {(io: any, how?: { rebalance?: boolean }) => void} socketIO
- * @property {(fn: () => unknown) => void} [onFork] where workers are copies
- * @property {(fn: () => unknown) => void} [warm] where they are
+ * @typedef {typeof import('./index')} Functions
+ * @typedef {Partial<Functions> & Pick<Functions, 'requestRecycle' | 'pause' | 'resume' | 'pin' | 'replayable'
+ *   | 'onDrain' | 'onServe' | 'webSockets' | 'socketIO'> & { loaded: (version: string) => void }} Api the others are
+ *   those of features; `loaded`: a copy of this package by the app
  */
+
 const { version } = require('../../package.json')
 const { LONGEST_WISH } = require('../core/envelope')
 const { callApp, tellApp } = require('./call-app')
@@ -97,7 +81,7 @@ function offerApi (tracker, ofFeatures) {
     },
     onDrain: fn =>
       hear('recycle:drain', about => { draining.push(Promise.resolve(callApp('onDrain', () => fn(about)))) }),
-    webSockets: (server, how) => require('./web-sockets').moveWebSockets(server, how, current),
+    webSockets: (server, how = {}) => require('./web-sockets').moveWebSockets(server, how, current),
     socketIO: (io, how = {}) => require('./socket-io').moveSocketIo(io, how, current),
     onServe: fn => {
       const serve = (/** @type {{ slot: number }} */ about) => { callApp('onServe', () => fn(about)) }

@@ -83,15 +83,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   tellRequestsInFlight({ channel, tracker })
   const pauses = new GcPauses(work => tracker.once('request', work))
   const kernel = {
-    channel,
-    tracker,
-    state,
-    acceptors,
-    admission,
-    inbox,
-    handoff,
-    sender,
-    emptying,
+    ...{ channel, tracker, state, acceptors, admission, inbox, handoff, sender, emptying },
     beatMs: settings.beatMs,
     onCollected: pauses.onCollected.bind(pauses),
     onDrain: api.onDrain,

@@ -18,6 +18,7 @@ const fs = require('node:fs')
 const net = require('node:net')
 const { performance } = require('node:perf_hooks')
 const { clearTimeout, setTimeout } = require('node:timers')
+const { attempt } = require('../core/attempt')
 const { version } = require('../../package.json')
 const { OF_ORPHANS, VERSION, familyOf, lockName, socketName } = require('../core/orphan')
 const { loadAddon } = require('../native/addon')
@@ -131,11 +132,11 @@ class Orphan {
     }
     const until = performance.now() + ORDER_MS
     const receive = () => {
-      const message = this.#since === null || performance.now() > until ? null : orNull(() => addon.receive(fd))
+      const message = this.#since === null || performance.now() > until ? null : attempt(() => addon.receive(fd), null)
       if (message === undefined) return this.#after(RECEIVE_MS, receive)
       socket.destroy()
       if (message === null) return
-      const { adopt, leave } = orNull(() => JSON.parse(message.text)) ?? {}
+      const { adopt, leave } = attempt(() => JSON.parse(message.text), null) ?? {}
       if (adopt !== undefined && message.descriptors.length === 1) this.#goOn(adopt, message.descriptors[0])
       else if (leave) this.#leave('replaced')
     }
@@ -229,17 +230,8 @@ function append (file, line) {
 
 /** @param {number} pid @returns {boolean} it runs: a process that ends closes its channels before it is gone */
 function isAlive (pid) {
-  const text = orNull(() => fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  const text = attempt(() => fs.readFileSync(`/proc/${pid}/stat`, 'latin1'), null)
   return text !== null && !['Z', 'X'].includes(statFields(text)[0])
-}
-
-/** @template T @param {() => T} get @returns {T | null} null: it throws */
-function orNull (get) {
-  try {
-    return get()
-  } catch {
-    return null
-  }
 }
 
 module.exports = { Orphan, isAlive }

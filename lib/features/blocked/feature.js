@@ -69,9 +69,7 @@ module.exports = Object.freeze({
       `${line.by === 'signal' ? 'stopped (SIGSTOP)' : 'held by a debugger'} for ${time(line.forMs)}: ` +
       `its clients wait, and it is not replaced for that; kill -CONT ${line.pid}, or recycle recycle ${line.slot}`
   },
-  settings: () => ({
-    mostFrames: MOST_FRAMES, longestFrame: LONGEST_FRAME, mostRequests: MOST_REQUESTS, longest: LONGEST
-  }),
+  settings: () => ({ mostFrames: MOST_FRAMES, longestFrame: LONGEST_FRAME, mostRequests: MOST_REQUESTS }),
   primary: () => kernel => new (require('./primary').BlockedLoops)(kernel),
   worker: () => require('./worker').tellWhereBlocked,
   ofWorker: known => ({ blockedMs: known?.forMs ?? 0 }),

@@ -8,6 +8,7 @@
 
 const fs = require('node:fs')
 const { setTimeout: delay } = require('node:timers/promises')
+const { attempt } = require('../../core/attempt')
 const { every } = require('../../native/every')
 const { loadInterrupt } = require('./interrupt')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
@@ -230,12 +231,6 @@ function stoppedBy (pid, read = statusOf) {
 }
 
 /** @param {number} pid @returns {string} empty where it is not told */
-function statusOf (pid) {
-  try {
-    return fs.readFileSync(`/proc/${pid}/status`, 'latin1')
-  } catch {
-    return ''
-  }
-}
+const statusOf = pid => attempt(() => fs.readFileSync(`/proc/${pid}/status`, 'latin1'), '')
 
 module.exports = { BlockedLoops, Silence, stoppedBy }

@@ -57,11 +57,7 @@ function linesOf ({ places }, { paint, width }) {
     short(count), `${short(Math.round(longestMs / 100) / 10)} s`, clip(escapeControls(request ?? '–'), 20),
     clip(escapeControls(place ?? 'not known'), Math.max(10, width - 40))
   ])
-  const columns = [
-    { title: 'count' }, { title: 'longest' }, { title: 'request', left: true },
-    { title: 'event loop blocked at', left: true }
-  ]
-  const [heading, ...lines] = layOut(columns, rows, width)
+  const [heading, ...lines] = layOut(['count', 'longest', 'request<', 'event loop blocked at<'], rows, width)
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]
 }
 

@@ -7,8 +7,8 @@
  */
 
 const { constants: { signals } } = require('node:os')
+const { countRequests, requestName } = require('../../core/request-name')
 const { loadInterrupt } = require('./interrupt')
-/** @import { Exchange } from '../../worker/connections/connection' */
 
 const { captureStackTrace } = Error // the app may replace it
 
@@ -16,10 +16,8 @@ const { captureStackTrace } = Error // the app may replace it
  * @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings
  * @returns {import('../interface').WorkerPart}
  */
-function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests, longest }) {
+function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests }) {
   const { channel, tracker } = kernel
-  const nameOf = (/** @type {Exchange} */ { head: { method, url } }) =>
-    `${method} ${url.split('?', 1)[0]}`.slice(0, longest)
   let isTelling = false
   const tell = () => {
     if (isTelling) return // asked again within this
@@ -36,10 +34,10 @@ function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests, lon
     const current = own !== null && exchanges.includes(own) ? own : exchanges.length === 1 ? exchanges[0] : null
     channel.sendAside('where', {
       stack: stackOf(tell, mostFrames).map(frame => frame.slice(0, longestFrame)),
-      request: current && nameOf(current),
+      request: current && requestName(current.head),
       serial: [...tracker.connections].find(({ exchanges }) =>
         current && exchanges.includes(current))?.copy?.serial ?? null,
-      requests: countLatest(exchanges.sort((a, b) => b.since - a.since).map(nameOf), mostRequests)
+      requests: countRequests(exchanges.sort((a, b) => b.since - a.since).map(({ head }) => head), mostRequests)
     })
   }
   loadInterrupt().addon?.onSignal(signals.SIGURG, tell)
@@ -66,12 +64,4 @@ function stackOf (below, most) {
   }
 }
 
-/** @param {string[]} names @param {number} most @returns {{ request: string, count: number }[]} */
-function countLatest (names, most) {
-  /** @type {Map<string, number>} */
-  const counts = new Map()
-  for (const name of names) if (counts.has(name) || counts.size < most) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return [...counts].map(([request, count]) => ({ request, count }))
-}
-
-module.exports = { tellWhereBlocked, stackOf, countLatest }
+module.exports = { tellWhereBlocked, stackOf }

@@ -31,6 +31,7 @@
  * @typedef {{ requests: number, busyMs: number } & OfKinds} Block what a worker has counted in one stretch of time
  */
 
+const { addUp } = require('../../core/fields')
 const { addGroup, noSums, poolSums, sumsSince } = require('./sums')
 const { addTime, poolTimes } = require('./times')
 /** @import { Sums } from './sums' */
@@ -136,9 +137,7 @@ function poolCounts (all) {
     for (const key of /** @type {const} */ (['requests', 'connections', 'squares', 'busyMs'])) {
       pooled[key] += counts[key]
     }
-    for (const key of /** @type {const} */ (['of', 'ofSquares', 'ofProducts'])) {
-      for (const kind of KINDS) pooled[key][kind] += counts[key][kind]
-    }
+    for (const key of /** @type {const} */ (['of', 'ofSquares', 'ofProducts'])) addUp(pooled[key], counts[key])
   }
   pooled.times = poolTimes(all.map(({ times }) => times))
   const { last = null, lastSweep = null } = all.at(-1)?.memory ?? {}

@@ -2,6 +2,7 @@
 
 /** In the primary: has new code tried in a few workers, and decides by the comparison whether the others run it too. */
 
+const { addUp } = require('../../core/fields')
 const { RecycleError } = require('../../core/errors')
 const { formatTime } = require('../../core/units')
 const { Bake } = require('./bake')
@@ -221,12 +222,7 @@ class Services {
   /** @param {(generation: number) => boolean} isOf @returns {Service} */
   sum (isOf) {
     const sum = { ms: 0, crashes: 0, exceptions: 0 }
-    for (const [generation, { ms, crashes, exceptions }] of this.#of) {
-      if (!isOf(generation)) continue
-      sum.ms += ms
-      sum.crashes += crashes
-      sum.exceptions += exceptions
-    }
+    for (const [generation, service] of this.#of) if (isOf(generation)) addUp(sum, service)
     for (const handle of this.workers) if (isOf(handle.generation)) sum.ms += this.#msOf(handle)
     return sum
   }

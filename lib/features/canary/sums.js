@@ -14,6 +14,8 @@
  * @property {number} kn Σk·n
  */
 
+const { addUp } = require('../../core/fields')
+
 /** @returns {Sums} */
 function noSums () {
   return { groups: 0, n: 0, nn: 0, k: 0, kk: 0, kn: 0 }
@@ -32,7 +34,7 @@ function addGroup (sums, k, n) {
 /** @param {readonly Sums[]} all @returns {Sums} */
 function poolSums (all) {
   const pooled = noSums()
-  for (const sums of all) for (const key of KEYS) pooled[key] += sums[key]
+  for (const sums of all) addUp(pooled, sums)
   return pooled
 }
 

@@ -2,6 +2,7 @@
 
 /** Workers over time beside the load, of a fleet with `--workers <min>..<max>`. */
 
+const { addUp } = require('../../core/fields')
 const { escapeControls } = require('../../core/escape-controls')
 const { clip, orDash, wrap } = require('../../core/grid')
 const { count, formatTime } = require('../../core/units')
@@ -44,13 +45,7 @@ class Scaling {
     widthMs: WIDTH_MS,
     capacity: () => MOST_CELLS,
     empty: () => ({ looks: 0, wanted: 0, ready: 0, busy: 0, requestsPerSecond: 0 }),
-    merge (into, other) {
-      into.looks += other.looks
-      into.wanted += other.wanted
-      into.ready += other.ready
-      into.busy += other.busy
-      into.requestsPerSecond += other.requestsPerSecond
-    }
+    merge: addUp
   })
 
   /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
@@ -85,13 +80,9 @@ class Scaling {
    *   since the epoch
    */
   series () {
-    return this.#timeline.list().map(({ t, cell: { looks, wanted, ready, busy, requestsPerSecond } }) =>
-      ({
-        t,
-        wanted: wanted / looks,
-        ready: ready / looks,
-        busy: busy / looks,
-        requestsPerSecond: requestsPerSecond / looks
+    return this.#timeline.list().map(({ t, cell: { looks, ...sums } }) =>
+      /** @type {any} */ ({
+        t, ...Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum / looks]))
       }))
   }
 
@@ -108,12 +99,7 @@ class Scaling {
     const tookMs = t - (this.#lookedAt ?? t)
     this.#lookedAt = t
     if (busy > HIGH * serving && tookMs > 0 && tookMs <= LONGEST_LOOK_MS) this.#overTargetMs += tookMs
-    const cell = this.#timeline.at(t)
-    cell.looks++
-    cell.wanted += workers
-    cell.ready += serving
-    cell.busy += busy
-    cell.requestsPerSecond += requestsPerSecond
+    addUp(this.#timeline.at(t), { looks: 1, wanted: workers, ready: serving, busy, requestsPerSecond })
   }
 }
 

@@ -8,6 +8,7 @@
 const fs = require('node:fs')
 const { fileURLToPath } = require('node:url')
 const { inspect, types } = require('node:util')
+const { attempt } = require('../../core/attempt')
 const { LONGEST } = require('./bounds')
 
 const FRAME = /^\s+at (?:.*\()?((?:file:\/\/)?\/.*?):(\d+):(\d+)\)?$/m
@@ -41,34 +42,17 @@ function describe (thrown) {
 }
 
 /** @param {unknown} thrown @returns {thrown is Error} */
-function isError (thrown) {
-  try {
-    return types.isNativeError(thrown) || thrown instanceof Error // the former may be of another context
-  } catch {
-    return false
-  }
-}
+const isError = thrown =>
+  attempt(() => types.isNativeError(thrown) || thrown instanceof Error, false) // the former may be of another context
 
 /**
  * @param {Error} error @param {'name' | 'message' | 'stack'} field
  * @returns {string} '' where it throws: Node.js makes the stack when it is first read
  */
-function textOf (error, field) {
-  try {
-    return String(error[field])
-  } catch {
-    return ''
-  }
-}
+const textOf = (error, field) => attempt(() => String(error[field]), '')
 
 /** @param {unknown} thrown @param {import('node:util').InspectOptions} [how] @returns {string} */
-function inspected (thrown, how) {
-  try {
-    return inspect(thrown, how)
-  } catch {
-    return 'what cannot be shown'
-  }
-}
+const inspected = (thrown, how) => attempt(() => inspect(thrown, how), 'what cannot be shown')
 
 /** @param {string} stack @returns {string} '' where the source is not to be had */
 function placeOf (stack) {

@@ -45,10 +45,8 @@ function linesOf ({ kinds }, { paint, width }) {
     [short(count), clip(escapeControls(request ?? '–'), 20), escapeControls(`${name}: ${message}`)])
   const left = width - 6 - Math.max('request'.length, ...rows.map(([, request]) => request.length)) -
     Math.max('count'.length, ...rows.map(([count]) => count.length))
-  const [heading, ...lines] = layOut(
-    [{ title: 'count' }, { title: 'request', left: true }, { title: 'not caught', left: true }],
-    rows.map(([count, request, what]) => [count, request, clip(what, left)]), width
-  )
+  const [heading, ...lines] = layOut(['count', 'request<', 'not caught<'],
+    rows.map(([count, request, what]) => [count, request, clip(what, left)]), width)
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]
 }
 

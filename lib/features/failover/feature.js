@@ -44,15 +44,15 @@ module.exports = Object.freeze({
     name: 'failover_connections',
     help: 'Connections that the primary can give to another worker if theirs dies.',
     labels: [],
-    values: ({ failover }) => failover?.connections === undefined ? [] : [[{}, failover.connections]]
+    values: ({ failover }) => failover && 'connections' in failover ? [[{}, failover.connections]] : []
   }, {
     name: 'failover_results',
     help: 'What has become of connections whose worker died: moved, moved with their request (replayed), ' +
       'answered with 502, cut.',
     labels: ['result'],
-    values: ({ failover }) => failover?.connections === undefined
-      ? []
-      : ['moved', 'replayed', 'answered', 'cut'].map(result => [{ result }, failover[result]])
+    values: ({ failover }) => failover && 'connections' in failover
+      ? /** @type {const} */ (['moved', 'replayed', 'answered', 'cut']).map(result => [{ result }, failover[result]])
+      : []
   }],
   status: {
     key: 'failover',

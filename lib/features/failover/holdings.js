@@ -6,6 +6,7 @@
  */
 
 const fs = require('node:fs')
+const { attempt } = require('../../core/attempt')
 const { Descriptor } = require('../../native/descriptor')
 const { MOST_ROWS, ROW_BYTES, SPILL, SPILL_PREFIX_BYTES, placesOf, readRow, readSpill } = require('./row')
 /** @import { Copy } from '../../worker/connections/parcel' */
@@ -164,12 +165,9 @@ class Holdings {
 
   /** @param {number} offset @param {number} length @returns {Buffer | null} null: the memory is not there */
   readAt (offset, length) {
+    const { fd = -1 } = this.memory ?? {}
     const bytes = Buffer.alloc(length)
-    try {
-      return this.memory && fs.readSync(this.memory.fd, bytes, 0, length, offset) === length ? bytes : null
-    } catch {
-      return null
-    }
+    return attempt(() => fs.readSync(fd, bytes, 0, length, offset), 0) === length ? bytes : null
   }
 
   close () {

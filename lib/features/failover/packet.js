@@ -13,7 +13,7 @@
  */
 
 const { LONGEST_PREFACE } = require('../../core/proxy-protocol')
-const { count, duration, listOf, optional, orNull, record, text } = require('../../core/shape')
+const { count, duration, listOf, optional, orNull, parse, record, text } = require('../../core/shape')
 
 const MEMORY = 'memory'
 const MOST_DESCRIPTORS = 128
@@ -36,12 +36,7 @@ function encode (packet) {
 
 /** @param {string} text @returns {Packet | null} null: it is none: an app can write to any descriptor of its process */
 function decode (text) {
-  try {
-    const packet = JSON.parse(text)
-    return SHAPE(packet) === null ? packet : null
-  } catch {
-    return null
-  }
+  return parse(SHAPE, text)
 }
 
 module.exports = { MEMORY, MOST_DESCRIPTORS, MOST_PREFACES, MOST_ENDED, TICK_MS, encode, decode }

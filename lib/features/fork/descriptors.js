@@ -7,6 +7,7 @@
  */
 
 const fs = require('node:fs')
+const { attempt } = require('../../core/attempt')
 const { STATE, inetSocket, inodeOfSocket, unixSockets } = require('../../native/proc')
 
 /** Descriptors that Node opens for itself; a copy's event loop makes these anew. */
@@ -33,11 +34,7 @@ function openDescriptors () {
 /** Without the one by which they are read. @returns {{ fd: number, target: string }[]} */
 function listDescriptors () {
   return fs.readdirSync('/proc/self/fd').map(Number).sort((a, b) => a - b).flatMap(fd => {
-    try {
-      return [{ fd, target: fs.readlinkSync(`/proc/self/fd/${fd}`) }]
-    } catch {
-      return []
-    }
+    return attempt(() => [{ fd, target: fs.readlinkSync(`/proc/self/fd/${fd}`) }], [])
   })
 }
 
@@ -75,13 +72,7 @@ function readSockets (sockets) {
 }
 
 /** @param {string} name in /proc/self/net */
-function table (name) {
-  try {
-    return fs.readFileSync(`/proc/self/net/${name}`, 'utf8')
-  } catch {
-    return '' // no IPv6, say
-  }
-}
+const table = name => attempt(() => fs.readFileSync(`/proc/self/net/${name}`, 'utf8'), '') // no IPv6, say
 
 /**
  * @param {string} hex as /proc/net has it: each word of the address in the machine's order, which is little-endian here

@@ -10,8 +10,8 @@ const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const os = require('node:os')
-const { count, flag, integer, optional, orNull, record, text } = require('../../core/shape')
-const { startForeign } = require('../../native/foreign-child')
+const { count, flag, integer, optional, orNull, parse, record, text } = require('../../core/shape')
+const { signalTo, startForeign } = require('../../native/foreign-child')
 /** @import { Addon } from '../../native/addon' */
 
 const ENDED_MS = 3000 // from a process's SIGKILL until its mold says that it has ended
@@ -99,7 +99,7 @@ class MoldControl extends EventEmitter {
     this.#rest = /** @type {string} */ (lines.pop())
     if (this.#rest.length > LONGEST) lines.push(this.#rest)
     for (const line of lines) {
-      const answer = answerOf(line)
+      const answer = parse(ANSWER, line)
       if (answer !== null && (answer.forked === undefined ||
         (this.#handles.has(answer.forked) && answer.pid > 1))) this.#hear(answer)
       else return this.#distrust(line)
@@ -219,27 +219,7 @@ class Handle {
     if (signal === os.constants.signals.SIGKILL) {
       setTimeout(() => { if (!this.#hasEnded) this.control.emit('silent', ENDED_MS) }, ENDED_MS).unref()
     }
-    try {
-      process.kill(this.pid, signal)
-      return 0
-    } catch (error) {
-      return /** @type {NodeJS.ErrnoException & { errno: number }} */ (error).errno
-    }
-  }
-
-  close () {}
-  ref () {}
-  unref () {}
-  hasRef () { return true }
-}
-
-/** @param {string} line @returns {any} null: it is none */
-function answerOf (line) {
-  try {
-    const answer = JSON.parse(line)
-    return ANSWER(answer) === null ? answer : null
-  } catch {
-    return null
+    return signalTo(this.pid, signal)
   }
 }
 

@@ -3,6 +3,7 @@
 const { createHook } = require('node:async_hooks')
 const fs = require('node:fs')
 const { setTimeout } = require('node:timers/promises')
+const { attempt } = require('../../core/attempt')
 
 const TASKS = '/proc/self/task'
 const LOOK_MS = 20
@@ -53,12 +54,6 @@ class LiveThreads {
 }
 
 /** @param {string} id @returns {string[]} none where it has ended */
-function nameOf (id) {
-  try {
-    return [fs.readFileSync(`${TASKS}/${id}/comm`, 'latin1').trim()]
-  } catch {
-    return []
-  }
-}
+const nameOf = id => attempt(() => [fs.readFileSync(`${TASKS}/${id}/comm`, 'latin1').trim()], [])
 
 module.exports = { LiveThreads }

@@ -48,14 +48,6 @@ module.exports = Object.freeze({
     probe: kind('a call: with --health, serve this connection of the primary\'s, which counts nowhere',
       { id: count }, 'socket')
   }),
-  limit: {
-    reason: 'unhealthy',
-    budget: 'maxHealthFailures',
-    most: ({ healthAction, healthFailureThreshold }) => healthAction === 'replace' ? healthFailureThreshold : null,
-    figure: 'healthFailures',
-    isOverBy: 'latest',
-    sentence: ({ figure }, { count }) => `${count(figure, 'failed probe')} in a row (unhealthy)`
-  },
   events: {
     'worker.health': {
       level: ({ why }) => why === null ? 'info' : 'warn',
@@ -70,7 +62,19 @@ module.exports = Object.freeze({
     is: ({ healthFailures }, { healthFailureThreshold }) => (healthFailures ?? 0) >= healthFailureThreshold,
     say: count => count === 1 ? 'fails its health check' : 'fail their health check'
   },
-  figures: { healthFailures: { metric: { name: 'health_failures', help: 'With --health: failed probes in a row.' } } },
+  figures: {
+    healthFailures: {
+      unit: 'count',
+      metric: ['health_failures', 'With --health: failed probes in a row.'],
+      limit: {
+        reason: 'unhealthy',
+        budget: 'maxHealthFailures',
+        most: ({ healthAction, healthFailureThreshold }) => healthAction === 'replace' ? healthFailureThreshold : null,
+        isOverBy: 'latest',
+        sentence: ({ figure }, { count }) => `${count(figure, 'failed probe')} in a row (unhealthy)`
+      }
+    }
+  },
   primary: () => kernel => new (require('./primary').HealthChecks)(kernel),
   worker: () => require('./worker').offerProbe
 })

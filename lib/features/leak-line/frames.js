@@ -16,17 +16,14 @@
  */
 
 const { fileURLToPath } = require('node:url')
+const { attempt } = require('../../core/attempt')
 
 const PACKAGES = '/node_modules/'
 
 /** @param {string} url of a script, as V8 has it @returns {string} its path, where it is a file */
 function fileOf (url) {
   if (!url.startsWith('file://')) return url
-  try {
-    return fileURLToPath(url)
-  } catch {
-    return url
-  }
+  return attempt(() => fileURLToPath(url), url)
 }
 
 /**

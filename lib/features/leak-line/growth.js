@@ -14,6 +14,7 @@
  * @typedef {{ total: Estimate, halves: Estimate[], rows: Row[], tree: Branch[] }} Growth
  */
 
+const { addUp } = require('../../core/fields')
 const { fold } = require('./frames')
 /** @import { Frame } from './frames' */
 /** @import { Reading, Stacks } from './samples' */
@@ -49,8 +50,8 @@ function compare (before, after, intervalBytes) {
 function sumOf (changes, intervalBytes) {
   const [came, gone] = [noWeights(), noWeights()]
   for (const change of changes) {
-    joinWeights(came, change.came)
-    joinWeights(gone, change.gone)
+    addUp(came, change.came)
+    addUp(gone, change.gone)
   }
   return difference(came, gone, intervalBytes)
 }
@@ -192,14 +193,6 @@ function addWeight (weights, weight, intervalBytes) {
   weights.guessed += weight * missed
   weights.squares += weight * weight * missed
   weights.count++
-}
-
-/** @param {Weights} to @param {Weights} from */
-function joinWeights (to, from) {
-  to.sum += from.sum
-  to.guessed += from.guessed
-  to.squares += from.squares
-  to.count += from.count
 }
 
 /**

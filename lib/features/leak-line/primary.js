@@ -6,6 +6,7 @@
  */
 
 const { RecycleError } = require('../../core/errors')
+const { pick } = require('../../core/fields')
 const { worst } = require('./outcome')
 const { sayPlace } = require('./place')
 const { Study, NAME } = require('./study')
@@ -18,11 +19,13 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const SHARE_OF_LIFE = 0.7 // of a worker's time until it is condemned: the profiled one has the same budget
 const MOST_TRIES = 5 // in a day, where a study has said nothing
+const SHOWN = /** @type {const} */ (['t', 'slot', 'pid', 'by', 'tookMs', 'why', 'verdict', 'requests', 'bytes',
+  'mostPerRequest', 'outside', 'found']) // of the journal's line
 
 class LeakStudies {
   /** @type {Study | null} */
   #study = null
-  /** The journal's `leak.end`. @type {ReturnType<typeof pick> | null} */
+  /** The journal's `leak.end`. @type {Pick<Awaited<ReturnType<Study['run']>>, typeof SHOWN[number]> | null} */
   #latest = null
   /** When the first study of the day began by itself: ms, by kernel.now(). */
   #begunAt = -Infinity
@@ -93,7 +96,7 @@ class LeakStudies {
     const study = this.#study = new Study(this.kernel, slot, how)
     try {
       const result = await study.run(signal)
-      this.#latest = pick(result)
+      this.#latest = pick(result, SHOWN)
       return result
     } finally {
       this.#study = null
@@ -116,11 +119,6 @@ class LeakStudies {
       if (!(error instanceof RecycleError)) throw error
     })
   }
-}
-
-/** @param {Awaited<ReturnType<Study['run']>>} result @returns what is shown of the journal's line */
-function pick ({ t, slot, pid, by, tookMs, why, verdict, requests, bytes, mostPerRequest, outside, found }) {
-  return { t, slot, pid, by, tookMs, why, verdict, requests, bytes, mostPerRequest, outside, found }
 }
 
 module.exports = { LeakStudies }

@@ -2,6 +2,7 @@
 
 /** In the report: the studies of leaks, by hand or by `--leak-report`. */
 
+const { attempt } = require('../../core/attempt')
 const { escapeControls } = require('../../core/escape-controls')
 const { clip, orDash } = require('../../core/grid')
 const { listOf } = require('../../core/bounded-list')
@@ -32,13 +33,7 @@ function study (line) {
  * @param {Record<string, any>} line of a journal that may be another version's, or damaged
  * @returns {string[] | null}
  */
-function say (line) {
-  try {
-    return sentencesOf(/** @type {any} */ (line))
-  } catch {
-    return null
-  }
-}
+const say = line => attempt(() => sentencesOf(/** @type {any} */ (line)), null)
 
 /**
  * @param {StudyFigures[]} studies studies of leaks, oldest first @param {import('..').Terminal} tools

@@ -10,6 +10,7 @@
  * A worker that is condemned for its memory is read once more before its recycle.
  */
 
+const { attempt } = require('../../core/attempt')
 const { RecycleError } = require('../../core/errors')
 const { inliningFlags } = require('./inlining-flags')
 const { judge, LEAST_REQUESTS } = require('./outcome')
@@ -104,15 +105,8 @@ class Study {
     handle.once('exit', () => this.end('its worker has ended'))
     handle.hear({
       'leak-reading': ({ growth, requests, rssBytes, heapTotalBytes, heapUsedBytes, externalBytes }) => {
-        this.readings.push({
-          requests,
-          rssBytes,
-          heapTotalBytes,
-          heapUsedBytes,
-          externalBytes,
-          atMs: Math.round(this.#sinceReady()),
-          pauseMs: 0
-        })
+        const memory = { rssBytes, heapTotalBytes, heapUsedBytes, externalBytes }
+        this.readings.push({ requests, ...memory, atMs: Math.round(this.#sinceReady()), pauseMs: 0 })
         if (growth !== null) this.growth = parse(growth) ?? this.growth
       }
     })
@@ -249,13 +243,7 @@ class Study {
 }
 
 /** @param {string} text of a worker @returns {Growth | null} */
-function parse (text) {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
+const parse = text => attempt(() => JSON.parse(text), null)
 
 /** @returns {Resolvable} */
 function resolvable () {

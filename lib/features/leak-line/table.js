@@ -35,10 +35,7 @@ function linesOf (result, { width, folder }) {
 
 /** @param {Found[]} found @param {number} width @param {string} folder @returns {string[]} */
 function rows (found, width, folder) {
-  const columns = [
-    { title: 'growth' }, { title: 'a request' }, { title: '95 % interval' }, { title: 'halves' },
-    { title: 'function', left: true }, { title: 'where', left: true }
-  ]
+  const columns = ['growth', 'a request', '95 % interval', 'halves', 'function<', 'where<']
   const cells = found.map(({ at, share, bytesPerRequest, low, high, halves }) => [
     `${Math.round(100 * share)} %`, size(bytesPerRequest), `${size(low)} to ${size(high)}`,
     halves.length === 0 ? '–' : halves.map(bytes => size(Math.max(0, bytes))).join(' + '),

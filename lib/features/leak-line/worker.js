@@ -12,6 +12,7 @@ const { performance } = require('node:perf_hooks')
 const fs = require('node:fs')
 const { SourceMap } = require('node:module')
 const { fileURLToPath } = require('node:url')
+const { attempt } = require('../../core/attempt')
 const { collect } = require('../../worker/vitals/memory')
 const { fileOf, kindOf } = require('./frames')
 const { growthOf } = require('./growth')
@@ -138,11 +139,7 @@ class SourceMaps {
 /** @param {string} url @param {string} file of the script @returns {SourceMap | null} */
 function readMap (url, file) {
   if (url === '') return null
-  try {
-    return new SourceMap(JSON.parse(readText(url, file)))
-  } catch {
-    return null // it is gone, or is none
-  }
+  return attempt(() => new SourceMap(JSON.parse(readText(url, file))), null) // it is gone, or is none
 }
 
 /** @param {string} url @param {string} file */

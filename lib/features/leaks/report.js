@@ -56,10 +56,8 @@ function linesOf ({ text, routes }, { paint, width }) {
   ])
   const left = width - 10 -
     titles.reduce((sum, title, i) => sum + Math.max(title.length, ...rows.map(row => row[i + 1].length)), 0)
-  const columns = [{ title: 'leaking route', left: true }, ...titles.map(title => ({ title }))]
-  const [heading, ...lines] = layOut(
-    columns, rows.map(([route, ...figures]) => [clip(escapeControls(route), left), ...figures]), width
-  )
+  const [heading, ...lines] = layOut(['leaking route<', ...titles],
+    rows.map(([route, ...figures]) => [clip(escapeControls(route), left), ...figures]), width)
   const others = routes.length - leaks.length
   const rest = `not enough evidence that the other ${others === 1 ? 'route leaks' : `${others} routes leak`}`
   return [paint('dim', heading), ...lines.map(line => paint('red', line)), paint('dim', rest)]

@@ -7,6 +7,7 @@
  */
 
 const fs = require('node:fs')
+const { attempt } = require('../../core/attempt')
 const { descriptorLimit } = require('../../native/descriptor-limit')
 const { inTime } = require('../../primary/measuring/meter/in-time')
 
@@ -39,13 +40,7 @@ let tells
 const isSizeTold = () => (tells ??= sizeOf('/proc/self/fd') > 0)
 
 /** @param {string} folder @returns {number} 0: it is not told, or the process is gone */
-function sizeOf (folder) {
-  try {
-    return fs.statSync(folder).size
-  } catch {
-    return 0
-  }
-}
+const sizeOf = folder => attempt(() => fs.statSync(folder).size, 0)
 
 /** @returns {boolean} this system has what is read here */
 const hasDescriptors = () => fs.existsSync('/proc/self/fd') && descriptorLimit() < Infinity

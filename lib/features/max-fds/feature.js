@@ -16,14 +16,18 @@ module.exports = Object.freeze({
   refuse: () => require('./descriptors').hasDescriptors()
     ? null
     : { option: 'maxFds', given: 'a limit', accepts: 'none on this system: it has no /proc/<pid>/fd' },
-  figures: { fds: { metric: { name: 'open_fds', help: 'With --max-fds: open file descriptors.' } } },
-  primary: () => () => ({ probe: ({ pid }) => require('./descriptors').descriptorProbe(Number(pid)) }),
-  limit: {
-    reason: 'fds',
-    budget: 'maxFds',
-    figure: 'fds',
-    whole: 'fdLimit',
-    isOverBy: 'all',
-    sentence: ({ figure, most }) => `${figure} open file descriptors, above ${most} (fds)`
-  }
+  figures: {
+    fds: {
+      unit: 'count',
+      metric: ['open_fds', 'With --max-fds: open file descriptors.'],
+      limit: {
+        reason: 'fds',
+        budget: 'maxFds',
+        whole: 'fdLimit',
+        isOverBy: 'all',
+        sentence: ({ figure, most }) => `${figure} open file descriptors, above ${most} (fds)`
+      }
+    }
+  },
+  primary: () => () => ({ probe: ({ pid }) => require('./descriptors').descriptorProbe(Number(pid)) })
 })

@@ -13,16 +13,16 @@ module.exports = Object.freeze({
   isOn: options => options.maxHandles !== null,
   figures: {
     handles: {
+      unit: 'count',
       beat: ({ count }) => count,
-      metric: { name: 'open_handles', help: 'With --max-handles: what keeps the event loop alive.' }
+      metric: ['open_handles', 'With --max-handles: what keeps the event loop alive.'],
+      limit: {
+        reason: 'handles',
+        budget: 'maxHandles',
+        isOverBy: 'all',
+        sentence: ({ figure, most }) => `${figure} open handles and timers, above ${most} (handles)`
+      }
     }
   },
-  worker: () => () => ({ figures: () => ({ handles: process.getActiveResourcesInfo().length }) }),
-  limit: {
-    reason: 'handles',
-    budget: 'maxHandles',
-    figure: 'handles',
-    isOverBy: 'all',
-    sentence: ({ figure, most }) => `${figure} open handles and timers, above ${most} (handles)`
-  }
+  worker: () => () => ({ figures: () => ({ handles: process.getActiveResourcesInfo().length }) })
 })

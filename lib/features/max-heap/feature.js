@@ -20,12 +20,23 @@ module.exports = Object.freeze({
   isOn: options => options.maxHeap !== null,
   figures: {
     heapUsedBytes: {
+      unit: 'bytes',
       beat: bytesOrNull,
-      metric: { name: 'heap_live_bytes', help: 'With --max-heap: heap in use after the last mark-sweep.' }
+      metric: ['heap_live_bytes', 'With --max-heap: heap in use after the last mark-sweep.'],
+      limit: {
+        reason: 'heap',
+        isOfMemory: true,
+        budget: 'maxHeap',
+        whole: 'heapLimitBytes',
+        isOverBy: 'latest',
+        sentence: ({ figure, most }, { size }) =>
+          `${size(figure)} of heap in use after a mark-sweep, above ${size(most)} (heap)`
+      }
     },
     heapLimitBytes: {
+      unit: 'bytes',
       beat: bytesOrNull,
-      metric: { name: 'heap_limit_bytes', help: 'With --max-heap: heap at which V8 ends the worker.' }
+      metric: ['heap_limit_bytes', 'With --max-heap: heap at which V8 ends the worker.']
     }
   },
   worker: () => ({ onCollected }) => {
@@ -37,15 +48,5 @@ module.exports = Object.freeze({
     let heap = { heapUsedBytes: null, heapLimitBytes: null }
     onCollected(hasMarkSweep => { if (hasMarkSweep) heap = { heapUsedBytes: oldBytes(), heapLimitBytes } })
     return { figures: () => heap }
-  },
-  limit: {
-    reason: 'heap',
-    isOfMemory: true,
-    budget: 'maxHeap',
-    figure: 'heapUsedBytes',
-    whole: 'heapLimitBytes',
-    isOverBy: 'latest',
-    sentence: ({ figure, most }, { size }) =>
-      `${size(figure)} of heap in use after a mark-sweep, above ${size(most)} (heap)`
   }
 })

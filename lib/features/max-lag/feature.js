@@ -22,23 +22,20 @@ module.exports = Object.freeze({
   settings: options => ({ periodMs: periodOf(options) }),
   figures: {
     lagP99Ms: {
+      unit: 'ms',
       beat: ({ orNull, duration }) => orNull(duration),
-      metric: {
-        name: 'event_loop_lag_p99_seconds',
-        help: 'With --max-lag: event-loop delay, 99th percentile of the latest period.',
-        value: ms => ms / 1000
+      metric: ['event_loop_lag_p99_seconds',
+        'With --max-lag: event-loop delay, 99th percentile of the latest period.'],
+      limit: {
+        reason: 'lag',
+        budget: 'maxLagMs',
+        isOverBy: 'latest',
+        sentence: ({ figure, most }, { time }) => `its event loop is ${time(figure)} late, above ${time(most)} (lag)`
       }
     }
   },
   primary: () => watchLag,
-  worker: () => measureDelay,
-  limit: {
-    reason: 'lag',
-    budget: 'maxLagMs',
-    figure: 'lagP99Ms',
-    isOverBy: 'latest',
-    sentence: ({ figure, most }, { time }) => `its event loop is ${time(figure)} late, above ${time(most)} (lag)`
-  }
+  worker: () => measureDelay
 })
 
 /**

@@ -3,8 +3,9 @@
 /** With `--admin`: how many responses of the app have a status of 5xx, and how long its responses take. */
 
 /**
- * @typedef {readonly { figure: string, name: 'errorsPerSecond' | 'p50' | 'p99', by: 'growth' | 'most' }[]} Moments what
- *   the live page draws of each figure: its growth a second over all workers, or the largest of any worker
+ * @typedef {readonly { figure: 'serverErrors' | 'responseP50Ms' | 'responseP99Ms', name: 'errorsPerSecond' | 'p50' |
+ *   'p99', by: 'growth' | 'most' }[]} Moments what the live page draws of each figure: its growth a second over all
+ *   workers, or the largest of any worker
  */
 
 /** @type {Readonly<import('..').Feature & { moments: Moments }>} */
@@ -15,20 +16,20 @@ module.exports = Object.freeze({
   isOn: ({ admin }) => admin !== null,
   figures: {
     serverErrors: {
+      unit: 'total',
       beat: ({ count }) => count,
-      metric: { name: 'server_errors', help: 'With --admin: responses with 5xx since the worker began.' }
+      metric: ['server_errors', 'With --admin: responses with 5xx since the worker began.']
     },
     responseP50Ms: {
+      unit: 'ms',
       beat: ({ orNull, duration }) => orNull(duration),
-      metric: {
-        name: 'response_p50_seconds',
-        help: 'With --admin: median time from a request to the end of its response, in the latest second.',
-        value: ms => ms / 1000
-      }
+      metric: ['response_p50_seconds',
+        'With --admin: median time from a request to the end of its response, in the latest second.']
     },
     responseP99Ms: {
+      unit: 'ms',
       beat: ({ orNull, duration }) => orNull(duration),
-      metric: { name: 'response_p99_seconds', help: 'With --admin: 99th percentile of it.', value: ms => ms / 1000 }
+      metric: ['response_p99_seconds', 'With --admin: 99th percentile of it.']
     }
   },
   moments: [

@@ -30,7 +30,10 @@ module.exports = Object.freeze({
     }
   },
   primary: () => require('./primary').delayStop,
-  worker: () => require('./worker').announceClose,
+  worker: () => ({ channel, emptying }) => {
+    channel.on({ 'announce-close': () => emptying.closeNotice.beginForGood() })
+    return {}
+  },
   status: {
     key: 'stopDelay',
     lines: ({ leftMs }, paint) => leftMs === null

@@ -1,13 +1,12 @@
 'use strict'
 
-/**
- * The gauges of a fleet, from status().
- *
- * @typedef {Record<string, any>} Worker as in status()
- */
+/** The gauges of a fleet, from status(). */
 
 const { FEATURES } = require('../../features')
+const { FIGURES } = require('../../tables/figures')
 /** @import { Metric } from '../../features' */
+/** @import { Status } from '../../primary/supervisor' */
+/** @import { Worker } from '../worker-columns' */
 
 const STATES = ['spawning', 'standby', 'ready', 'out-of-rotation', 'draining']
 const GC_KINDS = /** @type {const} */ ([['scavenge', 'scavenges'], ['mark_sweep', 'markSweeps']])
@@ -19,7 +18,7 @@ const GAUGES = [
     help: 'Workers by state.',
     labels: ['state'],
     values: ({ workers }) => STATES.map(state =>
-      [{ state }, workers.filter((/** @type {Worker} */ worker) => worker.state === state).length])
+      [{ state }, workers.filter(worker => worker.state === state).length])
   },
   gauge('slots', 'Intended number of workers.', ({ totals }) => totals.workers),
   gauge('busy_workers', 'Sum of the event-loop utilisations of the workers in service.',
@@ -33,48 +32,37 @@ const GAUGES = [
     'waited for memory.', 'kind',
   ({ pressure }) => pressure ?? {}),
   ...FEATURES.flatMap(({ metrics = [] }) => metrics),
-  inService('resident_bytes', 'Resident set size (RSS) of the worker in service.', worker => worker.rssBytes),
-  inService('anonymous_bytes', 'Resident memory of the worker in service without pages of files.',
-    worker => worker.anonBytes),
-  inService('proportional_bytes',
-    'Proportional set size (PSS): shared pages divided among the processes that share them. As last read.',
-    worker => worker.pssBytes),
-  inService('unique_bytes', 'Unique set size (USS): private pages, what ending the worker would free. As last read.',
-    worker => worker.ussBytes),
-  inService('budget_bytes', 'Soft memory budget of the worker, jitter included.', worker => worker.budgetBytes),
-  inService('event_loop_utilization_ratio', 'Share of time in which the event loop was busy, since the last beat.',
-    worker => worker.elu),
-  inService('event_loop_lag_seconds', 'Longest event-loop delay since the last beat.',
-    worker => seconds(worker.loopLagMs)),
-  ...FEATURES.flatMap(({ figures = {} }) => Object.entries(figures)).map(([key, { metric: { name, help, value } }]) =>
-    inService(name, help, worker => typeof worker[key] === 'number' && value ? value(worker[key]) : worker[key])),
-  ofSlot('connections', 'Open connections.', worker => worker.connections),
-  ofSlot('requests_in_flight', 'Requests begun whose response is not closed.', worker => worker.inFlight),
+  ...FIGURES.flatMap(({ name, unit, metric, ofAll }) => {
+    if (!metric) return []
+    const of = (/** @type {Record<string, any>} */ worker) => unit === 'ms' ? seconds(worker[name]) : worker[name]
+    return [ofAll ? ofSlot(...metric, of) : inService(...metric, of)]
+  }),
   {
     name: 'worker_gc_longest_pause_seconds',
     help: 'Longest pause for garbage collection since the last beat.',
     labels: ['slot', 'kind'],
-    values: ({ workers }) => GC_KINDS.flatMap(([kind, key]) =>
-      inService('', '', ({ gc }) => seconds(gc?.[key]?.longestMs)).values({ workers })
+    values: status => GC_KINDS.flatMap(([kind, key]) =>
+      inService('', '', ({ gc }) => seconds(gc?.[key]?.longestMs)).values(status)
         .map(([labels, value]) => /** @type {[any, number]} */ ([{ ...labels, kind }, value])))
   }
 ]
 
-/** @param {string} name @param {string} help @param {(status: Record<string, any>) => number} of @returns {Metric} */
+/** @param {string} name @param {string} help @param {(status: Status) => number} of @returns {Metric} */
 function gauge (name, help, of) {
   return { name, help, labels: [], values: status => [[{}, of(status)]] }
 }
 
 /**
  * @param {string} name @param {string} help @param {string} label
- * @param {(memory: Record<string, any>) => Record<string, number>} of by that label @returns {Metric}
+ * @param {(memory: NonNullable<Status['memory']>) => Record<string, number>} of by that label @returns {Metric}
  */
 function ofMemory (name, help, label, of) {
-  const values = (/** @type {Record<string, any>} */ { memory }) => Object.entries(memory ? of(memory) : {})
+  const values = (/** @type {Status} */ { memory }) => Object.entries(memory ? of(memory) : {})
     .map(([key, value]) => /** @type {[any, number]} */ ([{ [label]: key }, value]))
   return { name, help, labels: [label], values }
 }
 
+/** @typedef {Worker & { slot: number }} Seated a standby has no slot */
 /** @typedef {(worker: Worker) => number | null | undefined} Of */
 
 /** Of the worker that serves a slot. @param {string} name @param {string} help @param {Of} of @returns {Metric} */
@@ -86,7 +74,7 @@ function inService (name, help, of) {
  * The sum over all workers in a slot, those that are leaving among them, or over some.
  *
  * @param {string} name @param {string} help @param {Of} of
- * @param {(workers: Worker[]) => Worker[]} [some] @returns {Metric}
+ * @param {(workers: Worker[]) => Seated[]} [some] @returns {Metric}
  */
 function ofSlot (name, help, of, some = workers => workers.filter(isInSlot)) {
   return {
@@ -101,10 +89,10 @@ function ofSlot (name, help, of, some = workers => workers.filter(isInSlot)) {
 }
 
 /**
- * @param {Worker[]} workers @returns {Map<number, Worker>} the ready worker of each slot, else any other in the slot
+ * @param {Worker[]} workers @returns {Map<number, Seated>} the ready worker of each slot, else any other in the slot
  */
 function inServiceBySlot (workers) {
-  /** @type {Map<number, Worker>} */
+  /** @type {Map<number, Seated>} */
   const found = new Map()
   for (const worker of workers.filter(isInSlot)) {
     const other = found.get(worker.slot)
@@ -113,9 +101,9 @@ function inServiceBySlot (workers) {
   return found
 }
 
-/** A standby has no slot. @param {Worker} worker */
-function isInSlot ({ slot }) {
-  return typeof slot === 'number'
+/** @template {{ slot?: unknown }} One @param {One} worker @returns {worker is One & { slot: number }} */
+function isInSlot (worker) {
+  return typeof worker.slot === 'number'
 }
 
 /** @param {number | null | undefined} ms */
@@ -124,7 +112,7 @@ function seconds (ms) {
 }
 
 /**
- * @param {Record<string, any>[]} workers as in status()
+ * @param {readonly Pick<Worker, 'state' | 'elu'>[]} workers
  * @returns {number} the sum of the event-loop utilisations of those in service
  */
 function busyWorkers (workers) {

@@ -13,14 +13,9 @@ const { EVENTS, ENDS } = require('../../journal/events')
 const { Growth } = require('./growth')
 const { GAUGES, GC_KINDS, isInSlot, seconds } = require('./gauges')
 
-/**
- * @typedef {Record<string, any>} Line
- * @typedef {Record<string, any>} Worker as in status()
- * @typedef {object} Status the part of status() that is used here
- * @property {Worker[]} workers
- * @property {{ workers: number, moves: Record<string, number> }} totals
- * @property {Record<string, any> | null} memory
- */
+/** @import { Line } from '../../journal/sentence' */
+/** @import { Status } from '../../primary/supervisor' */
+/** @import { Worker } from '../worker-columns' */
 
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 const FLEET = 0 // in place of a pid

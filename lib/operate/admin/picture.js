@@ -6,12 +6,7 @@
  *
  * @typedef {{ t: number, bytes: number, budget: number | null }} Point
  *
- * @typedef {object} Status the part of status() that is used here
- * @property {string | null} [name]
- * @property {string[]} [listening] URLs and paths
- * @property {Record<string, any>[]} workers
- * @property {{ workers: number, ready: number, moves: Record<string, number> }} totals
- * @property {import('../../core/crashes').Crashing | null} [crashing]
+ * @typedef {'loopLagMs' | typeof MOMENTS[number]['figure']} Shown figures of workers
  *
  * @typedef {object} Moment the fleet at one time
  * @property {number} t
@@ -41,7 +36,7 @@
  * @property {number} t now, ms since the epoch
  * @property {Record<string, any>} about sums and facts of the fleet
  * @property {Size} size
- * @property {Record<string, any>[]} workers as in status()
+ * @property {Status['workers']} workers
  * @property {Live[]} live
  * @property {{ slot: number, points: Point[] }[]} memory
  * @property {Moment[]} traffic
@@ -51,12 +46,14 @@
 
 const { FEATURES, LIVE, MOMENTS } = require('../../features')
 const { sayMoves } = require('../../core/moves')
+const { pick } = require('../../core/fields')
 const { sayCrashing } = require('../../core/crashes')
 const { ENDS } = require('../../journal/events')
 const { Audit } = require('../../journal/audit')
 const { verdictOf } = require('../../journal/verdict')
 const { busyWorkers } = require('./gauges')
 const { Growth } = require('./growth')
+/** @import { Status } from '../../primary/supervisor' */
 
 const WINDOW_MS = 10 * 60_000
 const MOST_POINTS = 6000 // over all slots
@@ -123,10 +120,10 @@ class Picture {
     this.#requests = 0
   }
 
-  /** @param {Status['workers']} workers @param {string} figure @param {number} elapsedMs */
+  /** @param {Status['workers']} workers @param {Shown} figure @param {number} elapsedMs */
   #perSecond (workers, figure, elapsedMs) {
     const known = workers.filter(worker => typeof worker[figure] === 'number')
-    const growth = known.reduce((sum, worker) => sum + this.#growth.of(worker.pid, figure, worker[figure]), 0)
+    const growth = known.reduce((sum, worker) => sum + this.#growth.of(worker.pid, figure, worker[figure] ?? 0), 0)
     return known.length > 0 ? growth / elapsedMs * 1000 : null
   }
 
@@ -170,21 +167,15 @@ class Picture {
   }
 
   #about () {
-    const { fleet, recycles, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes, totals, byReason } =
-      this.#audit
-    const { cut, unaccounted } = totals
-    const lost = { cut, unaccounted, crashes, crashesInDrains, connectionsAtCrashes, inFlightAtCrashes }
+    const { fleet, crashesInDrains, totals: { cut, unaccounted }, byReason } = this.#audit
+    const sums = pick(this.#audit, ['recycles', 'crashes', 'connectionsAtCrashes', 'inFlightAtCrashes'])
+    const lost = { ...sums, cut, unaccounted }
     return {
       ...fleet,
       startedAt: this.#startedAt,
       windowMs: this.windowMs,
-      verdict: verdictOf({ client: null, gaps: [], requests: null, dropped: null, recycles, ...lost }),
-      recycles,
-      crashes,
-      connectionsAtCrashes,
-      inFlightAtCrashes,
-      cut,
-      unaccounted,
+      verdict: verdictOf({ client: null, gaps: [], requests: null, dropped: null, crashesInDrains, ...lost }),
+      ...lost,
       byReason: Object.fromEntries(byReason)
     }
   }
@@ -230,7 +221,7 @@ function movesOf ({ moves }) {
   return { moved: Object.values(moves).reduce((sum, count) => sum + count, 0), moves: sayMoves(moves) }
 }
 
-/** @param {Status['workers']} workers @param {string} figure @returns {number | null} the largest */
+/** @param {Status['workers']} workers @param {Shown} figure @returns {number | null} the largest */
 function most (workers, figure) {
   const values = workers.map(worker => worker[figure]).filter(value => typeof value === 'number')
   return values.length > 0 ? Math.max(...values) : null

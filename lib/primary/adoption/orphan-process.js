@@ -9,9 +9,10 @@ const fs = require('node:fs')
 const net = require('node:net')
 const os = require('node:os')
 const { setTimeout: sleep } = require('node:timers/promises')
+const { attempt } = require('../../core/attempt')
 const { VERSION, socketName } = require('../../core/orphan')
 const { ORPHAN } = require('../../tables/message')
-const { startForeign } = require('../../native/foreign-child')
+const { signalTo, startForeign } = require('../../native/foreign-child')
 const { statFields } = require('../../native/proc')
 /** @import { Addon } from '../../native/addon' */
 
@@ -95,11 +96,7 @@ class OrphanProcess {
     return startForeign((child, options, onexit) => ({
       pid: this.facts.pid,
       spawn: () => this.#join(child, options.stdio, onexit),
-      kill: signal => this.#kill(signal),
-      close () {},
-      ref () {},
-      unref () {},
-      hasRef: () => true
+      kill: signal => this.#kill(signal)
     }), start)
   }
 
@@ -168,24 +165,14 @@ class OrphanProcess {
 
   /** @param {number} signal @returns {number} 0 or an errno */
   #kill (signal) {
-    if (!this.#isAlive) return -os.constants.errno.ESRCH
-    try {
-      process.kill(this.facts.pid, signal)
-      return 0
-    } catch (error) {
-      return /** @type {NodeJS.ErrnoException & { errno: number }} */ (error).errno
-    }
+    return this.#isAlive ? signalTo(this.facts.pid, signal) : -os.constants.errno.ESRCH
   }
 }
 
 /** @param {number} pid @returns {string | null} when it was started, in ticks; null: it has ended */
 function startOf (pid) {
-  try {
-    const fields = statFields(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))
-    return ['Z', 'X'].includes(fields[0]) ? null : fields[STARTED_AT]
-  } catch {
-    return null
-  }
+  const fields = statFields(attempt(() => fs.readFileSync(`/proc/${pid}/stat`, 'latin1'), ''))
+  return ['Z', 'X'].includes(fields[0]) ? null : fields[STARTED_AT] ?? null
 }
 
 /** @param {string} path @returns {Promise<net.Socket | null>} null: nothing listens there */

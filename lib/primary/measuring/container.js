@@ -8,6 +8,7 @@
 
 const os = require('node:os')
 const path = require('node:path')
+const { attempt } = require('../../core/attempt')
 const { findHierarchy, readLimit, readFigure, readPressure, readQuota } = require('../../core/cgroup')
 const { readNow } = require('../../native/proc')
 /** @import { Container as Limits, Source } from '../../core/container-budget' */
@@ -151,11 +152,7 @@ class Container {
 
   /** @param {string} file absolute @returns {string | null} null: it is not there, or cannot be read */
   #read (file) {
-    try {
-      return readNow(path.join(this.#root, file))
-    } catch {
-      return null
-    }
+    return attempt(() => readNow(path.join(this.#root, file)), null)
   }
 }
 

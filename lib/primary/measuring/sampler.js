@@ -159,13 +159,8 @@ class Sampler {
   #observe (handle, figures, { reading, fresh, at, limited }) {
     const { requests, connections, streams, inFlight, elu, gc, loopLagMs } = handle.latest
     const ageMs = at - Number(handle.upSince)
-    const sample = makeSample(reading, {
-      ...limited,
-      ageMs,
-      requests,
-      silentMs: Math.max(0, at - handle.heardAt),
-      requested: this.#requestOf(handle)
-    })
+    const silentMs = Math.max(0, at - handle.heardAt)
+    const sample = makeSample(reading, { ageMs, requests, silentMs, requested: this.#requestOf(handle), ...limited })
     if (!figures.isJudged) {
       this.#placeOf(handle)?.recycling.begun(isOver(sample, handle.budget, handle.budget.softBytes), now())
     }
@@ -217,22 +212,11 @@ class Sampler {
    */
   #condemn (handle, reason, sample, at, more = {}) {
     handle.condemnation.condemn(reason, at)
-    const { metric, softBytes, hardBytes } = handle.budget
+    const { slot, pid, budget: { metric, softBytes, hardBytes } } = handle
+    const { requests, silentMs, ageMs } = sample
     const cause = this.features.causeOf(handle)
-    this.record('worker.condemn', {
-      slot: handle.slot,
-      pid: handle.pid,
-      reason,
-      metric,
-      bytes: figure(sample, metric),
-      softBytes,
-      hardBytes,
-      requests: sample.requests,
-      silentMs: sample.silentMs,
-      ageMs: sample.ageMs,
-      ...more,
-      ...cause !== null && { cause }
-    })
+    const of = { slot, pid, reason, metric, bytes: figure(sample, metric), softBytes, hardBytes }
+    this.record('worker.condemn', { ...of, requests, silentMs, ageMs, ...more, ...cause !== null && { cause } })
   }
 
   /**

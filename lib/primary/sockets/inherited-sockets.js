@@ -8,6 +8,7 @@
 
 const fs = require('node:fs')
 const net = require('node:net')
+const { attempt } = require('../../core/attempt')
 const { addressOf, pickInherited } = require('../../core/inherited-socket')
 const { unixSockets } = require('../../native/proc')
 const { UnixSocketFile } = require('./unix-socket-file')
@@ -105,11 +106,9 @@ class InheritedSockets {
 
 /** @param {Passed} passed @returns {Inherited | string} why it cannot be listened on */
 function open ({ fd, name }) {
-  let handle
-  try {
-    handle = /** @type {any} */ (net)._createServerHandle(null, null, null, fd) // a number: libuv's error
-  } catch {}
-  if (typeof handle !== 'object') return 'it is not a stream socket'
+  // A number: libuv's error
+  const handle = attempt(() => /** @type {any} */ (net)._createServerHandle(null, null, null, fd), null)
+  if (handle === null || typeof handle !== 'object') return 'it is not a stream socket'
   /** @type {{ address?: string, port?: number }} */
   const bound = {}
   const isTcp = typeof handle.getsockname === 'function'

@@ -11,6 +11,7 @@
 const fs = require('node:fs')
 const net = require('node:net')
 const { constants: { errno: { EMFILE } } } = require('node:os')
+const { attempt } = require('../../core/attempt')
 const { nameOf, urlOf } = require('../../core/address')
 const { addressOf } = require('../../core/inherited-socket')
 const { asWorker } = require('./as-worker')
@@ -265,12 +266,8 @@ class ListeningSockets {
 
 /** @param {number} fd @returns {any} null: it is no listening socket */
 function handleOf (fd) {
-  try {
-    const handle = /** @type {any} */ (net)._createServerHandle(null, null, null, fd)
-    return typeof handle === 'object' ? handle : null
-  } catch {
-    return null
-  }
+  const handle = attempt(() => /** @type {any} */ (net)._createServerHandle(null, null, null, fd), null)
+  return typeof handle === 'object' ? handle : null
 }
 
 module.exports = { ListeningSockets }

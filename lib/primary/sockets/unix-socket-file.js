@@ -11,6 +11,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { attempt } = require('../../core/attempt')
 const { fileId } = require('../../core/file-id')
 
 class UnixSocketFile {
@@ -174,21 +175,9 @@ function isTaken (error) {
 }
 
 /** @param {string} file */
-function isSocket (file) {
-  try {
-    return fs.statSync(file).isSocket()
-  } catch {
-    return false
-  }
-}
+const isSocket = file => attempt(() => fs.statSync(file).isSocket(), false)
 
 /** @param {string} file @returns {string | null} null: there is none, or it is out of reach */
-function idOf (file) {
-  try {
-    return fileId(fs.statSync(file))
-  } catch {
-    return null
-  }
-}
+const idOf = file => attempt(() => fileId(fs.statSync(file)), null)
 
 module.exports = { UnixSocketFile }

@@ -45,19 +45,10 @@ class Departure extends Part {
     const { account, drainMs } = await leave(handle, { why: reason, times, to: 'successor' }, this)
     if (!isOurs || !hasServed) return
     this.recycler.count(Number(slot), reason)
-    this.record('recycled', {
-      slot,
-      pid: successors?.get(Number(slot)) ?? null,
-      oldPid: handle.pid,
-      reason,
-      how: reason,
-      ...account,
-      drainMs,
-      tookMs: drainMs,
-      readyMs: null,
-      rssBefore: this.figures.get(handle)?.sample?.rssBytes ?? null,
-      rssAfter: null
-    })
+    const worker = { slot, pid: successors?.get(Number(slot)) ?? null, oldPid: handle.pid, reason, how: reason }
+    const rssBefore = this.figures.get(handle)?.sample?.rssBytes ?? null
+    this.record('recycled',
+      { ...worker, ...account, drainMs, tookMs: drainMs, readyMs: null, rssBefore, rssAfter: null })
   }
 }
 

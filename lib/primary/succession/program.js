@@ -7,6 +7,7 @@
  */
 
 const fs = require('node:fs')
+const { attempt } = require('../../core/attempt')
 const { ENVIRONMENT, SUCCESSION } = require('../../features')
 const { START_FOLDER } = require('../workers/app-path')
 const { nodeOnDisk } = require('../workers/node-file')
@@ -50,13 +51,7 @@ function aboutThisProcess () {
 }
 
 /** @returns {string | null} null: there is no /proc */
-function nameOfInit () {
-  try {
-    return fs.readFileSync('/proc/1/comm', 'utf8').trim()
-  } catch {
-    return null
-  }
-}
+const nameOfInit = () => attempt(() => fs.readFileSync('/proc/1/comm', 'utf8').trim(), null)
 
 /** @returns {string | null} why workers are not to start this program again when it has died; null: they may */
 function whyNoRevival () {

@@ -8,6 +8,8 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { attempt } = require('../../core/attempt')
+const { fileId } = require('../../core/file-id')
 
 const PRESERVES = '--preserve-symlinks-main'
 /** At the start: it can be gone later. */
@@ -128,11 +130,7 @@ class AppPath {
 
   /** The file to which the name leads now; null: nothing. */
   get #named () {
-    try {
-      return realFile(path.resolve(this.folder, this.given))
-    } catch {
-      return null
-    }
+    return attempt(() => realFile(path.resolve(this.folder, this.given)), null)
   }
 
   /** No worker runs it any more. @param {number} generation */
@@ -162,12 +160,7 @@ function isFile (file) {
 function folderAsNamed (named) {
   const folder = process.cwd()
   if (!named || !path.isAbsolute(named)) return folder
-  try {
-    const [a, b] = [fs.statSync(named), fs.statSync(folder)]
-    return a.ino === b.ino && a.dev === b.dev ? named : folder
-  } catch {
-    return folder
-  }
+  return attempt(() => fileId(fs.statSync(named)) === fileId(fs.statSync(folder)), false) ? named : folder
 }
 
 module.exports = { AppPath, folderAsNamed, START_FOLDER }

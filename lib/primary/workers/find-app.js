@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const { wrap } = require('node:module')
 const path = require('node:path')
+const { attempt } = require('../../core/attempt')
 const { RecycleError } = require('../../core/errors')
 const { formatValue } = require('../../core/format-value')
 const { primaryBranchIn } = require('../../core/start-failure')
@@ -67,14 +68,10 @@ function foreign (file) {
  * @param {string} app as findApp()
  * @returns {import('../../core/start-failure').PrimaryBranch | null} null: there is none, or the file is too long
  */
-function primaryBranchOf (app) {
-  try {
-    const file = resolve(app)
-    return fs.statSync(file).size > MOST_BYTES ? null : primaryBranchIn(fs.readFileSync(file, 'utf8'))
-  } catch {
-    return null // it has been found before, and may be gone
-  }
-}
+const primaryBranchOf = app => attempt(() => {
+  const file = resolve(app)
+  return fs.statSync(file).size > MOST_BYTES ? null : primaryBranchIn(fs.readFileSync(file, 'utf8'))
+}, null) // it has been found before, and may be gone
 
 /** @param {string} file */
 function headOf (file) {
@@ -88,12 +85,7 @@ function headOf (file) {
 }
 
 /** @param {string} source @returns {boolean} whether it parses as CommonJS */
-function isScript (source) {
-  try {
-    return Boolean(new (require('node:vm').Script)(wrap(source.replace(/^#!.*/, ''))))
-  } catch {
-    return false
-  }
-}
+const isScript = source =>
+  attempt(() => Boolean(new (require('node:vm').Script)(wrap(source.replace(/^#!.*/, '')))), false)
 
 module.exports = { findApp, isScript, primaryBranchOf }

@@ -4,6 +4,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { attempt } = require('../../core/attempt')
 const { START_FOLDER } = require('./app-path')
 
 const STARTED_WITH = process.execPath
@@ -33,13 +34,9 @@ function nodeOnDisk (argv0, execPath, searched = '', cwd = '/') {
 }
 
 /** @param {string} file */
-function isExecutable (file) {
-  try {
-    fs.accessSync(file, fs.constants.X_OK)
-    return fs.statSync(file).isFile()
-  } catch {
-    return false
-  }
-}
+const isExecutable = file => attempt(() => {
+  fs.accessSync(file, fs.constants.X_OK)
+  return fs.statSync(file).isFile()
+}, false)
 
 module.exports = { nodeToRun, nodeOnDisk, STARTED_WITH }

@@ -9,6 +9,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const { attempt } = require('../../core/attempt')
 const { version } = /** @type {{ version: string }} */ (require('../../../package.json'))
 const { binariesOf } = require('../../native/prebuilds')
 
@@ -81,13 +82,8 @@ class WorkerCode {
 }
 
 /** @returns {string | null} the version of this package that is on disk now */
-function installed () {
-  try {
-    return String(JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8')).version)
-  } catch {
-    return null
-  }
-}
+const installed = () =>
+  attempt(() => String(JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8')).version), null)
 
 /** Files that a worker loads by the names of features: see features/by-name.js. */
 function featureFiles () {

@@ -7,8 +7,9 @@
 
 const { MOST_REQUESTS } = require('../../core/envelope')
 const { withLongest } = require('../../core/gc-pauses')
+const { pick } = require('../../core/fields')
 const { transition } = require('../../core/state')
-const { NO_BEAT } = require('../../tables/message')
+const { NO_BEAT } = require('../../tables/figures')
 const { now } = require('../clock')
 const { Condemnation } = require('./condemnation')
 const { isConnected } = require('./open-sockets')
@@ -155,31 +156,17 @@ class WorkerHandle extends WorkerChannel {
    * that wait for it. Times are by clock.js, as `at` is, so that another process can tell how long ago each was.
    */
   facts () {
-    const { slot, pid, generation, app, budget, state, condemnation, hasEntered, connections, latest, out } = this
-    const { hasClosed, spawnedAt, calledAt, upSince, heardAt, drainsUntil } = this
-    const times = { at: now(), spawnedAt, calledAt, upSince, heardAt, condemnedAt: condemnation.at, drainsUntil }
-    const { reason, isWaiting, requested } = condemnation
-    const [known, addresses] = [
-      structuredClone(this.known), { addresses: [...this.addresses], asked: [...this.asked.keys()] }
-    ]
+    const self = /** @type {WorkerHandle} */ (this)
+    const { condemnation } = self
     return {
-      slot,
-      pid,
-      generation,
-      app,
-      budget,
-      state,
-      reason,
-      isWaiting,
-      requested,
-      hasEntered,
-      connections,
-      latest,
-      known,
-      out,
-      hasClosed,
-      ...times,
-      ...addresses
+      ...pick(self, ['slot', 'pid', 'generation', 'app', 'budget', 'state', 'hasEntered', 'connections', 'latest']),
+      ...pick(self, ['out', 'hasClosed', 'spawnedAt', 'calledAt', 'upSince', 'heardAt', 'drainsUntil']),
+      ...pick(condemnation, ['reason', 'isWaiting', 'requested']),
+      at: now(),
+      condemnedAt: condemnation.at,
+      known: structuredClone(this.known),
+      addresses: [...this.addresses],
+      asked: [...this.asked.keys()]
     }
   }
 

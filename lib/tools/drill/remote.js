@@ -8,6 +8,7 @@
 const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
 const { dirname } = require('node:path')
+const { attempt } = require('../../core/attempt')
 const { RecycleError } = require('../../core/errors')
 const { connect, findFleet } = require('../../control/client')
 const { inodeOfSocket, statFields, unixSockets } = require('../../native/proc')
@@ -130,13 +131,8 @@ function whyNotKill ({ path, pid, workers }) {
 }
 
 /** @param {number} pid @param {number} parent @returns {boolean} false also where it has exited */
-function isChild (pid, parent) {
-  try {
-    return Number(statFields(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))[1]) === parent
-  } catch {
-    return false
-  }
-}
+const isChild = (pid, parent) =>
+  attempt(() => Number(statFields(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))[1]) === parent, false)
 
 /** The socket has another name than its file, to which it was linked. @param {number} pid @param {string} folder */
 function listensIn (pid, folder) {
@@ -151,12 +147,6 @@ function listensIn (pid, folder) {
 }
 
 /** @param {string} file */
-function link (file) {
-  try {
-    return fs.readlinkSync(file)
-  } catch {
-    return '' // closed meanwhile
-  }
-}
+const link = file => attempt(() => fs.readlinkSync(file), '') // closed meanwhile
 
 module.exports = { RemoteFleet, isChild, whyNotKill }

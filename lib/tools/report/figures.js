@@ -14,6 +14,7 @@ const { attribute } = require('./attribution')
 const { Client } = require('./client')
 const { Collections } = require('./collections')
 const { asNumber } = require('../../core/journal-field')
+const { pick } = require('../../core/fields')
 const { Gaps } = require('./gaps')
 const { Latency } = require('./latency')
 const { Memory } = require('./memory')
@@ -74,34 +75,19 @@ class Figures {
    */
   summary ({ runsOn = true } = {}) {
     this.#finish(runsOn)
-    const {
-      recycles, crashes, crashesInDrains, oomKills, connectionsAtCrashes, inFlightAtCrashes, totals, byReason,
-      restarted, fleet, events, crashEvents
-    } = this.#audit
+    const { totals, byReason, restarted, fleet, events, crashEvents } = this.#audit
     const { isSilent, requests, dropped, wasCutShort, url, connections, sockets, kills, isAlone, drops } = this.#client
     const figures = {
       v: VERSION,
-      app: fleet.app,
-      node: fleet.node,
-      workers: fleet.workers,
-      metric: fleet.metric,
+      ...fleet,
       from: Number.isFinite(this.#from) ? this.#from : null,
       to: Number.isFinite(this.#to) ? this.#to : null,
       client: isSilent ? null : { url, connections, sockets, kills, isAlone, wasCutShort },
       requests: isSilent ? null : requests,
       dropped: isSilent ? null : dropped,
-      recycles,
-      crashes,
-      crashesInDrains,
-      oomKills,
-      connectionsAtCrashes,
-      inFlightAtCrashes,
-      moved: totals.moved,
-      refused: totals.refused,
-      takenBack: totals.takenBack,
-      unacked: totals.unacked,
-      cut: totals.cut,
-      streamsCut: totals.streamsCut,
+      ...pick(this.#audit, ['recycles', 'crashes', 'crashesInDrains', 'oomKills']),
+      ...pick(this.#audit, ['connectionsAtCrashes', 'inFlightAtCrashes']),
+      ...pick(totals, ['moved', 'refused', 'takenBack', 'unacked', 'cut', 'streamsCut']),
       restarted: Object.fromEntries(restarted),
       unaccounted: totals.unaccounted,
       byReason: Object.fromEntries(byReason),

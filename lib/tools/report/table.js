@@ -59,11 +59,8 @@ function recycles ({ recycleEvents, recycleEventsOmitted }, paint) {
     short(event.moved),
     event.kind === 'unfinished' ? '–' : cutOf(event)
   ])
-  const [heading, ...lines] = layOut([
-    { title: '#' }, { title: 'slot' }, { title: 'old → new pid', left: true }, { title: 'reason', left: true },
-    { title: 'RSS MiB' }, { title: 'ready' }, { title: 'drain' }, { title: 'flight' }, { title: 'moved' },
-    { title: 'cut' }
-  ], rows, WIDTH)
+  const [heading, ...lines] = layOut(
+    ['#', 'slot', 'old → new pid<', 'reason<', 'RSS MiB', 'ready', 'drain', 'flight', 'moved', 'cut'], rows, WIDTH)
   const painted = lines.map((line, i) => paintOf(recycleEvents[i], paint)(line))
   const more = recycleEventsOmitted
     ? [paint('dim', `and ${grouped(recycleEventsOmitted)} earlier ones that cut nothing`)]
@@ -97,10 +94,7 @@ function crashes (report, paint) {
       oomKilled ? 'OOM-killed' : signal === null ? `code ${orDash(code)}` : clip(escapeControls(signal), 12),
       connections === null ? '–' : grouped(connections), grouped(inFlight)
     ])
-  const [heading, ...lines] = layOut([
-    { title: 'crashed', left: true }, { title: 'slot' }, { title: 'pid' }, { title: 'how', left: true },
-    { title: 'connections' }, { title: 'in flight' }
-  ], rows, WIDTH)
+  const [heading, ...lines] = layOut(['crashed<', 'slot', 'pid', 'how<', 'connections', 'in flight'], rows, WIDTH)
   const more = crashEventsOmitted ? [paint('dim', `and ${grouped(crashEventsOmitted)} earlier ones`)] : []
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line)), ...more]
 }
@@ -121,12 +115,9 @@ function drops (report, paint) {
   const widest = (/** @type {'count' | 'error' | 'recycle'} */ name) =>
     Math.max(name.length, ...cells.map(cell => cell[name].length))
   const left = WIDTH - 14 - widest('count') - widest('error') - widest('recycle') - 5 - 10
-  const [heading, ...lines] = layOut([
-    { title: 'dropped', left: true }, { title: 'count' }, { title: 'error', left: true },
-    { title: 'request', left: true },
-    { title: 'recycle', left: true }, { title: 'phase', left: true }
-  ], cells.map(({ time, count, error, request, recycle, phase }) =>
-    [time, count, error, clip(request, left), recycle, phase]), WIDTH)
+  const rows = cells.map(({ time, count, error, request, recycle, phase }) =>
+    [time, count, error, clip(request, left), recycle, phase])
+  const [heading, ...lines] = layOut(['dropped<', 'count', 'error<', 'request<', 'recycle<', 'phase<'], rows, WIDTH)
   const more = dropsOmitted ? [paint('dim', `and ${grouped(dropsOmitted)} earlier ones`)] : []
   const note = drops.some(drop => drop.joinedBy === 'port')
     ? [paint('dim', '* joined by port with a request that the supervisor cut; the others by time alone')]
@@ -149,9 +140,7 @@ function disagreements ({ disagreements }, paint) {
   if (disagreements.length === 0) return []
   const rows = disagreements.map(({ recycle, client, supervisor }) =>
     [recycle === null ? 'outside any recycle' : `in recycle #${recycle}`, grouped(client), grouped(supervisor)])
-  const [heading, ...lines] = layOut([
-    { title: 'client and supervisor disagree', left: true }, { title: 'client lost' }, { title: 'supervisor cut' }
-  ], rows, WIDTH)
+  const [heading, ...lines] = layOut(['client and supervisor disagree<', 'client lost', 'supervisor cut'], rows, WIDTH)
   return [paint('yellow', heading), ...lines]
 }
 
@@ -164,10 +153,7 @@ function latency ({ latency: { steady, recycling } }, paint) {
         grouped(figures.requests)
       ]])
   if (rows.length === 0) return []
-  const [heading, ...lines] = layOut([
-    { title: 'latency', left: true }, { title: 'p50' }, { title: 'p90' }, { title: 'p99' }, { title: 'p99.9' },
-    { title: 'max' }, { title: 'requests' }
-  ], rows, WIDTH)
+  const [heading, ...lines] = layOut(['latency<', 'p50', 'p90', 'p99', 'p99.9', 'max', 'requests'], rows, WIDTH)
   return [paint('dim', heading), ...lines]
 }
 
@@ -178,10 +164,7 @@ function pauses ({ gc }, paint) {
     scavenge: gc.scavenges, 'mark-sweep': gc.markSweeps
   }).map(([name, { count, totalMs, longestMs, share }]) =>
     [name, time(totalMs), milliseconds(longestMs), percent(share), grouped(count)])
-  const [heading, ...lines] = layOut([
-    { title: 'GC pauses', left: true }, { title: 'total' }, { title: 'longest' }, { title: 'share of time' },
-    { title: 'count' }
-  ], rows, WIDTH)
+  const [heading, ...lines] = layOut(['GC pauses<', 'total', 'longest', 'share of time', 'count'], rows, WIDTH)
   return [paint('dim', heading), ...lines, paint('dim',
     `longest delay of an event loop: ${milliseconds(gc.longestLoopLagMs)}`)]
 }

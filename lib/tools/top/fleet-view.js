@@ -8,7 +8,8 @@ const { measured } = require('../../operate/worker-columns')
 const EVENTS_KEPT = 100
 
 /**
- * @typedef {import('../../primary/supervisor').Status['workers'][number]} Worker
+ * @import { Status } from '../../primary/supervisor'
+ * @typedef {Status['workers'][number]} Worker
  * @typedef {{ worker: Worker, history: History | null }} Row `history`: that of the slot, for the worker in service
  */
 
@@ -27,7 +28,7 @@ class FleetView {
   /** ms, by the clock of update() @type {number | null} */
   seenAt = null
 
-  /** @param {Record<string, any>} status @param {number} now ms on any clock that does not jump */
+  /** @param {Status} status @param {number} now ms on any clock that does not jump */
   update (status, now) {
     this.status = status
     const serving = new Map()
@@ -38,7 +39,7 @@ class FleetView {
     }
     for (const slot of this.#histories.keys()) if (!serving.has(slot)) this.#histories.delete(slot)
     for (const [slot, worker] of serving) this.#historyOf(slot).push(measured(worker))
-    this.rows = status.workers.map((/** @type {Worker} */ worker) => ({
+    this.rows = status.workers.map(worker => ({
       worker,
       history: worker.slot !== null && serving.get(worker.slot) === worker ? this.#historyOf(worker.slot) : null
     }))

@@ -5,9 +5,10 @@ const { escapeControls } = require('../../core/escape-controls')
 const { sayMoves } = require('../../core/moves')
 const { count, formatSize } = require('../../core/units')
 const { prettyLine } = require('../../journal/sentence')
-const { besideWorkers, linesOfFeatures, colorOf } = require('../../operate/control-table')
+const { headingOf, readyOf, rssOf, linesOfFeatures, colorOf } = require('../../operate/control-table')
 const { TOP_BEFORE, TOP_AFTER, REASON_WIDTH } = require('../../operate/worker-columns')
 const { layOut } = require('../../core/grid')
+/** @import { Status } from '../../primary/supervisor' */
 /** @import { FleetView, Row, Worker } from './fleet-view' */
 
 const HEAD = 4 // two lines of facts, an empty line and the heading
@@ -23,24 +24,22 @@ const LATE_MS = 3000
  */
 function picture (fleet, { columns, rows, colors, now, message }) {
   const paint = painter(colors)
-  const status = /** @type {Record<string, any>} */ (fleet.status)
-  const { name, pid, app, listening = [], workers, totals } = status
+  const status = /** @type {Status} */ (fleet.status)
+  const { workers, totals } = status
   const room = Math.max(1, rows - HEAD - 2 - EVENTS)
   const from = windowOf(fleet, room)
   const shown = fleet.rows.slice(from, from + room)
-  const rss = workers.reduce((/** @type {number} */ sum, /** @type {{ rssBytes: number | null }} */ { rssBytes }) =>
-    sum + (rssBytes ?? 0), 0)
   const shared = sayMoves({ load: totals.moves?.load, number: totals.moves?.number })
   const facts = [
-    `${totals.ready} of ${count(totals.workers, 'worker')} ready${besideWorkers(status)}`,
-    `${formatSize(rss)} RSS`,
+    readyOf(status),
+    `${formatSize(rssOf(workers))} RSS`,
     count(totals.recycles, 'recycle'),
     ...shared.length > 0 ? [`moved ${shared.join(', ')}`] : [],
     `${Math.round(fleet.requestsPerSecond)} requests/s`
   ]
   const lateMs = now - (fleet.seenAt ?? now)
   const above = [
-    `${paint('bold', escapeControls(name))}  ${escapeControls([`pid ${pid}`, ...listening, app].join('  '))}`,
+    headingOf(status, paint),
     lateMs > LATE_MS ? paint('red', `no answer for ${Math.floor(lateMs / 1000)}s`) : escapeControls(facts.join(', ')),
     '',
     ...formatRows(shown, { width: columns, colors, selected: fleet.selected }),

@@ -24,6 +24,7 @@ const http = require('node:http')
 const { constants: { errno: { EMFILE, ENFILE } } } = require('node:os')
 const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
+const { attempt } = require('../../core/attempt')
 const { missingForHandoff } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
 const { Descriptor } = require('../../native/descriptor')
@@ -189,11 +190,7 @@ class Acceptor extends EventEmitter {
 
   /** @returns {any} a listening handle of the same socket; null: there is none, or no descriptor is left for it */
   #copy () {
-    try {
-      return addon && this.fd >= 0 ? this.handleOf(new Descriptor(addon.duplicate(this.fd))) : null
-    } catch {
-      return null
-    }
+    return attempt(() => addon && this.fd >= 0 ? this.handleOf(new Descriptor(addon.duplicate(this.fd))) : null, null)
   }
 
   /**

@@ -8,7 +8,7 @@
 
 const { performance } = require('node:perf_hooks')
 const { MOST_REQUESTS } = require('../../core/envelope')
-const { requestName } = require('../../core/request-name')
+const { countRequests, requestName } = require('../../core/request-name')
 
 const FRESH_MS = 500 // a request that was told so long ago is told again
 
@@ -38,24 +38,11 @@ function tellRequestsInFlight ({ channel, tracker }) {
   })
   process.on('exit', () => {
     if (tracker.requests.inFlight > 0) {
-      channel.send('in-flight', { requests: requestsOf(tracker.connections), isAll: true })
+      const exchanges = [...tracker.connections].flatMap(connection => connection.exchanges)
+      const latestFirst = exchanges.sort((a, b) => b.since - a.since).map(({ head }) => head)
+      channel.send('in-flight', { requests: countRequests(latestFirst, MOST_REQUESTS), isAll: true })
     }
   })
-}
-
-/**
- * @param {Iterable<import('../connections/connection').Connection>} connections
- * @returns {{ request: string, count: number }[]} latest first
- */
-function requestsOf (connections) {
-  const exchanges = [...connections].flatMap(connection => connection.exchanges).sort((a, b) => b.since - a.since)
-  /** @type {Map<string, number>} */
-  const counts = new Map()
-  for (const { head } of exchanges) {
-    const request = requestName(head)
-    if (counts.has(request) || counts.size < MOST_REQUESTS) counts.set(request, (counts.get(request) ?? 0) + 1)
-  }
-  return [...counts].map(([request, count]) => ({ request, count }))
 }
 
 module.exports = { tellRequestsInFlight }

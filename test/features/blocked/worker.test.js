@@ -1,15 +1,10 @@
 'use strict'
 
 const t = require('tap')
-const { countLatest, tellWhereBlocked } = require('../../../lib/features/blocked/worker')
+const { tellWhereBlocked } = require('../../../lib/features/blocked/worker')
 const { loadInterrupt } = require('../../../lib/features/blocked/interrupt')
 
-const SETTINGS = { mostFrames: 20, longestFrame: 500, mostRequests: 10, longest: 200 }
-
-t.test('of requests in flight the latest are named, each with how many there are', async t => {
-  t.same(countLatest(['GET /b', 'GET /a', 'GET /b', 'GET /c', 'GET /a'], 2), [{ request: 'GET /b', count: 2 }, { request: 'GET /a', count: 2 }])
-  t.same(countLatest([], 2), [])
-})
+const SETTINGS = { mostFrames: 20, longestFrame: 500, mostRequests: 10 }
 
 t.test('it tells of the request whose code runs, by a message that leaves what waits to be sent alone', { skip: loadInterrupt() === null && 'there is no addon for this machine' }, async t => {
   const exchange = (/** @type {string} */ url, /** @type {number} */ since) => ({ head: { method: 'GET', url }, since })

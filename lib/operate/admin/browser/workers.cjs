@@ -1,11 +1,21 @@
 'use strict'
 
+/* global document */
+
 const { h } = require('../../../tools/report/page/browser/element.cjs')
 const { scroller } = require('../../../tools/report/page/browser/grid.cjs')
 const { NONE, whole, size, time } = require('../../../tools/report/page/browser/format.cjs')
 const { stateOf } = require('../../worker-state.cjs')
 
-const percent = share => `${Math.round(share * 100)} %`
+/** How a figure is shown, by its unit. */
+const SAY = {
+  bytes: size,
+  ms: time,
+  percent: value => typeof value === 'number' ? `${Math.round(value)} %` : NONE,
+  share: share => `${Math.round(share * 100)} %`,
+  count: whole,
+  total: whole
+}
 
 /**
  * Title, whether the column is text, and the cell's text; State and RSS cells hold elements that are updated in place.
@@ -16,14 +26,8 @@ const COLUMNS = [
   ['State', true, stateOf],
   ['Age', false, worker => time(worker.ageMs)],
   ['RSS', true, worker => worker.rssBytes],
-  ['PSS', false, worker => size(worker.pssBytes)],
-  ['USS', false, worker => size(worker.ussBytes)],
-  ['CPU', false, worker => typeof worker.cpuPercent === 'number' ? `${Math.round(worker.cpuPercent)} %` : NONE],
-  ['Event loop', false, worker => percent(worker.elu)],
-  ['Loop delay', false, worker => time(worker.loopLagMs)],
-  ['Connections', false, worker => whole(worker.connections)],
-  ['In flight', false, worker => whole(worker.inFlight)],
-  ['Requests', false, worker => whole(worker.requests)],
+  ...JSON.parse(document.getElementById('data').textContent)
+    .map(({ name, unit, title }) => [title, false, worker => SAY[unit](worker[name])]),
   ['Recycles', false, worker =>
     worker.lastReason === null ? whole(worker.recycles) : `${whole(worker.recycles)}, ${worker.lastReason}`]
 ]

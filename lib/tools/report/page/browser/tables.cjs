@@ -169,42 +169,38 @@ function latency ({ latency: { steady, recycling } }) {
   const ratio = steady && recycling
     ? ['p50', 'p90', 'p99', 'p999', 'max'].map(name => recycling[name] / steady[name])
     : null
-  return section('Latency', scroller('Latency', h('table', {}, [
-    h('caption', {}, ['Percentiles in steady state, and while a worker was being replaced']),
-    h('thead', {}, [h('tr', {},
-      ['', 'p50', 'p90', 'p99', 'p99.9', 'max', 'requests'].map(title => h('th', { scope: 'col' }, [title])))]),
-    h('tbody', {}, [
-      ...rows.map(([name, figures]) => h('tr', {}, [
-        h('th.left', { scope: 'row' }, [name]),
-        ...[figures.p50, figures.p90, figures.p99, figures.p999, figures.max].map(ms => h('td', {}, [time(ms)])),
-        h('td', {}, [whole(figures.requests)])
-      ])),
-      ratio && h('tr.ratio', {}, [
-        h('th.left', { scope: 'row' }, ['Ratio']),
-        ...ratio.map(value => h('td', {}, [Number.isFinite(value) ? `${value.toFixed(2)}×` : NONE])),
-        h('td')
-      ])
-    ])
-  ])), ratio && h('p.hint.below', {}, ['Ratio: while recycling, divided by steady state. A request counts as “while ' +
+  return section('Latency', ofFigures('Latency', 'Percentiles in steady state, and while a worker was being replaced',
+    ['p50', 'p90', 'p99', 'p99.9', 'max', 'requests'], [
+      ...rows.map(([name, { p50, p90, p99, p999, max, requests }]) =>
+        figuresRow(name, [...[p50, p90, p99, p999, max].map(time), whole(requests)])),
+      ratio && figuresRow('Ratio',
+        [...ratio.map(value => Number.isFinite(value) ? `${value.toFixed(2)}×` : NONE), null], 'tr.ratio')
+    ]), ratio && h('p.hint.below', {}, ['Ratio: while recycling, divided by steady state. A request counts as “while ' +
     'recycling” if a worker was being replaced while it ran: a worker that starts takes CPU time of the others, ' +
     'and a request that moves waits. A high ratio at p99 or above is of a few requests; “max” is one in each row.']))
+}
+
+/** Rows of figures, each with a name. */
+function ofFigures (label, caption, titles, rows) {
+  return scroller(label, h('table', {}, [
+    h('caption', {}, [caption]),
+    h('thead', {}, [h('tr', {}, ['', ...titles].map(title => h('th', { scope: 'col' }, [title])))]),
+    h('tbody', {}, rows)
+  ]))
+}
+
+function figuresRow (name, texts, tag = 'tr') {
+  return h(tag, {}, [h('th.left', { scope: 'row' }, [name]), ...texts.map(text => h('td', {}, [text]))])
 }
 
 function pauses ({ gc }) {
   if (gc === null) return null
   const rows = [['Scavenges', gc.scavenges], ['Mark-sweeps', gc.markSweeps]]
-  return section('Garbage collection', scroller('Garbage collection', h('table', {}, [
-    h('caption', {}, ["Pauses of the workers by garbage collection, and their share of the workers' time"]),
-    h('thead', {}, [h('tr', {},
-      ['', 'total', 'longest', 'share of time', 'count'].map(title => h('th', { scope: 'col' }, [title])))]),
-    h('tbody', {}, rows.map(([name, { count, totalMs, longestMs, share }]) => h('tr', {}, [
-      h('th.left', { scope: 'row' }, [name]),
-      h('td', {}, [time(totalMs)]),
-      h('td', {}, [time(longestMs)]),
-      h('td', {}, [`${(100 * share).toFixed(2)} %`]),
-      h('td', {}, [whole(count)])
-    ])))
-  ])), h('p.hint.below', {}, [`Longest delay of an event loop: ${time(gc.longestLoopLagMs)}`]))
+  return section('Garbage collection', ofFigures('Garbage collection',
+    "Pauses of the workers by garbage collection, and their share of the workers' time",
+    ['total', 'longest', 'share of time', 'count'], rows.map(([name, { count, totalMs, longestMs, share }]) =>
+      figuresRow(name, [time(totalMs), time(longestMs), `${(100 * share).toFixed(2)} %`, whole(count)]))),
+  h('p.hint.below', {}, [`Longest delay of an event loop: ${time(gc.longestLoopLagMs)}`]))
 }
 
 function routes ({ memoryByRoute }) {
