@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * Loaded into tap's runner: test files are started in the order in which they are named, and as many at a time as keep
- * the CPUs busy, for much of what they do is wait. tap has no option for either.
+ * Loaded into tap's runner: test files are started in the order in which they are named, and three at a time, or as
+ * many as keep the CPUs busy, for much of what they do is wait. tap has no option for either.
  */
 
 const { ChildProcess } = require('node:child_process')
@@ -10,8 +10,8 @@ const os = require('node:os')
 
 const LOOK_MS = 2000
 const FEWEST = 3
-const MUCH = 0.1 // of the CPUs' time is idle: one file more at a time, up to .taprc's `jobs`
-const LITTLE = 0.03 // one fewer
+const MUCH = 0.08 // of the CPUs' time is idle: one file more at a time, up to .taprc's `jobs`
+const LITTLE = 0.02 // one fewer
 
 const order = new Map(process.argv.map((arg, i) => [arg, i]))
 const { localeCompare } = String.prototype
@@ -31,14 +31,15 @@ function cpuTimes () {
 function pace () {
   const runner = require('@tapjs/core').tap()
   const most = runner.jobs
+  runner.jobs = Math.min(FEWEST, most)
   let before = cpuTimes()
   setInterval(() => {
     const now = cpuTimes()
     const idle = (now.idle - before.idle) / (now.all - before.all)
     before = now
-    // The runner looks at it when a file has ended
-    if (idle > MUCH) runner.jobs = Math.min(runner.jobs + 1, most)
-    if (idle < LITTLE) runner.jobs = Math.min(Math.max(runner.jobs - 1, FEWEST), most)
+    const change = idle > MUCH ? 1 : idle < LITTLE ? -1 : 0
+    runner.jobs = Math.min(Math.max(runner.pool.size + change, FEWEST), most)
+    runner.pragma({}) // says nothing: it starts what there is room for
   }, LOOK_MS).unref()
 }
 
