@@ -17,10 +17,10 @@ const ELSEWHERE = /^it takes \S+ s: npm run / // see support/campaign.js
 
 const files = process.argv.slice(2).some(arg => !arg.startsWith('-')) ? [] : suite().map(file => path.join('test', file))
 const startedAt = Date.now()
-// The runner alone is started so: its test files are not (see test/support/bare-tests.js)
+// The runner alone is started so: its test files are not
 const TAP = path.join(__dirname, '..', 'node_modules', '.bin', 'tap')
-const BARE = path.join(__dirname, 'support', 'bare-tests.js')
-const args = ['--require', BARE, TAP, ...process.argv.slice(2), ...files]
+const OURS = ['bare-tests.js', 'pace.js'].flatMap(name => ['--require', path.join(__dirname, 'support', name)])
+const args = [...OURS, TAP, ...process.argv.slice(2), ...files]
 // No test leaves this machine: each process would read some 150 certificates as it starts, which takes 40 ms of CPU
 const { NODE_EXTRA_CA_CERTS, ...env } = process.env
 const { status, signal } = spawnSync(process.execPath, args, { stdio: 'inherit', env })

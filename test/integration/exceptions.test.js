@@ -135,6 +135,7 @@ t.test('a handler that throws as it is called gets 500 on a connection that has 
     t.same([status, body], [500, 'Internal Server Error\n'], kind)
     t.not((await get(port, '/ok', { agent })).body, pid)
   }
+  await supervisor.stop({ now: true }) // the last worker that threw is replaced: it would take the next fleet's port
 
   const secure = await startFleet(t, path.join(t.testdir({ 'app.js': `require('node:https').createServer(${JSON.stringify(TLS)}, () => { throw new Error('sync') }).listen(process.env.PORT)` }), 'app.js'), { workers: 1 })
   t.equal(await new Promise((resolve, reject) => https.get({ port: secure.port, rejectUnauthorized: false, agent: false }, response => resolve(response.resume().statusCode)).on('error', reject)), 500)

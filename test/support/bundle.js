@@ -14,7 +14,7 @@ const TIMEOUT_MS = 1_200_000 // of all files of a bundle together
 
 /**
  * What each bundle runs: the files whose path in test/ begins so, the longest beginning first. A file that is in none
- * runs for itself. tap starts all by name.
+ * runs for itself.
  */
 const BUNDLES = {
   apps: ['apps/'],
@@ -92,17 +92,27 @@ function filesOf (name) {
   return testFiles().filter(file => bundleOf(file) === name)
 }
 
-/** Files that take longest: begun late, the run would wait for each of them alone at its end. */
-const LONG = /^integration\/(?:canary|leak-line|output|standby|unusual-apps|upgrade|verbs-overlap|websockets)\./
+/**
+ * What takes ten seconds or more, the longest first: begun late, the run would wait for each of them alone at its end.
+ */
+const LONGEST = [
+  'bundles/listening', 'bundles/operate', 'bundles/apps', 'bundles/recycling', 'bundles/deaths', 'bundles/cli',
+  'integration/canary', 'bundles/failover', 'bundles/forked', 'bundles/rollout', 'bundles/signals', 'bundles/leaks',
+  'bundles/drain', 'bundles/service', 'bundles/standby', 'integration/blocked', 'bundles/handoff', 'bundles/upgrade',
+  'bundles/sticky', 'campaign/kills/kills', 'bundles/frameworks', 'bundles/deploy', 'bundles/drill',
+  'bundles/journal', 'bundles/replay', 'bundles/bench', 'bundles/rotation', 'integration/websockets',
+  'deploy/package', 'integration/container', 'integration/output', 'integration/adoption',
+  'integration/adoption-counts', 'integration/accept-storm', 'integration/unusual-apps',
+  'integration/leak-line-languages', 'integration/start-failures', 'campaign/migration/migration', 'bundles/primary',
+  'bundles/examples', 'integration/stop', 'bundles/features', 'integration/verbs-overlap', 'examples/sprites/page',
+  'campaign/campaign'
+].map(name => `${name}.test.js`)
 
 /** The whole suite: what tap is to run, in this order. @returns {string[]} paths in test/ */
 function suite () {
   const alone = testFiles().filter(file => !bundleOf(file))
-  const isLong = (/** @type {string} */ file) => LONG.test(file)
-  return [
-    ...Object.keys(BUNDLES).map(name => `bundles/${name}.test.js`),
-    ...alone.filter(isLong), ...alone.filter(file => !isLong(file))
-  ]
+  const all = [...Object.keys(BUNDLES).map(name => `bundles/${name}.test.js`), ...alone]
+  return [...LONGEST.filter(file => all.includes(file)), ...all.filter(file => !LONGEST.includes(file))]
 }
 
 /** Runs the files of a bundle, each in the environment that the bundle was started in. @param {string} name */
@@ -121,4 +131,4 @@ function run (name) {
   t.setTimeout(TIMEOUT_MS)
 }
 
-module.exports = { BUNDLES, filesOf, run, suite, testFiles }
+module.exports = { BUNDLES, LONGEST, filesOf, run, suite, testFiles }

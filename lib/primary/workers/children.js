@@ -27,6 +27,11 @@ const MARKED = new RegExp(`(?:^|\\0)${VARIABLE}=([^\\0]+)\\0`)
 /** @typedef {{ id: string, slot: number | null, pid: number | null }} Parent a worker, or what workers are copies of */
 /** @typedef {{ pid: number, command: string, isAlone: boolean }} Child `isAlone`: in a session of its own */
 
+/**
+ * @typedef {{ state: string, parent: number, session: string, startedAt: number }} Stat `startedAt`: ticks since the
+ *   system has started
+ */
+
 let lastId = 0
 
 /** @returns {{ id: string, env: Record<string, string> }} of a worker that is about to be started */
@@ -102,6 +107,9 @@ class Children extends Part {
 }
 
 /**
+ * An orphan's parent is an ancestor of this process or init. So the children of these are looked at, and of what is
+ * found or cannot be read. Adopted workers may have other ancestors, and not all are seen everywhere: then all are.
+ *
  * @param {ReadonlySet<number>} workers pids that are no children
  * @param {ReadonlyMap<string, string>} adopted sessions of those that another primary has started, by id
  * @returns {Promise<Map<string, Child[]>>} by the id of the worker that has started them
@@ -110,34 +118,70 @@ async function childrenById (workers, adopted) {
   const own = statOf('self')
   /** @type {Map<string, Child[]>} */
   const found = new Map()
-  const look = async (/** @type {number} */ pid) => {
-    const stat = workers.has(pid) ? null : statOf(pid)
+  /** @type {Map<number, Stat>} */
+  const stats = new Map()
+  const pids = fs.readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(Number)
+  await inTurns(pids.filter(pid => !workers.has(pid)), pid => {
+    const stat = statOf(pid)
     if (stat === null || stat.state === 'Z' || (adopted.size === 0 && stat.startedAt < Number(own?.startedAt))) return
-    const id = MARKED.exec(await read(pid, 'environ'))?.[1]
-    if (id === undefined) return
+    stats.set(pid, stat)
+  })
+  const look = async (/** @type {number} */ pid) => {
+    const { session } = /** @type {Stat} */ (stats.get(pid))
+    stats.delete(pid)
+    const environment = await read(pid, 'environ')
+    const id = MARKED.exec(environment)?.[1]
+    if (id === undefined) return environment === '' ? pid : null
     const [program = '', argument = ''] = (await read(pid, 'cmdline')).split('\0')
     const command = `${path.basename(program)} ${argument}`.trim().slice(0, 100)
-    const isAlone = stat.session !== (adopted.get(id) ?? own?.session)
+    const isAlone = session !== (adopted.get(id) ?? own?.session)
     found.set(id, [...found.get(id) ?? [], { pid, command, isAlone }])
+    return pid
   }
-  const pids = fs.readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(Number)
-  for (let at = 0; at < pids.length; at += AT_ONCE) {
-    await Promise.all(pids.slice(at, at + AT_ONCE).map(look))
-    await setImmediate()
+  const ancestors = adopted.size === 0 ? ancestorsOf(process.pid) : null
+  const childrenOf = (/** @type {ReadonlySet<number | null>} */ parents) =>
+    [...stats.keys()].filter(pid => parents.has(stats.get(pid)?.parent ?? null))
+  for (let next = ancestors ? childrenOf(ancestors) : [...stats.keys()]; next.length > 0;) {
+    next = childrenOf(new Set(await inTurns(next, look)))
   }
   for (const children of found.values()) children.sort((a, b) => a.pid - b.pid)
   return found
 }
 
+/** @param {number} pid @returns {ReadonlySet<number> | null} itself and init included; null: not all are seen */
+function ancestorsOf (pid) {
+  const all = new Set([1])
+  for (let next = pid; next > 0;) {
+    all.add(next)
+    const stat = statOf(next)
+    if (stat === null) return null
+    next = stat.parent
+  }
+  return all
+}
+
+/**
+ * @template T
+ * @param {number[]} pids @param {(pid: number) => T} look
+ * @returns {Promise<Awaited<T>[]>}
+ */
+async function inTurns (pids, look) {
+  const all = []
+  for (let at = 0; at < pids.length; at += AT_ONCE) {
+    all.push(...await Promise.all(pids.slice(at, at + AT_ONCE).map(look)))
+    await setImmediate()
+  }
+  return all
+}
+
 /**
  * @param {number | 'self'} pid
- * @returns {{ state: string, session: string, startedAt: number } | null} `startedAt`: ticks since the system has
- *   started; null: it has exited
+ * @returns {Stat | null} null: it has exited
  */
 function statOf (pid) {
   try {
     const fields = statFields(readNow(`/proc/${pid}/stat`))
-    return { state: fields[0], session: fields[3], startedAt: Number(fields[19]) }
+    return { state: fields[0], parent: Number(fields[1]), session: fields[3], startedAt: Number(fields[19]) }
   } catch (error) {
     return goneOr(error)
   }
