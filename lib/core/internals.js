@@ -36,6 +36,7 @@
  * | `socket.parser.getCurrentBuffer()`     | tracker: whether a pipelined request follows; sticky: a head's bytes  |
  * | `socket.parser.maxHeaderPairs`         | replay: whether the parser has left out headers                       |
  * | `kOnMessageBegin`, `kOnExecute`        | head-bytes: a head begins, a chunk is read                            |
+ * | `socketOnError` listens to a socket    | head-bytes: its parser has refused nothing                            |
  * | `parser.onIncoming`                    | sticky: a head has ended                                              |
  * | `socket.push()`, `socket.parser` is set | preface: what the app reads before http has the socket        |
  * | `server._connections`, `_emitCloseIfDrained()` | inbox: counts adopted connections                             |
@@ -129,6 +130,15 @@ function onMessageEnd ({ parser }, ended) {
     if (parser.incoming === incoming) ended()
     return onComplete.call(this)
   }
+}
+
+/**
+ * Node takes its own listener away as it tells the server of a `clientError`.
+ *
+ * @param {any} socket that http reads @returns {boolean} what has come is no request, and the app has been told
+ */
+function isRefused (socket) {
+  return !socket.listeners('error').some((/** @type {Function} */ { name }) => name === 'socketOnError')
 }
 
 /**
@@ -275,6 +285,7 @@ module.exports = {
   trackBeforeListening,
   betweenRequests,
   isWithinMessage,
+  isRefused,
   onMessageEnd,
   currentChunk,
   mostFieldsOf,

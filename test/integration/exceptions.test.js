@@ -102,6 +102,21 @@ for (const [how, what] of [['exit', '/timer'], ['later', '/timer'], ['signal', '
   })
 }
 
+t.test('bytes that are no request, for which the app throws, are given to no other worker', async t => {
+  process.env.REFUSES = '1'
+  t.teardown(() => delete process.env.REFUSES) // replacements have it, too
+  const { port, events } = await startFleet(t, 'uncaught.js', { workers: 2 })
+  for (const bytes of ['GARBAGE\r\n', 'GET / HTTP/1.1\nHost: here\n\n']) {
+    const before = events.all('worker.exception').length
+    const client = net.connect(port).resume()
+    client.write(bytes)
+    const closed = once(client, 'close')
+    await Promise.race([closed, events.until('worker.exception', { count: before + 2 })])
+    t.equal(events.all('worker.exception').length, before + 1, JSON.stringify(bytes))
+    client.destroy()
+  }
+})
+
 t.test('the listener of an app kills its worker: the request that threw gets 500 and ends no other worker, and others go on', { skip: loadAddon().addon === null && 'the addon is not there' }, async t => {
   process.env.LISTENS = 'kill'
   const { port, events } = await startFleet(t, 'uncaught.js', { workers: 2, schedule: 'shared' })

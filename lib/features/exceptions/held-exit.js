@@ -12,8 +12,9 @@
 
 const { performance } = require('node:perf_hooks')
 const { clearTimeout, setTimeout } = require('node:timers')
-const { HELD } = require('../../worker/leaving/hold-signals')
 
+/** A worker holds these until it has drained. @type {ReadonlySet<string | number>} */
+const SIGNALS = new Set(['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'])
 const WAIT_MS = 10_000 // for a replacement
 const CLOSES_MS = 100 // for a listener that closes the app's server first, and exits behind the last response
 
@@ -47,7 +48,7 @@ function holdExit ({ state, channel, acceptors }, leave) {
   }
   process.exit = held
   process.kill = (pid, signal = 'SIGTERM') => {
-    if (Number(pid) === process.pid && HELD.some(held => held === signal) && mayEnd()) begin()
+    if (Number(pid) === process.pid && SIGNALS.has(signal) && mayEnd()) begin()
     return kill(pid, signal)
   }
 

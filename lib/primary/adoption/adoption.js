@@ -27,7 +27,7 @@ const UNTIL_MS = 60_000 // a worker whose event loop is blocked notices late tha
 class Adoption extends Part {
   /** Pids that have been looked at. @type {Set<number>} */
   #known = new Set()
-  /** Those that it was said of. @type {Set<number>} */
+  /** Pids that a warning has named. @type {Set<number>} */
   #silent = new Set()
   /** Found before the fleet starts. @type {OrphanProcess[]} */
   #found = []

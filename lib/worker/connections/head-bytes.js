@@ -11,7 +11,7 @@
  */
 
 const { EventEmitter } = require('node:events')
-const { currentChunk, isWithinMessage, watchBegin, watchParser } = require('../../core/internals')
+const { currentChunk, isRefused, isWithinMessage, watchBegin, watchParser } = require('../../core/internals')
 
 const MOST_BYTES = 1_000_000 // a message to the primary has a limit
 const MOST_CHUNKS = 32 // each takes much more than its bytes
@@ -101,11 +101,12 @@ class HeadBytes {
   /**
    * A part of a head has come; empty: nothing of one has, though blank lines may have come.
    *
-   * @returns {Buffer | null} null: it is not known, or a request is under way
+   * @returns {Buffer | null} null: it is not known, a request is under way, or the parser has refused it
    */
   get part () {
     const { socket } = this
     const isKnown = this.#isExact && this.#readTo === socket.bytesRead && socket.readableLength === 0
+    if (isKnown && isRefused(socket)) return null // the next worker would refuse it, too
     return isKnown && (this.#isInHead || this.#request === null) ? Buffer.concat(this.#earlier) : null
   }
 

@@ -192,4 +192,4 @@ function isForShutdown (listener) {
   return /['"`]shutdown['"`]/.test(Function.prototype.toString.call(listener))
 }
 
-module.exports = { HELD, holdSignals }
+module.exports = { holdSignals }
