@@ -8,6 +8,7 @@ const path = require('node:path')
 const { mayListenOn } = require('../inherited-descriptors')
 const { TicketKeys } = require('./ticket-keys')
 const { UnixSocketFile } = require('./unix-socket-file')
+/** @import { Handle } from '../../core/internals' */
 /** @import { Listener, Query } from './listening-sockets' */
 
 const LONGEST_NAME = process.platform === 'linux' ? 108 : 104 // bytes, of sockaddr_un
@@ -52,7 +53,7 @@ function tryToBind (query) {
 /**
  * Lets other users of the machine connect to a unix socket: TCP has no mode.
  *
- * @param {any} handle @param {Query} query @returns {number} libuv's error
+ * @param {Handle} handle @param {Query} query @returns {number} libuv's error
  */
 function allow (handle, { readableAll, writableAll }) {
   const mode = (readableAll === true ? READABLE : 0) | (writableAll === true ? WRITABLE : 0)
@@ -69,7 +70,7 @@ function nameOf ({ address, asked }) {
   return typeof asked === 'string' && path.resolve(asked) === address ? asked : address
 }
 
-/** @param {any} handle @returns {{ address?: string, port?: number }} empty: of a unix socket */
+/** @param {Handle} handle @returns {{ address?: string, port?: number }} empty: of a unix socket */
 function boundTo (handle) {
   const bound = {}
   handle.getsockname?.(bound)

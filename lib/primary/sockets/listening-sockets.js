@@ -20,6 +20,7 @@ const { InheritedSockets } = require('./inherited-sockets')
 const { acceptLast } = require('./last-connections')
 const { TicketKeys } = require('./ticket-keys')
 const { UnixSocketFile } = require('./unix-socket-file')
+/** @import { Handle } from '../../core/internals' */
 /** @import { ServerData } from '../../tables/message' */
 /** @import { Inherited } from './inherited-sockets' */
 
@@ -38,7 +39,7 @@ const { UnixSocketFile } = require('./unix-socket-file')
  * @property {number} [gid]
  *
  * @typedef {object} Listener
- * @property {any} handle
+ * @property {Handle} handle
  * @property {UnixSocketFile | null} file of a unix socket; null: it has none
  * @property {TicketKeys} tickets
  * @property {Set<unknown>} users the workers that listen on it
@@ -213,7 +214,7 @@ class ListeningSockets {
    * The socket is open already, in the predecessor.
    *
    * @param {{ key: string, file: string | null, data?: ServerData, kept?: Omit<Inherited, 'handle' | 'file'> }} socket
-   * @param {any} handle
+   * @param {Handle} handle
    */
   inherit ({ key, file: name, data, kept }, handle) {
     const file = name === null ? null : new UnixSocketFile(name)
@@ -256,10 +257,10 @@ class ListeningSockets {
 
   /** @param {string} key */
   #close (key) {
-    const { handle, file, inherited } = this.#byKey.get(key) ?? {}
-    if (inherited) this.inherited.giveBack(inherited)
-    else if (file) file.close(handle)
-    else handle?.close()
+    const socket = this.#byKey.get(key)
+    if (socket?.inherited) this.inherited.giveBack(socket.inherited)
+    else if (socket?.file) socket.file.close(socket.handle)
+    else socket?.handle.close()
     this.#byKey.delete(key)
   }
 }
