@@ -21,23 +21,10 @@ const { acceptLast } = require('./last-connections')
 const { TicketKeys } = require('./ticket-keys')
 const { UnixSocketFile } = require('./unix-socket-file')
 /** @import { Handle } from '../../core/internals' */
-/** @import { ServerData } from '../../tables/message' */
+/** @import { Query, ServerData } from '../../tables/message' */
 /** @import { Inherited } from './inherited-sockets' */
 
 /**
- * @typedef {object} Query net's
- * @property {string | null} address a path is absolute
- * @property {string | null} [asked] the path as the app gave it
- * @property {number} port -1: a path
- * @property {number} addressType
- * @property {number} [fd]
- * @property {number} [flags]
- * @property {boolean} [readableAll]
- * @property {boolean} [writableAll]
- * @property {number} [umask] of the worker as it asked, and its user
- * @property {number} [uid]
- * @property {number} [gid]
- *
  * @typedef {object} Listener
  * @property {Handle} handle
  * @property {UnixSocketFile | null} file of a unix socket; null: it has none
@@ -232,7 +219,7 @@ class ListeningSockets {
   adopt ({ key, query, data }, fd) {
     const handle = this.#byKey.has(key) || this.inherited.has(query) ? null : handleOf(fd)
     if (handle === null) return fs.closeSync(fd)
-    const isFile = query.port < 0 && typeof query.address === 'string' && !/^(\0|$)/.test(query.address)
+    const isFile = Number(query.port) < 0 && typeof query.address === 'string' && !/^(\0|$)/.test(query.address)
     this.inherit({ key, file: isFile ? query.address : null, data }, handle)
     const listener = this.#byKey.get(key)
     if (listener) listener.isQueued = true
