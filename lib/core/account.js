@@ -5,14 +5,8 @@
  * exactly one of `moved`, `closedByClient`, `closedAfterResponse`, `closedIdle`, `cut`, `unacked` and `unaccounted`,
  * whose sum is `connections`. It is the supervisor's audit, one of the two witnesses for "nothing was dropped".
  *
- * @typedef {object} Cut a request in flight at the drain deadline
- * @property {string | null} method null: the request's head was incomplete, or the protocol is not HTTP
- * @property {string | null} path without its query
- * @property {number} ageMs
- * @property {number | null} remotePort
- * @property {boolean} upgraded an upgraded or raw connection, which only the app can end
- * @property {string} [why] of an upgraded or raw connection: for what it could not move; see why-stayed.js
- * @property {number} [deaths] of a request that was lost with a worker: how many had died with it before
+ * @typedef {ValueOf<typeof CUT> & { deaths?: number }} Cut a request in flight at the drain deadline; `deaths`: of one
+ *   that was lost with a worker, how many had died with it before
  *
  * @typedef {object} Outcome of the connections that a dead worker had
  * @property {number} moved to a sibling, with nothing in flight
@@ -37,18 +31,19 @@
  */
 
 const { count, flag, text, optional, orNull, listOf, mapOf, record } = require('./shape')
+/** @import { ValueOf } from './shape' */
 
 const LONGEST_PATH = 2000
 const LONGEST_WHY = 20
 const MOST_WHYS = 20
 const MOST_CUTS = 1000 // named: of tens of thousands a message would be megabytes, and a line of the journal
 const CUT = record({
-  method: orNull(text(100)),
-  path: orNull(text(LONGEST_PATH)),
+  method: orNull(text(100)), // null: the request's head was incomplete, or the protocol is not HTTP
+  path: orNull(text(LONGEST_PATH)), // without its query
   ageMs: count,
   remotePort: orNull(count),
-  upgraded: flag,
-  why: optional(text(LONGEST_WHY))
+  upgraded: flag, // or raw: only the app can end it
+  why: optional(text(LONGEST_WHY)) // of such a connection: for what it could not move; see why-stayed.js
 })
 const ENDS = Object.freeze(/** @type {const} */ ([
   'moved', 'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted'

@@ -3,24 +3,19 @@
 /**
  * Delays of a worker's event loop, as its beats report them.
  *
- * @typedef {object} GcPauses of one kind of collection
- * @property {number} count since the worker's start
- * @property {number} totalMs since the worker's start
- * @property {number} longestMs since the last report
- *
- * @typedef {object} Gc pauses of the worker's main thread; concurrent collection pauses nothing
- * @property {GcPauses} scavenges of the new space
- * @property {GcPauses} markSweeps of the whole heap
- *
+ * @typedef {ValueOf<typeof PAUSES>} GcPauses of one kind of collection
+ * @typedef {ValueOf<typeof GC>} Gc pauses of the worker's main thread; concurrent collection pauses nothing
  * @typedef {object} Delays
  * @property {Gc} gc
  * @property {number} loopLagMs longest delay of the event loop since the last report
  */
 
 const { count, duration, record } = require('./shape')
+/** @import { ValueOf } from './shape' */
 
+/** Since the worker's start; `longestMs`: since the last report. */
 const PAUSES = record({ count, totalMs: duration, longestMs: duration })
-const GC = record({ scavenges: PAUSES, markSweeps: PAUSES })
+const GC = record({ scavenges: PAUSES, markSweeps: PAUSES }) // of the new space, of the whole heap
 
 const NO_PAUSES = Object.freeze({ count: 0, totalMs: 0, longestMs: 0 })
 /** @type {Readonly<Delays>} */

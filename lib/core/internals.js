@@ -49,6 +49,25 @@
  * | `process.stdout`, `stderr`: getters    | standard-streams: which of the two the app uses                       |
  * | `fs.write()`, `writeSync()`            | descriptor-writes: a log of the app's that cannot be written          |
  * | `socket.write()` beneath a session     | goaway: an HTTP/2 frame for which Node has no method                  |
+ *
+ * @typedef {{ address?: string, port?: number, family?: string }} Address
+ * @typedef {object} Handle libuv's, of a socket or of a pipe, which may listen; numbers are its errors
+ * @property {number} fd
+ * @property {number} bytesRead
+ * @property {number} bytesWritten
+ * @property {boolean} reading
+ * @property {(fd: number) => number} open
+ * @property {(backlog: number) => number} listen
+ * @property {((status: number, client: Handle) => void) | undefined} onconnection
+ * @property {() => number} readStart
+ * @property {() => number} readStop
+ * @property {(done?: () => void) => void} close
+ * @property {() => void} unref
+ * @property {(done?: () => void) => number} [reset] of a socket, as the next two
+ * @property {(into: Address) => number} [getsockname]
+ * @property {(into: Address) => number} [getpeername]
+ * @property {(mode: number) => number} [fchmod] of a pipe
+ * @property {false} [isDescriptor] as a Descriptor's
  */
 
 /**
@@ -179,7 +198,7 @@ function watchBegin (parser, began) {
  * Takes the TCP or pipe handle out of a socket; unread bytes stay in the kernel. The app sees the socket close, as if
  * the client had left, and the handle keeps the connection. child_process does the same to a socket that it sends.
  *
- * @param {any} socket @returns {any} the handle
+ * @param {any} socket @returns {Handle} the handle
  */
 function detachHandle (socket) {
   const handle = takeHandle(socket)
@@ -190,7 +209,7 @@ function detachHandle (socket) {
 /**
  * As detachHandle(), but the app goes on to see the socket as open.
  *
- * @param {any} socket @returns {any} the handle
+ * @param {any} socket @returns {Handle} the handle
  */
 function takeHandle (socket) {
   const handle = socket._handle
@@ -200,7 +219,7 @@ function takeHandle (socket) {
   return handle
 }
 
-/** The socket goes on with the handle that was taken out of it. @param {any} socket @param {any} handle */
+/** The socket goes on with the handle that was taken out of it. @param {any} socket @param {Handle} handle */
 function returnHandle (socket, handle) {
   socket._handle = handle
   handle.reading = true
@@ -213,7 +232,7 @@ function returnHandle (socket, handle) {
  * connection per request.
  *
  * @param {(handle: any, isReset: boolean) => void} closed called before it is
- * @returns {(handle: any) => boolean} watches a TCP or pipe handle; false: the handle is of another kind
+ * @returns {(handle: Handle) => boolean} watches a TCP or pipe handle; false: the handle is of another kind
  */
 function handleWatcher (closed) {
   const { close, reset } = {
@@ -243,7 +262,7 @@ function handleWatcher (closed) {
  * something is missing, the server's connections stay and are drained by `Connection: close`.
  *
  * @param {any} server a listening http.Server
- * @param {any} handle prototype of its connections' handles
+ * @param {Handle} handle prototype of its connections' handles
  * @returns {string | null} the first missing internal; null: none is missing
  */
 function missingForHandoff (server, handle) {

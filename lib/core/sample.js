@@ -16,14 +16,10 @@
  * @property {number | null} ussBytes
  * @property {string} meter the source: statm, smaps_rollup, smaps or pidusage
  *
- * @typedef {KernelSample & Limited} Sample
+ * @typedef {{ [Field in keyof Reading]: Reading[Field] | null } & About & Limited} Sample null: the meter had no
+ *   reading, because the worker is leaving
  *
- * @typedef {object} KernelSample
- * @property {number | null} rssBytes null: the meter had no reading, because the worker is leaving
- * @property {number | null} anonBytes
- * @property {number | null} pssBytes
- * @property {number | null} ussBytes
- * @property {string | null} meter
+ * @typedef {object} About
  * @property {number} ageMs time in service, or as a standby
  * @property {number} requests that the worker has begun since its start
  * @property {number} silentMs since anything was heard of it
@@ -32,11 +28,7 @@
 
 const NO_READING = Object.freeze({ rssBytes: null, anonBytes: null, pssBytes: null, ussBytes: null, meter: null })
 
-/**
- * @param {Reading | null} reading
- * @param {{ ageMs: number, requests: number, silentMs: number, requested: Sample['requested'] } & Limited} about
- * @returns {Readonly<Sample>}
- */
+/** @param {Reading | null} reading @param {About & Limited} about @returns {Readonly<Sample>} */
 function makeSample (reading, about) {
   return Object.freeze({ ...NO_READING, ...reading, ...about })
 }

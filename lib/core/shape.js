@@ -7,15 +7,30 @@ const { attempt } = require('./attempt')
  * The required shape of a value from another process, as data. A shape checks a value: null if it is valid, else which
  * part is wrong and what is accepted there.
  *
- * @typedef {((value: unknown) => Flaw | null) & { longest?: () => any }} Shape `longest`: a value that takes most room
- *   in JSON; of an endless list one item
- *
+ * @template [Value=any]
+ * @typedef {((value: unknown) => Flaw | null) & { longest?: () => any, valid?: Value }} Shape `longest`: a value that
+ *   takes most room in JSON, of an endless list one item; `valid`: a type alone
+ */
+
+/**
  * @typedef {object} Flaw
  * @property {string} at path of the part; '': the value itself
  * @property {string} accepts
  */
 
-/** @param {string} accepts @param {(value: any) => boolean} test @param {() => any} [longest] @returns {Shape} */
+/** @template Of @typedef {Of extends Shape<infer Value> ? Value : never} ValueOf a shape: what it lets pass */
+
+/**
+ * @template {Record<string, Shape>} Fields
+ * @typedef {{ [Name in keyof Fields as undefined extends ValueOf<Fields[Name]> ? never : Name]: ValueOf<Fields[Name]> }
+ *   & { [Name in keyof Fields as undefined extends ValueOf<Fields[Name]> ? Name : never]?: ValueOf<Fields[Name]> }
+ *   } RecordOf
+ */
+
+/**
+ * @template Value
+ * @param {string} accepts @param {(value: any) => boolean} test @param {() => Value} [longest] @returns {Shape<Value>}
+ */
 function shape (accepts, test, longest) {
   return Object.assign((/** @type {unknown} */ value) => test(value) ? null : { at: '', accepts }, { longest })
 }
@@ -31,7 +46,7 @@ const flag = shape('true or false', value => typeof value === 'boolean', () => f
 const object =
   shape('an object', value => typeof value === 'object' && value !== null && !Array.isArray(value), () => ({}))
 
-/** @param {number} most characters @returns {Shape} */
+/** @param {number} most characters */
 function text (most) {
   return shape(
     `text of at most ${most} characters`, value => typeof value === 'string' && value.length <= most,
@@ -39,7 +54,10 @@ function text (most) {
   )
 }
 
-/** @param {null | undefined} absent @param {string} called @returns {(inner: Shape) => Shape} that also accepts that */
+/**
+ * @template {null | undefined} Absent @param {Absent} absent @param {string} called
+ * @returns {<Value>(inner: Shape<Value>) => Shape<Value | Absent>} that also accepts that
+ */
 const or = (absent, called) => inner => Object.assign((/** @type {unknown} */ value) => {
   const flaw = value === absent ? null : inner(value)
   return flaw?.at === '' ? { at: '', accepts: `${flaw.accepts}, or ${called}` } : flaw
@@ -48,7 +66,7 @@ const orNull = or(null, 'null')
 /** A field that may be missing. */
 const optional = or(undefined, 'nothing')
 
-/** @param {Shape} inner @param {number} [most] items @returns {Shape} */
+/** @template Value @param {Shape<Value>} inner @param {number} [most] items @returns {Shape<Value[]>} */
 function listOf (inner, most = Infinity) {
   const longest = () => Array(most === Infinity ? 1 : most).fill(inner.longest?.())
   return Object.assign((/** @type {unknown} */ value) => {
@@ -62,7 +80,10 @@ function listOf (inner, most = Infinity) {
   }, { longest })
 }
 
-/** @param {Shape} inner @param {number} most entries @returns {Shape} of an object with any names */
+/**
+ * @template Value @param {Shape<Value>} inner @param {number} most entries
+ * @returns {Shape<Record<string, Value>>} of an object with any names
+ */
 function mapOf (inner, most) {
   const longest = () => Object.fromEntries(Array.from({ length: most }, (_, i) => [i, inner.longest?.()]))
   const ofValues = listOf(inner, most)
@@ -71,9 +92,9 @@ function mapOf (inner, most) {
 }
 
 /**
- * @param {Record<string, Shape>} fields all that are allowed
+ * @template {Record<string, Shape>} Fields @param {Fields} fields all that are allowed
  * @param {{ isOpen?: boolean }} [how] `isOpen`: others may be there, too
- * @returns {Shape}
+ * @returns {Shape<RecordOf<Fields>>}
  */
 function record (fields, { isOpen = false } = {}) {
   const names = Object.keys(fields)
@@ -93,7 +114,8 @@ function record (fields, { isOpen = false } = {}) {
 }
 
 /**
- * @param {Shape} shape @param {string} text JSON, or anything @returns {any} its value; null: it is none of this shape
+ * @template Value @param {Shape<Value>} shape
+ * @param {string} text JSON, or anything @returns {Value | null} null: it is none of this shape
  */
 function parse (shape, text) {
   const value = attempt(() => JSON.parse(text), undefined)

@@ -2,14 +2,16 @@
 
 const fs = require('node:fs')
 const net = require('node:net')
+/** @import { Handle } from '../core/internals' */
 
 const SOCKET = 0 // of a handle, what it is: one end of a connection; the same number for TCP and for pipes
 
 /** A connection, or another socket, of which this process has the descriptor alone: nothing here reads it. */
 class Descriptor {
+  /** @type {true} */
   isDescriptor = true
   #fd
-  /** @type {any} */
+  /** @type {Handle | null} */
   #handle = null
 
   /** @param {number} fd ours from here on */
@@ -25,8 +27,8 @@ class Descriptor {
   /**
    * As the getter below, where it is known what it is: net would make a socket to find out, which is most of the cost.
    *
-   * @param {new (type: number) => any} Handle the class of a TCP or pipe handle
-   * @returns {any} null: it is closed, or not of that kind
+   * @param {new (type: number) => Handle} Handle the class of a TCP or pipe handle
+   * @returns {Handle | null} null: it is closed, or not of that kind
    */
   handleOf (Handle) {
     if (this.#handle || this.#fd < 0) return this.#handle
@@ -40,7 +42,7 @@ class Descriptor {
   /**
    * A handle that Node can read and send, in its place from here on.
    *
-   * @returns {any} a TCP or pipe handle; null: it is neither
+   * @returns {Handle | null} a TCP or pipe handle; null: it is neither
    */
   get handle () {
     if (this.#handle === null && this.#fd >= 0) {

@@ -1,30 +1,12 @@
 'use strict'
 
 /**
- * The verbs of the control socket: verb → async function (supervisor, args, progress, client). The return value is sent
- * as `result`, a thrown error as `error`. A verb continues if the client disconnects.
- *
- *     status      {}                              → supervisor.status()
- *     recycle     { target }                      → { done: lines, failed: [{ slot, code, message }] }; a slot, a pid
- *                                                   or all
- *     cpuprofile  { target, durationMs?, file? }  → the journal's line; a slot
- *     signal      { signal }                      → { signal, workers, told, failed: [{ slot, message }] }
- *     reload      { what features take }          → { recycled: lines, left: lines, closed, outcome? }; left: workers
- *                                                   that were on trial; closed: addresses that the new code left
- *     rollback    {}                              → { app, named, recycled, left, closed }; app: the file of the
- *                                                   release; named: where the link leads all the same, or null
- *     scale       { workers }                     → { from, to, scaled: lines, … }; workers: 4, "+1", "-1" or "auto";
- *                                                   what features say of the number, as in the status
- *     stop        { now? }                        → { stopped: lines }; also of recycles that were under way
- *     follow      { last?, isOver? }              → events until the fleet ends; last: number of earlier events to
- *                                                   begin with; isOver: these alone
- *     a command of a feature's: { target, … }     → the journal's line; a slot; or, where it names the target, as of
- *                                                   recycle; a slot or all
- *     a verb of a feature's: { … }                → as that says
+ * The verbs of the control socket, with the results that docs/operating.md has: verb → async function (supervisor,
+ * args, progress, client). The return value is sent as `result`, a thrown error as `error`. A verb continues if the
+ * client disconnects.
  *
  * `progress` is called with { done, of, line?, waits?, note? }. `line` is the journal's line of the step; `waits`, once
- * a second, the workers that drain: { slot, pid, connections, streams, inFlight, drainLeftMs }, as in the status;
- * `note`: what else it waits for.
+ * a second, the workers that drain, as in the status; `note`: what else it waits for.
  */
 
 const { RELOAD, SIZE_WORDS, VERBS: OF_FEATURES } = require('../features')

@@ -9,27 +9,10 @@
  *
  * @typedef {typeof import('./figures').NO_BEAT & Record<string, any>} Beat with what features add by their `beat`
  *
- * @typedef {object} ParcelFields a connection on its way; see lib/worker/connections/parcel.js
- * @property {string} key the server that it belongs to
- * @property {number | null} leftMs what is left of its keep-alive timeout; null: for ever
- * @property {string} [bytes] received from the client, and not answered, in base64
- * @property {string} [preface] what the app reads before them: a header of the PROXY protocol, in base64
- * @property {number} [replayed] how many workers have had the request in them
- * @property {number} [deaths] how many of these have died meanwhile
- * @property {string} [session] of its latest request, where requests belong to any
- * @property {boolean} [isOwned] this session is the receiver's
- * @property {number} [load] of its sender's event loop, by its requests
- * @property {boolean} [byLoad] its sender has chosen it for that
- * @property {number} [row] the sender's, where the primary has a descriptor of it already
- * @property {string} [kind] its protocol is the app's: which function of the app takes it
- * @property {string} [state] for that function: serialised, in base64
- * @property {boolean} [isFollowed] what the app sends to it in its sender comes behind it
- *
- * @typedef {object} ServerData net's, of an https server
- * @property {string} ticketKeys
- * @property {string} [options] a digest of its TLS options
- * @property {boolean} [isOpaque] it has more than these, such as contexts by server name: only workers of one
- *   generation are known to agree
+ * @typedef {RecordOf<typeof parcelFields>} ParcelFields a connection on its way; see lib/worker/connections/parcel.js
+ * @typedef {ValueOf<typeof query>} Query net's
+ * @typedef {ValueOf<typeof shared>} ServerData net's, of an https server
+ * @typedef {ValueOf<typeof ORPHAN>} OrphanFacts
  *
  * @typedef {object} Kind of message; `what` says what it is for
  * @property {string} what it says
@@ -45,6 +28,7 @@ const { LONGEST_ERROR, LONGEST_WISH, MOST_REQUESTS } = require('../core/envelope
 const { LONGEST_PREFACE } = require('../core/proxy-protocol')
 const { LONGEST_REQUEST } = require('../core/request-name')
 const shapes = require('../core/shape')
+/** @import { RecordOf, ValueOf } from '../core/shape' */
 
 const { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object } = shapes
 
@@ -59,27 +43,34 @@ const why = text(2000)
 const id = count
 const usage = record({ rssBytes: count, heapUsedBytes: count, externalBytes: count })
 const query = record({
-  address: orNull(name),
-  asked: optional(orNull(name)),
-  port: orNull(integer),
+  address: orNull(name), // a path is absolute
+  asked: optional(orNull(name)), // the path as the app gave it
+  port: orNull(integer), // -1: a path; null: a descriptor
   addressType: orNull(integer),
   fd: optional(orNull(integer)),
   flags: optional(orNull(integer)),
   readableAll: optional(flag),
   writableAll: optional(flag),
-  umask: optional(count),
+  umask: optional(count), // of the worker as it asked, and its user
   uid: optional(count),
   gid: optional(count)
 })
-const placed = {
-  session: optional(text(LONGEST_SESSION)), isOwned: optional(flag), load: optional(ratio), byLoad: optional(flag)
+const parcelFields = {
+  key: name, // the server that it belongs to
+  leftMs: orNull(duration), // what is left of its keep-alive timeout; null: for ever
+  bytes: optional(text(LONGEST_BYTES)), // received from the client, and not answered, in base64
+  preface: optional(text(LONGEST_PREFACE)), // what the app reads before them: a header of the PROXY protocol, in base64
+  replayed: optional(count), // how many workers have had the request in them
+  deaths: optional(count), // how many of these have died meanwhile
+  session: optional(text(LONGEST_SESSION)), // of its latest request, where requests belong to any
+  isOwned: optional(flag), // this session is the receiver's
+  load: optional(ratio), // of its sender's event loop, by its requests
+  byLoad: optional(flag), // its sender has chosen it for that
+  row: optional(count), // the sender's, where the primary has a descriptor of it already
+  kind: optional(text(LONGEST_KIND)), // its protocol is the app's: which function of the app takes it
+  state: optional(text(LONGEST_BYTES)), // for that function: serialised, in base64
+  isFollowed: optional(flag) // what the app sends to it in its sender comes behind it
 }
-const ofRequest = {
-  bytes: optional(text(LONGEST_BYTES)), preface: optional(text(LONGEST_PREFACE)),
-  replayed: optional(count), deaths: optional(count)
-}
-const ofApp = { kind: optional(text(LONGEST_KIND)), state: optional(text(LONGEST_BYTES)), isFollowed: optional(flag) }
-const parcelFields = { key: name, leftMs: orNull(duration), ...ofRequest, ...placed, row: optional(count), ...ofApp }
 const ofTask = {
   tookMs: optional(duration),
   pauseMs: optional(duration),
@@ -120,8 +111,11 @@ const ofConnections = (kind, record) => ({
     number: count, messages: listOf(object, MOST_BATCHED) // each is checked by itself
   })
 })
-// net's server data: https servers alone have any
-const shared = record({ ticketKeys: text(1000), options: optional(text(100)), isOpaque: optional(flag) })
+const shared = record({
+  ticketKeys: text(1000),
+  options: optional(text(100)), // a digest of its TLS options
+  isOpaque: optional(flag) // it has more, such as contexts by server name: only workers of one generation surely agree
+})
 
 /** Fields of the heartbeat, of which a worker sends those of features that are on. */
 const beat = {
@@ -177,18 +171,18 @@ const legacy = record({ number: count, text: text(LONGEST_KEPT) })
 /** Facts of an orphan, for the primary that adopts it; its listening sockets come along. See core/orphan.js. */
 const ORPHAN = record({
   v: count,
-  recycle: text(100),
+  recycle: text(100), // its version
   fleet: name,
   home: name,
   app: name,
   pid: count,
   slot: count,
   generation: count,
-  isLeaving: optional(flag),
-  legacy: optional(legacy),
-  id: text(200),
-  since: count,
-  oldPid: count,
+  isLeaving: optional(flag), // it drains
+  legacy: optional(legacy), // what the primary that has died leaves to the next one
+  id: text(200), // in the environment of the processes that it has started
+  since: count, // ms since the epoch
+  oldPid: count, // of the primary that has died
   sockets: listOf(record({ key: name, query, data: optional(shared) }))
 })
 

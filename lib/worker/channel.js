@@ -9,6 +9,8 @@ const childProcess = require('node:child_process')
 const { Handlers, message, ourMessage } = require('../core/envelope')
 const { loadAddon } = require('../native/addon')
 const { BATCHED, Batches } = require('../native/batches')
+/** @import { Handle } from '../core/internals' */
+/** @import { Descriptor } from '../native/descriptor' */
 
 /** Events of the process for which Node adds a listener with each channel. */
 const OF_NODE = ['internalMessage', 'newListener', 'removeListener']
@@ -152,13 +154,13 @@ class Channel {
   }
 
   /**
-   * @param {string} type @param {Record<string, any>} [fields] @param {any} [handle] a TCP or pipe handle
+   * @param {string} type @param {Record<string, any>} [fields] @param {Handle | Descriptor} [handle]
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, handle, sent = () => {}) {
     if (this.#batches && BATCHED.has(type)) return this.#batches.add({ message: message(type, fields), handle, sent })
     this.#batches?.flush()
-    if (this.isUp) this.#send?.(message(type, fields), handle, undefined, sent)
+    if (this.isUp) this.#send?.(message(type, fields), /** @type {any} */ (handle), undefined, sent)
     else process.nextTick(sent, new Error('the primary has exited'))
   }
 

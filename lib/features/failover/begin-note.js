@@ -7,6 +7,7 @@ const { isWithinMessage, mostFieldsOf, onMessageEnd } = require('../../core/inte
 const { isBodyless, toWire } = require('../../core/request-replay')
 const { ANSWERED, UNKNOWN } = require('./row')
 const { watchWrites } = require('./write-ahead')
+/** @import { Handle } from '../../core/internals' */
 /** @import { Addon } from '../../native/addon' */
 /** @import { Connection, Exchange } from '../../worker/connections/connection' */
 /** @import { Parcel } from '../../worker/connections/parcel' */
@@ -20,7 +21,8 @@ const { watchWrites } = require('./write-ahead')
 /**
  * Of a connection that has come from a sibling.
  *
- * @param {Connection} connection @param {any} handle @param {Memory} memory @returns {Note | null} null: no row is free
+ * @param {Connection} connection @param {Handle} handle @param {Memory} memory
+ * @returns {Note | null} null: no row is free
  */
 function noteAdopted (connection, handle, memory) {
   const counted = memory.addon.bytesOf(handle.fd)
@@ -35,7 +37,8 @@ function noteAdopted (connection, handle, memory) {
 /**
  * Of a connection that has been open for a while.
  *
- * @param {Connection} connection @param {Memory} memory @returns {Note | null} null: no row is free
+ * @param {Connection} connection @param {Memory} memory
+ * @returns {Note | null} null: no row is free
  */
 function noteFresh (connection, memory) {
   const { socket, exchanges: [exchange], stage, isAdopted, parcel, deaths } = connection
@@ -120,7 +123,7 @@ function bytesOf ({ socket, head: bytes, exchanges: [{ head }, ...more] }) {
 }
 
 /**
- * @param {Connection} connection @param {any} handle @param {number[]} counted bytes read and written, by the kernel
+ * @param {Connection} connection @param {Handle} handle @param {number[]} counted bytes read and written, by the kernel
  * @param {Memory} memory @returns {Note | null}
  */
 function take ({ id }, handle, [read, written], { table }) {

@@ -4,12 +4,7 @@
  * Packets by which a worker passes its connections to the primary, with their descriptors; the first is of its memory.
  * Each packet has a descriptor, so that it is read by itself.
  *
- * @typedef {object} Packet
- * @property {string} [key] the server of those that have begun
- * @property {number | null} [idleMs] how long that lets a connection be idle; null: for ever
- * @property {number[]} [begun] rows and serials in turn, in the order of the descriptors
- * @property {string[]} [prefaces] what the app has read of each before http, base64; missing: of none
- * @property {number[]} [ended] rows and serials in turn
+ * @typedef {import('../../core/shape').ValueOf<typeof SHAPE>} Packet
  */
 
 const { LONGEST_PREFACE } = require('../../core/proxy-protocol')
@@ -22,11 +17,11 @@ const MOST_ENDED = 1000
 const TICK_MS = 25 // between two sendings of a worker: what lives for less is never told
 
 const SHAPE = record({
-  key: optional(text(8192)),
-  idleMs: optional(orNull(duration)),
-  begun: optional(listOf(count, 2 * MOST_DESCRIPTORS)),
-  prefaces: optional(listOf(text(LONGEST_PREFACE), MOST_PREFACES)),
-  ended: optional(listOf(count, 2 * MOST_ENDED))
+  key: optional(text(8192)), // the server of those that have begun
+  idleMs: optional(orNull(duration)), // how long that lets a connection be idle; null: for ever
+  begun: optional(listOf(count, 2 * MOST_DESCRIPTORS)), // rows and serials in turn, in the order of the descriptors
+  prefaces: optional(listOf(text(LONGEST_PREFACE), MOST_PREFACES)), // read before http, base64; missing: of none
+  ended: optional(listOf(count, 2 * MOST_ENDED)) // rows and serials in turn
 })
 
 /** @param {Packet} packet */

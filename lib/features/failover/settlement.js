@@ -11,6 +11,8 @@ const { LONGEST_PATH, addCuts } = require('../../core/account')
 const { KILLS } = require('../../core/kills')
 const { decide, readRequest } = require('./decision')
 const { PREFIX_BYTES } = require('./row')
+/** @import { Handle } from '../../core/internals' */
+/** @import { Descriptor } from '../../native/descriptor' */
 /** @import { Cut, Outcome } from '../../core/account' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 /** @import { Held, Holdings, Socket } from './holdings' */
@@ -165,7 +167,7 @@ function latestOf (requests) {
     latest === null || request.ageMs < latest.ageMs ? request : latest, null)
 }
 
-/** @param {any} socket a Descriptor, or a handle @returns {any} a handle of Node's; null: it is closed */
+/** @param {any} socket a Descriptor, or a handle @returns {Handle | null} Node's; null: it is closed */
 function handleOf (socket) {
   return socket.isDescriptor ? socket.handle : socket
 }
@@ -196,7 +198,7 @@ const REASONS = { 502: 'Bad Gateway', 500: 'Internal Server Error' }
 const LINGER_MS = 2000 // for a client that sends its request's body first
 
 /**
- * @param {any} handle Node's, of a connection whose request has had no answer
+ * @param {Handle} handle Node's, of a connection whose request has had no answer
  * @param {keyof typeof REASONS} status 500: the app's code has thrown for it
  */
 function answerLast (handle, status) {
@@ -206,7 +208,7 @@ function answerLast (handle, status) {
 /**
  * Closes a connection so that the client can read what was sent to it.
  *
- * @param {any} handle Node's @param {string} [text] to be sent before
+ * @param {Handle} handle Node's @param {string} [text] to be sent before
  */
 function closeGently (handle, text = '') {
   const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle, allowHalfOpen: true }))

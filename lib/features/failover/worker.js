@@ -18,6 +18,7 @@ const { MEMORY, MOST_DESCRIPTORS, MOST_PREFACES, MOST_ENDED, TICK_MS, encode } =
 const { ANSWERED, UNKNOWN } = require('./row')
 const { Table } = require('./table')
 const { tellLastWrites, watchWrites, forgetWrites } = require('./write-ahead')
+/** @import { Handle } from '../../core/internals' */
 /** @import { Connection, Exchange } from '../../worker/connections/connection' */
 /** @import { WorkerKernel, WorkerPart } from '../interface' */
 /** @import { Note } from './begin-note' */
@@ -68,7 +69,7 @@ class Duplicates {
     if (copy === null && this.#timer === null) this.#sendSoon()
   }
 
-  /** @param {Connection} connection @param {any} handle */
+  /** @param {Connection} connection @param {Handle} handle */
   adopted (connection, handle) {
     connection.copy = noteAdopted(connection, handle, this)
   }
@@ -116,7 +117,7 @@ class Duplicates {
     /** @type {Note | null} */ (copy)?.threw()
   }
 
-  /** @param {Connection} connection @param {any} handle @param {boolean} isReset */
+  /** @param {Connection} connection @param {Handle} handle @param {boolean} isReset */
   closing (connection, handle, isReset) {
     if (!connection.copy) return
     // Else another process has it: a sibling, or a child of the app's.

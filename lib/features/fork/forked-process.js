@@ -12,6 +12,7 @@ const net = require('node:net')
 const os = require('node:os')
 const { count, flag, integer, optional, orNull, parse, record, text } = require('../../core/shape')
 const { signalTo, startForeign } = require('../../native/foreign-child')
+/** @import { ValueOf } from '../../core/shape' */
 /** @import { Addon } from '../../native/addon' */
 
 const ENDED_MS = 3000 // from a process's SIGKILL until its mold says that it has ended
@@ -101,7 +102,7 @@ class MoldControl extends EventEmitter {
     for (const line of lines) {
       const answer = parse(ANSWER, line)
       if (answer !== null && (answer.forked === undefined ||
-        (this.#handles.has(answer.forked) && answer.pid > 1))) this.#hear(answer)
+        (this.#handles.has(answer.forked) && Number(answer.pid) > 1))) this.#hear(answer)
       else return this.#distrust(line)
     }
   }
@@ -113,10 +114,7 @@ class MoldControl extends EventEmitter {
     this.socket.destroy()
   }
 
-  /**
-   * @param {{ held?: true, frozen?: true, refused?: string, forked?: number, pid?: number, failed?: number,
-   *   errno?: number, ended?: number, code?: number, signal?: string | null }} answer
-   */
+  /** @param {ValueOf<typeof ANSWER>} answer */
   #hear ({ held, frozen, refused, forked, pid = 0, failed, errno = 0, ended, code = 0, signal = null }) {
     if (held) return this.emit('held')
     if (frozen) return this.emit('frozen')

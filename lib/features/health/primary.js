@@ -14,6 +14,7 @@ const { probe } = require('./probe')
 const { detachHandle } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
 const { Descriptor } = require('../../native/descriptor')
+/** @import { Handle } from '../../core/internals' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 /**
@@ -169,7 +170,7 @@ const LONGEST_NAME = 100 // bytes
 
 /**
  * @param {Pick<import('../../native/addon').Addon, 'socketpair'> | null} [addon]
- * @returns {Promise<{ near: net.Socket, far: any }>} `far`: a pipe handle or a Descriptor, of which nothing is read
+ * @returns {Promise<{ near: net.Socket, far: Handle | Descriptor }>} `far`: nothing is read of it
  * @throws {Error} for want of a descriptor, say
  */
 async function openPair (addon = loadAddon().addon) {
@@ -178,7 +179,7 @@ async function openPair (addon = loadAddon().addon) {
   return { near: new net.Socket({ fd: near }), far: new Descriptor(far) }
 }
 
-/** @returns {Promise<{ near: net.Socket, far: any }>} */
+/** @returns {Promise<{ near: net.Socket, far: Handle | Descriptor }>} */
 async function connectPair () {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-')) // its mode is 0700
   const server = net.createServer({ pauseOnConnect: true })

@@ -8,6 +8,7 @@
 
 const http = require('node:http')
 const https = require('node:https')
+/** @import { Handle } from '../../core/internals' */
 
 const FIRST_PORT = 49_152 // from here on no service has one of its own
 
@@ -45,7 +46,7 @@ function offerProbe ({ channel, state, acceptors, tracker }) {
  * The request of a probe comes by a unix socket, which has no addresses: an app that asks for them is told what a TCP
  * connection from 127.0.0.1 has.
  *
- * @param {any} connection a handle
+ * @param {Handle} connection a handle
  * @param {any} listening the one that accepts
  * @param {number} id of the probe
  */

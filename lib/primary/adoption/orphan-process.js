@@ -14,6 +14,7 @@ const { VERSION, socketName } = require('../../core/orphan')
 const { ORPHAN } = require('../../tables/message')
 const { signalTo, startForeign } = require('../../native/foreign-child')
 const { statFields } = require('../../native/proc')
+/** @import { OrphanFacts } from '../../tables/message' */
 /** @import { Addon } from '../../native/addon' */
 
 const ANSWER_MS = 2000 // its event loop may be busy
@@ -24,30 +25,12 @@ const DYING_MS = 10 // between two looks once its channel has ended
 const SILENT = `it has not answered within ${ANSWER_MS} ms, and is asked again`
 const STARTED_AT = 19 // of the fields from its state on
 
-/**
- * @typedef {object} Facts
- * @property {number} v
- * @property {string} recycle its version
- * @property {string} fleet
- * @property {string} home
- * @property {string} app
- * @property {number} pid
- * @property {number} slot
- * @property {number} generation
- * @property {boolean} [isLeaving] it drains
- * @property {{ number: number, text: string }} [legacy] what the primary that has died leaves to the next one
- * @property {string} id in the environment of the processes that it has started
- * @property {number} since ms since the epoch
- * @property {number} oldPid of the primary that has died
- * @property {{ key: string, query: any, data?: import('../../tables/message').ServerData }[]} sockets
- */
-
 class OrphanProcess {
   /** @type {string | null} */
   #startedAt
 
   /**
-   * @param {Addon} addon @param {net.Socket} socket to it, which is not read as a stream @param {Facts} facts
+   * @param {Addon} addon @param {net.Socket} socket to it, which is not read as a stream @param {OrphanFacts} facts
    * @param {number[]} descriptors of its listening sockets, in their order
    */
   constructor (addon, socket, facts, descriptors) {
@@ -200,7 +183,7 @@ async function receive (addon, fd) {
   return SILENT
 }
 
-/** @param {string} text @returns {Facts | string} why they cannot be read */
+/** @param {string} text @returns {OrphanFacts | string} why they cannot be read */
 function factsIn (text) {
   try {
     const facts = JSON.parse(text)

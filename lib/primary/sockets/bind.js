@@ -8,7 +8,9 @@ const path = require('node:path')
 const { mayListenOn } = require('../inherited-descriptors')
 const { TicketKeys } = require('./ticket-keys')
 const { UnixSocketFile } = require('./unix-socket-file')
-/** @import { Listener, Query } from './listening-sockets' */
+/** @import { Handle } from '../../core/internals' */
+/** @import { Query } from '../../tables/message' */
+/** @import { Listener } from './listening-sockets' */
 
 const LONGEST_NAME = process.platform === 'linux' ? 108 : 104 // bytes, of sockaddr_un
 const READABLE = 1 // libuv's UV_READABLE and UV_WRITABLE
@@ -28,14 +30,14 @@ function bind (query) {
 /** @param {Query} query @returns {Listener | number} libuv's error */
 function tryToBind (query) {
   // \0: abstract; an empty one becomes so
-  const isFile = query.port < 0 && query.address !== null && !/^(\0|$)/.test(query.address)
+  const isFile = Number(query.port) < 0 && query.address !== null && !/^(\0|$)/.test(query.address)
   const name = isFile ? nameOf(query) : query.address
   const handle = /** @type {any} */ (net)._createServerHandle(
     name, query.port, query.addressType, query.fd, query.flags
   )
   if (typeof handle === 'number') return handle
   // libuv keeps this error back until listen(), which would take any port
-  if (query.port > 0 && boundTo(handle).port !== query.port) {
+  if (Number(query.port) > 0 && boundTo(handle).port !== query.port) {
     handle.close()
     return -constants.errno.EADDRINUSE
   }
@@ -52,7 +54,7 @@ function tryToBind (query) {
 /**
  * Lets other users of the machine connect to a unix socket: TCP has no mode.
  *
- * @param {any} handle @param {Query} query @returns {number} libuv's error
+ * @param {Handle} handle @param {Query} query @returns {number} libuv's error
  */
 function allow (handle, { readableAll, writableAll }) {
   const mode = (readableAll === true ? READABLE : 0) | (writableAll === true ? WRITABLE : 0)
@@ -69,7 +71,7 @@ function nameOf ({ address, asked }) {
   return typeof asked === 'string' && path.resolve(asked) === address ? asked : address
 }
 
-/** @param {any} handle @returns {{ address?: string, port?: number }} empty: of a unix socket */
+/** @param {Handle} handle @returns {{ address?: string, port?: number }} empty: of a unix socket */
 function boundTo (handle) {
   const bound = {}
   handle.getsockname?.(bound)

@@ -16,6 +16,7 @@
 const net = require('node:net')
 const fs = require('node:fs')
 const { STATE, inetSocket } = require('../../native/proc')
+/** @import { Handle } from '../../core/internals' */
 
 const OURS = 2
 
@@ -28,7 +29,7 @@ class CloseWithoutReset {
   #isAwaited = false
 
   /**
-   * @param {any} handle a listening TCP handle; for a path there is no closing, and none is needed
+   * @param {Handle} handle a listening TCP handle; for a path there is no closing, and none is needed
    * @param {number} backlog
    */
   constructor (handle, backlog) {
@@ -64,7 +65,7 @@ class CloseWithoutReset {
     return isTight
   }
 
-  /** @param {any} client an accepted TCP handle @returns {boolean} it is no client's, but one of ours */
+  /** @param {Handle} client an accepted TCP handle @returns {boolean} it is no client's, but one of ours */
   isOurs (client) {
     /** @type {{ port?: number }} */
     const peer = {}

@@ -12,6 +12,7 @@ const { attempt } = require('../../core/attempt')
 const { addressOf, pickInherited } = require('../../core/inherited-socket')
 const { unixSockets } = require('../../native/proc')
 const { UnixSocketFile } = require('./unix-socket-file')
+/** @import { Handle } from '../../core/internals' */
 /** @import { InheritedSocket } from '../../core/inherited-socket' */
 
 const UNIX_SOCKETS = '/proc/self/net/unix'
@@ -68,7 +69,7 @@ class InheritedSockets {
     )
   }
 
-  /** The socket is open already, in the predecessor. @param {InheritedSocket} socket @param {any} handle */
+  /** The socket is open already, in the predecessor. @param {InheritedSocket} socket @param {Handle} handle */
   inherit (socket, handle) {
     const { path } = socket
     this.#free.push({

@@ -20,25 +20,13 @@ const { InheritedSockets } = require('./inherited-sockets')
 const { acceptLast } = require('./last-connections')
 const { TicketKeys } = require('./ticket-keys')
 const { UnixSocketFile } = require('./unix-socket-file')
-/** @import { ServerData } from '../../tables/message' */
+/** @import { Handle } from '../../core/internals' */
+/** @import { Query, ServerData } from '../../tables/message' */
 /** @import { Inherited } from './inherited-sockets' */
 
 /**
- * @typedef {object} Query net's
- * @property {string | null} address a path is absolute
- * @property {string | null} [asked] the path as the app gave it
- * @property {number} port -1: a path
- * @property {number} addressType
- * @property {number} [fd]
- * @property {number} [flags]
- * @property {boolean} [readableAll]
- * @property {boolean} [writableAll]
- * @property {number} [umask] of the worker as it asked, and its user
- * @property {number} [uid]
- * @property {number} [gid]
- *
  * @typedef {object} Listener
- * @property {any} handle
+ * @property {Handle} handle
  * @property {UnixSocketFile | null} file of a unix socket; null: it has none
  * @property {TicketKeys} tickets
  * @property {Set<unknown>} users the workers that listen on it
@@ -213,7 +201,7 @@ class ListeningSockets {
    * The socket is open already, in the predecessor.
    *
    * @param {{ key: string, file: string | null, data?: ServerData, kept?: Omit<Inherited, 'handle' | 'file'> }} socket
-   * @param {any} handle
+   * @param {Handle} handle
    */
   inherit ({ key, file: name, data, kept }, handle) {
     const file = name === null ? null : new UnixSocketFile(name)
@@ -231,7 +219,7 @@ class ListeningSockets {
   adopt ({ key, query, data }, fd) {
     const handle = this.#byKey.has(key) || this.inherited.has(query) ? null : handleOf(fd)
     if (handle === null) return fs.closeSync(fd)
-    const isFile = query.port < 0 && typeof query.address === 'string' && !/^(\0|$)/.test(query.address)
+    const isFile = Number(query.port) < 0 && typeof query.address === 'string' && !/^(\0|$)/.test(query.address)
     this.inherit({ key, file: isFile ? query.address : null, data }, handle)
     const listener = this.#byKey.get(key)
     if (listener) listener.isQueued = true
@@ -256,10 +244,10 @@ class ListeningSockets {
 
   /** @param {string} key */
   #close (key) {
-    const { handle, file, inherited } = this.#byKey.get(key) ?? {}
-    if (inherited) this.inherited.giveBack(inherited)
-    else if (file) file.close(handle)
-    else handle?.close()
+    const socket = this.#byKey.get(key)
+    if (socket?.inherited) this.inherited.giveBack(socket.inherited)
+    else if (socket?.file) socket.file.close(socket.handle)
+    else socket?.handle.close()
     this.#byKey.delete(key)
   }
 }

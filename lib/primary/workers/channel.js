@@ -12,6 +12,7 @@ const { BATCHED, Batches } = require('../../native/batches')
 const { Descriptor } = require('../../native/descriptor')
 const { nextEvent } = require('./next-event')
 const { howItLeft } = require('./process')
+/** @import { Handle } from '../../core/internals' */
 /** @import { Left, WorkerProcess } from './process' */
 
 const BATCHED_WINDOW = 256
@@ -84,7 +85,7 @@ class Channel extends EventEmitter {
 
   /**
    * @param {string} type @param {Record<string, any>} [fields]
-   * @param {any} [socket] a TCP or pipe handle, or a Descriptor
+   * @param {Handle | Descriptor} [socket] a TCP or pipe handle, or a Descriptor
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, socket, sent = () => {}) {
@@ -165,7 +166,7 @@ class Channel extends EventEmitter {
    * Sends a message that the worker answers once.
    *
    * @param {string} type @param {Record<string, any>} fields @param {number} timeoutMs
-   * @param {any} [socket] a TCP or pipe handle
+   * @param {Handle | Descriptor} [socket] a TCP or pipe handle
    * @returns {Promise<Answer>}
    */
   async call (type, fields, timeoutMs, socket) {
@@ -184,7 +185,7 @@ class Channel extends EventEmitter {
   /**
    * Answers a call of the other end's, also where the handle has been closed by the time at which Node sends it.
    *
-   * @param {{ id: number } & Record<string, any>} answer @param {any} [socket]
+   * @param {{ id: number } & Record<string, any>} answer @param {Handle | Descriptor} [socket]
    */
   answer (answer, socket) {
     this.send('answer', answer, socket, error => { if (error && socket) this.send('answer', answer) })

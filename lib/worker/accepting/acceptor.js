@@ -29,6 +29,7 @@ const { missingForHandoff } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
 const { Descriptor } = require('../../native/descriptor')
 const { callApp } = require('../call-app')
+/** @import { Handle } from '../../core/internals' */
 
 // The default of listen(), 511, is soon full in a connection storm; the kernel caps this at net.core.somaxconn.
 const BACKLOG = 4096
@@ -59,10 +60,10 @@ class Acceptor extends EventEmitter {
 
   /**
    * @param {import('node:net').Server} server @param {string} key what it listens on, as asked, and an ordinal
-   * @param {any} listening the listening handle
+   * @param {Handle} listening the listening handle
    * @param {boolean} isQueued the queue is there: the app's server listens before anything is accepted here
-   * @param {(take: (listening: any) => void) => void} reopen gives the listening handle again; null: it is not
-   *   available
+   * @param {(take: (listening: Handle | null) => void) => void} reopen gives the listening handle again; null: it is
+   *   not available
    */
   constructor (server, key, listening, isQueued, reopen) {
     super()
@@ -71,7 +72,7 @@ class Acceptor extends EventEmitter {
     this.isQueued = isQueued
     this.reopen = reopen
     this.#listening = listening
-    this.#handleClass = listening.constructor
+    this.#handleClass = /** @type {new (type: number) => Handle} */ (listening.constructor)
     this.facade = this.#makeFacade(listening)
     Acceptor.#all.set(this.facade, this)
     /** As the primary was asked for the listening handle. @type {{ key: string, query: any, data: any }} */
@@ -93,8 +94,8 @@ class Acceptor extends EventEmitter {
   }
 
   /**
-   * @param {any} connection a handle, or a Descriptor
-   * @returns {any} a handle of the kind that this acceptor accepts
+   * @param {Handle | Descriptor} connection a handle, or a Descriptor
+   * @returns {Handle | null} a handle of the kind that this acceptor accepts
    */
   handleOf (connection) {
     return connection.isDescriptor ? connection.handleOf(this.#handleClass) : connection
@@ -136,7 +137,7 @@ class Acceptor extends EventEmitter {
   /**
    * The app gives the server to another process. Where the listening handle is not here, the primary is asked for it.
    *
-   * @param {(listening: any) => number} use @returns {number} libuv's error, 0 for none as yet
+   * @param {(listening: Handle | null) => number} use @returns {number} libuv's error, 0 for none as yet
    */
   lend (use) {
     const listening = this.#listening ?? this.#unused
@@ -188,7 +189,7 @@ class Acceptor extends EventEmitter {
     })
   }
 
-  /** @returns {any} a listening handle of the same socket; null: there is none, or no descriptor is left for it */
+  /** @returns {Handle | null} a listening handle of the same socket; null: there is none, or no descriptor for it */
   #copy () {
     return attempt(() => addon && this.fd >= 0 ? this.handleOf(new Descriptor(addon.duplicate(this.fd))) : null, null)
   }
@@ -247,7 +248,7 @@ class Acceptor extends EventEmitter {
    * Passes on a connection that this acceptor has not accepted: net makes a socket of it, as of an accepted one (count,
    * noDelay, keep-alive, block list, `connection`).
    *
-   * @param {any} client a TCP or pipe handle
+   * @param {Handle} client a TCP or pipe handle
    */
   accept (client) {
     callApp('connection', () => this.facade.onconnection(0, client))
@@ -272,7 +273,7 @@ class Acceptor extends EventEmitter {
     this.emit('close')
   }
 
-  /** @param {any} first the first listening handle; later ones have the same address and class */
+  /** @param {Handle} first the first listening handle; later ones have the same address and class */
   #makeFacade (first) {
     /** @type {any} */
     const facade = {

@@ -5,7 +5,7 @@
  * is declared here and in lib/tables/message.js alone.
  *
  * @typedef {object} Parcel
- * @property {any} handle TCP or pipe; as a message, the parcel is sent with it, unless the primary has it by `row`
+ * @property {Handle} handle TCP or pipe; as a message, the parcel is sent with it, unless the primary has it by `row`
  * @property {string} key the server that it belongs to
  * @property {number | null} leftMs how long its server would still let it be idle; null: for ever
  * @property {Buffer} bytes received from the client, and not yet parsed; or parsed, and not answered
@@ -31,6 +31,7 @@ const { performance } = require('node:perf_hooks')
 const { detachHandle, takeHandle } = require('../../core/internals')
 const { toWire } = require('../../core/request-replay')
 const { LIGHT } = require('../../core/sharing')
+/** @import { Handle } from '../../core/internals' */
 /** @import { ParcelFields } from '../../tables/message' */
 /** @import { Connection, Packed } from './connection' */
 
@@ -109,7 +110,7 @@ function toFields (parcel) {
   }
 }
 
-/** @param {ParcelFields} fields @param {any} handle @returns {Parcel} */
+/** @param {ParcelFields} fields @param {Handle} handle @returns {Parcel} */
 function fromFields (
   {
     key, leftMs, bytes, preface, replayed = 0, deaths = 0, session, isOwned = false, load = 0, kind, state,

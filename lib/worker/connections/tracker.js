@@ -19,6 +19,7 @@ const { HeadBytes } = require('./head-bytes')
 const { pack, unpack } = require('./parcel')
 const { awaitParser } = require('./preface')
 const { Requests } = require('./requests')
+/** @import { Handle } from '../../core/internals' */
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { Parcel } from './parcel' */
 
@@ -33,7 +34,7 @@ const { Requests } = require('./requests')
  *   listener is about to be called
  * @property {(connection: Connection) => void} stays no sibling can go on with it: its protocol is found to be the
  *   app's own, or the app has pinned it
- * @property {(connection: Connection, handle: any, isReset: boolean) => void} closing its handle is about to be closed
+ * @property {(connection: Connection, handle: Handle, isReset: boolean) => void} closing before its handle is closed
  */
 
 const kConnection = Symbol('recycle.connection')

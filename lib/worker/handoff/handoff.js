@@ -26,6 +26,8 @@ const { returnHandle } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
 const { Connection } = require('../connections/connection')
 const { fromFields, toFields } = require('../connections/parcel')
+/** @import { Handle } from '../../core/internals' */
+/** @import { Descriptor } from '../../native/descriptor' */
 /** @import { ParcelFields } from '../../tables/message' */
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { Packed } from '../connections/connection' */
@@ -188,7 +190,7 @@ class Handoff {
   }
 
   /**
-   * @param {Acceptor | undefined} acceptor @param {any} socket a handle, or a Descriptor
+   * @param {Acceptor | undefined} acceptor @param {Handle | Descriptor} socket a handle, or a Descriptor
    * @param {ParcelFields} parcel
    */
   #whyNot (acceptor, socket, { session = '', isOwned, kind, bytes = '' }) {

@@ -90,7 +90,7 @@ class Inbox {
   /** @param {Connection} connection */
   #serve (connection) {
     connection.become('served') // its server counts it
-    connection.acceptor.accept(connection.parcel?.handle)
+    connection.acceptor.accept(/** @type {Parcel} */ (connection.parcel).handle)
   }
 }
 
