@@ -71,6 +71,8 @@ for (const signal of /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQ
     const worker = await start(t, 'silent')
     const { child } = worker
     child.kill(signal)
+    child.kill('SIGUSR2') // else the first one may be delivered after the release, and meet the second
+    await until(worker, 'app heard SIGUSR2')
     await ask(worker, 'ping')
     t.equal(child.signalCode, null, 'not before')
     await ask(worker, 'release')
