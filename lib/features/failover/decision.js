@@ -56,7 +56,10 @@ function decide (row, counted, request, { isStopping, isBlocking, isReplaying })
   if (fate === 'ended') return to('closed')
   if (fate === 'answered') return to('closed-gently')
   if (fate === 'begun') return to('reset')
-  if (fate === 'idle') return to(isStopping ? 'closed' : 'moved', null, row.deaths)
+  if (fate === 'idle') {
+    const atStop = Number(counted?.unread) > 0 ? 'answered' : 'closed' // to close it would reset a request
+    return to(isStopping ? atStop : 'moved', null, row.deaths)
+  }
   const isAllKept = request !== null && counted?.read === row.latest.read + request.bytes.length
   if (isAllKept && request.isBlank) return to(isStopping || row.deaths !== 0 ? 'closed' : 'moved', null)
   if (isStopping || !isAllKept) return to('answered')

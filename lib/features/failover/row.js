@@ -28,6 +28,7 @@
  * @typedef {object} Bytes what the kernel has counted
  * @property {number} read by any process
  * @property {number} written
+ * @property {number} [unread] bytes that have come, and that no process has read
  * @property {number} state TCP's
  *
  * @typedef {'ended' | 'idle' | 'answered' | 'unanswered' | 'begun'} Fate

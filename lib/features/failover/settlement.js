@@ -76,7 +76,7 @@ class Settlement {
   /** @param {Held} held @returns {Read} */
   #read (held) {
     const counted = this.addon.bytesOf(held.socket.fd)
-    const bytes = counted ? { read: counted[0], written: counted[1], state: counted[3] } : null
+    const bytes = counted ? { read: counted[0], written: counted[1], unread: counted[2], state: counted[3] } : null
     return { ...held, bytes, request: bytes ? keptOf(this.holdings, held.row, bytes, this.#now) : null }
   }
 

@@ -38,6 +38,13 @@ t.test('what the app has not seen goes on with the connection, whatever it is, a
   }
 })
 
+t.test('where no worker follows an idle connection is closed, and a request that has come is answered', async t => {
+  const rest = { read: 100, written: 50 }
+  const row = { serial: 1, deaths: 0, isSeen: true, hasThrown: false, latest: rest, other: rest, place: 0, kept: 0 }
+  const end = (unread, isStopping) => decide(row, { ...rest, unread, state: 1 }, null, { ...HOW, isStopping }).end
+  t.same([end(0, true), end(40, true), end(0, false), end(40, false)], ['closed', 'answered', 'moved', 'moved'])
+})
+
 t.test('ends of lines alone are no request: the connection moves as an idle one does, and closes at the second death', async t => {
   t.equal(endOf('\r\n', { isSeen: false }), 'moved')
   t.equal(endOf('\r\n', { isSeen: false, deaths: 1 }), 'closed')
