@@ -1,11 +1,14 @@
 'use strict'
 
+const { spawn, spawnSync } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const http = require('node:http')
 const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
+const { socketName } = require('../../lib/core/orphan')
+const { pathsOfUnixSockets } = require('../../lib/native/proc')
 const { startCli, FIXTURES } = require('../support/fleet')
 const { get } = require('../support/client')
 const { controlRoom } = require('../support/control')
@@ -14,6 +17,36 @@ const { becomesTrue, livingOfGroup } = require('../support/processes')
 
 const APP = path.join(FIXTURES, 'plain.js')
 const WORKERS = 2
+
+const NOBODY = { uid: 65_534, gid: 65_534, cwd: '/', env: {} }
+
+/** Why there is no second user here; false: there is one. */
+function whyAlone () {
+  if (process.getuid?.() !== 0) return 'it takes root to be two users'
+  return spawnSync(process.execPath, ['-e', '0'], NOBODY).status !== 0 && 'another user may not run this Node'
+}
+
+/**
+ * A process of another user's, at one end of a socket of an orphan's.
+ *
+ * @param {any} t @param {'connect' | 'listen'} how @param {(pid: number) => string} nameOf
+ */
+async function stranger (t, how, nameOf) {
+  const child = spawn(process.execPath, ['-e', `
+    const net = require('node:net')
+    const say = socket => {
+      let bytes = 0
+      socket.on('data', chunk => { bytes += chunk.length }).on('error', () => {}).on('close', () => process.send({ bytes }))
+    }
+    process.once('message', name => {
+      if (process.argv[1] === 'connect') say(net.connect(name).on('connect', () => process.send('there')))
+      else net.createServer(say).listen(name, () => process.send('there'))
+    })`, how], { ...NOBODY, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  child.send(nameOf(Number(child.pid)))
+  await once(child, 'message')
+  return { pid: child.pid, end: once(child, 'message').then(([message]) => message) }
+}
 
 /** Primaries of one fleet, one after the other. @param {any} t @param {string[]} [options] @param {string[]} [app] */
 function lineage (t, options = [], app = [APP]) {
@@ -56,6 +89,24 @@ t.test('SIGKILL of the primary under load, twice: the workers serve on, and the 
   fleet.child.kill('SIGTERM')
   t.same(await fleet.exited, { code: 0, signal: null })
   t.same(lines().filter(({ event }) => ['worker.crash', 'worker.unadopted', 'journal.gap'].includes(event)), [])
+})
+
+t.test('another user is told nothing by an orphan, and the next primary takes none of that user for one', { skip: whyAlone() }, async t => {
+  const { start, lines } = lineage(t)
+  const before = await start()
+  await before.events.until('fleet.ready')
+  const [{ pid }] = before.events.all('worker.ready')
+  before.child.kill('SIGKILL')
+  t.ok(await becomesTrue(() => lines().filter(({ event }) => event === 'worker.orphaned').length === WORKERS))
+  const nameOf = new RegExp(`^@(recycle-orphan-.+-)${pid}@*$`)
+  const family = String(pathsOfUnixSockets().flatMap(path => nameOf.exec(path ?? '')?.[1] ?? [])[0])
+  const asking = await stranger(t, 'connect', () => socketName(family, pid))
+  t.same(await asking.end, { bytes: 0 })
+  const feigned = await stranger(t, 'listen', pid => socketName(family, pid))
+  const after = await start({ PORT: String(before.port) })
+  t.match(await after.events.until('fleet.adopted'), { workers: { length: WORKERS } })
+  t.same(await feigned.end, { bytes: 0 })
+  t.match(lines().filter(({ warning }) => warning === 'orphan'), [{ orphan: feigned.pid, why: "it is another user's" }])
 })
 
 t.test('the next primary of a single worker that does not answer, as its event loop is blocked, waits for it, since that has the port', async t => {
