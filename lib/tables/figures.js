@@ -21,6 +21,7 @@
 const { FEATURES } = require('../features')
 const { GC, NO_DELAYS } = require('../core/gc-pauses')
 const { count, duration, flag, orNull, ratio } = require('../core/shape')
+/** @import { Shape } from '../core/shape' */
 
 /** Fields of each heartbeat. */
 const OF_BEAT = {
@@ -86,7 +87,10 @@ const FIGURES = [
   { name: 'requests', unit: 'total', column: { status: 'requests', top: 'reqs', page: 'Requests' } }
 ]
 
-/** @template None @param {import('../core/shape').Shape} shape @param {None} none before the first beat */
+/**
+ * @template None @param {Shape} shape @param {None} none before the first beat
+ * @returns {{ shape: Shape, none: None }}
+ */
 function field (shape, none) {
   return { shape, none }
 }
