@@ -18,12 +18,12 @@ const { becomesTrue, livingOfGroup } = require('../support/processes')
 const APP = path.join(FIXTURES, 'plain.js')
 const WORKERS = 2
 
-const NOBODY = { uid: 65_534, gid: 65_534, cwd: '/', env: {} }
+const OTHER_USER = { uid: 65_534, gid: 65_534, cwd: '/', env: {} }
 
 /** Why there is no second user here; false: there is one. */
 function whyAlone () {
   if (process.getuid?.() !== 0) return 'it takes root to be two users'
-  return spawnSync(process.execPath, ['-e', '0'], NOBODY).status !== 0 && 'another user may not run this Node'
+  return spawnSync(process.execPath, ['-e', '0'], OTHER_USER).status !== 0 && 'another user may not run this Node'
 }
 
 /**
@@ -41,7 +41,7 @@ async function stranger (t, how, nameOf) {
     process.once('message', name => {
       if (process.argv[1] === 'connect') say(net.connect(name).on('connect', () => process.send('there')))
       else net.createServer(say).listen(name, () => process.send('there'))
-    })`, how], { ...NOBODY, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    })`, how], { ...OTHER_USER, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   t.teardown(() => child.kill('SIGKILL'))
   child.send(nameOf(Number(child.pid)))
   await once(child, 'message')
