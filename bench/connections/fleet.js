@@ -61,7 +61,8 @@ async function runFleet () {
       const most = fleet.status().workers.filter(({ state }) => state === 'ready').sort((a, b) => b.connections - a.connections)[0]
       process.kill(/** @type {number} */ (most.pid), 'SIGKILL')
       const { moved, replayed, answered, cut, ended } = await crashed
-      say({ killed: { connections: most.connections, moved, replayed, answered, cut, ended } })
+      const connections = moved + replayed + answered + cut + ended // those of its status are a beat old
+      say({ killed: { connections, moved, replayed, answered, cut, ended } })
     } else {
       await fleet.stop()
       process.exit()

@@ -10,11 +10,14 @@ const { Handlers, message, ourMessage } = require('../core/envelope')
 const { loadAddon } = require('../native/addon')
 const { BATCHED, Batches } = require('../native/batches')
 /** @import { Handle } from '../core/internals' */
+/** @import { Message } from '../core/envelope' */
+/** @import { Sent } from '../native/batches' */
 /** @import { Descriptor } from '../native/descriptor' */
 
 /** Events of the process for which Node adds a listener with each channel. */
 const OF_NODE = ['internalMessage', 'newListener', 'removeListener']
 
+const CUT = new Set(['EPIPE', 'ECONNRESET'])
 const NOTHING = () => {}
 
 class Channel {
@@ -29,6 +32,8 @@ class Channel {
   #expected = 0
   /** @type {Batches | null} */
   #batches = null
+  /** Its other end is closed: a write has failed by that. */
+  #isCut = false
   /** Bound before the app is loaded: the app may replace or delete process.send. */
   #send = process.send?.bind(process)
   /** Loaded before the app, too. */
@@ -107,7 +112,7 @@ class Channel {
    * @returns {boolean} it is up
    */
   check () {
-    if (this.isUp) return true
+    if (process.connected) return true
     this.#batches?.flush() // the senders of these hear that they have not been sent
     const { onDown } = this
     this.onDown = NOTHING
@@ -135,6 +140,7 @@ class Channel {
       for (const listener of old) process.removeListener(event, /** @type {any} */ (listener))
     }
     this.#send = process.send?.bind(process)
+    this.#isCut = false
     this.onDown = onDown
     this.refer()
   }
@@ -144,8 +150,9 @@ class Channel {
     for (const [id, { type, fields }] of this.#calls) this.send(type, { id, ...fields })
   }
 
+  /** False from the first write that fails: Node may be milliseconds from reading the end, and writes go before. */
   get isUp () {
-    return process.connected === true
+    return process.connected === true && !this.#isCut
   }
 
   /** The channel has ended, and onDown has not been called yet. */
@@ -160,7 +167,7 @@ class Channel {
   send (type, fields, handle, sent = () => {}) {
     if (this.#batches && BATCHED.has(type)) return this.#batches.add({ message: message(type, fields), handle, sent })
     this.#batches?.flush()
-    if (this.isUp) this.#send?.(message(type, fields), /** @type {any} */ (handle), undefined, sent)
+    if (this.isUp) this.#write(message(type, fields), handle, sent)
     else process.nextTick(sent, new Error('the primary has exited'))
   }
 
@@ -172,6 +179,15 @@ class Channel {
    */
   sendAside (type, fields) {
     if (this.isUp) this.#send?.(message(type, fields))
+  }
+
+  /** @param {Message} message @param {any} handle @param {Sent} sent */
+  #write (message, handle, sent) {
+    const send = this.#send
+    send?.(message, handle, undefined, (/** @type {NodeJS.ErrnoException | null} */ error) => {
+      if (error && CUT.has(String(error.code)) && send === this.#send) this.#isCut = true
+      sent(error)
+    })
   }
 
   /** Connections pass many at a time. */
@@ -186,7 +202,7 @@ class Channel {
     socket.unref()
     /** @type {Batches['send']} */
     const send = (message, handle, sent) => {
-      if (this.isUp) this.#send?.(message, handle, undefined, sent)
+      if (this.isUp) this.#write(message, handle, sent)
       else sent(new Error('the primary has exited'))
     }
     this.#batches = new Batches({ addon, socket, send })
