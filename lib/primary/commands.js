@@ -14,8 +14,7 @@ const SIGNAL_MS = 5000
 
 /**
  * @extends {Part<{ recycler: import('./recycling/recycler').Recycler, reloading:
- *   import('./recycling/reloading').Reloading, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, features:
- *   import('./features').RunningFeatures }>}
+ *   import('./recycling/reloading').Reloading, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles }>}
  */
 class Commands extends Part {
   /** Commands of features, for the fleet and for one worker; their types are in lib/features. */

@@ -19,6 +19,7 @@ const { NoOwners } = require('./handoff/no-owners')
  *   canary: import('../features/canary/primary').Canary,
  *   elastic: import('../features/elastic/primary').Sizing,
  *   failover: ReturnType<typeof import('../features/failover/primary').failOver>,
+ *   fork: ReturnType<typeof import('../features/fork/primary').forkWorkers>,
  *   gc: import('../features/gc/primary').GarbageCollection,
  *   heapdump: import('../features/heapdump/primary').Heapdumps,
  *   'leak-line': import('../features/leak-line/primary').LeakStudies,
@@ -32,9 +33,6 @@ const { NoOwners } = require('./handoff/no-owners')
  * @property {(worker: WorkerHandle) => Promise<void>} run one that is due
  */
 
-/** Features that leave something to the next primary's; see legacy.js. */
-const HEIRS = /** @type {const} */ (['leak-line', 'app-metrics'])
-
 class RunningFeatures {
   /** By name. @type {Map<string, PrimaryPart>} */
   #parts = new Map()
@@ -47,10 +45,6 @@ class RunningFeatures {
       if (primary && isOn(kernel.options)) this.#parts.set(name, primary()(kernel))
     }
     this.#ofBeat = OF_FEATURES.flatMap(({ name, beat, isOn }) => beat && isOn?.(kernel.options) ? [name] : [])
-    for (const name of HEIRS) {
-      const part = this.#named(name)
-      if (part) kernel.legacy.add(name, part)
-    }
     /** Of sessions. @type {import('./handoff/no-owners').Owners} */
     this.owners = this.#named('sticky')?.owners ?? new NoOwners()
     /** @type {NonNullable<PrimaryPart['commands']>} */
@@ -68,6 +62,20 @@ class RunningFeatures {
   /** Methods of the supervisor. @returns {Partial<Named['upgrade']>} */
   get verbs () {
     return this.#named('upgrade') ?? {}
+  }
+
+  /** Parts that leave something to the next primary's, by name; see legacy.js. */
+  get heirs () {
+    const names = /** @type {const} */ (['leak-line', 'app-metrics'])
+    return names.flatMap(name => {
+      const heir = this.#named(name)
+      return heir ? [{ name, heir }] : []
+    })
+  }
+
+  /** Of workers; null: each is a process of its own. */
+  get source () {
+    return this.#named('fork')?.source ?? null
   }
 
   /** Requests belong to sessions. */

@@ -12,7 +12,7 @@ const CLOSED_MS = 5000 // an app may close a server and open it again
 
 /** @param {Parts} parts @returns {(handle: WorkerHandle) => void} for each worker that has been spawned */
 function heedWorkers (parts) {
-  const { autoSize, failures, features, lifecycle, look, record, sampler, tasks, onMessage } = parts
+  const { autoSize, failures, features, look, record, sampler, tasks, onMessage } = parts
   const { gone } = parts.spawner.outputs
   const { listeningSockets, owners, ledger, balancer, children, crashWatch, rotation } = parts
   /** Warnings that each worker would give, and that have been given. @type {Set<string>} */
@@ -32,7 +32,6 @@ function heedWorkers (parts) {
     for (const part of [listeningSockets, owners, ledger, balancer, features, children, crashWatch, rotation]) {
       part.connect(handle)
     }
-    handle.beforeKill = () => features.beforeKill(handle)
     handle.hear({
       threw (/** @type {Record<'where' | 'error', string>} */ { where, error }) {
         record('worker.threw', { ...worker(), where, error })
@@ -47,12 +46,7 @@ function heedWorkers (parts) {
     handle.once('emptied', (/** @type {import('../core/account').Account} */ account) => {
       for (const why of whyStayed(account)) warnOnce({ warning: 'stayed', ...worker(), why }, why)
     })
-    if (handle.isAdopted) {
-      handle.once('ready', () => {
-        lifecycle.hasServed = true
-        replace('adopted', true)
-      })
-    }
+    if (handle.isAdopted) handle.once('ready', () => replace('adopted', true))
     if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))
     handle.on('missing', (/** @type {Record<'key' | 'missing', string>} */ { key, missing }) =>

@@ -66,6 +66,7 @@ const { Spawner } = require('./workers/spawner')
  * @typedef {object} Deps what all parts may take
  * @property {Options} options
  * @property {Fleet} fleet
+ * @property {RunningFeatures} features
  * @property {Spawner} spawner
  * @property {Given['meter']} meter
  * @property {Tasks} tasks
@@ -75,7 +76,8 @@ const { Spawner } = require('./workers/spawner')
  * @property {Resize} resize changes how many workers there are to be
  * @property {WeakMap<WorkerHandle, import('./measuring/figures').Figures>} figures of those that have been ready
  * @property {MemoryWatch} memoryWatch of the container
- * @property {() => boolean} isFollower another primary runs the fleet: workers stand by in their slots
+ * @property {import('./succession/takeover').Takeover | null} takeover of another primary's fleet
+ * @property {() => boolean} isFollower that one still runs the fleet: workers stand by in their slots
  * @property {ListeningSockets} listeningSockets
  * @property {Hooks['record']} record
  * @property {Hooks['look']} look
@@ -112,7 +114,12 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   }
   const listeningSockets = new ListeningSockets({ inherited, record })
   const survivors = new Survivors(options)
-  const spawner = new Spawner(app, args, options, { outputs, survivors, record })
+  /** Parts as features have them: complete before one of them calls any. */
+  const parts = /** @type {any} */ ({ options, fleet, tasks, stopping, record, now, takeover })
+  /** @type {RunningFeatures} */
+  const features = new RunningFeatures(parts)
+  const { owners, source } = features
+  const spawner = new Spawner(app, args, options, { outputs, survivors, record, source })
   /** @type {Deps['figures']} */
   const figures = new WeakMap()
   const memoryWatch = new MemoryWatch({ options, fleet, figures, record, container: new Container() })
@@ -120,22 +127,17 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const fresh = autoSize.observe.bind(autoSize)
   const means = { options, fleet, spawner, meter, tasks, stopping, listeningSockets, figures, memoryWatch, autoSize }
   /** @type {Deps} */
-  const deps = { ...means, record, look, abandon, changed, until, resize, isFollower, fresh }
+  const deps = { ...means, features, takeover, record, look, abandon, changed, until, resize, isFollower, fresh }
 
-  /** Parts as features have them: complete before one of them calls any. */
-  const legacy = new Legacy({ ...deps, survivors, takeover })
-  const parts = /** @type {any} */ ({ ...deps, now, takeover, legacy })
-  /** @type {RunningFeatures} */
-  const features = new RunningFeatures(parts)
-  const { owners } = features
-  const outOfRotation = new OutOfRotation({ ...deps, features })
+  const legacy = new Legacy({ ...deps, survivors })
+  const outOfRotation = new OutOfRotation(deps)
   const reloading = new Reloading(deps)
-  const sampler = new Sampler({ ...deps, features })
+  const sampler = new Sampler(deps)
   const children = new Children(deps)
   const ledger = new HandoffLedger({ fleet, stopping, owners, copies: features })
   const balancer = new Balancer({ ...deps, ledger })
-  const crashWatch = new CrashWatch({ ...deps, features })
-  const lifecycle = new Lifecycle({ ...deps, crashWatch, features })
+  const crashWatch = new CrashWatch(deps)
+  const lifecycle = new Lifecycle({ ...deps, crashWatch })
     .on('spawned', handle => heed(handle))
     .on('hopeless', details => abandon(new RecycleError('RECYCLE_APP_DIES', details)))
   const rotation = new Rotation(deps)
@@ -146,8 +148,8 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const departure = new Departure({ ...deps, recycler })
   const handover = new Handover({ ...deps, legacy, ledger, owners, departure, isSole }).on('resumed', changed)
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
-  const commands = new Commands({ ...deps, recycler, reloading, cpuProfiles, features })
-  const reconciler = new Reconciler({ ...deps, features, lifecycle, outOfRotation, recycler, sampler, rounds })
+  const commands = new Commands({ ...deps, recycler, reloading, cpuProfiles })
+  const reconciler = new Reconciler({ ...deps, lifecycle, outOfRotation, recycler, sampler, rounds })
 
   legacy.count('moves', ledger.totals)
   legacy.count('recycles', recycler.totals)
@@ -158,7 +160,7 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
     takeover.greet({ ...deps, legacy })
   }
 
-  const own = { onMessage, owners, survivors, legacy, adoption, failures, now, takeover, isSole, features, crashWatch }
+  const own = { onMessage, owners, survivors, legacy, adoption, failures, now, isSole, crashWatch }
   const steps = { reconciler, reloading, outOfRotation, rotation, children, sampler, ledger, balancer, lifecycle }
   const all = {
     ...deps,
@@ -168,7 +170,7 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
     leads: () => !isFollower() && !stopping.aborted,
     /** Ends a worker that leaves: its event loop is blocked. @param {WorkerHandle} handle */
     kill (handle) {
-      tasks.run('kill', () => kill(handle, 'blocked'))
+      tasks.run('kill', () => kill(handle, 'blocked', features))
     },
     /** Has this worker replaced. @param {WorkerHandle} handle @param {import('../features').Requested} reason */
     replace (handle, reason) {

@@ -20,7 +20,6 @@ const { Part } = require('./part')
 
 /**
  * @typedef {object} Steps parts that carry actions out, or judge workers
- * @property {import('./features').RunningFeatures} features
  * @property {import('./workers/lifecycle').Lifecycle} lifecycle
  * @property {import('./recycling/out-of-rotation').OutOfRotation} outOfRotation
  * @property {import('./recycling/recycler').Recycler} recycler

@@ -224,12 +224,12 @@ class Supervisor extends EventEmitter {
 
   async #stop () {
     this.announce('fleet.stopping', {})
-    this.handover.isStopping = true
+    const decided = this.handover.close('the fleet is stopping')
     for (const handle of this.parts.fleet.all()) handle.send('stopping')
     const wait = this.#isInService ? this.parts.features.beforeStop(this.#hurried.signal) : null
     if (wait !== null) await wait
     this.parts.stopping.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
-    await this.#stopWorkers().catch(error => this.parts.failures.note('stop', error))
+    await this.#stopWorkers(decided).catch(error => this.parts.failures.note('stop', error))
     await this.#end()
   }
 
@@ -239,8 +239,9 @@ class Supervisor extends EventEmitter {
       this.parts.fleet.serving().length > 0
   }
 
-  async #stopWorkers () {
-    await this.handover.cancel('the fleet is stopping')
+  /** @param {Promise<unknown>} decided which primary runs the fleet */
+  async #stopWorkers (decided) {
+    await decided
     if (this.handover.hasLeft) return
     await this.#leaveTakeover()
     this.#endSupport()

@@ -9,7 +9,7 @@ function legacyOf (deps) {
   const told = []
   const worker = { send: (/** @type {string} */ type, /** @type {any} */ fields) => told.push({ type, ...fields }) }
   const state = { survivors: { areLeft: true }, isFollower: () => false, stopping: { aborted: false }, takeover: null }
-  const fakes = { fleet: { all: () => [worker] }, ...state }
+  const fakes = { fleet: { all: () => [worker] }, features: { heirs: [] }, ...state }
   return { told, legacy: new Legacy(/** @type {any} */ ({ ...fakes, ...deps })) }
 }
 

@@ -80,7 +80,7 @@ class HandoffLedger {
     this.loads = new Loads()
     const receivers = () => fleet.serving().concat(/** @type {any} */ (fleet.heirs))
     this.placement = new Placement(receivers, sender => fleet.successorOf(sender), owners, this.loads)
-    owners.onMoved = () => this.look()
+    owners.on('moved', () => this.look())
     this.totals = { moved: 0, moves: noMoves(), refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
   }
 

@@ -8,13 +8,14 @@
  *
  * @implements {Owners}
  *
- * @typedef {object} Owners which worker handles the requests of each session
+ * @typedef {object} Owners which worker handles the requests of each session; emits `moved` when sessions that were
+ *   nowhere have an owner
+ * @property {(event: 'moved', listener: () => void) => unknown} on
  * @property {(handle: WorkerHandle) => void} connect called with each worker that is spawned, before what moves its
  *   connections
  * @property {(session: string) => WorkerHandle | null} find its owner; null: it has none that serves at the moment
  * @property {(session: string) => boolean} isAway its owner does not serve now, and will, or another will soon
  * @property {boolean} isOver what find() does not find has no owner here any more
- * @property {() => void} onMoved called when sessions that were nowhere have an owner
  * @property {(successor: import('../succession/peer').Peer<any>) => void} lendTo this fleet's sessions are going to be
  *   another primary's
  * @property {() => void} handOver this fleet's workers have been told to leave
@@ -24,7 +25,8 @@
  */
 class NoOwners {
   isOver = true
-  onMoved = () => {}
+
+  on () {}
 
   connect () {}
 

@@ -32,7 +32,7 @@ class Sampler {
   freshOverBudget = null
   #isMappingSaid = false
 
-  /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures }} deps */
+  /** @param {import('../parts').Deps} deps */
   constructor ({ options, fleet, figures, meter, record, fresh, features, stopping }) {
     this.options = options
     this.fleet = fleet

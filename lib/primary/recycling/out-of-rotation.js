@@ -30,7 +30,6 @@ const ANSWER_MS = 2000
  *   after all, or null
  */
 
-/** @extends {Part<{ features: import('../features').RunningFeatures }>} */
 class OutOfRotation extends Part {
   /** The worker that is out of rotation. @type {WorkerHandle | null} */
   #handle = null

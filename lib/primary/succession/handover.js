@@ -46,11 +46,11 @@ class Handover extends Part {
   /** Resolves when it is decided which primary runs the fleet. */
   #decided = Promise.resolve()
   /** This primary has been told to stop. */
-  isStopping = false
+  #isClosed = false
   /** The successor has been told to stop: this fleet ends with it. */
   #endsWithIt = false
-  /** Set by what operates the fleet. @type {{ address: string, handle: any } | null} */
-  adminSocket = null
+  /** @type {{ address: string, handle: any } | null} */
+  #adminSocket = null
 
   /** Another primary has been started, or runs the fleet. */
   get isUnderWay () {
@@ -79,7 +79,7 @@ class Handover extends Part {
    */
   async begin (how = {}) {
     if (!this.isLeaving) this.stopping.throwIfAborted()
-    if (!this.isLeaving && this.isStopping) throw new RecycleError('RECYCLE_STOPPED')
+    if (!this.isLeaving && this.#isClosed) throw new RecycleError('RECYCLE_STOPPED')
     if (this.fleet.rollout.trial) {
       throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: 'a reload has new code on trial' })
     }
@@ -90,8 +90,19 @@ class Handover extends Part {
     return this.#underWay
   }
 
-  /** Ends what can still be undone. Resolves when it is decided which primary runs the fleet. @param {string} why */
-  async cancel (why) {
+  /** A successor gets this socket, too. @param {{ address: string, handle: any } | null} socket null: none any more */
+  lendAdmin (socket) {
+    this.#adminSocket = socket
+  }
+
+  /**
+   * No succession begins any more; one that can still be undone ends. Resolves when it is decided which primary runs
+   * the fleet.
+   *
+   * @param {string} why
+   */
+  async close (why) {
+    this.#isClosed = true
     if (this.#state === 'starting' || this.#state === 'preparing') this.#successor?.fail(why)
     await this.#decided
     if (this.isLeaving) await this.#underWay?.catch(() => {})
@@ -159,7 +170,10 @@ class Handover extends Part {
     for (const { socket, handle } of this.listeningSockets.inherited.list()) {
       successor.send('kept-socket', { socket }, handle)
     }
-    if (this.adminSocket) successor.send('admin-socket', { address: this.adminSocket.address }, this.adminSocket.handle)
+    if (this.#adminSocket) {
+      const { address, handle } = this.#adminSocket
+      successor.send('admin-socket', { address }, handle)
+    }
     const workers = () => this.fleet.desired === this.options.workers ? null : this.fleet.desired
     const { rollout: { latest: generation } } = this.fleet
     successor.send('begin', { addresses: this.fleet.commonAddresses(), workers: workers(), generation })
@@ -217,7 +231,7 @@ class Handover extends Part {
     this.fleet.heirs = []
     this.owners.resume()
     this.#step('gone')
-    if (!this.isStopping) {
+    if (!this.#isClosed) {
       this.stopping.resume()
       this.emit('resumed')
       this.record('fleet.resumed', { pid: process.pid, oldPid: pid })

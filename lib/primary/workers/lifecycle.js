@@ -28,12 +28,11 @@ const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer
  * Emits `spawned` with the handle, and `hopeless` ({ deaths, how, wasReady }) when no worker has started: after five in
  * a row, or two for the same cause.
  *
- * @extends {Part<{ crashWatch: import('./crash-watch').CrashWatch, features:
- *   import('../features').RunningFeatures }>}
+ * @extends {Part<{ crashWatch: import('./crash-watch').CrashWatch }>}
  */
 class Lifecycle extends Part {
-  /** Some worker has started. */
-  hasServed = false
+  /** Some worker of this primary has started. */
+  #hasServed = false
   /** Workers that did not, before that. */
   #deaths = 0
   /** Where one of them listens, though not for recycle. @type {string | null} */
@@ -42,8 +41,11 @@ class Lifecycle extends Part {
   #latestCause = null
   /** The addresses of which it was said last that some slots alone listen there. */
   #saidUneven = ''
-  /** The addresses of the other primary's workers, while it runs the fleet. @type {ReadonlySet<string>} */
-  expected = new Set()
+
+  /** Some worker has started, here or of the primary before. */
+  get hasServed () {
+    return this.#hasServed || this.takeover?.isSole === true
+  }
 
   /**
    * Obtains a worker for a place: for a slot a standby is taken, where one fits, else one is spawned. It is seated when
@@ -142,7 +144,7 @@ class Lifecycle extends Part {
 
   /** @param {Place} place @param {number} generation */
   #requiredOf (place, generation) {
-    if (this.isFollower()) return inheritedAddresses(this.expected)
+    if (this.takeover && this.isFollower()) return inheritedAddresses(this.takeover.addresses)
     return requiredAddresses(this.fleet, place, generation, this.fleet.serving().length > 0)
   }
 
@@ -227,6 +229,7 @@ class Lifecycle extends Part {
     if (isServing && place.slot !== null) {
       const { addresses } = place
       place.ready(handle)
+      if (handle.isAdopted) this.#hasServed = true
       this.#closeLeft(addresses)
       this.#warnOfUneven()
     }
@@ -244,7 +247,7 @@ class Lifecycle extends Part {
    */
   #started (handle, boots, failures = boots.failures) {
     if (boots.failures === failures) boots.succeeded()
-    this.hasServed = true
+    this.#hasServed = true
     this.spawner.source?.succeeded(handle.process)
   }
 
