@@ -94,12 +94,12 @@ class Legacy extends Part {
 
   /** Tells the workers what they are to tell the next primary, should this one die. */
   async tell () {
-    if (!this.survivors.areLeft || this.isFollower()) return
+    if (!this.survivors.areLeft || !this.tenure.hasBegun) return
     this.#tellings.number++
     const { number } = this.#tellings
     const all = pack(await this.#bequeath(({ isKept }) => isKept === true))
     const text = all.length > LONGEST_KEPT ? pack([]) : all // then counts begin anew
-    if (this.stopping.aborted) return
+    if (this.tenure.isOver) return
     for (const handle of this.fleet.all()) handle.send('legacy', { number, text })
   }
 

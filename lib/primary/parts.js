@@ -70,14 +70,13 @@ const { Spawner } = require('./workers/spawner')
  * @property {Spawner} spawner
  * @property {Given['meter']} meter
  * @property {Tasks} tasks
- * @property {Tenure} stopping its reason is what ended the fleet, or RECYCLE_STOPPED
+ * @property {Tenure} tenure
  * @property {Rounds['changed']} changed to be called when a fact has changed, or what is desired
  * @property {Rounds['until']} until
  * @property {Resize} resize changes how many workers there are to be
  * @property {WeakMap<WorkerHandle, import('./measuring/figures').Figures>} figures of those that have been ready
  * @property {MemoryWatch} memoryWatch of the container
  * @property {import('./succession/takeover').Takeover | null} takeover of another primary's fleet
- * @property {() => boolean} isFollower that one still runs the fleet: workers stand by in their slots
  * @property {ListeningSockets} listeningSockets
  * @property {Hooks['record']} record
  * @property {Hooks['look']} look
@@ -95,15 +94,13 @@ const { Spawner } = require('./workers/spawner')
 /** @param {Given} given @param {Hooks} hooks */
 function assembleParts ({ app, args, options, outputs, meter, inherited, takeover = null }, hooks) {
   const { record, look, abandon, onMessage } = hooks
-  const isFollower = () => takeover !== null && !takeover.isLeading
-  const isSole = () => takeover?.isSole ?? true
+  const tenure = new Tenure(takeover)
   const fleet = new Fleet()
   const failures = new Failures({
-    record, abandon, mustEnd: () => isFollower() || fleet.list().every(({ isNew }) => isNew)
+    record, abandon, mustEnd: () => !tenure.hasBegun || fleet.list().every(({ isNew }) => isNew)
   })
   const tasks = new Tasks((name, error) => failures.note(name, error))
-  const stopping = new Tenure()
-  const rounds = new Rounds(stopping)
+  const rounds = new Rounds(tenure)
   const { changed, until } = rounds
   /** @type {Resize} */
   const resize = (workers, reason, { leaveFirst, ...fields } = {}) => {
@@ -115,7 +112,7 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const listeningSockets = new ListeningSockets({ inherited, record })
   const survivors = new Survivors(options)
   /** Parts as features have them: complete before one of them calls any. */
-  const parts = /** @type {any} */ ({ options, fleet, tasks, stopping, record, now, takeover })
+  const parts = /** @type {any} */ ({ options, fleet, tasks, tenure, record, now, takeover })
   /** @type {RunningFeatures} */
   const features = new RunningFeatures(parts)
   const { owners, source } = features
@@ -125,16 +122,16 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const memoryWatch = new MemoryWatch({ options, fleet, figures, record, container: new Container() })
   const autoSize = new AutoSize({ options, fleet, isAsked: takeover !== null, resize, record })
   const fresh = autoSize.observe.bind(autoSize)
-  const means = { options, fleet, spawner, meter, tasks, stopping, listeningSockets, figures, memoryWatch, autoSize }
+  const means = { options, fleet, spawner, meter, tasks, tenure, listeningSockets, figures, memoryWatch, autoSize }
   /** @type {Deps} */
-  const deps = { ...means, features, takeover, record, look, abandon, changed, until, resize, isFollower, fresh }
+  const deps = { ...means, features, takeover, record, look, abandon, changed, until, resize, fresh }
 
   const legacy = new Legacy({ ...deps, survivors })
   const outOfRotation = new OutOfRotation(deps)
   const reloading = new Reloading(deps)
   const sampler = new Sampler(deps)
   const children = new Children(deps)
-  const ledger = new HandoffLedger({ fleet, stopping, owners, copies: features })
+  const ledger = new HandoffLedger({ fleet, tenure, owners, copies: features })
   const balancer = new Balancer({ ...deps, ledger })
   const crashWatch = new CrashWatch(deps)
   const lifecycle = new Lifecycle({ ...deps, crashWatch })
@@ -146,7 +143,7 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const adoption = new Adoption({ ...deps, recycler, survivors, legacy })
   const shutdown = new Shutdown(deps)
   const departure = new Departure({ ...deps, recycler })
-  const handover = new Handover({ ...deps, legacy, ledger, owners, departure, isSole }).on('resumed', changed)
+  const handover = new Handover({ ...deps, legacy, ledger, owners, departure }).on('resumed', changed)
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
   const commands = new Commands({ ...deps, recycler, reloading, cpuProfiles })
   const reconciler = new Reconciler({ ...deps, lifecycle, outOfRotation, recycler, sampler, rounds })
@@ -160,14 +157,13 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
     takeover.greet({ ...deps, legacy })
   }
 
-  const own = { onMessage, owners, survivors, legacy, adoption, failures, now, isSole, crashWatch }
+  const own = { onMessage, owners, survivors, legacy, adoption, failures, now, crashWatch }
   const steps = { reconciler, reloading, outOfRotation, rotation, children, sampler, ledger, balancer, lifecycle }
   const all = {
     ...deps,
     ...own,
     ...steps,
     ...{ recycler, shutdown, departure, handover, succession, commands },
-    leads: () => !isFollower() && !stopping.aborted,
     /** Ends a worker that leaves: its event loop is blocked. @param {WorkerHandle} handle */
     kill (handle) {
       tasks.run('kill', () => kill(handle, 'blocked', features))

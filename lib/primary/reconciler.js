@@ -36,7 +36,7 @@ class Reconciler extends Part {
   constructor (given) {
     super(given)
     given.rounds.on('plan', () => this.tasks.run('plan', async () => this.#reconcile()))
-    given.stopping.addEventListener('abort', () => clearTimeout(this.#timer))
+    given.tenure.on('over', () => clearTimeout(this.#timer))
   }
 
   /**

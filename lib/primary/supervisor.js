@@ -190,11 +190,11 @@ class Supervisor extends EventEmitter {
 
   /** @param {{ requestedAlone?: boolean }} [at] */
   #look (at) {
-    const { tasks, stopping, sampler, memoryWatch, changed } = this.parts
+    const { tasks, tenure, sampler, memoryWatch, changed } = this.parts
     tasks.run('look', async () => {
-      if (stopping.aborted) return
+      if (tenure.isOver) return
       await sampler.look(at)
-      if (at?.requestedAlone !== true && !stopping.aborted) memoryWatch.look()
+      if (at?.requestedAlone !== true && !tenure.isOver) memoryWatch.look()
       changed()
     })
   }
@@ -228,15 +228,16 @@ class Supervisor extends EventEmitter {
     for (const handle of this.parts.fleet.all()) handle.send('stopping')
     const wait = this.#isInService ? this.parts.features.beforeStop(this.#hurried.signal) : null
     if (wait !== null) await wait
-    this.parts.stopping.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
+    this.parts.tenure.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
     await this.#stopWorkers(decided).catch(error => this.parts.failures.note('stop', error))
     await this.#end()
   }
 
   /** The fleet serves, is not to stop at once, and no other primary takes part. */
   get #isInService () {
-    return !this.handover.isUnderWay && this.handover.isSole() && !this.#failure && !this.#hurried.signal.aborted &&
-      this.parts.fleet.serving().length > 0
+    const { fleet, tenure } = this.parts
+    return !this.handover.isUnderWay && tenure.isSole && !this.#failure && !this.#hurried.signal.aborted &&
+      fleet.serving().length > 0
   }
 
   /** @param {Promise<unknown>} decided which primary runs the fleet */

@@ -138,7 +138,7 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       meter,
       record,
       fresh () {},
-      stopping: new AbortController().signal
+      tenure: { isOver: false }
     }))
     for (const { handle } of handles) {
       running.connect(handle)

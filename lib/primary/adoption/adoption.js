@@ -159,7 +159,7 @@ class Adoption extends Part {
   #lookOn (until = now() + UNTIL_MS) {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.tasks.run('orphans', async () => {
-      if (this.stopping.aborted || now() > until) return
+      if (this.tenure.isOver || now() > until) return
       await this.#look()
       this.#adopt()
       this.#lookOn(until)

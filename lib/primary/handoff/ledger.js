@@ -69,13 +69,13 @@ class HandoffLedger {
 
   /**
    * @param {{ fleet: Pick<import('../workers/fleet').Fleet, 'serving' | 'heirs' | 'successorOf' | 'isLeavingGap'>,
-   *   stopping: { aborted: boolean }, owners: import('./no-owners').Owners,
+   *   tenure: { isOver: boolean }, owners: import('./no-owners').Owners,
    *   copies: Pick<import('../features').RunningFeatures, 'kept' | 'takeCopy'> }} deps `copies` has our copies of
    *   connections that workers read, and have noted
    */
-  constructor ({ fleet, stopping, owners, copies }) {
+  constructor ({ fleet, tenure, owners, copies }) {
     this.fleet = fleet
-    this.stopping = stopping
+    this.tenure = tenure
     this.copies = copies
     this.loads = new Loads()
     const receivers = () => fleet.serving().concat(/** @type {any} */ (fleet.heirs))
@@ -86,7 +86,7 @@ class HandoffLedger {
 
   /** No further worker will serve: neither of this primary nor of the next one. */
   get isEnding () {
-    return this.stopping.aborted && this.fleet.heirs.length === 0
+    return this.tenure.isOver && this.fleet.heirs.length === 0
   }
 
   /** @param {WorkerHandle} handle */

@@ -33,7 +33,7 @@ class Sampler {
   #isMappingSaid = false
 
   /** @param {import('../parts').Deps} deps */
-  constructor ({ options, fleet, figures, meter, record, fresh, features, stopping }) {
+  constructor ({ options, fleet, figures, meter, record, fresh, features, tenure }) {
     this.options = options
     this.fleet = fleet
     this.figures = figures
@@ -41,7 +41,7 @@ class Sampler {
     this.record = record
     this.fresh = fresh
     this.features = features
-    this.stopping = stopping
+    this.tenure = tenure
   }
 
   /** @param {WorkerHandle} handle one that has become ready, or a standby: it is judged by what it does from here on */
@@ -147,7 +147,7 @@ class Sampler {
       const reading = await this.read(handle, { at })
       const limited = await figures.limits(at)
       // A worker that has become ready or was kept meanwhile begins with a reading of its own.
-      if (figures.window !== window || !handle.isWatched || this.stopping.aborted) return
+      if (figures.window !== window || !handle.isWatched || this.tenure.isOver) return
       this.#judge(handle, figures, this.#observe(handle, figures, { reading, fresh, at, limited }), at)
     })
   }

@@ -36,7 +36,7 @@ class OutOfRotation extends Part {
 
   /** @param {WorkerHandle} handle @returns {string | null} why it cannot leave rotation now */
   #whyNot (handle) {
-    if (this.stopping.aborted) return 'the fleet is stopping'
+    if (this.tenure.isOver) return 'the fleet is stopping'
     if (this.#handle) return 'another worker is out of rotation'
     if (!handle.isServing) return `its worker is ${handle.state}`
     if (handle.slot !== null && this.fleet.slots.get(handle.slot)?.recycle?.old === handle) {

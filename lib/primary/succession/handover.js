@@ -33,8 +33,7 @@ const REAP_MS = 10_000
  * `to-stop` if the fleet must stop.
  *
  * @extends {Part<{ legacy: import('../legacy').Legacy, ledger: import('../handoff/ledger').HandoffLedger,
- *   owners: import('../handoff/no-owners').Owners, departure: import('../succession/departure').Departure,
- *   isSole: () => boolean }>}
+ *   owners: import('../handoff/no-owners').Owners, departure: import('../succession/departure').Departure }>}
  */
 class Handover extends Part {
   /** @type {import('../../core/succession').PredecessorState} */
@@ -78,12 +77,12 @@ class Handover extends Part {
    * @throws {RecycleError} RECYCLE_NOT_UPGRADED: the fleet is as before; RECYCLE_UPGRADED, RECYCLE_STOPPED
    */
   async begin (how = {}) {
-    if (!this.isLeaving) this.stopping.throwIfAborted()
+    if (!this.isLeaving) this.tenure.throwIfOver()
     if (!this.isLeaving && this.#isClosed) throw new RecycleError('RECYCLE_STOPPED')
     if (this.fleet.rollout.trial) {
       throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: 'a reload has new code on trial' })
     }
-    if (!this.isSole()) {
+    if (!this.tenure.isSole) {
       throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: `the ${reason} before has not ended yet` })
     }
     this.#underWay ??= this.#run(how).finally(() => { this.#underWay = null })
@@ -209,7 +208,7 @@ class Handover extends Part {
     this.ledger.connectPeer(successor)
     this.ledger.look() // for what dead workers had, perhaps
     if (this.#endsWithIt) this.#release(successor) // it was told before it served
-    this.stopping.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
+    this.tenure.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
     this.emit('handed-over')
     const departed = this.departure.run(new Map(workers.map(({ slot, pid }) => [slot, pid])))
     this.owners.handOver()
@@ -232,7 +231,7 @@ class Handover extends Part {
     this.owners.resume()
     this.#step('gone')
     if (!this.#isClosed) {
-      this.stopping.resume()
+      this.tenure.resume()
       this.emit('resumed')
       this.record('fleet.resumed', { pid: process.pid, oldPid: pid })
     }

@@ -64,12 +64,12 @@ class Lifecycle extends Part {
     if (standby) this.fleet.standbyPool.remove(standby)
     place.seat(handle)
     let why = standby ? null : await boots(handle, this.options.readyTimeoutMs)
-    if (why === null && (place.slot === null || this.isFollower())) handle.standBy()
+    if (why === null && (place.slot === null || !this.tenure.hasBegun)) handle.standBy()
     else why ??= await this.#serves(handle, Number(place.slot))
     if (why === null) return { why }
     const hasCrashed = handle.isGone
     const givenUp = this.#giveUp(handle, why)
-    if (standby && place.slot !== null && !this.stopping.aborted) {
+    if (standby && place.slot !== null && !this.tenure.isOver) {
       place.vacate(handle)
       return this.acquire(place)
     }
@@ -144,7 +144,7 @@ class Lifecycle extends Part {
 
   /** @param {Place} place @param {number} generation */
   #requiredOf (place, generation) {
-    if (this.takeover && this.isFollower()) return inheritedAddresses(this.takeover.addresses)
+    if (this.takeover && !this.tenure.hasBegun) return inheritedAddresses(this.takeover.addresses)
     return requiredAddresses(this.fleet, place, generation, this.fleet.serving().length > 0)
   }
 

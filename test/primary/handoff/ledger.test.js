@@ -106,7 +106,7 @@ function connect (workers, successors = new Map(), sessions = sessionsOf(null), 
   }
   const ledger = new HandoffLedger(/** @type {any} */ ({
     fleet,
-    stopping: { aborted: false },
+    tenure: { isOver: false },
     owners: Object.assign(sessions, { isAway: () => false, find: () => sessions.owner }),
     copies: {
       kept: (/** @type {any} */ receiver, /** @type {any} */ copy, /** @type {any} */ socket) => socket.close(),
@@ -236,7 +236,7 @@ t.test('as the fleet stops, what a dead worker had and none takes goes to its gi
   })
   give()
   receiver.isServing = false
-  Object.assign(ledger.stopping, { aborted: true })
+  Object.assign(ledger.tenure, { isOver: true })
   receiver.say('moved', { id: receiver.last('move').id, ok: false })
   give()
   t.same(lost.map(({ closed }) => closed), [0, 0])
@@ -510,7 +510,7 @@ t.test('no worker listens there, or none serves yet: back to the sender at once,
   a.addresses.add(KEY)
   a.isServing = false
   t.equal(sender.offer(2).closed, 1)
-  Object.assign(ledger, { stopping: { aborted: true } })
+  Object.assign(ledger, { tenure: { isOver: true } })
   t.equal(sender.offer(3).closed, 1)
   const back = { type: 'moved', ok: false, isStalled: false }
   t.same(sender.got, [{ ...back, id: 1 }, { ...back, id: 2, isStalled: true }, { ...back, id: 3 }])
