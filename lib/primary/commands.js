@@ -14,7 +14,8 @@ const SIGNAL_MS = 5000
 
 /**
  * @extends {Part<{ recycler: import('./recycling/recycler').Recycler, reloading:
- *   import('./recycling/reloading').Reloading, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles }>}
+ *   import('./recycling/reloading').Reloading, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, looks:
+ *   import('./measuring/looks').Looks }>}
  */
 class Commands extends Part {
   /** Commands of features, for the fleet and for one worker; their types are in lib/features. */
@@ -51,8 +52,7 @@ class Commands extends Part {
       throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: 'it has no worker at the moment' })
     }
     const outcome = this.recycler.requests.open(place, incumbent)
-    incumbent.condemnation.request('requested', { isCommanded: true })
-    this.look({ requestedAlone: true })
+    this.looks.replace(incumbent, 'requested', { isCommanded: true })
     return outcome
   }
 

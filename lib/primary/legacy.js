@@ -36,7 +36,7 @@ class Legacy extends Part {
   #asking = null
   #begun = once(this, 'begun')
 
-  /** @param {import('./parts').Deps & More} deps */
+  /** @param {import('./part').Deps & More} deps */
   constructor (deps) {
     super(deps)
     this.count('tellings', this.#tellings)

@@ -32,7 +32,7 @@ class Reconciler extends Part {
   /** @type {NodeJS.Timeout | undefined} */
   #timer
 
-  /** @param {import('./parts').Deps & Steps} given */
+  /** @param {import('./part').Deps & Steps} given */
   constructor (given) {
     super(given)
     given.rounds.on('plan', () => this.tasks.run('plan', async () => this.#reconcile()))

@@ -137,7 +137,7 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       figures: new WeakMap(),
       meter,
       record,
-      fresh () {},
+      autoSize: { observe () {} },
       tenure: { isOver: false }
     }))
     for (const { handle } of handles) {

@@ -43,7 +43,7 @@ class Adoption extends Part {
   /** Of the primary before; null: as its options say. @type {Size} */
   #size = { workers: null, isPinned: false }
 
-  /** @param {import('../parts').Deps & More} given */
+  /** @param {import('../part').Deps & More} given */
   constructor (given) {
     super(given)
     const { fleet, options, legacy } = given

@@ -19,7 +19,7 @@ class AutoSize {
   freshBytes = null
 
   /**
-   * @param {Pick<import('../parts').Deps, 'options' | 'fleet' | 'resize' | 'record'> & { isAsked: boolean }} deps
+   * @param {Pick<import('../part').Deps, 'options' | 'fleet' | 'resize' | 'record'> & { isAsked: boolean }} deps
    *   `isAsked`: a predecessor has the number
    */
   constructor ({ options, fleet, isAsked, resize, record }) {

@@ -26,7 +26,7 @@ class MemoryWatch {
   #isNear = false
 
   /**
-   * @param {Pick<import('../parts').Deps, 'options' | 'fleet' | 'figures' | 'record'> & { container:
+   * @param {Pick<import('../part').Deps, 'options' | 'fleet' | 'figures' | 'record'> & { container:
    *   import('./container').Container }} deps
    */
   constructor ({ options, container, fleet, figures, record }) {

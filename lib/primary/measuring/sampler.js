@@ -32,14 +32,14 @@ class Sampler {
   freshOverBudget = null
   #isMappingSaid = false
 
-  /** @param {import('../parts').Deps} deps */
-  constructor ({ options, fleet, figures, meter, record, fresh, features, tenure }) {
+  /** @param {import('../part').Deps} deps */
+  constructor ({ options, fleet, figures, meter, record, autoSize, features, tenure }) {
     this.options = options
     this.fleet = fleet
     this.figures = figures
     this.meter = meter
     this.record = record
-    this.fresh = fresh
+    this.autoSize = autoSize
     this.features = features
     this.tenure = tenure
   }
@@ -225,7 +225,7 @@ class Sampler {
    * @param {WorkerHandle} handle @param {number | null} bytes that it took when it was new
    */
   #judgeFresh (handle, bytes) {
-    this.fresh(bytes)
+    this.autoSize.observe(bytes)
     const { slot, pid, budget } = handle
     const raised = aboveFresh(budget, bytes)
     if (raised === budget || bytes === null) return

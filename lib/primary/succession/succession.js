@@ -12,7 +12,11 @@ const { RecycleError } = require('../../core/errors')
 
 const PATIENCE = 3 // workers of a slot that die in a row
 
-/** @typedef {{ takeover: import('./takeover').Takeover, lifecycle: import('../workers/lifecycle').Lifecycle }} More */
+/**
+ * @typedef {{ takeover: import('./takeover').Takeover, lifecycle: import('../workers/lifecycle').Lifecycle, adoption:
+ *   import('../adoption/adoption').Adoption, ledger: import('../handoff/ledger').HandoffLedger, legacy:
+ *   import('../legacy').Legacy }} More
+ */
 
 /**
  * Emits `lead` when this primary begins to run the fleet, and `serving` when its workers accept.
@@ -25,10 +29,10 @@ class Succession extends Part {
   /** How many workers the predecessor has been told to have; null: as its options say. @type {number | null} */
   #asked = null
 
-  /** @param {import('../parts').Deps & More} given */
+  /** @param {import('../part').Deps & More} given */
   constructor (given) {
     super(given)
-    const { takeover, fleet, listeningSockets, tasks, until } = given
+    const { takeover, fleet, features, adoption, ledger, listeningSockets, tasks, until } = given
     takeover.on('begin', ({ workers, generation }) => {
       if (generation !== undefined) fleet.rollout.follow(generation)
       this.#asked = workers
@@ -44,7 +48,11 @@ class Succession extends Part {
         listeningSockets.closeUnused()
       } catch {} // the fleet stops, and closes all
     }))
+    takeover.on('sole', () => adoption.begin())
     takeover.on('ended', () => this.#giveUp())
+    ledger.connectPeer(takeover.predecessor)
+    features.owners.succeed(takeover)
+    takeover.greet(given)
   }
 
   /** This primary leads when that has resolved, no earlier. @param {Promise<unknown>} opened what operates the fleet */

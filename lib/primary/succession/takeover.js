@@ -72,7 +72,7 @@ class Takeover extends EventEmitter {
   }
 
   /**
-   * @param {import('../parts').Deps & { legacy: import('../legacy').Legacy }} deps what takes what the predecessor
+   * @param {import('../part').Deps & { legacy: import('../legacy').Legacy }} deps what takes what the predecessor
    *   leaves
    */
   greet ({ listeningSockets, legacy, options: { readyTimeoutMs } }) {

@@ -8,11 +8,12 @@
  * ended it: a client can. A fleet of which no worker ever starts ends; one that has served does not end by itself.
  */
 
+const { RecycleError } = require('../../core/errors')
 const { now } = require('../clock')
 const { Part } = require('../part')
 const { boots, howItDied, nextUnlessDebugged } = require('./boot')
 const { inheritedAddresses, requiredAddresses } = require('./required-addresses')
-const { leave } = require('./retirement')
+const { kill, leave } = require('./retirement')
 /** @import { Outcome } from '../../core/account' */
 /** @import { Left } from './process' */
 /** @import { WorkerHandle } from './worker-handle' */
@@ -25,8 +26,8 @@ const MOST_NAMED = 10 // requests in flight, in the journal
 const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer only if it is stuck
 
 /**
- * Emits `spawned` with the handle, and `hopeless` ({ deaths, how, wasReady }) when no worker has started: after five in
- * a row, or two for the same cause.
+ * Emits `spawned` with the handle. The fleet ends when no worker has started: after five in a row, or two for the same
+ * cause.
  *
  * @extends {Part<{ crashWatch: import('./crash-watch').CrashWatch }>}
  */
@@ -92,6 +93,11 @@ class Lifecycle extends Part {
   async call (handle) {
     const why = await this.#serves(handle, Number(handle.slot))
     if (why !== null) await this.#giveUp(handle, why)
+  }
+
+  /** Ends one that does not leave. @param {WorkerHandle} handle @param {import('../../core/kills').KilledFor} why */
+  kill (handle, why) {
+    this.tasks.run('kill', () => kill(handle, why, this.features))
   }
 
   /**
@@ -304,8 +310,8 @@ class Lifecycle extends Part {
     this.#latestCause = cause
     if (this.hasServed || (++this.#deaths < TOO_MANY_DEATHS && !isSame) || this.fleet.serving().length > 0) return
     const deaths = this.#deaths
-    howItDied(handle, left).then(how =>
-      this.emit('hopeless', { deaths, how: this.#telling ?? how, wasReady: handle.upSince !== null }))
+    howItDied(handle, left).then(how => this.abandon(new RecycleError('RECYCLE_APP_DIES',
+      { deaths, how: this.#telling ?? how, wasReady: handle.upSince !== null })))
   }
 }
 
