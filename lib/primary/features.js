@@ -7,7 +7,6 @@
 
 const { FEATURES } = require('../features')
 const { OF_FEATURES } = require('../tables/figures')
-const { NoOwners } = require('./handoff/no-owners')
 /** @import { PrimaryPart } from '../features/interface' */
 /** @import { Parts } from './parts' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
@@ -45,8 +44,8 @@ class RunningFeatures {
       if (primary && isOn(kernel.options)) this.#parts.set(name, primary()(kernel))
     }
     this.#ofBeat = OF_FEATURES.flatMap(({ name, beat, isOn }) => beat && isOn?.(kernel.options) ? [name] : [])
-    /** Of sessions. @type {import('./handoff/no-owners').Owners} */
-    this.owners = this.#named('sticky')?.owners ?? new NoOwners()
+    /** Of sessions; null: any worker handles each. @type {import('../features/sticky/owners').SessionOwners | null} */
+    this.owners = this.#named('sticky')?.owners ?? null
     /** @type {NonNullable<PrimaryPart['commands']>} */
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
   }
@@ -66,11 +65,8 @@ class RunningFeatures {
 
   /** Parts that leave something to the next primary's, by name; see legacy.js. */
   get heirs () {
-    const names = /** @type {const} */ (['leak-line', 'app-metrics'])
-    return names.flatMap(name => {
-      const heir = this.#named(name)
-      return heir ? [{ name, heir }] : []
-    })
+    return /** @type {[string, import('./legacy').Heir][]} */ (
+      [...this.#parts].filter(([, part]) => 'bequeath' in part))
   }
 
   /** Of workers; null: each is a process of its own. */
@@ -80,7 +76,7 @@ class RunningFeatures {
 
   /** Requests belong to sessions. */
   get hasSessions () {
-    return !(this.owners instanceof NoOwners)
+    return this.owners !== null
   }
 
   /**

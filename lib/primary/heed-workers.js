@@ -13,7 +13,6 @@ const CLOSED_MS = 5000 // an app may close a server and open it again
 /** @param {Parts} parts @returns {(handle: WorkerHandle) => void} for each worker that has been spawned */
 function heedWorkers (parts) {
   const { autoSize, failures, features, looks, record, sampler, tasks, onMessage } = parts
-  const { owners } = features
   const { gone } = parts.spawner.outputs
   const { listeningSockets, ledger, balancer, children, crashWatch, rotation } = parts
   /** Warnings that each worker would give, and that have been given. @type {Set<string>} */
@@ -26,9 +25,9 @@ function heedWorkers (parts) {
 
   return handle => {
     const worker = () => ({ slot: handle.slot, pid: handle.pid })
-    for (const part of [listeningSockets, owners, ledger, balancer, features, children, crashWatch, rotation]) {
-      part.connect(handle)
-    }
+    listeningSockets.connect(handle)
+    features.owners?.connect(handle)
+    for (const part of [ledger, balancer, features, children, crashWatch, rotation]) part.connect(handle)
     handle.hear({
       threw (/** @type {Record<'where' | 'error', string>} */ { where, error }) {
         record('worker.threw', { ...worker(), where, error })

@@ -40,7 +40,7 @@ class Legacy extends Part {
   constructor (deps) {
     super(deps)
     this.count('tellings', this.#tellings)
-    for (const { name, heir } of deps.features.heirs) this.add(name, heir)
+    for (const [name, heir] of deps.features.heirs) this.add(name, heir)
   }
 
   /** @param {string} name @param {Heir} heir */

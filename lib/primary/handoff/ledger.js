@@ -49,7 +49,8 @@ class HandoffLedger {
 
   /**
    * @param {{ fleet: Pick<import('../workers/fleet').Fleet, 'serving' | 'heirs' | 'successorOf' | 'isLeavingGap'>,
-   *   tenure: { isOver: boolean }, owners: import('./no-owners').Owners, copies: Means['copies'] }} deps
+   *   tenure: { isOver: boolean }, owners: import('../features').RunningFeatures['owners'], copies: Means['copies'] }}
+   *   deps
    */
   constructor ({ fleet, tenure, owners, copies }) {
     this.fleet = fleet
@@ -57,7 +58,7 @@ class HandoffLedger {
     this.copies = copies
     const receivers = () => fleet.serving().concat(/** @type {any} */ (fleet.heirs))
     this.placement = new Placement(receivers, sender => fleet.successorOf(sender), owners, this.loads)
-    owners.on('moved', () => this.look())
+    owners?.on('moved', () => this.look())
     const { addon } = loadAddon()
     const own = { peers: this.#peers, trails: this.#trails, totals: this.totals }
     /** @type {Means} */
@@ -205,7 +206,7 @@ class HandoffLedger {
 
   /** @param {Entry} entry with a request */
   #awaitOwner (entry) {
-    const isAway = () => this.placement.owners.isAway(/** @type {string} */ (entry.parcel.session))
+    const isAway = () => this.placement.owners?.isAway(/** @type {string} */ (entry.parcel.session))
     entry.waitFor(OWNER_MS, () => isAway() ? this.#awaitOwner(entry) : this.#openToAll(entry))
     if (entry.place === 'offered') entry.take()
   }

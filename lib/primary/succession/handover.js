@@ -142,7 +142,7 @@ class Handover extends Part {
       return { successor, serving }
     } catch (error) {
       if (this.#successor) await this.#undo(this.#successor)
-      this.features.owners.resume()
+      this.features.owners?.resume()
       this.#step('gone')
       const failure = this.#failed(this.#successor?.process.pid ?? null, /** @type {Error} */ (error).message)
       if (this.#endsWithIt) this.emit('to-stop')
@@ -182,7 +182,7 @@ class Handover extends Part {
     const serving = successor.expect('serving', SERVE_MS)
     serving.catch(() => {}) // it may die as this is still under way
     await this.#bequeath(successor)
-    this.features.owners.lendTo(successor)
+    this.features.owners?.lendTo(successor)
     successor.send('go', { workers: workers(), ...this.fleet.isPinned && { isPinned: true } })
     return serving
   }
@@ -211,7 +211,7 @@ class Handover extends Part {
     this.tenure.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
     this.emit('handed-over')
     const departed = this.departure.run(new Map(workers.map(({ slot, pid }) => [slot, pid])))
-    this.features.owners.handOver()
+    this.features.owners?.handOver()
     const dies = successor.next(['exit', 'failed'], Infinity)
     // Connections of a dead worker may still wait for a receiver
     const gone = departed.then(() => this.#endsWithIt ? undefined : this.ledger.settled())
@@ -228,7 +228,7 @@ class Handover extends Part {
       return line
     }
     this.fleet.heirs = []
-    this.features.owners.resume()
+    this.features.owners?.resume()
     this.#step('gone')
     if (!this.#isClosed) {
       this.tenure.resume()

@@ -51,7 +51,7 @@ class Succession extends Part {
     takeover.on('sole', () => adoption.begin())
     takeover.on('ended', () => this.#giveUp())
     ledger.connectPeer(takeover.predecessor)
-    features.owners.succeed(takeover)
+    features.owners?.succeed(takeover)
     takeover.greet(given)
   }
 
