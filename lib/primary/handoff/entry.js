@@ -44,15 +44,6 @@ const { now } = require('../clock')
  * @property {number | null} [row] where its sender has noted it
  * @property {ReadonlySet<WorkerHandle>} [apart] workers that get it only if no other one takes it
  * @property {(socket: any) => void} [lost] takes our copy if no worker takes it; else it is closed
- *
- * @typedef {object} Means what all entries of a ledger have
- * @property {import('../../native/addon').Addon | null} addon
- * @property {Pick<import('../features').RunningFeatures, 'kept' | 'takeCopy'>} copies ours of connections that workers
- *   read, and have noted
- * @property {Pick<WeakSet<WorkerHandle>, 'has'>} peers other primaries
- * @property {import('./trails').Trails} trails
- * @property {{ moved: number, moves: Record<import('../../core/moves').Move, number>, lost: number }} totals
- * @property {(entry: Entry) => void} ended called with each that is not on its way any more
  */
 
 /** @type {ReadonlySet<WorkerHandle>} */
@@ -77,8 +68,8 @@ class Entry {
    */
   #waitDeadline = null
 
-  /** @param {Offered} offered @param {Means} means */
-  constructor ({ id, place, sender, parcel, socket, reason, row = null, apart = NONE, lost }, means) {
+  /** @param {Offered} offered @param {import('./ledger').HandoffLedger} ledger */
+  constructor ({ id, place, sender, parcel, socket, reason, row = null, apart = NONE, lost }, ledger) {
     this.id = id
     this.place = place
     this.sender = sender
@@ -88,10 +79,10 @@ class Entry {
     this.row = row
     this.apart = apart
     this.lost = lost
-    this.means = means
+    this.ledger = ledger
     /** The workers that have been asked for it, and the sender where it has it still. */
     this.tried = new Set([sender])
-    if (parcel.isFollowed) means.trails.open(this)
+    if (parcel.isFollowed) ledger.trails.open(this)
   }
 
   /** The sender is another primary, which decides. */
@@ -138,7 +129,7 @@ class Entry {
     this.receiver = receiver
     this.tried.add(receiver)
     this.#deadline = setTimeout(expired, ms)
-    if (this.place === 'held' || this.means.peers.has(receiver)) this.#note()
+    if (this.place === 'held' || this.ledger.peers.has(receiver)) this.#note()
     const { parcel, leftMs } = this
     return { ...parcel, leftMs: leftMs === null ? null : Math.max(1, leftMs) }
   }
@@ -162,7 +153,7 @@ class Entry {
 
   /** The receiver does not have it. */
   takeBack () {
-    if (this.receiver && this.place !== 'held' && this.means.peers.has(this.receiver)) this.#note(this.sender)
+    if (this.receiver && this.place !== 'held' && this.ledger.peers.has(this.receiver)) this.#note(this.sender)
     this.#answered()
     this.receiver = this.#noted = null
   }
@@ -180,13 +171,13 @@ class Entry {
     const isOwn = this.place === 'offered'
     if (isOwn) take(sender, id, { ok: false, ...how })
     else tell(sender, id, { ok: false, ...how })
-    if (row !== null) this.means.copies.kept(sender, { row, serial: id }, this.#giveSocket(), parcel)
+    if (row !== null) this.ledger.copies.kept(sender, { row, serial: id }, this.#giveSocket(), parcel)
     this.#end(isOwn ? 'here' : 'gone')
   }
 
   /** No worker takes it. */
   lose () {
-    this.means.totals.lost++
+    this.ledger.totals.lost++
     if (this.socket) this.lost?.(this.#giveSocket())
     this.#end('gone')
   }
@@ -200,7 +191,7 @@ class Entry {
 
   /** The receiver has it from here on. */
   #keep () {
-    const { id, sender, place, parcel, reason, means: { copies, totals, trails } } = this
+    const { id, sender, place, parcel, reason, ledger: { copies, totals, trails } } = this
     const receiver = /** @type {WorkerHandle} */ (this.receiver)
     this.#note()
     if (place === 'offered') tell(sender, id, { ok: true })
@@ -218,12 +209,12 @@ class Entry {
    * @param {WorkerHandle | null} [owner] null: none is asked
    */
   #note (owner = this.receiver) {
-    if (owner && this.socket.fd >= 0) this.means.addon?.own(this.socket.fd, owner.pid)
+    if (owner && this.socket.fd >= 0) this.ledger.addon?.own(this.socket.fd, owner.pid)
   }
 
   /** By another primary that has died, before it took it back. */
   get #isGiven () {
-    const owner = this.socket.fd >= 0 ? this.means.addon?.owner(this.socket.fd) : undefined
+    const owner = this.socket.fd >= 0 ? this.ledger.addon?.owner(this.socket.fd) : undefined
     return owner === undefined || owner === process.pid
   }
 
@@ -247,12 +238,12 @@ class Entry {
 
   /** @param {'here' | 'gone'} place */
   #end (place) {
-    this.means.trails.close(this)
+    this.ledger.trails.close(this)
     this.#become(place)
     this.#answered()
     if (this.#waitDeadline) clearTimeout(this.#waitDeadline)
     this.socket?.close()
-    this.means.ended(this)
+    this.ledger.ended(this)
   }
 }
 

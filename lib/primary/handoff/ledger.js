@@ -20,16 +20,15 @@
  */
 
 const { setImmediate } = require('node:timers')
-const { noMoves } = require('../../core/moves')
+const { noMoves, whyOffered } = require('../../core/moves')
 const { loadAddon } = require('../../native/addon')
 const { Entry, tell } = require('./entry')
 const { Loads } = require('./loads')
 const { Placement } = require('./placement')
 const { Trails } = require('./trails')
-/** @import { Move } from '../../core/moves' */
 /** @import { Peer } from '../succession/peer' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
-/** @import { Means, Offered } from './entry' */
+/** @import { Offered } from './entry' */
 
 const ANSWER_MS = 1000
 const OWNER_MS = 10_000
@@ -40,17 +39,19 @@ class HandoffLedger {
   /** Connections on their way, by their numbers, in their order. @type {Map<number, Entry>} */
   #entries = new Map()
   /** Other primaries. @type {WeakSet<WorkerHandle>} */
-  #peers = new WeakSet()
-  #trails = new Trails()
+  peers = new WeakSet()
+  trails = new Trails()
   totals = { moved: 0, moves: noMoves(), refused: 0, takenBack: 0, lost: 0, misplaced: 0 }
   loads = new Loads()
+  addon = loadAddon().addon
   #isPumpScheduled = false
   #onSettled = () => {}
 
   /**
    * @param {{ fleet: Pick<import('../workers/fleet').Fleet, 'serving' | 'heirs' | 'successorOf' | 'isLeavingGap'>,
-   *   tenure: { isOver: boolean }, owners: import('../features').RunningFeatures['owners'], copies: Means['copies'] }}
-   *   deps
+   *   tenure: { isOver: boolean }, owners: import('../features').RunningFeatures['owners'], copies:
+   *   Pick<import('../features').RunningFeatures, 'kept' | 'takeCopy'> }} deps `copies` has our copies of connections
+   *   that workers read, and have noted
    */
   constructor ({ fleet, tenure, owners, copies }) {
     this.fleet = fleet
@@ -59,10 +60,6 @@ class HandoffLedger {
     const receivers = () => fleet.serving().concat(/** @type {any} */ (fleet.heirs))
     this.placement = new Placement(receivers, sender => fleet.successorOf(sender), owners, this.loads)
     owners?.on('moved', () => this.look())
-    const { addon } = loadAddon()
-    const own = { peers: this.#peers, trails: this.#trails, totals: this.totals }
-    /** @type {Means} */
-    this.means = { addon, copies, ...own, ended: entry => this.#ended(entry) }
   }
 
   /** No further worker will serve: neither of this primary nor of the next one. */
@@ -80,7 +77,7 @@ class HandoffLedger {
   /** @param {Peer<any>} peer another primary, which lends connections, or takes them */
   connectPeer (peer) {
     const handle = /** @type {WorkerHandle} */ (/** @type {unknown} */ (peer))
-    this.#peers.add(handle)
+    this.peers.add(handle)
     this.#hear(handle)
   }
 
@@ -90,7 +87,7 @@ class HandoffLedger {
       move: (offer, socket) => this.#accept(handle, offer, socket),
       moved: answer => this.#answered(handle, answer)
     })
-    this.#trails.connect(handle)
+    this.trails.connect(handle)
     handle.on('exit', () => this.#gone(handle))
   }
 
@@ -106,8 +103,8 @@ class HandoffLedger {
       socket?.close()
       return tell(sender, id, { ok: false, isStalled: false, ...!socket && { isMissing: true } })
     }
-    const isPeer = this.#peers.has(sender)
-    const reason = isPeer ? 'predecessor' : reasonOf(sender, { byLoad, ...parcel })
+    const isPeer = this.peers.has(sender)
+    const reason = isPeer ? 'predecessor' : whyOffered(sender, { byLoad, ...parcel })
     const entry = this.#enter({
       id, sender, parcel, socket, reason, row, place: sender.isGone ? 'held' : isPeer ? 'lent' : 'offered'
     })
@@ -130,7 +127,7 @@ class HandoffLedger {
 
   /** @param {Offered} offered */
   #enter (offered) {
-    const entry = new Entry(offered, this.means)
+    const entry = new Entry(offered, this)
     this.#entries.set(entry.id, entry)
     return entry
   }
@@ -166,7 +163,7 @@ class HandoffLedger {
     if (entry?.receiver === handle && isAsked) {
       if (ok) entry.adopted(row ?? null)
       else this.#refused(entry)
-    } else if (ok && (isAsked || !this.#peers.has(handle))) {
+    } else if (ok && (isAsked || !this.peers.has(handle))) {
       tell(handle, id, { ok: false })
     }
     this.#lookSoon()
@@ -185,7 +182,7 @@ class HandoffLedger {
     const { session } = entry.parcel
     if (session !== undefined) entry.tried.delete(receiver) // the owner is waited for
     // Another primary may wait for the owner, too
-    if (session === undefined || !this.#peers.has(receiver)) this.placement.timedOut(receiver)
+    if (session === undefined || !this.peers.has(receiver)) this.placement.timedOut(receiver)
     this.totals.takenBack++
     entry.takeBack()
     this.look()
@@ -223,7 +220,7 @@ class HandoffLedger {
     const isAwaited = entry.place === 'offered' && this.fleet.isLeavingGap(entry.sender)
     if (isAwaited) {
       entry.take()
-      this.#trails.end(entry)
+      this.trails.end(entry)
     }
     if (entry.place !== 'held') {
       const isNoneYet = !this.isEnding && this.placement.serving().length === 0
@@ -280,21 +277,11 @@ class HandoffLedger {
     for (const entry of this.#entries.values()) entry.lose()
   }
 
-  /** @param {Entry} entry */
-  #ended ({ id }) {
+  /** @param {Entry} entry that is not on its way any more */
+  ended ({ id }) {
     this.#entries.delete(id)
     if (this.#entries.size === 0) this.#onSettled()
   }
-}
-
-/**
- * Why a worker offers it: one that serves gives none of a session away, but for a request.
- *
- * @param {WorkerHandle} sender @param {import('../../tables/message').ParcelFields} parcel @returns {Move}
- */
-function reasonOf ({ isServing, state }, { session, byLoad }) {
-  if (!isServing) return state === 'out-of-rotation' ? 'rotation' : 'leaving'
-  return session !== undefined ? 'session' : byLoad ? 'load' : 'number'
 }
 
 module.exports = { HandoffLedger }
