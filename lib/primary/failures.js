@@ -17,9 +17,7 @@ class Failures {
   /** When each was last told. @type {Map<string, number>} */
   #told = new Map()
 
-  /**
-   * @param {Pick<import('./part').Deps, 'fleet' | 'tenure' | 'record' | 'abandon'>} deps
-   */
+  /** @param {Pick<import('./part').Deps, 'fleet' | 'tenure' | 'record' | 'abandon'>} deps */
   constructor ({ fleet, tenure, record, abandon }) {
     this.fleet = fleet
     this.tenure = tenure
