@@ -1050,13 +1050,20 @@ t.test('where the owner refuses, any worker handles it, and it is counted', asyn
   t.match(ledger.totals, { refused: 1, misplaced: 1 })
 })
 
-t.test('an offer at whose handling the primary fails goes back, and its copy is closed', async t => {
+t.test('an offer at whose handling the primary fails goes back as any other: to its sender, where it counts, with our copy if that has noted it; else the copy is closed', async t => {
   const [sender, receiver] = [new Worker('a'), new Worker('b')]
   const ledger = connect([sender, receiver])
   ledger.placement.find = () => { throw new Error('a bug') }
   const socket = new Socket()
   t.throws(() => sender.say('move', { id: 7, parcel: { key: KEY, leftMs: null } }, socket), /a bug/)
   t.match(sender.all('moved', false), [{ id: 7 }])
-  t.equal(socket.closed, 1)
+  t.same([socket.closed, sender.connections], [1, 1])
+  /** @type {any[]} */
+  const kept = []
+  ledger.copies.kept = (...args) => kept.push(args)
+  const noted = new Socket()
+  t.throws(() => sender.say('move', { id: 8, parcel: { key: KEY, leftMs: null, row: 3 } }, noted), /a bug/)
+  t.same(kept, [[sender, { row: 3, serial: 8 }, noted, { key: KEY, leftMs: null }]])
+  t.equal(noted.closed, 0)
   await ledger.settled()
 })
