@@ -18,7 +18,6 @@ const { HandoffLedger } = require('./handoff/ledger')
 const { heedWorkers } = require('./heed-workers')
 const { Legacy } = require('./legacy')
 const { AutoSize } = require('./measuring/auto-size')
-const { Container } = require('./measuring/container')
 const { Looks } = require('./measuring/looks')
 const { MemoryWatch } = require('./measuring/memory-watch')
 const { Sampler } = require('./measuring/sampler')
@@ -71,8 +70,8 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const spawner = new Spawner(app, args, options, { outputs, survivors, record, source })
   /** @type {import('./part').Deps['figures']} */
   const figures = new WeakMap()
-  const memoryWatch = new MemoryWatch({ options, fleet, figures, record, container: new Container() })
-  const autoSize = new AutoSize({ options, fleet, isAsked: takeover !== null, resize, record })
+  const memoryWatch = new MemoryWatch({ ...first, figures })
+  const autoSize = new AutoSize({ ...first, resize })
   const measures = { meter, figures, memoryWatch, autoSize }
   /** @type {import('./part').Deps} */
   const deps = { ...first, ...hooks, features, spawner, ...measures, changed, until, resize, listeningSockets }
