@@ -46,6 +46,8 @@ class RunningFeatures {
     this.#ofBeat = OF_FEATURES.flatMap(({ name, beat, isOn }) => beat && isOn?.(kernel.options) ? [name] : [])
     /** Of sessions; null: any worker handles each. @type {import('../features/sticky/owners').SessionOwners | null} */
     this.owners = this.#named('sticky')?.owners ?? null
+    /** Of workers; null: each is a process of its own. @type {import('./workers/spawner').Source | null} */
+    this.source = this.#named('fork')?.source ?? null
     /** @type {NonNullable<PrimaryPart['commands']>} */
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
   }
@@ -67,11 +69,6 @@ class RunningFeatures {
   get heirs () {
     return /** @type {[string, import('./legacy').Heir][]} */ (
       [...this.#parts].filter(([, part]) => 'bequeath' in part))
-  }
-
-  /** Of workers; null: each is a process of its own. */
-  get source () {
-    return this.#named('fork')?.source ?? null
   }
 
   /** Requests belong to sessions. */
