@@ -261,7 +261,7 @@ function optionsOf (words) {
   return given
 }
 
-/** @param {import('../tables/options').Option} option @param {any} value @returns {string[]} */
+/** @param {import('../tables/options').Option} option @param {unknown} value @returns {string[]} */
 function wordsOf ({ flag }, value) {
   const [name] = flag.split(' ')
   if (value === true || value === false) return [name]

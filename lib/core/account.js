@@ -30,6 +30,7 @@
  *   any end: how many for each reason, as `why` of a cut
  */
 
+const { asCount } = require('./journal-field')
 const { count, flag, text, optional, orNull, listOf, mapOf, record } = require('./shape')
 /** @import { ValueOf } from './shape' */
 
@@ -129,15 +130,15 @@ function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut
 /**
  * Losses with a worker that crashed, by its line in the journal.
  *
- * @param {Record<string, any>} line
+ * @param {import('../lines').ReadLine<'worker.crash'>} line
  * @returns {{ connections: number, inFlight: number }} of what was not rescued, also where no sibling could be given
  *   anything. `connections`: those of which it is not known what they had in flight among them; `inFlight`: by the last
  *   beat, where that is all that is known
  */
 function lostWith (line) {
   const [connections, inFlight, moved, replayed, answered, cut, ended] = [
-    'connections', 'inFlight', 'moved', 'replayed', 'answered', 'cut', 'ended'
-  ].map(name => Number.isFinite(line[name]) ? Math.max(0, line[name]) : 0)
+    line.connections, line.inFlight, line.moved, line.replayed, line.answered, line.cut, line.ended
+  ].map(asCount)
   if (line.moved === undefined) return { connections, inFlight } // nothing outlived it
   const unknown = Math.max(0, connections - moved - replayed - answered - cut - ended)
   const inFlightOnThem = Math.min(unknown, Math.max(0, inFlight - replayed - answered - cut))

@@ -54,7 +54,7 @@ function unevenAddresses (workers) {
     .map(([key, some]) => ({ address: nameOf(key), slots: some }))
 }
 
-/** @param {readonly { address: string, slots: number[] }[]} uneven @returns {string} for people */
+/** @param {readonly { address: string, slots: readonly number[] }[]} uneven @returns {string} for people */
 function listUneven (uneven) {
   return uneven.map(({ address, slots }) => `${address} in slot ${slots.join(', ')} alone`).join('; ')
 }

@@ -46,7 +46,7 @@ class BoundedList {
  *
  * @template Item
  * @param {string} event
- * @param {(line: Record<string, any>) => Item | null} read null: the line is damaged, or of another version
+ * @param {(line: Record<string, unknown>) => Item | null} read null: the line is damaged, or of another version
  * @param {number} [most]
  * @returns {new () => import('../features').Figures & { summary: () => Item[], omitted: number }}
  */
@@ -55,9 +55,9 @@ function listOf (event, read, most = 1000) {
     /** @type {BoundedList<Item>} */
     #list = new BoundedList(most)
 
-    /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+    /** @type {Readonly<Record<string, (line: Record<string, unknown>) => void>>} */
     handlers = Object.freeze({
-      [event]: (/** @type {Record<string, any>} */ line) => {
+      [event]: (/** @type {Record<string, unknown>} */ line) => {
         const item = read(line)
         if (item !== null) this.#list.push(item)
       }

@@ -175,7 +175,8 @@ function workersArithmetic ({ parallelism, quotaCpus, cpus, desired, fitting }) 
 
 /**
  * @param {Sizing} sizing @param {Pick<Options, 'workers' | 'maxRssBytes'>} options
- * @returns {({ warning: string } & Record<string, any>)[]} what is to be said at the start
+ * @returns {(Pick<Sizing, 'limitBytes' | 'source'> & { warning: string, workers: number, desired?: number, beside?:
+ *   number, softBytes?: number, fitting?: number })[]} what is to be said at the start
  */
 function sizingWarnings ({ limitBytes, source, fitting, desired, beside, isAutoWorkers }, options) {
   const { workers, maxRssBytes } = options

@@ -47,7 +47,7 @@ class Descriptor {
   get handle () {
     if (this.#handle === null && this.#fd >= 0) {
       try {
-        const socket = /** @type {any} */ (new net.Socket({ fd: this.#fd, readable: false, writable: false }))
+        const socket = new net.Socket({ fd: this.#fd, readable: false, writable: false })
         this.#handle = socket._handle
         socket._handle = null
       } catch {

@@ -60,7 +60,8 @@ function needed (kind) {
 }
 
 /**
- * @param {string} verb @param {Record<string, unknown>} args @returns {Record<string, any>} the arguments of the verb
+ * @param {string} verb @param {Record<string, unknown>} args @returns {Record<string, unknown>} the arguments of the
+ *   verb
  * @throws {RecycleError} RECYCLE_BAD_OPTION
  */
 function readArgs (verb, args) {

@@ -19,7 +19,7 @@ const WAITS_EVERY_MS = 1000
 const WAIT_FOR_DRAINS = ['recycle', 'reload', 'rollback', 'scale', 'stop', ...OF_FEATURES.map(([name]) => name)]
 
 /**
- * @typedef {(progress: { done: number, of: number, line?: Line, waits?: Record<string, any>[], note?: string }) =>
+ * @typedef {(progress: { done: number, of: number, line?: Line, waits?: Record<string, unknown>[], note?: string }) =>
  *   void} Progress
  *
  * @typedef {object} Asking the client of a `follow`
@@ -81,7 +81,7 @@ async function each (slots, verb, progress) {
   return { done, failed }
 }
 
-/** @param {Supervised} supervisor @param {Record<string, any>} how @param {Progress} progress */
+/** @param {Supervised} supervisor @param {Record<string, unknown>} how @param {Progress} progress */
 async function reload (supervisor, how, progress) {
   /** @type {string | undefined} */
   let outcome
@@ -91,7 +91,7 @@ async function reload (supervisor, how, progress) {
   return { ...done, outcome }
 }
 
-/** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
+/** @param {Supervised} supervisor @param {Record<string, unknown>} args @param {Progress} progress */
 async function rollback (supervisor, args, progress) {
   let release = {}
   const done = await replaceAll(supervisor, progress, async () => { release = await supervisor.rollback() })
@@ -270,7 +270,7 @@ function sayWaits (supervisor, progress) {
   }
 }
 
-/** The wait of a feature. @param {Record<string, any>} status @returns {string | undefined} */
+/** The wait of a feature. @param {Record<string, unknown>} status @returns {string | undefined} */
 function noteOf (status) {
   return RELOAD.say?.(status) ?? undefined
 }

@@ -78,7 +78,7 @@ const TOP_AFTER = [
 function columnsOf (table, say) {
   return FIGURES.flatMap(({ name, unit, column: { [table]: title, dispensable } = {} }) => title === undefined
     ? []
-    : [{ title, dispensable, cell: worker => say[unit](/** @type {Record<string, any>} */ (worker)[name]) }])
+    : [{ title, dispensable, cell: worker => say[unit](/** @type {Record<string, unknown>} */ (worker)[name]) }])
 }
 
 /** @param {string[]} titles @returns {Column[]} */

@@ -20,7 +20,7 @@ const SIGNAL_MS = 5000
 class Commands extends Part {
   /** Commands of features, for the fleet and for one worker; their types are in lib/features. */
   ofFeatures = Object.assign({}, this.features.verbs, Object.fromEntries(Object.entries(this.features.commands)
-    .map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {any} */ how = {}) => {
+    .map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {unknown} */ how = {}) => {
       this.#slotOf(slot)
       return command(slot, how)
     }])))

@@ -7,7 +7,8 @@
  * An app shares its process with our end of the channel, and may send what it likes. So the primary checks each message
  * against its shape at the door: past the dispatcher, every field is what this table says.
  *
- * @typedef {typeof import('./figures').NO_BEAT & Record<string, any>} Beat with what features add by their `beat`
+ * @typedef {typeof import('./figures').NO_BEAT & import('../features').Sampled & Record<string, unknown>} Beat with
+ *   what features add by their `beat`
  *
  * @typedef {RecordOf<typeof parcelFields>} ParcelFields a connection on its way; see lib/worker/connections/parcel.js
  * @typedef {ValueOf<typeof query>} Query net's
@@ -221,7 +222,7 @@ const FROM_PRIMARY = Object.freeze({
 
 /**
  * @param {Readonly<Record<string, Kind>>} kinds @param {import('../core/envelope').Message} received
- * @param {any} [handle] what came with it
+ * @param {unknown} [handle] what came with it
  * @returns {string | null} what is wrong with it, in a sentence; null: nothing is
  */
 function flawOf (kinds, { cmd, type, ...fields }, handle) {

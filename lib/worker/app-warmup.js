@@ -29,7 +29,7 @@ const MOVE_AT_ONCE = 3
 /**
  * Resolves when all are answered and the connections are closed.
  *
- * @param {any[]} servers those of http and https are asked, others are left out
+ * @param {unknown[]} servers those of http and https are asked, others are left out
  * @param {number} requests for each
  * @param {Tracker} tracker
  * @throws {Error} where the app leaves one without an answer
@@ -75,7 +75,7 @@ async function warmUp (server, requests, tracker) {
 function moveInCircles (acceptor, tracker) {
   trackBeforeListening(acceptor.server)
   acceptor.selfTest()
-  /** @type {Record<string, (fields: any) => void>} */
+  /** @type {Record<string, (fields: unknown) => void>} */
   const handlers = {}
   const channel = /** @type {any} */ ({
     isUp: true,

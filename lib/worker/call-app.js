@@ -44,7 +44,7 @@ function callApp (where, call) {
  * @param {string} event @param {unknown} about
  */
 function tellApp (event, about) {
-  for (const listener of process.rawListeners(/** @type {any} */ (event))) {
+  for (const listener of process.rawListeners(event)) {
     callApp(event, () => Reflect.apply(listener, process, [about]))
   }
 }

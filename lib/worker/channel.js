@@ -25,14 +25,15 @@ class Channel {
   /**
    * Calls without an answer yet.
    *
-   * @type {Map<number, { type: string, fields: Record<string, any>, answered: (fields: any, handle?: any) => void }>}
+   * @type {Map<number, { type: string, fields: Record<string, unknown>, answered: (fields: any, handle?: any) => void
+   *   }>}
    */
   #calls = new Map()
   #lastId = 0
   #expected = 0
   /** @type {Batches | null} */
   #batches = null
-  /** Its other end is closed: a write has failed by that. */
+  /** The other end is closed: a write has failed by that. */
   #isCut = false
   /** Bound before the app is loaded: the app may replace or delete process.send. */
   #send = process.send?.bind(process)
@@ -85,8 +86,8 @@ class Channel {
   }
 
   /**
-   * @param {Record<string, (fields: any, answer: (fields: Record<string, any>) => void) => void>} handlers by type of
-   *   call; each answers once
+   * @param {Record<string, (fields: any, answer: (fields: Record<string, unknown>) => void) => void>} handlers by type
+   *   of call; each answers once
    */
   answer (handlers) {
     for (const [type, handler] of Object.entries(handlers)) {
@@ -97,7 +98,7 @@ class Channel {
   /**
    * Sends a message that the primary answers once; this process is kept alive until then.
    *
-   * @param {string} type @param {Record<string, any>} fields @param {(fields: any, handle?: any) => void} answered
+   * @param {string} type @param {Record<string, unknown>} fields @param {(fields: any, handle?: any) => void} answered
    */
   call (type, fields, answered) {
     const id = ++this.#lastId
@@ -161,7 +162,7 @@ class Channel {
   }
 
   /**
-   * @param {string} type @param {Record<string, any>} [fields] @param {Handle | Descriptor} [handle]
+   * @param {string} type @param {Record<string, unknown>} [fields] @param {Handle | Descriptor} [handle]
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, handle, sent = () => {}) {
@@ -175,7 +176,7 @@ class Channel {
    * From the middle of whatever runs: what waits for the end of this turn is left alone, and says later that the event
    * loop has turned.
    *
-   * @param {string} type @param {Record<string, any>} fields
+   * @param {string} type @param {Record<string, unknown>} fields
    */
   sendAside (type, fields) {
     if (this.isUp) this.#send?.(message(type, fields))

@@ -201,7 +201,7 @@ class Orphan {
   /**
    * In the log and the journal, which have no other writer now.
    *
-   * @param {number} since @param {string} event @param {Record<string, any>} fields
+   * @param {number} since @param {string} event @param {Record<string, unknown>} fields
    */
   #say (since, event, fields) {
     const { journal, log } = /** @type {Settings} */ (this.settings)

@@ -42,7 +42,7 @@ const PACKET_OFFSET = /,"[\w-]{6,}(\.[\w-]+)?"\]$/ // which an adapter adds to a
  *
  * @typedef {object} Member a client in one namespace
  * @property {string} namespace
- * @property {Record<string, any>} auth as the client has given it
+ * @property {Record<string, unknown>} auth as the client has given it
  * @property {Session} session
  */
 

@@ -13,7 +13,7 @@ const MODULE = path.join(path.sep, 'prom-client', 'index.js')
 
 /**
  * @param {import('../interface').WorkerKernel} kernel
- * @param {Record<string, any>} settings `longest`: of its JSON, in characters
+ * @param {{ longest: number }} settings of its JSON, in characters
  * @returns {import('../interface').WorkerPart}
  */
 function tellMetrics ({ channel }, { longest }) {

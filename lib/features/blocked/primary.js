@@ -32,7 +32,7 @@ const KILL_MS = 1000 // that its kill waits for that
  * @typedef {object} Where a worker is, as far as it says
  * @property {string | null} [request] whose code runs: method and path
  * @property {number | null} [serial] of its connection
- * @property {{ request: string, count: number }[] | null} [requests] in flight, latest first
+ * @property {readonly { request: string, count: number }[] | null} [requests] in flight, latest first
  * @property {string[] | null} [stack] innermost first
  */
 

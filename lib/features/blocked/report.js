@@ -6,6 +6,7 @@ const { escapeControls } = require('../../core/escape-controls')
 const { clip, layOut, short } = require('../../core/grid')
 const { asCount } = require('../../core/journal-field')
 const { placeOf } = require('./sentence')
+/** @import { LineHandlers } from '../../lines' */
 
 const MOST_KEPT = 200
 const MOST = 20
@@ -26,7 +27,7 @@ class BlockedLoops {
   #blocks = new Map()
   #count = 0
 
-  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  /** @type {LineHandlers} */
   handlers = Object.freeze({
     'worker.blocked': ({ request, stack, blockedMs }) => {
       const text = (/** @type {unknown} */ value) => typeof value === 'string' ? value.slice(0, LONGEST) : null

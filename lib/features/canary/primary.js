@@ -176,7 +176,7 @@ function termsOf (how, options, size) {
   return { workers: Math.max(1, Math.round(most)), bakeMs: bake, undecided }
 }
 
-/** @param {Record<string, any>} how */
+/** @param {Record<string, unknown>} how */
 function read (how) {
   return Object.fromEntries(Object.entries(KINDS).filter(([name]) => how[name] !== undefined)
     .map(([name, kind]) => [name, readAs(kind, how[name], `--${name}`)]))

@@ -29,7 +29,7 @@ function sayProgress (status) {
   return `${STATES[status.state]}${left}${counted}`
 }
 
-/** @param {Record<string, any>} line `canary.verdict` */
+/** @param {{ isGood: boolean, verdict: string | null, why: string, bakeMs: number }} line `canary.verdict` */
 function sayVerdict ({ isGood, verdict, why, bakeMs }) {
   if (verdict === 'undecided') {
     return `whether the new code is as good is not known after ${formatTime(bakeMs)}: ${why}; ` +

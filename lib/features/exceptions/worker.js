@@ -61,7 +61,7 @@ function surviveExceptions (kernel) {
   // Added when Node is about to look for listeners, so that the app, and what counts them, sees none of ours.
   process.on('uncaughtExceptionMonitor', (thrown, origin) => {
     if (origin === 'unhandledRejection' && isOfItsOwnMode) return
-    if (/** @type {any} */ (process)._exiting) return // an `exit` listener's: process.exit() would be given up for it
+    if (process._exiting) return // an `exit` listener's: process.exit() would be given up for it
     const current = throwing()
     forget()
     interrupted++

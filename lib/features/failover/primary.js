@@ -17,6 +17,7 @@ const { MEMORY, TICK_MS, decode } = require('./packet')
 const { ROW_BYTES, readRow } = require('./row')
 const { Settlement } = require('./settlement')
 const { Suspects } = require('./suspects')
+/** @import { Handle } from '../../core/internals' */
 /** @import { Outcome } from '../../core/account' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 /** @import { ParcelFields } from '../../tables/message' */
@@ -118,7 +119,7 @@ class Failover {
   /**
    * A worker reads this connection from here on.
    *
-   * @param {WorkerHandle} handle @param {Copy} copy @param {any} socket @param {ParcelFields} parcel
+   * @param {WorkerHandle} handle @param {Copy} copy @param {Handle | Descriptor} socket @param {ParcelFields} parcel
    */
   kept (handle, copy, socket, { key, preface }) {
     this.suspects.kept(socket, handle, copy)

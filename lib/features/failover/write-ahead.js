@@ -7,6 +7,8 @@
 
 const http = require('node:http')
 const net = require('node:net')
+/** @import { ServerResponse } from 'node:http' */
+/** @import { Socket } from 'node:net' */
 
 const { byteLength } = Buffer
 
@@ -17,7 +19,7 @@ let write
 
 /** The response whose end() is running: most are written within. @type {any} */
 let ending = null
-/** @type {((socket: any, response: any, bytes: number) => void) | null} */
+/** @type {((socket: Socket, response: ServerResponse, bytes: number) => void) | null} */
 let tell = null
 
 /** @this {any} @param {any} chunk @param {any} encoding @param {any} callback */
@@ -39,22 +41,25 @@ function writeTelling (isMany, data, encoding, callback) {
   return write.call(this, isMany, data, encoding, callback)
 }
 
-/** @param {(socket: any, response: any, bytes: number) => void} onLast in place of the one before: of a primary's */
+/**
+ * @param {(socket: Socket, response: ServerResponse, bytes: number) => void} onLast in place of the one before: of a
+ *   primary's
+ */
 function tellLastWrites (onLast) {
   if (tell === null) {
     ({ end } = http.ServerResponse.prototype);
-    ({ _writeGeneric: write } = /** @type {any} */ (net.Socket.prototype))
+    ({ _writeGeneric: write } = net.Socket.prototype)
     http.ServerResponse.prototype.end = /** @type {any} */ (endTelling)
   }
   tell = onLast
 }
 
-/** A write of any other socket in this process costs nothing. @param {any} socket */
+/** A write of any other socket in this process costs nothing. @param {Socket} socket */
 function watchWrites (socket) {
   if (typeof write === 'function' && socket._writeGeneric === write) socket._writeGeneric = writeTelling
 }
 
-/** @param {any} socket */
+/** @param {Socket} socket */
 function forgetWrites (socket) {
   if (socket._writeGeneric === writeTelling) socket._writeGeneric = write
 }

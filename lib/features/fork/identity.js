@@ -21,7 +21,7 @@ function takeIdentity ({ NODE_UNIQUE_ID: id, ...env }) {
   process.send?.({ cmd: 'NODE_CLUSTER', act: 'online' }) // as Node does when a worker boots
 }
 
-/** @param {'pid' | 'uptime'} name @param {any} value */
+/** @param {'pid' | 'uptime'} name @param {unknown} value */
 function define (name, value) {
   const { enumerable, writable } = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(process, name))
   Object.defineProperty(process, name, { value, enumerable, writable, configurable: true })

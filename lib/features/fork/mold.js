@@ -119,7 +119,7 @@ class Mold {
     return pid
   }
 
-  /** Synchronously. @param {Record<string, any>} answer */
+  /** Synchronously. @param {Record<string, unknown>} answer */
   tell (answer) {
     try {
       fs.writeSync(this.control, `${JSON.stringify(answer)}\n`)
@@ -138,15 +138,15 @@ class Mold {
  */
 function guardExits (addon, process = global.process) {
   if (!addon.guardExits()) return false
-  const { emit, reallyExit } = /** @type {any} */ (process)
+  const { emit, reallyExit } = process
   Object.assign(process, {
-    /** @this {any} @param {string} event @param {any[]} args */
+    /** @this {unknown} @param {string} event @param {unknown[]} args */
     emit (event, ...args) {
       const isHeard = Reflect.apply(emit, this, [event, ...args])
       if (event === 'exit') addon.exitAs(Number(process.exitCode ?? 0))
       return isHeard
     },
-    /** @this {any} @param {number} code */
+    /** @this {unknown} @param {number} code */
     reallyExit (code) {
       addon.exitAs(Number(code ?? 0))
       Reflect.apply(reallyExit, this, [code])

@@ -101,7 +101,7 @@ class GarbageCollection {
     const reading = await this.kernel.sampler.read(handle, { inFull: true })
     this.#collectedAt.set(handle, this.kernel.now())
     const { slot, pid, budget: { metric, softBytes } } = handle
-    const bytes = reading && figure(/** @type {any} */ (reading), metric)
+    const bytes = reading && figure(reading, metric)
     const isEnough = reason === 'requested' ? null : isRelieved(bytes, softBytes)
     const rss = { rssBefore: before.rssBytes, rssAfter: reading?.rssBytes ?? after.rssBytes }
     const heap = { heapUsedBefore: before.heapUsedBytes, heapUsedAfter: after.heapUsedBytes }

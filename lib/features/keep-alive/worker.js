@@ -17,7 +17,7 @@ const HEADERS = ['X-Forwarded-For', 'Via', 'Forwarded']
 const MARGIN_MS = 1000
 
 /**
- * @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings
+ * @param {import('../interface').WorkerKernel} kernel @param {{ timeoutMs: number | null }} settings
  * @returns {import('../interface').WorkerPart}
  */
 function keepAlive ({ channel, tracker, beatMs }, { timeoutMs }) {

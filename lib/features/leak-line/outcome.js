@@ -26,7 +26,7 @@
  *
  * @typedef {object} Found
  * @property {Place} at
- * @property {Place[]} callers
+ * @property {readonly Place[]} callers
  * @property {Place | null} by what has allocated for it
  * @property {boolean} isGrowing false: its memory has hardly grown in the second half
  * @property {boolean} isSure it has grown by enough, and by enough samples, to tell it from chance
@@ -36,7 +36,7 @@
  * @property {number} low of them, the 95 % interval
  * @property {number} high
  * @property {number} samples
- * @property {number[]} halves bytes
+ * @property {readonly number[]} halves bytes
  *
  * @typedef {object} Outcome
  * @property {'grows' | 'fills' | 'outside' | 'none' | 'few' | 'unread'} verdict
@@ -44,7 +44,7 @@
  * @property {number} bytes that have grown in V8's heap
  * @property {number} mostPerRequest what a request may keep at the most, by the 95 % interval
  * @property {{ externalBytes: number, nativeBytes: number } | null} outside growth outside V8's heap
- * @property {Found[]} found by their growth
+ * @property {readonly Found[]} found by their growth
  */
 
 const { middleOf } = require('./growth')

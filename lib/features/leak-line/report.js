@@ -21,7 +21,7 @@ const MOST = 100
  * @property {string[]} sentences
  */
 
-/** @param {Record<string, any>} line @returns {StudyFigures | null} */
+/** @param {import('../../lines').ReadLine<'leak.end'>} line @returns {StudyFigures | null} */
 function study (line) {
   const [t, verdict] = [asNumber(line.t), asText(line.verdict)]
   const sentences = say(line)
@@ -30,7 +30,7 @@ function study (line) {
 }
 
 /**
- * @param {Record<string, any>} line of a journal that may be another version's, or damaged
+ * @param {import('../../lines').ReadLine<'leak.end'>} line
  * @returns {string[] | null}
  */
 const say = line => attempt(() => sentencesOf(/** @type {any} */ (line)), null)

@@ -58,7 +58,7 @@ function watchLag ({ options, now }) {
  * In a worker: the delay of the event loop, 99th percentile over one period after the other. Node's timer runs in the
  * turn of a look too, before or after it: what delayed both is recorded in any case.
  *
- * @param {unknown} _ @param {Record<string, any>} settings
+ * @param {unknown} _ @param {{ periodMs: number }} settings
  */
 function measureDelay (_, { periodMs }) {
   const histogram = require('node:perf_hooks').monitorEventLoopDelay({ resolution: RESOLUTION_MS })

@@ -21,7 +21,7 @@ class Transfers {
    * @type {Map<string, boolean> | null}
    */
   #inFlight = null
-  /** @type {((session: string, value: any) => void)[]} */
+  /** @type {((session: string, value: unknown) => void)[]} */
   #receivers = []
   #onRest = (/** @type {{ sessionId: string | null }} */ { sessionId }) => {
     if (sessionId !== null && this.#pending.has(sessionId)) this.sendIdle()
@@ -48,7 +48,7 @@ class Transfers {
     })
   }
 
-  /** @param {(session: string, value: any) => void} fn */
+  /** @param {(session: string, value: unknown) => void} fn */
   onTransfer (fn) {
     this.#receivers.push(fn)
   }

@@ -293,7 +293,7 @@ class Sessions {
   }
 }
 
-/** @param {WorkerKernel} kernel @param {Record<string, any>} settings */
+/** @param {WorkerKernel} kernel @param {{ key: import('./session').SessionKey }} settings */
 const keepSessions = (kernel, { key }) => new Sessions(key, kernel)
 
 module.exports = { keepSessions }

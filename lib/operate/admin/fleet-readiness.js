@@ -22,7 +22,7 @@ class FleetReadiness {
     this.#intended = this.#target = supervisor.options.workers
   }
 
-  /** @param {Record<string, any>} line of the journal */
+  /** @param {import('../../lines').JournalLine} line */
   hear (line) {
     if (line.event === 'fleet.scale') {
       this.#target = line.to

@@ -19,6 +19,7 @@ const { FleetReadiness } = require('./fleet-readiness')
 const { Metrics } = require('./metrics')
 const { Picture } = require('./picture')
 const { REQUEST_MS, createServer, answer } = require('./server')
+/** @import { Handle } from '../../core/internals' */
 /** @import { Server, ServerResponse } from 'node:http' */
 
 const TICK_MS = 1000
@@ -87,10 +88,10 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
   const { succession, handover } = supervisor
   await succession?.takeover.begun
   const address = addressOf(admin.host, admin.port)
-  const open = async (/** @type {any} */ handle) => {
+  const open = async (/** @type {unknown} */ handle) => {
     const url = await listen(server, admin, handle)
     supervisor.announce('fleet.admin', { url })
-    if (handover) handover.adminSocket = { address, handle: /** @type {any} */ (server)._handle }
+    if (handover) handover.adminSocket = { address, handle: /** @type {Handle} */ (server._handle) }
     return url
   }
   const inherited = succession?.takeover.takeAdminSocket(address)
@@ -160,7 +161,7 @@ function metricsOf (supervisor) {
 /**
  * The supervisor calls these listeners: an error here must not reach it.
  *
- * @param {(...args: any[]) => void} listener @returns {(...args: any[]) => void}
+ * @param {(...args: any[]) => void} listener @returns {(...args: unknown[]) => void}
  */
 function guarded (listener) {
   return (...args) => {
@@ -179,7 +180,7 @@ function timeOfDay () {
 
 /**
  * @param {Server} server @param {{ host: string, port: number }} admin
- * @param {any} [handle] of a socket that listens there already
+ * @param {unknown} [handle] of a socket that listens there already
  * @returns {Promise<string>} its URL
  */
 function listen (server, { host, port }, handle) {

@@ -92,7 +92,7 @@ class OrphanProcess {
   }
 
   /**
-   * @param {any} child @param {{ type: string, handle?: any, ipc?: boolean }[]} stdio
+   * @param {unknown} child @param {{ type: string, handle?: any, ipc?: boolean }[]} stdio
    * @param {(code: number, signal: string) => void} onexit
    */
   #join (child, stdio, onexit) {

@@ -29,7 +29,7 @@ class Figures {
 
   /**
    * @param {import('./meter').Probe} probe @param {import('./meter/cpu').CpuProbe} cpu
-   * @param {(at: number) => Promise<Record<string, any>>} limits reads those of features
+   * @param {(at: number) => Promise<Record<string, unknown>>} limits reads those of features
    */
   constructor (probe, cpu, limits) {
     this.probe = probe

@@ -100,7 +100,7 @@ class Sampler {
   async whyHurry (handle) {
     const { metric, hardBytes } = handle.budget
     const reading = await this.read(handle, { inFull: metric === 'pss' || metric === 'uss' })
-    const bytes = reading && figure(/** @type {any} */ (reading), metric)
+    const bytes = reading && figure(reading, metric)
     return bytes !== null && hardBytes !== null && bytes > hardBytes ? 'it is over its hard budget' : null
   }
 
@@ -154,7 +154,7 @@ class Sampler {
 
   /**
    * @param {WorkerHandle} handle @param {Figures} figures
-   * @param {{ reading: Reading | null, fresh: Reading | null, at: number, limited: Record<string, any> }} read
+   * @param {{ reading: Reading | null, fresh: Reading | null, at: number, limited: Record<string, unknown> }} read
    */
   #observe (handle, figures, { reading, fresh, at, limited }) {
     const { requests, connections, streams, inFlight, elu, gc, loopLagMs } = handle.latest

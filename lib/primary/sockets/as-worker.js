@@ -20,7 +20,7 @@ const seen = new WeakMap()
 
 /**
  * @template Result
- * @param {any} worker its handle
+ * @param {unknown} worker its handle
  * @param {{ umask?: number, uid?: number, gid?: number }} said as it was when it asked
  * @param {() => Result} act synchronous
  * @returns {Result}

@@ -74,7 +74,7 @@ class ListeningSockets {
   }
 
   /**
-   * @param {string} key @param {Query} query @param {ServerData | undefined} data @param {any} user
+   * @param {string} key @param {Query} query @param {ServerData | undefined} data @param {unknown} user
    * @returns {{ errno: number, handle?: any, data?: ServerData, isQueued?: boolean }} `errno`: libuv's, 0 where it
    *   listens; EMFILE: there are 1,000 addresses
    */
@@ -254,7 +254,7 @@ class ListeningSockets {
 
 /** @param {number} fd @returns {any} null: it is no listening socket */
 function handleOf (fd) {
-  const handle = attempt(() => /** @type {any} */ (net)._createServerHandle(null, null, null, fd), null)
+  const handle = attempt(() => net._createServerHandle(null, null, null, fd), null)
   return typeof handle === 'object' ? handle : null
 }
 

@@ -44,7 +44,7 @@ function guardChannel (child, onFlaw) {
       `Node.js cannot read it: ${error instanceof Error ? error.message : error}`)
   for (const listener of child.listeners('internalMessage')) {
     child.removeListener('internalMessage', /** @type {any} */ (listener))
-    child.on(/** @type {any} */ ('internalMessage'), (/** @type {any} */ message, /** @type {any} */ handle) => {
+    child.on('internalMessage', (/** @type {any} */ message, /** @type {any} */ handle) => {
       if (isForTcp(message)) return onFlaw(message.cmd, 'cluster opens UDP sockets alone here')
       try {
         listener.call(child, harmless(message, handle), handle)

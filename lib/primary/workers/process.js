@@ -64,11 +64,11 @@ class ClusterProcess extends EventEmitter {
   #follow ({ worker, forkedBy }) {
     this.worker = worker
     const hear = (/** @type {string} */ event) =>
-      (/** @type {any[]} */ ...args) => this.whenBegun(() => { this.emit(event, ...args) })
+      (/** @type {unknown[]} */ ...args) => this.whenBegun(() => { this.emit(event, ...args) })
     if (forkedBy) {
       this.forkedBy = forkedBy
       this.#early = []
-      worker.process.once(/** @type {any} */ ('forked'), () => this.#begin())
+      worker.process.once('forked', () => this.#begin())
     }
     // Most often the error of a send to a worker that has just died, whose exit follows; a process that could not be
     // started has no exit of its own.

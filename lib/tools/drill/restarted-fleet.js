@@ -31,12 +31,12 @@ class RestartedFleet extends EventEmitter {
   #isStopping = false
   /** A kill of the primary is under way. @type {Promise<unknown> | null} */
   #kill = null
-  /** @type {Record<string, any> | null} */
+  /** @type {Record<string, unknown> | null} */
   #lastStatus = null
 
   /**
-   * @param {string} app @param {string[]} args @param {Record<string, any>} given the supervisor's options, by name
-   * @param {string} journal @param {Record<string, any> | null} [config] values of a config file
+   * @param {string} app @param {string[]} args @param {Record<string, unknown>} given the supervisor's options, by name
+   * @param {string} journal @param {Record<string, unknown> | null} [config] values of a config file
    */
   constructor (app, args, given, journal, config = null) {
     super()
@@ -176,7 +176,7 @@ function isRunning ({ exitCode, signalCode }) {
   return exitCode === null && signalCode === null
 }
 
-/** @param {Record<string, any>} given by name @returns {string[]} as on the command line */
+/** @param {Record<string, unknown>} given by name @returns {string[]} as on the command line */
 function flagsOf (given) {
   return OPTIONS.flatMap(({ name, flag }) => {
     const [long] = flag.split(' ')

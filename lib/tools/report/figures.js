@@ -110,7 +110,7 @@ class Figures {
 
   /** The values over time. */
   series () {
-    /** @type {Record<string, Record<string, any>[]>} */
+    /** @type {Record<string, Record<string, unknown>[]>} */
     const ofFeatures = Object.fromEntries(this.#ofFeatures.flatMap(([key, part]) =>
       part.series ? [[key, part.series()]] : []))
     return { memory: this.#memory.series(), client: this.#client.series(), ...ofFeatures }
@@ -148,7 +148,7 @@ class Figures {
     this.#attribute()
   }
 
-  /** @returns {Record<string, any>} */
+  /** @returns {Record<string, unknown>} */
   #summariesOfFeatures () {
     return Object.assign({}, ...this.#ofFeatures.map(([key, part]) => ({
       [key]: part.summary(), ...part.omitted !== undefined && { [`${key}Omitted`]: part.omitted }

@@ -20,7 +20,7 @@ class FleetView {
   #requests = new Map()
   /** @type {{ slot: number | null, pid: number } | null} */
   #selected = null
-  /** @type {Record<string, any>[]} */
+  /** @type {Record<string, unknown>[]} */
   events = []
   /** @type {Row[]} */
   rows = []
@@ -46,7 +46,7 @@ class FleetView {
     this.#count(status.workers, now)
   }
 
-  /** @param {Record<string, any>} line of the journal */
+  /** @param {Record<string, unknown>} line of the journal */
   note (line) {
     if (isQuiet(line)) return
     this.events.push(line)

@@ -165,7 +165,7 @@ class Acceptor extends EventEmitter {
    * (`dropMaxConnection`), as under cluster.
    */
   get isFull () {
-    const { maxConnections, dropMaxConnection, _connections } = /** @type {any} */ (this.server)
+    const { maxConnections, dropMaxConnection, _connections } = this.server
     return maxConnections > 0 && dropMaxConnection !== true && _connections >= maxConnections
   }
 

@@ -27,6 +27,7 @@ const { setImmediate } = require('node:timers')
 const { Acceptor } = require('./acceptor')
 const { serverDataOf } = require('./server-data')
 const { shareServers } = require('./share-servers')
+/** @import { Server } from 'node:net' */
 /** @import { Channel } from '../channel' */
 
 const OWN_CODE = path.join(__dirname, '..', '..', path.sep)
@@ -46,7 +47,7 @@ class ListenHook {
   /** @type {Channel | null} */
   #channel = null
   #onAcceptor = (/** @type {Acceptor} */ acceptor) => {}
-  /** Servers that were to listen before connect(). @type {{ server: any, listen: (channel: Channel) => void }[]} */
+  /** Servers that were to listen before connect(). @type {{ server: Server, listen: (channel: Channel) => void }[]} */
   #pending = []
   /** Called for each `listen()` before connect(), which is held back until then. */
   onHeld = () => {}
@@ -56,12 +57,12 @@ class ListenHook {
     const cluster_ = /** @type {any} */ (cluster)
     const getServer = cluster_._getServer
     cluster_._getServer =
-      (/** @type {any} */ server, /** @type {any} */ query, /** @type {(...answer: any[]) => void} */ done) => {
+      (/** @type {Server} */ server, /** @type {unknown} */ query, /** @type {(...answer: any[]) => void} */ done) => {
         const listen = (/** @type {Channel} */ channel) => {
           if (server instanceof net.Server) return this.#listen(channel, server, query, done)
           this.isOfOurs = false
           channel.expect(1) // a UDP socket, which cluster's primary opens and shares
-          getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
+          getServer.call(cluster, server, query, (/** @type {unknown[]} */ ...answer) => {
             done(...answer)
             channel.expect(-1)
           })

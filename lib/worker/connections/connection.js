@@ -167,7 +167,7 @@ class Connection {
 
   /** In the inbox it counts as one of its server's; net counts it when it is served. @param {Stage} stage */
   become (stage) {
-    const server = /** @type {any} */ (this.acceptor.server)
+    const server = this.acceptor.server
     const { isInInbox } = this
     const [from, to] = [PLACES[this.stage], PLACES[stage]]
     if (from && from !== to) move(from, to)
@@ -206,7 +206,7 @@ class Connection {
     if (this.stage !== 'served' || this.exchanges.length !== 1 || this.session !== null || this.isEnding) return false
     const [{ head, response, written, isMarked, isSuspect }] = this.exchanges
     if (isSuspect && this.deaths > 0) return false // the second worker of it
-    const socket = /** @type {any} */ (this.socket)
+    const socket = this.socket
     const isUnanswered = !response.headersSent && socket._handle?.bytesWritten === written &&
       socket.writableLength === 0
     return isUnanswered && socket.bytesRead === this.idleBytes &&

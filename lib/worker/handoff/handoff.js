@@ -201,7 +201,7 @@ class Handoff {
     if (kind !== undefined && !this.inbox.takers.has(kind)) return 'the app does not take connections of this kind'
     const isMovable = acceptor.isMovable || (acceptor.isMovableUnread && bytes === '')
     if (kind === undefined && !isMovable) return 'connections of this server do not move'
-    const server = /** @type {any} */ (acceptor.server)
+    const server = acceptor.server
     if (server.maxConnections && server._connections >= server.maxConnections) return 'maxConnections is reached'
     return null
   }

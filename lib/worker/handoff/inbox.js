@@ -79,7 +79,7 @@ class Inbox {
 
   /** @param {Connection} connection @param {Parcel} parcel of one whose protocol is the app's */
   #passOn (connection, { handle, kind, state, bytes, isFollowed }) {
-    const { allowHalfOpen } = /** @type {any} */ (connection.acceptor.server)
+    const { allowHalfOpen } = connection.acceptor.server
     const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle, allowHalfOpen }))
     this.tracker.adopted(connection, socket)
     const take = this.takers.get(/** @type {string} */ (kind))

@@ -130,7 +130,7 @@ function announceClose (connection, { response }) {
   response.shouldKeepAlive = false
   connection.isAnnounced = true
   closeLingering(connection.top, response.req)
-  insistOnClose(/** @type {any} */ (response))
+  insistOnClose(response)
 }
 
 /**

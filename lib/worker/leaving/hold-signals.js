@@ -60,7 +60,7 @@ function holdSignals () {
   /** @param {NodeJS.Signals | 'message'} event */
   const callListeners = event => {
     const args = event === 'message' ? [SHUTDOWN] : [event, NUMBERS[event]]
-    const listeners = process.rawListeners(/** @type {any} */ (event)).filter(listener => listener !== ours)
+    const listeners = process.rawListeners(event).filter(listener => listener !== ours)
     for (const listener of listeners) setImmediate(callApp, event, () => Reflect.apply(listener, process, args))
     return listeners.length
   }
@@ -83,7 +83,7 @@ function holdSignals () {
     }
   }
 
-  const pass = (/** @type {any} */ event, /** @type {any[]} */ args) => {
+  const pass = (/** @type {unknown} */ event, /** @type {unknown[]} */ args) => {
     const isLast = event === (own ?? 'SIGTERM') && (event !== 'message' || args[0] === SHUTDOWN)
     try {
       return (isLast && isTold) || Reflect.apply(emit, process, [event, ...args])
