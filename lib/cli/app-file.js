@@ -108,8 +108,7 @@ function unwrapped (file) {
 /**
  * A TypeScript file on a Node.js that does not strip types.
  *
- * @param {string} app @param {readonly string[]} nodeOptions
- * @throws {RecycleError} RECYCLE_BAD_USAGE
+ * @param {string} app @param {readonly string[]} nodeOptions @throws {RecycleError} RECYCLE_BAD_USAGE
  */
 function checkTypeScript (app, nodeOptions) {
   const { features } = /** @type {any} */ (process)

@@ -21,9 +21,7 @@ const { layOut } = require('../core/grid')
 /**
  * @typedef {object} Resolved
  * @property {string | undefined} app as the command line names it
- * @property {string[]} args
- * @property {Config | null} config
- * @property {Options} options
+ * @property {string[]} args @property {Config | null} config @property {Options} options
  * @property {Map<string, Origin>} origins
  */
 

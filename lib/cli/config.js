@@ -79,8 +79,7 @@ function projectFolder (folder) {
 /**
  * The search reads any file with one of these names, and a read of a FIFO would block.
  *
- * @param {string} stopDir @returns {boolean} there is something to search
- * @throws {RecycleError} RECYCLE_BAD_CONFIG
+ * @param {string} stopDir @returns {boolean} there is something to search @throws {RecycleError} RECYCLE_BAD_CONFIG
  */
 function hasPlace (stopDir) {
   let isAny = false
@@ -135,8 +134,7 @@ async function load (file, content) {
 /**
  * Node exits with code 0, silently, if the only thing left is a promise that never settles.
  *
- * @template T
- * @param {Promise<T> | T} awaited @returns {Promise<T>}
+ * @template T @param {Promise<T> | T} awaited @returns {Promise<T>}
  */
 async function orEmptyLoop (awaited) {
   let onEmpty = () => {}
@@ -184,8 +182,7 @@ function shortened (file) {
  *
  * @param {string | undefined} app @param {string[]} args @param {Config | null} config
  * @param {string | null} [why] the start script of package.json does not name one
- * @returns {{ app: string, args: string[] }}
- * @throws {RecycleError} RECYCLE_BAD_USAGE
+ * @returns {{ app: string, args: string[] }} @throws {RecycleError} RECYCLE_BAD_USAGE
  */
 function pickApp (app, args, config, why = null) {
   if (app !== undefined) return { app, args }
@@ -201,8 +198,7 @@ function pickApp (app, args, config, why = null) {
 /**
  * The options of a command line, the environment and a config file together.
  *
- * @param {Record<string, any>} given by commander
- * @param {Config | null} file
+ * @param {Record<string, any>} given by commander @param {Config | null} file
  */
 function resolveAll (given, file) {
   return traceOptions(given, { env: process.env, file, ...machineFacts(), nameOf: ({ flag }) => flag.split(' ')[0] })

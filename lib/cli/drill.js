@@ -15,11 +15,7 @@ const { complain, print, write } = require('./print')
 
 const NEEDS_OPTIONS = ['drill', 'help', 'completion'] // words: a fleet's own process does without
 
-/**
- * `recycle drill [options] <app> [app args…]`
- *
- * @param {import('commander').Command} program @param {string[]} argv
- */
+/** `recycle drill [options] <app> [app args…]` @param {import('commander').Command} program @param {string[]} argv */
 function addDrill (program, argv) {
   const command = program.command('drill')
     .description('puts the app under load, recycles its workers meanwhile, stops it under load, ' +

@@ -112,11 +112,7 @@ function oneSentence (text, command) {
   return `recycle: ${shorten(said, MAX_CHARS)}${said.endsWith('?') ? ' See' : '; see'} recycle ${help}`
 }
 
-/**
- * Prints the error as one sentence.
- *
- * @param {unknown} error @returns {number} the exit code
- */
+/** Prints the error as one sentence. @param {unknown} error @returns {number} the exit code */
 function report (error) {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has printed it
   if (!(error instanceof RecycleError)) {

@@ -212,8 +212,7 @@ function asCalled (bin) {
  * @param {import('../tables/config').Config | null} call.config
  * @param {string} call.app @param {string[]} call.args @param {string} call.folder
  * @param {Record<string, string>} call.env @param {string | undefined} call.user @param {string | undefined} call.port
- * @param {string | undefined} call.write folder of the files
- * @returns {Unit}
+ * @param {string | undefined} call.write folder of the files @returns {Unit}
  */
 function unit ({ name, options, flags, config, app, args, folder, env, user, port, write }) {
   if (port && !(types.address().read(port)?.port > 0)) {

@@ -152,10 +152,7 @@ const HINTS = {
 
 /**
  * @typedef {object} Wait a worker that drains
- * @property {number | null} slot
- * @property {number} pid
- * @property {number} connections
- * @property {number} streams
+ * @property {number | null} slot @property {number} pid @property {number} connections @property {number} streams
  * @property {number} inFlight
  * @property {number | null} drainLeftMs null: it has drained, and its process is to end
  */

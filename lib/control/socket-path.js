@@ -172,15 +172,6 @@ function ourUid () {
 }
 
 module.exports = {
-  controlFolders,
-  searchedFolders,
-  trustedFolders,
-  distrusted,
-  socketIn,
-  fleetKey,
-  allSockets,
-  nameBy,
-  prepareFolder,
-  checkLength,
-  ourUid
+  controlFolders, searchedFolders, trustedFolders, distrusted, socketIn, fleetKey, allSockets, nameBy, prepareFolder,
+  checkLength, ourUid
 }

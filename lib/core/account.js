@@ -15,8 +15,7 @@
  * @property {number} cut
  * @property {number} ended by the client before
  * @property {Cut[]} cuts the requests that were answered with 502, or cut; see Account
- * @property {number} [unnamed]
- * @property {number} [unnamedStreams]
+ * @property {number} [unnamed] @property {number} [unnamedStreams]
  *
  * @typedef {Record<'connections' | 'inFlight' | typeof COUNTS[number], number> & Named} Account by its numbers, which
  *   lib/journal/recycle-event.js explains; `connections`: those in the inbox among them, and those that were accepted
@@ -110,8 +109,7 @@ function lostAccount (connections, inFlight) {
  * The same, where it is known what has become of its connections; the others were younger, or of a protocol that cannot
  * move.
  *
- * @param {number} connections by its last beat
- * @param {number} inFlight @param {Outcome} outcome @returns {Account}
+ * @param {number} connections by its last beat @param {number} inFlight @param {Outcome} outcome @returns {Account}
  */
 function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut, ended, ...named }) {
   const known = moved + replayed + answered + cut + ended
@@ -156,17 +154,6 @@ function streamsCut ({ cut = 0, cuts = [], unnamedStreams = 0 }) {
 }
 
 module.exports = {
-  ACCOUNT,
-  ENDS,
-  LONGEST_PATH,
-  LONGEST_WHY,
-  MOST_CUTS,
-  MOST_WHYS,
-  addCuts,
-  addRestarted,
-  openAccount,
-  lostAccount,
-  rescuedAccount,
-  lostWith,
-  streamsCut
+  ACCOUNT, ENDS, LONGEST_PATH, LONGEST_WHY, MOST_CUTS, MOST_WHYS, addCuts, addRestarted, openAccount, lostAccount,
+  rescuedAccount, lostWith, streamsCut
 }

@@ -44,8 +44,7 @@ class BoundedList {
 /**
  * Figures of a report that are one list: of each line of an event, what `read` makes of it.
  *
- * @template Item
- * @param {string} event
+ * @template Item @param {string} event
  * @param {(line: Record<string, unknown>) => Item | null} read null: the line is damaged, or of another version
  * @param {number} [most]
  * @returns {new () => import('../features').Figures & { summary: () => Item[], omitted: number }}

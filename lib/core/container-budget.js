@@ -28,9 +28,7 @@ const { formatSize } = require('./units')
  * @property {number | null} quotaCpus
  * @property {number} cpus that count
  * @property {number} desired 2×CPU+1
- * @property {number | null} limitBytes
- * @property {Source | null} source
- * @property {number} primaryBytes
+ * @property {number | null} limitBytes @property {Source | null} source @property {number} primaryBytes
  * @property {number} marginBytes
  * @property {number} beside processes beside the workers
  * @property {number | null} fitting how many workers the memory is enough for; null: not known
@@ -38,8 +36,7 @@ const { formatSize } = require('./units')
  * @property {boolean} isAutoBudget the budget did
  *
  * @typedef {object} Bounds of the number of workers
- * @property {number} min
- * @property {number} max
+ * @property {number} min @property {number} max
  * @property {number} asked the max that the option names
  */
 
@@ -55,8 +52,7 @@ const UNKNOWN_BYTES = 512 * MIB
  * @param {{ parallelism: number, container?: Container | null }} machine
  * @param {{ workers: number | 'auto' | { min: number, max: number | 'auto' }, maxRssBytes: number | 'auto' | null,
  *   maxSurge: number, standby: number } & Record<string, any>} options
- * @param {number} processes that there are beside primary and workers
- * @returns {Readonly<Sizing>}
+ * @param {number} processes that there are beside primary and workers @returns {Readonly<Sizing>}
  */
 function size ({ parallelism, container = null }, options, processes) {
   const { workers, maxRssBytes, maxSurge, standby } = options
@@ -208,17 +204,6 @@ function boundsWithin ({ min, max }, { desired, fitting }) {
 }
 
 module.exports = {
-  LEAST_BYTES,
-  boundsOf,
-  boundsWithin,
-  size,
-  autoWorkers,
-  workersAtFirst,
-  workersThatFit,
-  autoBudget,
-  budgetFor,
-  whyNoAutoBudget,
-  budgetArithmetic,
-  workersArithmetic,
-  sizingWarnings
+  LEAST_BYTES, boundsOf, boundsWithin, size, autoWorkers, workersAtFirst, workersThatFit, autoBudget, budgetFor,
+  whyNoAutoBudget, budgetArithmetic, workersArithmetic, sizingWarnings
 }

@@ -20,8 +20,7 @@ function addUp (into, from) {
 }
 
 /**
- * @template Answer
- * @param {[words: string, answer: Answer][]} rows words that have one answer, with spaces between them
+ * @template Answer @param {[words: string, answer: Answer][]} rows words that have one answer, with spaces between them
  * @returns {Readonly<Record<string, Answer>>}
  */
 function byWord (rows) {

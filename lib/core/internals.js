@@ -52,20 +52,12 @@
  *
  * @typedef {{ address?: string, port?: number, family?: string }} Address
  * @typedef {object} Handle libuv's, of a socket or of a pipe, which may listen; numbers are its errors
- * @property {number} fd
- * @property {number} bytesRead
- * @property {number} bytesWritten
- * @property {boolean} reading
- * @property {(fd: number) => number} open
- * @property {(backlog: number) => number} listen
- * @property {((status: number, client: Handle) => void) | undefined} onconnection
- * @property {() => number} readStart
- * @property {() => number} readStop
- * @property {(done?: () => void) => void} close
- * @property {() => void} unref
+ * @property {number} fd @property {number} bytesRead @property {number} bytesWritten @property {boolean} reading
+ * @property {(fd: number) => number} open @property {(backlog: number) => number} listen
+ * @property {((status: number, client: Handle) => void) | undefined} onconnection @property {() => number} readStart
+ * @property {() => number} readStop @property {(done?: () => void) => void} close @property {() => void} unref
  * @property {(done?: () => void) => number} [reset] of a socket, as the next two
- * @property {(into: Address) => number} [getsockname]
- * @property {(into: Address) => number} [getpeername]
+ * @property {(into: Address) => number} [getsockname] @property {(into: Address) => number} [getpeername]
  * @property {(mode: number) => number} [fchmod] of a pipe
  * @property {false} [isDescriptor] as a Descriptor's
  */
@@ -100,8 +92,7 @@ function trackBeforeListening (server) {
 }
 
 /**
- * @param {any} server a listening http.Server
- * @returns {any} Node's ConnectionsList; undefined if this Node has none
+ * @param {any} server a listening http.Server @returns {any} Node's ConnectionsList; undefined if this Node has none
  */
 function connectionsList (server) {
   const symbol = Object.getOwnPropertySymbols(server).find(s => s.description === 'http.server.connections')
@@ -118,11 +109,7 @@ function betweenRequests (server) {
   return (connectionsList(server)?.idle() ?? []).map((/** @type {any} */ parser) => parser.socket).filter(Boolean)
 }
 
-/**
- * The bytes that the parser is processing.
- *
- * @param {any} socket @returns {Buffer | undefined}
- */
+/** The bytes that the parser is processing. @param {any} socket @returns {Buffer | undefined} */
 function currentChunk (socket) {
   return socket.parser?.getCurrentBuffer?.()
 }
@@ -261,8 +248,7 @@ function handleWatcher (closed) {
  * The self-test: what this Node lacks to move a connection. It runs for each server as it begins to listen. If
  * something is missing, the server's connections stay and are drained by `Connection: close`.
  *
- * @param {any} server a listening http.Server
- * @param {Handle} handle prototype of its connections' handles
+ * @param {any} server a listening http.Server @param {Handle} handle prototype of its connections' handles
  * @returns {string | null} the first missing internal; null: none is missing
  */
 function missingForHandoff (server, handle) {
@@ -298,21 +284,7 @@ function hasBody (response, sent) {
 }
 
 module.exports = {
-  hasBody,
-  isEventStream,
-  acceptEarly,
-  trackBeforeListening,
-  betweenRequests,
-  isWithinMessage,
-  isRefused,
-  onMessageEnd,
-  currentChunk,
-  mostFieldsOf,
-  watchBegin,
-  watchParser,
-  detachHandle,
-  takeHandle,
-  returnHandle,
-  handleWatcher,
+  hasBody, isEventStream, acceptEarly, trackBeforeListening, betweenRequests, isWithinMessage, isRefused, onMessageEnd,
+  currentChunk, mostFieldsOf, watchBegin, watchParser, detachHandle, takeHandle, returnHandle, handleWatcher,
   missingForHandoff
 }

@@ -4,8 +4,7 @@
  * How much room the container's memory leaves: how soon to look again, and how many replacements fit beside the fleet.
  *
  * @typedef {object} Memory
- * @property {number} limitBytes
- * @property {number} usedBytes
+ * @property {number} limitBytes @property {number} usedBytes
  * @property {number | null} freshBytes what one more worker takes: the most that a worker in service had when it was
  *   new; null: not known
  */

@@ -22,14 +22,9 @@ const { parseSize, parseTime, withUnit } = require('./units')
  *   its type in TypeScript, or where in lib/ that is, if it is not the (first) one of the schema
  *
  * @typedef {object} Schema JSON schema of the value in a config file; accepts what `read` accepts of these types
- * @property {readonly Schema[]} [anyOf]
- * @property {'integer' | 'number' | 'string' | 'boolean' | 'array'} [type]
- * @property {readonly (string | number)[]} [enum]
- * @property {string} [pattern]
- * @property {number} [minimum]
- * @property {number} [maximum]
- * @property {number} [minLength]
- * @property {Schema} [items]
+ * @property {readonly Schema[]} [anyOf] @property {'integer' | 'number' | 'string' | 'boolean' | 'array'} [type]
+ * @property {readonly (string | number)[]} [enum] @property {string} [pattern] @property {number} [minimum]
+ * @property {number} [maximum] @property {number} [minLength] @property {Schema} [items]
  */
 
 const LONGEST_MS = 2 ** 31 - 1 // the maximum of Node's timers

@@ -19,8 +19,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
  * @typedef {object} Head a request's, as Node's parser gives it
- * @property {string} method
- * @property {string} url
+ * @property {string} method @property {string} url
  * @property {string} version of HTTP, '1.1'
  * @property {readonly string[]} headers names and values in turn, in latin1
  */
@@ -32,8 +31,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
  *
  * @param {Head} head @param {object} [how]
  * @param {boolean} [how.isMarked] the app says that its handler may run twice, whatever the method
- * @param {number} [how.mostFields] names and values that the parser keeps; 0: all
- * @returns {boolean}
+ * @param {number} [how.mostFields] names and values that the parser keeps; 0: all @returns {boolean}
  */
 function isReplaySafe ({ method, url, headers }, { isMarked = false, mostFields = 0 } = {}) {
   if (!(isMarked || SAFE.has(method)) || !TARGET.test(url) || (mostFields > 0 && headers.length >= mostFields)) {

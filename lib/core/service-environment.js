@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * Variables that a service manager such as systemd passes to its service: sd_listen_fds(3), and what features
- * take.
- */
+/** Variables that a service manager such as systemd passes to its service: sd_listen_fds(3), and what features take. */
 
 const FIRST_FD = 3
 const MOST_SOCKETS = 1024

@@ -48,8 +48,7 @@ const STEP = 0.05 // of an event loop: workers that differ by less are told apar
  * Every worker above the mean gives at the same time: giving by the first alone would take a round for each worker.
  * Those that rest give all that makes load. Numbers are even among these, and among the others.
  *
- * @param {readonly Share[]} shares of all workers that serve and answer
- * @returns {Gift[]} one for each
+ * @param {readonly Share[]} shares of all workers that serve and answer @returns {Gift[]} one for each
  */
 function giftsOf (shares) {
   const [awake, resting] = [false, true].map(isResting =>
@@ -148,8 +147,7 @@ function choose (connections, { load, most, count, streams = 0 }) {
  * Which worker gets a connection: the least connected; where it makes load, the least busy of those that do not rest.
  *
  * @template {{ busy: number, connections: number, isResting?: boolean }} T
- * @param {readonly T[]} workers at least one; the first of equals is chosen
- * @param {number} load of the connection
+ * @param {readonly T[]} workers at least one; the first of equals is chosen @param {number} load of the connection
  * @returns {T}
  */
 function receiverOf (workers, load) {

@@ -9,8 +9,7 @@ const SEND = 'process.send'
 const BLOCKED_MS = 2000
 /**
  * @typedef {object} Process
- * @property {number} pid
- * @property {string} command
+ * @property {number} pid @property {string} command
  * @property {string[]} listens addresses on which it listens, by a socket that is not the primary's
  */
 

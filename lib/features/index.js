@@ -45,8 +45,7 @@
  * @property {() => (kernel: Parts) => PrimaryPart} [primary] loads its part of the primary
  * @property {() => (kernel: WorkerKernel, settings: any) => WorkerPart} [worker] loads its part of a
  *   worker
- * @property {Metric[]} [metrics]
- * @property {Described} [status]
+ * @property {Metric[]} [metrics] @property {Described} [status]
  * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: Terminal) => string[]
  *   }} [report] its figures, by `key`, and their lines in the terminal: `linesOf` of its report.js, whose first
  *   parameter has their type; of a list, `<key>Omitted` has how many earlier ones are not in it
@@ -76,15 +75,13 @@
  * @property {Limit} [limit]
  *
  * @typedef {object} Format
- * @property {(bytes: number) => string} size
- * @property {(ms: number) => string} time
+ * @property {(bytes: number) => string} size @property {(ms: number) => string} time
  * @property {typeof import('../core/units').count} count
  * @property {(line: { slot?: number | null, pid?: number | null }) => string} worker
  *
  * @typedef {object} Metric
  * @property {string} name without its prefix
- * @property {string} help
- * @property {string[]} labels
+ * @property {string} help @property {string[]} labels
  * @property {(status: Status) => [labels: Record<string, string | number>, value: number][]} values of a gauge
  *
  * @typedef {object} Figures of a report
@@ -235,28 +232,7 @@ const ownBytesOf = named('failover')?.ownBytes ?? (() => 0)
 const fromPredecessor = named('sticky')?.fromPredecessor ?? (() => ({}))
 
 module.exports = {
-  FEATURES,
-  REQUESTS,
-  TASKS,
-  LIVE,
-  MOMENTS,
-  VERBS,
-  SUCCESSION,
-  RELOAD,
-  UNFIT,
-  ENVIRONMENT,
-  PRESETS,
-  SIZE_WORDS,
-  openNotifier,
-  derive,
-  hooksOf,
-  v8Of,
-  processesBeside,
-  longestSilence,
-  longestBeforeStop,
-  gatesOf,
-  outputOf,
-  beatOf,
-  ownBytesOf,
-  fromPredecessor
+  FEATURES, REQUESTS, TASKS, LIVE, MOMENTS, VERBS, SUCCESSION, RELOAD, UNFIT, ENVIRONMENT, PRESETS, SIZE_WORDS,
+  openNotifier, derive, hooksOf, v8Of, processesBeside, longestSilence, longestBeforeStop, gatesOf, outputOf, beatOf,
+  ownBytesOf, fromPredecessor
 }

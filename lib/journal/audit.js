@@ -14,12 +14,8 @@
  * @property {Count} inFlight requests, by its last beat
  *
  * @typedef {object} Incumbent a worker, from the lines so far
- * @property {number | null} softBytes
- * @property {string} metric
- * @property {number | null} drainAt
- * @property {number | null} retiredAt
- * @property {string | null} reason
- * @property {number | null} slot
+ * @property {number | null} softBytes @property {string} metric @property {number | null} drainAt
+ * @property {number | null} retiredAt @property {string | null} reason @property {number | null} slot
  * @property {number | null} connections by its last sample
  */
 

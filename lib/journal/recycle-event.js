@@ -72,8 +72,7 @@ const ACCOUNT = /** @type {const} */ (['connections', 'inFlight', 'finished', 'a
 const NO_ACCOUNT = /** @type {Record<Counted, null>} */ (Object.fromEntries(ACCOUNT.map(name => [name, null])))
 
 /**
- * @param {number} id @param {Kind} kind
- * @param {ReadLine<Ended>} line @param {number} t its time
+ * @param {number} id @param {Kind} kind @param {ReadLine<Ended>} line @param {number} t its time
  * @param {{ drainAt: number | null, retiredAt: number | null } | undefined} worker its earlier lines
  * @param {Record<Counted, number | null>} account @param {NamedCut[]} cuts @returns {RecycleEvent}
  */

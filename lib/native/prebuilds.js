@@ -53,8 +53,7 @@ function libcOf (program = '/proc/self/exe') {
 }
 
 /**
- * @param {string[]} files the first that can be loaded is
- * @param {string} [platform]
+ * @param {string[]} files the first that can be loaded is @param {string} [platform]
  * @returns {{ addon: any, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a sentence
  */
 function load (files, platform = process.platform) {

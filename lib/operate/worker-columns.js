@@ -15,9 +15,7 @@ const REASON_WIDTH = 'requested'.length // reserved in `top`, so that the table 
 /**
  * @typedef {import('../primary/supervisor').Status['workers'][number]} Worker
  * @typedef {object} Column
- * @property {string} title
- * @property {boolean} [left]
- * @property {(worker: Worker) => string} cell
+ * @property {string} title @property {boolean} [left] @property {(worker: Worker) => string} cell
  * @property {number} [dispensable] omitted, the lowest first, if the terminal is too narrow
  * @property {Partial<Pick<Column, 'title' | 'cell'>>} [top] in `top`: what differs there; without, it is not there
  */

@@ -28,8 +28,7 @@ class Commands extends Part {
   /**
    * Resolves when every slot has a worker that is ready.
    *
-   * @returns {Promise<void>}
-   * @throws {RecycleError} RECYCLE_APP_DIES
+   * @returns {Promise<void>} @throws {RecycleError} RECYCLE_APP_DIES
    */
   async ready () {
     await this.until(() => this.fleet.isComplete)
@@ -74,8 +73,7 @@ class Commands extends Part {
   /**
    * As reload(), to the release that the fleet has run before, though the app's name leads to another one now.
    *
-   * @returns {Promise<{ app: string }>} its file
-   * @throws {RecycleError} RECYCLE_NO_RELEASE, RECYCLE_ROLLOUT_STOPPED
+   * @returns {Promise<{ app: string }>} its file @throws {RecycleError} RECYCLE_NO_RELEASE, RECYCLE_ROLLOUT_STOPPED
    */
   async rollback () {
     this.stopping.throwIfAborted()
@@ -197,8 +195,7 @@ class Commands extends Part {
 const SIGNALS = /** @type {const} */ (['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'])
 
 /**
- * @param {unknown} given with or without its SIG
- * @returns {typeof SIGNALS[number]}
+ * @param {unknown} given with or without its SIG @returns {typeof SIGNALS[number]}
  * @throws {RecycleError} RECYCLE_BAD_OPTION
  */
 function readSignal (given) {

@@ -77,8 +77,7 @@ class Output extends EventEmitter {
   }
 
   /**
-   * @param {Buffer} bytes whole lines, or a part of one
-   * @param {object} source whose they are
+   * @param {Buffer} bytes whole lines, or a part of one @param {object} source whose they are
    * @param {string} [linePrefix] put before each line
    */
   pass (bytes, source, linePrefix = '') {

@@ -24,8 +24,7 @@ const { Part } = require('./part')
  * @property {import('./workers/lifecycle').Lifecycle} lifecycle
  * @property {import('./recycling/out-of-rotation').OutOfRotation} outOfRotation
  * @property {import('./recycling/recycler').Recycler} recycler
- * @property {import('./measuring/sampler').Sampler} sampler
- * @property {import('./rounds').Rounds} rounds
+ * @property {import('./measuring/sampler').Sampler} sampler @property {import('./rounds').Rounds} rounds
  */
 
 /** @extends {Part<Steps>} */

@@ -6,11 +6,8 @@
  * value is a maximum.
  *
  * @typedef {object} Budget
- * @property {import('../core/sample').Metric} metric
- * @property {number | null} softBytes
- * @property {number | null} hardBytes
- * @property {number} samples
- * @property {number | null} maxRequests
+ * @property {import('../core/sample').Metric} metric @property {number | null} softBytes
+ * @property {number | null} hardBytes @property {number} samples @property {number | null} maxRequests
  * @property {number | null} maxAgeMs
  */
 
@@ -27,8 +24,7 @@ const LEAST_FILES = 0.25 // of its figure: code of Node.js and of libraries is m
 /**
  * @param {import('./options').Options} options
  * @param {number} workers how many there are to be: `--max-rss auto` is by their number, which scaling changes
- * @param {number} random 0 to 1
- * @returns {Readonly<Budget>}
+ * @param {number} random 0 to 1 @returns {Readonly<Budget>}
  */
 function drawBudget (options, workers, random) {
   const { maxRssBytes, hardRssBytes } = budgetFor(options, workers)

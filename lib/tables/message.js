@@ -88,8 +88,7 @@ const ahead = { id, mark: orNull(count) }
 /**
  * Of a connection on its way, in all directions: between the primary and a worker, and between two primaries.
  *
- * @param {typeof kind} kind @param {typeof record} record of either
- * @returns {Readonly<Record<string, Kind>>}
+ * @param {typeof kind} kind @param {typeof record} record of either @returns {Readonly<Record<string, Kind>>}
  */
 const ofConnections = (kind, record) => ({
   move: kind('take this connection over, idle or with a request that is not answered, and do not read it yet; ' +

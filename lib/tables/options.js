@@ -15,8 +15,7 @@ const { types } = require('../core/option-types')
  * @property {string} key in the resolved options, with its unit
  * @property {string} [short] one-letter flag
  * @property {string} flag long flag with its placeholder
- * @property {string} env
- * @property {OptionKind} kind
+ * @property {string} env @property {OptionKind} kind
  * @property {any} fallback the default, in the internal unit
  * @property {string} defaultText the default, as shown by help
  * @property {string} help

@@ -29,10 +29,8 @@ const MOVE_AT_ONCE = 3
 /**
  * Resolves when all are answered and the connections are closed.
  *
- * @param {unknown[]} servers those of http and https are asked, others are left out
- * @param {number} requests for each
- * @param {Tracker} tracker
- * @throws {Error} where the app leaves one without an answer
+ * @param {unknown[]} servers those of http and https are asked, others are left out @param {number} requests for each
+ * @param {Tracker} tracker @throws {Error} where the app leaves one without an answer
  */
 async function warmUpApp (servers, requests, tracker) {
   for (const server of servers) {

@@ -24,8 +24,7 @@ function onThrown (fn) {
 }
 
 /**
- * @template Result
- * @param {string} where what is called, for the journal
+ * @template Result @param {string} where what is called, for the journal
  * @param {() => Result} call @returns {Result | undefined} undefined where it has thrown
  */
 function callApp (where, call) {

@@ -124,8 +124,7 @@ class Channel {
   /**
    * Goes on with another primary; see askAgain().
    *
-   * @param {number} fd whose other end it has
-   * @param {() => void} onDown as this.onDown, of the new channel
+   * @param {number} fd whose other end it has @param {() => void} onDown as this.onDown, of the new channel
    */
   rebind (fd, onDown) {
     this.#batches?.close()

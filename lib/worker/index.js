@@ -77,8 +77,7 @@ function transfer (session, value) {
 /**
  * With `--sticky`: calls `fn` for each state that another worker transfers to this one.
  *
- * @template [Value=unknown]
- * @param {(session: string, value: Value) => void} fn
+ * @template [Value=unknown] @param {(session: string, value: Value) => void} fn
  */
 function onTransfer (fn) {
   findApi()?.onTransfer?.(fn)
@@ -183,8 +182,7 @@ function movable (socket, kind, give, how = {}) {
  * Calls `fn` for each connection that another worker has given to this one by movable(). To be called as the app loads:
  * a worker without it takes none.
  *
- * @template [State=unknown]
- * @param {string} kind
+ * @template [State=unknown] @param {string} kind
  * @param {(socket: Socket, state: State, unread: Buffer) => void} fn `unread` comes before what the socket reads
  */
 function onMoved (kind, fn) {
@@ -195,8 +193,7 @@ function onMoved (kind, fn) {
  * Has the WebSockets of this server go to another worker, between two messages, when this one leaves or has more than
  * its share. For the package ws, version 8.
  *
- * @param {import('node:events').EventEmitter} server a WebSocketServer
- * @param {import('./web-sockets').How} [how]
+ * @param {import('node:events').EventEmitter} server a WebSocketServer @param {import('./web-sockets').How} [how]
  */
 function webSockets (server, how = {}) {
   const api = findApi()
@@ -209,8 +206,7 @@ function webSockets (server, how = {}) {
  * other worker, as those of clients whose state is recovered. The server needs its option `connectionStateRecovery`.
  *
  * @param {import('node:events').EventEmitter} io a Server, attached to its HTTP server
- * @param {{ rebalance?: boolean }} [how] as in movable()
- * @throws {Error} where it is not, or has not that option
+ * @param {{ rebalance?: boolean }} [how] as in movable() @throws {Error} where it is not, or has not that option
  */
 function socketIO (io, how = {}) {
   const api = findApi()
@@ -219,22 +215,6 @@ function socketIO (io, how = {}) {
 }
 
 module.exports = {
-  movable,
-  onMoved,
-  webSockets,
-  socketIO,
-  exposeMetrics,
-  requestRecycle,
-  pause,
-  resume,
-  onDrain,
-  onServe,
-  onLease,
-  onFork,
-  warm,
-  pin,
-  replayable,
-  own,
-  transfer,
-  onTransfer
+  movable, onMoved, webSockets, socketIO, exposeMetrics, requestRecycle, pause, resume, onDrain, onServe, onLease,
+  onFork, warm, pin, replayable, own, transfer, onTransfer
 }

@@ -40,10 +40,8 @@ const LEAVE_ON = ['SIGTERM', 'SIGINT', 'SIGQUIT']
 
 /**
  * @typedef {object} Settings
- * @property {{ fleet: string, home: string, app: string }} identity
- * @property {number} timeoutMs
- * @property {string | null} journal
- * @property {'pretty' | 'json' | 'silent'} log
+ * @property {{ fleet: string, home: string, app: string }} identity @property {number} timeoutMs
+ * @property {string | null} journal @property {'pretty' | 'json' | 'silent'} log
  * @property {string} id in the environment of the processes that this worker starts
  * @property {number} generation
  * @property {number} primary its pid
@@ -65,10 +63,8 @@ class Orphan {
   #revival = null
 
   /**
-   * @param {object} of
-   * @param {Settings | null} of.settings null: it is not to become one
-   * @param {import('./accepting/listen-hook').ListenHook} of.listenHook
-   * @param {() => boolean} of.isLeaving it drains
+   * @param {object} of @param {Settings | null} of.settings null: it is not to become one
+   * @param {import('./accepting/listen-hook').ListenHook} of.listenHook @param {() => boolean} of.isLeaving it drains
    * @param {(fd: number) => void} of.adopted the other end of this socket is a primary's
    * @param {(reason: string) => void} of.leave
    */

@@ -35,10 +35,7 @@ const PACKET_OFFSET = /,"[\w-]{6,}(\.[\w-]+)?"\]$/ // which an adapter adds to a
 
 /**
  * @typedef {object} Session as an adapter has it
- * @property {string} sid
- * @property {string} pid
- * @property {string[]} rooms
- * @property {unknown} data
+ * @property {string} sid @property {string} pid @property {string[]} rooms @property {unknown} data
  *
  * @typedef {object} Member a client in one namespace
  * @property {string} namespace

@@ -24,9 +24,7 @@ const KILL_MS = 1000 // that its kill waits for that
  * @property {number | null} toldAt when it was heard last before the block that is in the journal; null: none is
  * @property {boolean | null} isDebugged by the latest look, since it is silent; null: not known yet
  * @property {Promise<void> | null} looking whether it is
- * @property {boolean} isStopTold
- * @property {boolean} isKilled
- * @property {Promise<void> | null} telling
+ * @property {boolean} isStopTold @property {boolean} isKilled @property {Promise<void> | null} telling
  * @property {(where: Where) => void} onWhere called when it says where it is
  *
  * @typedef {object} Where a worker is, as far as it says

@@ -16,8 +16,7 @@ const LONGEST = 300
  * @typedef {object} Block those of one request at one place
  * @property {string | null} request method and path; null: not known
  * @property {string | null} place the innermost function of the app, its file and line; null: not known
- * @property {number} count
- * @property {number} longestMs
+ * @property {number} count @property {number} longestMs
  *
  * @typedef {{ count: number, places: Block[] }} Blocks in all, and by place, the longest first
  */

@@ -23,8 +23,7 @@
  *   collection to the next
  * @property {Sums} ramps from a collection to the next scavenge, so that what a mark-sweep frees is no part of it
  * @property {Sums} sweeps from a mark-sweep to the next one
- * @property {Point | null} last
- * @property {Point | null} lastSweep
+ * @property {Point | null} last @property {Point | null} lastSweep
  *
  * @typedef {{ requests: number, liveBytes: number }} Point
  * @typedef {{ requests: number } & OfKinds} Connection what one connection has counted
@@ -66,8 +65,7 @@ function newConnection () {
  * Counts a response. Without thresholds, as before the bake, none is slow. How long an unfinished one would have taken
  * is not known: neither its time nor its status counts.
  *
- * @param {Counts} counts changed
- * @param {Connection} connection changed
+ * @param {Counts} counts changed @param {Connection} connection changed
  * @param {{ status: number, ms: number, isUnfinished?: boolean, hasBody?: boolean }} response `ms`: since the request's
  *   start; `status`: 0 while it is not known
  * @param {Thresholds | null} thresholds

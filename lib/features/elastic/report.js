@@ -17,10 +17,7 @@ const LONGEST_LOOK_MS = 3000 // between two lines; after a longer pause nothing 
 
 /**
  * @typedef {object} Sizes
- * @property {number | null} min
- * @property {number | null} max
- * @property {Count} fewest
- * @property {Count} most
+ * @property {number | null} min @property {number | null} max @property {Count} fewest @property {Count} most
  * @property {Count} mean
  * @property {Record<string, Count>} changes of the intended number of workers, by reason
  * @property {Count} overTargetMs time in which the workers in service were busy for more than 0.8 of it

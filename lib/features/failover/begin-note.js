@@ -37,8 +37,7 @@ function noteAdopted (connection, handle, memory) {
 /**
  * Of a connection that has been open for a while.
  *
- * @param {Connection} connection @param {Memory} memory
- * @returns {Note | null} null: no row is free
+ * @param {Connection} connection @param {Memory} memory @returns {Note | null} null: no row is free
  */
 function noteFresh (connection, memory) {
   const { socket, exchanges: [exchange], stage, isAdopted, parcel, deaths } = connection

@@ -19,9 +19,7 @@ const ROWS_OF_BLOCK = BLOCK_BYTES / ROW_BYTES
  * @typedef {{ fd: number, close: () => void, take?: () => number }} Socket a Descriptor, or a handle of Node's
  *
  * @typedef {object} Held
- * @property {Socket} socket
- * @property {Row} row
- * @property {string} key
+ * @property {Socket} socket @property {Row} row @property {string} key
  * @property {number | null | undefined} idleMs undefined: not known
  * @property {string} [preface] what its app reads before http, base64
  */

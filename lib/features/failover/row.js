@@ -17,8 +17,7 @@
  * @property {number} deaths how many workers have died with what was read since it was idle
  * @property {boolean} isSeen the app has been given a request, and the response has not ended
  * @property {boolean} hasThrown the app's code has, for its request
- * @property {State} latest
- * @property {State} other
+ * @property {State} latest @property {State} other
  * @property {number} kept how many of the bytes are kept that were read since then, or fewer, if it died as it read;
  *   negative: more were read
  * @property {number} place where they are, in the file; 0: there is none
@@ -193,31 +192,7 @@ function mayBeUpgrade (text) {
 }
 
 module.exports = {
-  ROW_BYTES,
-  MOST_ROWS,
-  PLACES,
-  PREFIX_BYTES,
-  SPILL,
-  SPILL_PREFIX_BYTES,
-  MEMORY_BYTES,
-  SERIAL,
-  FLAGS,
-  LATEST,
-  SEEN,
-  THREW,
-  DEATH,
-  STATES,
-  KEPT,
-  PLACE,
-  UNKNOWN,
-  CLOSES,
-  ANSWERED,
-  ENDED_BY_CLIENT,
-  readRow,
-  fateOf,
-  readSpill,
-  placesOf,
-  parseHead,
-  lengthOfLineEnds,
-  mayBeUpgrade
+  ROW_BYTES, MOST_ROWS, PLACES, PREFIX_BYTES, SPILL, SPILL_PREFIX_BYTES, MEMORY_BYTES, SERIAL, FLAGS, LATEST, SEEN,
+  THREW, DEATH, STATES, KEPT, PLACE, UNKNOWN, CLOSES, ANSWERED, ENDED_BY_CLIENT, readRow, fateOf, readSpill, placesOf,
+  parseHead, lengthOfLineEnds, mayBeUpgrade
 }

@@ -26,8 +26,7 @@ function oldSpaceFlag ({ hardRssBytes, sizing: { limitBytes } }) {
 
 /**
  * @param {number} heapLimitBytes as V8 tells it
- * @param {number} oldLimitBytes of that, the old generation's: see oldSpaceLimit()
- * @param {Terms} terms
+ * @param {number} oldLimitBytes of that, the old generation's: see oldSpaceLimit() @param {Terms} terms
  * @returns {{ warning: 'heap-limit', heapLimitBytes: number, softBytes: number | null, limitBytes: number | null,
  *   flag: string } | null} null: it fits
  */

@@ -127,8 +127,7 @@ const ENOUGH = 0.8
 const SOON = 10
 
 /**
- * @param {object} condemned for its memory
- * @param {string | null} condemned.requested another reason to replace it
+ * @param {object} condemned for its memory @param {string | null} condemned.requested another reason to replace it
  * @param {number} condemned.at ms, by any clock that only goes forward
  * @param {number | null} condemned.collectedAt its last collection, ms, by the same clock
  * @param {number} intervalMs between two samples

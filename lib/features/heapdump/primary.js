@@ -131,8 +131,7 @@ class Heapdumps {
   }
 
   /**
-   * @param {string} file absolute, there already and empty
-   * @param {string} reason
+   * @param {string} file absolute, there already and empty @param {string} reason
    * @param {(task: import('../../primary/recycling/out-of-rotation').Task) => Promise<Answer
    *   & { handle: WorkerHandle }>} take
    * @returns {Promise<import('./feature').Snapshot>}
@@ -182,8 +181,7 @@ function isQuotaLeft (takenAt, perDay, now) {
 
 /**
  * @param {object} room @param {number} room.usedBytes size of the snapshots in the folder
- * @param {number} room.limitBytes of the folder
- * @param {number} room.freeBytes in the file system
+ * @param {number} room.limitBytes of the folder @param {number} room.freeBytes in the file system
  * @param {number} expectedBytes @returns {string | null} why there is no room; null: there is
  */
 function lackOfRoom ({ usedBytes, limitBytes, freeBytes }, expectedBytes) {
@@ -207,8 +205,7 @@ class HeapdumpFolder {
   /**
    * Creates it, or checks that no other user can write to it.
    *
-   * @returns {this}
-   * @throws {RecycleError} RECYCLE_UNWRITABLE
+   * @returns {this} @throws {RecycleError} RECYCLE_UNWRITABLE
    */
   open () {
     const refuse = (/** @type {string} */ why) => {

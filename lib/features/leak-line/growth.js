@@ -58,8 +58,7 @@ function sumOf (changes, intervalBytes) {
 
 /**
  * @param {readonly Reading[]} readings two or more, in the order of time
- * @param {readonly number[]} requests of the worker so far, at each
- * @param {Stacks} stacks
+ * @param {readonly number[]} requests of the worker so far, at each @param {Stacks} stacks
  * @param {{ intervalBytes: number, isWhole?: boolean, isIgnored?: (frame: Frame) => boolean }} how `isWhole`: nothing
  *   is folded; `isIgnored`: what such a function has allocated does not count
  * @returns {Growth}
@@ -126,8 +125,7 @@ function foldNode (node, stacks, isWhole) {
 /**
  * As Map.groupBy(), which Node.js 20 lacks.
  *
- * @template K, V
- * @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf @returns {Map<string, [K, V][]>}
+ * @template K, V @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf @returns {Map<string, [K, V][]>}
  */
 function groupBy (map, keyOf) {
   /** @type {Map<string, [K, V][]>} */

@@ -13,29 +13,22 @@
  * @typedef {object} Usage at a reading, after a collection
  * @property {number} atMs since the worker was ready
  * @property {number} requests of the worker, so far
- * @property {number} rssBytes
- * @property {number} heapTotalBytes
- * @property {number} heapUsedBytes
+ * @property {number} rssBytes @property {number} heapTotalBytes @property {number} heapUsedBytes
  * @property {number} externalBytes Buffers and what else V8 knows of outside its heap
  * @property {number} pauseMs
  *
  * @typedef {object} Place a function
- * @property {string} name
- * @property {string} file
- * @property {number} line
+ * @property {string} name @property {string} file @property {number} line
  *
  * @typedef {object} Found
- * @property {Place} at
- * @property {readonly Place[]} callers
+ * @property {Place} at @property {readonly Place[]} callers
  * @property {Place | null} by what has allocated for it
  * @property {boolean} isGrowing false: its memory has hardly grown in the second half
  * @property {boolean} isSure it has grown by enough, and by enough samples, to tell it from chance
  * @property {number} share of the growth, 0 to 1
- * @property {number} bytes
- * @property {number} bytesPerRequest
+ * @property {number} bytes @property {number} bytesPerRequest
  * @property {number} low of them, the 95 % interval
- * @property {number} high
- * @property {number} samples
+ * @property {number} high @property {number} samples
  * @property {readonly number[]} halves bytes
  *
  * @typedef {object} Outcome

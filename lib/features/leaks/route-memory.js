@@ -242,8 +242,7 @@ const LACKS = {
 
 /**
  * @param {Lack} lack @param {RouteEstimate[]} routes
- * @param {string} suspect the route that stands out, where the lack is a mark-sweep
- * @returns {string} which route leaks
+ * @param {string} suspect the route that stands out, where the lack is a mark-sweep @returns {string} which route leaks
  */
 function leakSentence (lack, routes, suspect) {
   if (lack !== null) return `not enough evidence that a route leaks: ${suspect ? `${suspect} ` : ''}${LACKS[lack]}`

@@ -134,8 +134,7 @@ function textHash (text, seed = PRIME) {
 /**
  * The same for two URLs of one template.
  *
- * @param {string} url as the first line of a request has it @param {number} seed
- * @returns {number} 32 bits
+ * @param {string} url as the first line of a request has it @param {number} seed @returns {number} 32 bits
  */
 function pathHash (url, seed) {
   const length = Math.min(url.length, LONGEST_PATH)

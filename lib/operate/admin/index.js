@@ -180,8 +180,7 @@ function timeOfDay () {
 
 /**
  * @param {Server} server @param {{ host: string, port: number }} admin
- * @param {unknown} [handle] of a socket that listens there already
- * @returns {Promise<string>} its URL
+ * @param {unknown} [handle] of a socket that listens there already @returns {Promise<string>} its URL
  */
 function listen (server, { host, port }, handle) {
   return new Promise((resolve, reject) => {
@@ -234,8 +233,7 @@ class Stream {
   }
 
   /**
-   * @param {ServerResponse} response whose head is not written yet
-   * @param {string} event the first event
+   * @param {ServerResponse} response whose head is not written yet @param {string} event the first event
    * @param {unknown} data
    */
   add (response, event, data) {

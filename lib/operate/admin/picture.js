@@ -24,9 +24,7 @@
  * @property {{ t: number, from: number, to: number, reason: string } | null} change the last one
  *
  * @typedef {object} Live figures of workers of the code before beside those of new code
- * @property {string} title
- * @property {string} text
- * @property {boolean} isBad
+ * @property {string} title @property {string} text @property {boolean} isBad
  * @property {{ label: string, old: string, fresh: string, isWorse: boolean }[]} rows figures as text
  *
  * @typedef {(about: any) => Live | null} SayLive by what status() has of a feature
@@ -35,11 +33,8 @@
  *   status(), by key
  * @property {number} t now, ms since the epoch
  * @property {Record<string, any>} about sums and facts of the fleet
- * @property {Size} size
- * @property {Status['workers']} workers
- * @property {Live[]} live
- * @property {{ slot: number, points: Point[] }[]} memory
- * @property {Moment[]} traffic
+ * @property {Size} size @property {Status['workers']} workers @property {Live[]} live
+ * @property {{ slot: number, points: Point[] }[]} memory @property {Moment[]} traffic
  * @property {import('../../journal/recycle-event').RecycleEvent[]} recycleEvents
  * @property {import('../../journal/audit').CrashEvent[]} crashEvents
  */

@@ -64,8 +64,7 @@ class Loads {
   /**
    * All these together, as core/gathering.js wants it.
    *
-   * @param {readonly WorkerHandle[]} handles that serve
-   * @param {number} [at]
+   * @param {readonly WorkerHandle[]} handles that serve @param {number} [at]
    */
   ofFleet (handles, at = now()) {
     const rates = handles.flatMap(handle => boots(handle, at) ? [] : this.#rates.get(handle) ?? [])

@@ -24,8 +24,7 @@ const ANSWER_MS = 2000
 /**
  * @typedef {object} Task
  * @property {string} type its message: `collect`, or one of a feature's
- * @property {Record<string, any>} [fields]
- * @property {number} timeoutMs
+ * @property {Record<string, any>} [fields] @property {number} timeoutMs
  * @property {() => Promise<string | null>} [refusal] asked when nothing is left in the worker: why it is not to be done
  *   after all, or null
  */
@@ -93,8 +92,7 @@ class OutOfRotation extends Part {
    *
    * @param {number} slot @param {Task & { called: string }} task `called`: what it is, in a sentence
    * @param {(handle: WorkerHandle, done: Outcome) => Promise<void>} [settle]
-   * @returns {Promise<Outcome & { handle: WorkerHandle }>}
-   * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_STOPPED
+   * @returns {Promise<Outcome & { handle: WorkerHandle }>} @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async request (slot, { called, ...task }, settle = async () => {}) {
     // Several may wait, and one of them goes first

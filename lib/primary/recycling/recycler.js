@@ -225,8 +225,7 @@ class Requests {
   }
 
   /**
-   * @param {import('../workers/slot').Slot} slot @param {WorkerHandle} handle its worker
-   * @returns {Promise<Recycled>}
+   * @param {import('../workers/slot').Slot} slot @param {WorkerHandle} handle its worker @returns {Promise<Recycled>}
    * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_NOT_READY, RECYCLE_STOPPED
    */
   open (slot, handle) {

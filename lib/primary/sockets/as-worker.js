@@ -19,11 +19,9 @@ const LINE = /^(Uid|Gid|Groups):[ \t]*(.*?)[ \t]*$/gm
 const seen = new WeakMap()
 
 /**
- * @template Result
- * @param {unknown} worker its handle
+ * @template Result @param {unknown} worker its handle
  * @param {{ umask?: number, uid?: number, gid?: number }} said as it was when it asked
- * @param {() => Result} act synchronous
- * @returns {Result}
+ * @param {() => Result} act synchronous @returns {Result}
  */
 function asWorker (worker, { umask, uid, gid }, act) {
   const before = umask === undefined ? undefined : process.umask(umask & 0o777)

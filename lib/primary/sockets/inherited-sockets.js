@@ -21,8 +21,7 @@ const UNIX_SOCKETS = '/proc/self/net/unix'
  * @typedef {InheritedSocket & { handle: any, file: UnixSocketFile | null }} Inherited
  *
  * @typedef {object} Passed a descriptor, and its name where it has one
- * @property {number} fd
- * @property {string | null} name
+ * @property {number} fd @property {string | null} name
  */
 
 class InheritedSockets {

@@ -35,8 +35,7 @@ class AppPath {
   #undone = null
 
   /**
-   * @param {string} given as Node.js takes it
-   * @param {readonly string[]} flags of the workers
+   * @param {string} given as Node.js takes it @param {readonly string[]} flags of the workers
    * @param {string} [folder] that it is relative to, by the name that the shell knows it by
    */
   constructor (given, flags, folder = folderAsNamed(process.env.PWD)) {

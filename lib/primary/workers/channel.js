@@ -166,8 +166,7 @@ class Channel extends EventEmitter {
    * Sends a message that the worker answers once.
    *
    * @param {string} type @param {Record<string, any>} fields @param {number} timeoutMs
-   * @param {Handle | Descriptor} [socket] a TCP or pipe handle
-   * @returns {Promise<Answer>}
+   * @param {Handle | Descriptor} [socket] a TCP or pipe handle @returns {Promise<Answer>}
    */
   async call (type, fields, timeoutMs, socket) {
     const id = ++this.#lastId

@@ -160,11 +160,7 @@ function ancestorsOf (pid) {
   return all
 }
 
-/**
- * @template T
- * @param {number[]} pids @param {(pid: number) => T} look
- * @returns {Promise<Awaited<T>[]>}
- */
+/** @template T @param {number[]} pids @param {(pid: number) => T} look @returns {Promise<Awaited<T>[]>} */
 async function inTurns (pids, look) {
   const all = []
   for (let at = 0; at < pids.length; at += AT_ONCE) {
@@ -174,10 +170,7 @@ async function inTurns (pids, look) {
   return all
 }
 
-/**
- * @param {number | 'self'} pid
- * @returns {Stat | null} null: it has exited
- */
+/** @param {number | 'self'} pid @returns {Stat | null} null: it has exited */
 function statOf (pid) {
   try {
     const fields = statFields(readNow(`/proc/${pid}/stat`))
@@ -189,8 +182,7 @@ function statOf (pid) {
 
 /**
  * @param {number} pid @param {string} file read on the thread pool: the kernel may wait for the process's memory
- * @returns {Promise<string>} empty: it has exited, or is another user's
- * @throws {Error} for want of a descriptor
+ * @returns {Promise<string>} empty: it has exited, or is another user's @throws {Error} for want of a descriptor
  */
 async function read (pid, file) {
   try {

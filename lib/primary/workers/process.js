@@ -18,8 +18,7 @@ const UNREAD_MS = 1000
 
 /**
  * @typedef {object} Left how a process ended
- * @property {number | null} code
- * @property {string | null} signal
+ * @property {number | null} code @property {string | null} signal
  * @property {string} [error] it could not be started
  *
  * @typedef {object} WorkerProcess

@@ -31,9 +31,7 @@ const SILENT_MS = 1000 // a heartbeat comes twice a second: at a shorter kill ti
  * @property {Promise<unknown>} [after] when it is ordered to; rejected: by another call
  *
  * @typedef {object} Order how a worker is to drain; see lib/worker/leaving/drain.js
- * @property {string} reason
- * @property {number} deadlineMs
- * @property {number | null} lingerMs
+ * @property {string} reason @property {number} deadlineMs @property {number | null} lingerMs
  * @property {boolean} handoff
  * @property {number | null} replayAfterMs from when on it gives unanswered requests away; null: never
  * @property {boolean} [isSucceeded]

@@ -54,8 +54,7 @@ class Spawner {
   #spawned = new Map()
 
   /**
-   * @param {string} app as given
-   * @param {string[]} args @param {import('../../tables/options').Options} options
+   * @param {string} app as given @param {string[]} args @param {import('../../tables/options').Options} options
    * @param {{ outputs: import('../outputs').Outputs, survivors: import('../survivors').Survivors, record:
    *   import('../../journal/events').Recording }} means
    */

@@ -28,8 +28,7 @@ function forceRecycles (fleet, everyMs, signal) {
  * Kills a worker at an interval. The fleet is told nothing. In the end those that were killed are replaced: a stop that
  * follows is to find a whole fleet, else what clients lose depends on how many milliseconds lie between the two.
  *
- * @param {Recyclable} fleet @param {number} everyMs @param {AbortSignal} signal ends it
- * @param {() => void} killed
+ * @param {Recyclable} fleet @param {number} everyMs @param {AbortSignal} signal ends it @param {() => void} killed
  */
 async function forceKills (fleet, everyMs, signal, killed) {
   /** Whose death the fleet may not have noticed yet. @type {Set<number>} */

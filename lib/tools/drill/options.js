@@ -11,22 +11,14 @@ const { OPTIONS, row } = require('../../tables/options')
  * @typedef {ReturnType<typeof row<Kind>>} DrillOption
  *
  * @typedef {object} DrillOptions
- * @property {URL | null} url
- * @property {number} connections
- * @property {number} durationMs
- * @property {string} method
- * @property {string} path
- * @property {Record<string, string | string[]>} headers
- * @property {Buffer | null} body
+ * @property {URL | null} url @property {number} connections @property {number} durationMs @property {string} method
+ * @property {string} path @property {Record<string, string | string[]>} headers @property {Buffer | null} body
  * @property {number | null} rate requests per second
  * @property {number[][]} expect ranges of statuses
- * @property {boolean} keepAlive
- * @property {number} timeoutMs
- * @property {number | null} recycleEveryMs
+ * @property {boolean} keepAlive @property {number} timeoutMs @property {number | null} recycleEveryMs
  * @property {number | null} killEveryMs null: never
  * @property {number | null} killPrimaryEveryMs null: never
- * @property {number} loadWorkers
- * @property {string | null} out
+ * @property {number} loadWorkers @property {string | null} out
  */
 
 /** @type {Record<string, (...a: any[]) => Kind>} */

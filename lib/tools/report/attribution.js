@@ -20,8 +20,7 @@
  * @typedef {object} Attribution
  * @property {RecycleEvent | null} event
  * @property {CrashEvent | null} crash of a worker at that time
- * @property {Phase} phase
- * @property {'port' | 'time' | null} joinedBy
+ * @property {Phase} phase @property {'port' | 'time' | null} joinedBy
  */
 
 const SLACK_MS = 250 // a client on a busy machine notices a failure late

@@ -38,8 +38,7 @@
  *
  * @typedef {object} Moment the requests of one time span
  * @property {number} ms recorded time in it
- * @property {number} requests
- * @property {Histogram} histogram
+ * @property {number} requests @property {Histogram} histogram
  */
 
 const { asCount, asNumber, asText } = require('../../core/journal-field')

@@ -11,9 +11,7 @@
  * @property {Count} longestLoopLagMs longest delay of a worker's event loop
  *
  * @typedef {object} Shared pauses of one kind of collection
- * @property {Count} count
- * @property {Count} totalMs
- * @property {Count} longestMs
+ * @property {Count} count @property {Count} totalMs @property {Count} longestMs
  * @property {Share} share of the workers' time
  *
  * @typedef {{ t: number, ageMs: number | null, counts: Record<Kind, { count: number, totalMs: number }> }} Seen

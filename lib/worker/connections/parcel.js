@@ -45,8 +45,7 @@ const HEAD_END = /[^\r\n](?:\r?\n\r?\n|\r\r)/ // as lenient parsers take it, too
  *
  * @param {Connection} connection
  * @param {Buffer} [request] one that has been read, or a part of it, and that the app has not seen
- * @param {Packed | null} [packed] of one whose protocol is the app's
- * @returns {Parcel}
+ * @param {Packed | null} [packed] of one whose protocol is the app's @returns {Parcel}
  */
 function pack (connection, request, packed) {
   const { socket, acceptor: { key }, exchanges: [exchange], replayed, deaths } = connection

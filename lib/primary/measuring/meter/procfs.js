@@ -179,8 +179,7 @@ let held = 0
 const waiting = []
 
 /**
- * @template T
- * @param {() => Promise<T>} read
+ * @template T @param {() => Promise<T>} read
  * @returns {Promise<T | null>} what it gives, when its turn has come; null: it has not returned, or could not begin
  */
 async function inTurn (read) {

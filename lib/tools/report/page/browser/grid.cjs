@@ -13,8 +13,7 @@ const AT_ONCE = 200
  * @param {string} caption
  * @param {{ title: string, value: (item: any) => any, text?: (item: any) => string, left?: boolean,
  *   isLong?: boolean }[]} columns
- * @param {any[]} items
- * @param {(item: any) => string} [classOf] of a row
+ * @param {any[]} items @param {(item: any) => string} [classOf] of a row
  */
 function grid (caption, columns, items, classOf = () => '') {
   let sorted = items
