@@ -30,7 +30,7 @@ function addDrill (program, argv) {
   for (const option of DRILL_OPTIONS) {
     const flag = flagOf(/** @type {any} */ (option))
     if (option.name === 'header') {
-      flag.argParser((/** @type {string} */ value, /** @type {string[]} */ before = []) => [...before, value])
+      flag.argParser((value, /** @type {string[]} */ before = []) => [...before, value])
     }
     command.addOption(flag)
   }

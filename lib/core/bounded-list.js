@@ -56,7 +56,7 @@ function listOf (event, read, most = 1000) {
 
     /** @type {Readonly<Record<string, (line: Record<string, unknown>) => void>>} */
     handlers = Object.freeze({
-      [event]: (/** @type {Record<string, unknown>} */ line) => {
+      [event]: line => {
         const item = read(line)
         if (item !== null) this.#list.push(item)
       }

@@ -50,7 +50,7 @@ class Channel {
         if (this.#calls.delete(id)) this.expect(-1)
       },
       batching: (_, socket) => this.#beginBatching(socket),
-      batch: (/** @type {any} */ batch) => {
+      batch: batch => {
         for (const { message, descriptor } of this.#batches?.open(batch) ?? []) {
           this.#handlers.call(message.type, message, descriptor)
         }

@@ -23,11 +23,11 @@ class Packets {
   /** @param {import('node:events').EventEmitter} conn of engine.io @param {() => number} [now] ms */
   constructor (conn, now = () => performance.now()) {
     this.now = now
-    conn.on('packet', (/** @type {any} */ { type, data }) => {
+    conn.on('packet', ({ type, data }) => {
       this.received++
       if (type === 'message') this.#note(data, this.#awaitedThere, this.#awaitedHere, true)
     })
-    conn.on('packetCreate', (/** @type {any} */ { type, data }) => {
+    conn.on('packetCreate', ({ type, data }) => {
       this.#unsent++
       if (type === 'message') this.#note(data, this.#awaitedHere, this.#awaitedThere, false)
     })

@@ -120,19 +120,27 @@ class InTime {
 
   /** @param {number} from @param {number} to @returns {Item[]} */
   at (from, to) {
-    let low = 0
-    let high = this.#spans.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#spans[middle].from <= to) low = middle + 1
-      else high = middle
-    }
     const found = []
-    for (let i = low - 1; i >= 0 && this.#spans[i].latest >= from; i--) {
+    for (let i = countOfFirst(this.#spans, span => span.from <= to) - 1; i >= 0 && this.#spans[i].latest >= from; i--) {
       if (this.#spans[i].to >= from) found.push(this.#spans[i].item)
     }
     return found
   }
 }
 
-module.exports = { attribute, NONE }
+/**
+ * @template T @param {readonly T[]} sorted @param {(item: T) => boolean} isFirst of some at its begin, and of no other
+ * @returns {number} how many these are
+ */
+function countOfFirst (sorted, isFirst) {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isFirst(sorted[middle])) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+module.exports = { attribute, countOfFirst, NONE }

@@ -10,7 +10,7 @@
 
 const { FEATURES } = require('../../features')
 const { Audit } = require('../../journal/audit')
-const { attribute } = require('./attribution')
+const { attribute, countOfFirst } = require('./attribution')
 const { Client } = require('./client')
 const { Collections } = require('./collections')
 const { asNumber } = require('../../core/journal-field')
@@ -210,14 +210,7 @@ class TimeSpans {
 
   /** The first span that ends at `t` or later. @param {number} t */
   #after (t) {
-    let low = 0
-    let high = this.#spans.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#spans[middle][1] < t) low = middle + 1
-      else high = middle
-    }
-    return low
+    return countOfFirst(this.#spans, ([, to]) => to < t)
   }
 }
 
