@@ -22,7 +22,7 @@ function message (type, fields) {
  * A message that carries a handle loses it where the receiver has no descriptor left, and Node drops the message with
  * it, for a raw handle is not sent again. Here it is one of ours all the same, without the handle.
  *
- * @param {any} received by `internalMessage` @param {any} [handle] what came with it
+ * @param {any} received by `internalMessage` @param {unknown} [handle] what came with it
  * @returns {Message | null} null: it is cluster's, or Node's
  */
 function ourMessage (received, handle) {

@@ -55,26 +55,32 @@
  * @property {number} fd @property {number} bytesRead @property {number} bytesWritten @property {boolean} reading
  * @property {(fd: number) => number} open @property {(backlog: number) => number} listen
  * @property {((status: number, client: Handle) => void) | undefined} onconnection @property {() => number} readStart
- * @property {() => number} readStop @property {(done?: () => void) => void} close @property {() => void} unref
+ * @property {() => number} readStop @property {(done?: () => void) => void} close
+ * @property {() => void} ref @property {() => void} unref
  * @property {(done?: () => void) => number} [reset] of a socket, as the next two
  * @property {(into: Address) => number} [getsockname] @property {(into: Address) => number} [getpeername]
  * @property {(mode: number) => number} [fchmod] of a pipe
+ * @property {(isBlocking: boolean) => void} [setBlocking] of a stream that is written
  * @property {false} [isDescriptor] as a Descriptor's
  */
+
+/** @import { Server, Socket } from 'node:net' */
+/** @import { Parser } from './node' */
 
 /**
  * Makes a server that does not listen yet take connections, as net has a listening one do. For the time being it says
  * that it listens, where `door` does.
  *
- * @param {any} server @param {any} facade of its acceptor, for the listening handle of `door`
- * @param {any} door a net.Server that listens
- * @param {any} [owner] the server for which net makes sockets: `server`, or one that passes them on
+ * @param {Server} server @param {Handle} facade of its acceptor, for the listening handle of `door`
+ * @param {Server} door that listens
+ * @param {Server} [owner] the server for which net makes sockets: `server`, or one that passes them on
  * @returns {() => void} takes it back; to be called when no connection is left
  */
 function acceptEarly (server, facade, door, owner = server) {
-  const symbol = Object.getOwnPropertySymbols(door._handle).find(symbol => symbol.description === 'owner_symbol')
-  if (symbol) facade[symbol] = owner
-  facade.onconnection = door._handle.onconnection
+  const listening = /** @type {Handle} */ (door._handle)
+  const symbol = Object.getOwnPropertySymbols(listening).find(symbol => symbol.description === 'owner_symbol')
+  if (symbol) Reflect.set(facade, symbol, owner)
+  facade.onconnection = listening.onconnection
   server._handle = facade
   server._connectionKey ??= '' // as when it listens: it keeps its shape
   facade.listen(0)
@@ -84,7 +90,7 @@ function acceptEarly (server, facade, door, owner = server) {
 /**
  * Node makes the list of a server's connections when it begins to listen.
  *
- * @param {any} server an http.Server that does not listen yet
+ * @param {Server} server an http.Server that does not listen yet
  */
 function trackBeforeListening (server) {
   server.listeners('listening')
@@ -92,24 +98,25 @@ function trackBeforeListening (server) {
 }
 
 /**
- * @param {any} server a listening http.Server @returns {any} Node's ConnectionsList; undefined if this Node has none
+ * @param {Server} server a listening http.Server @returns {{ idle?: () => Parser[] } | undefined} undefined if this
+ *   Node has none
  */
 function connectionsList (server) {
   const symbol = Object.getOwnPropertySymbols(server).find(s => s.description === 'http.server.connections')
-  return symbol && server[symbol]
+  return symbol && Reflect.get(server, symbol)
 }
 
 /**
  * The sockets whose parser is between two requests; on Node 26 also those that have sent nothing yet.
  *
- * @param {any} server that listens or has listened; only http and https servers have such sockets
- * @returns {any[]} net.Socket
+ * @param {Server} server that listens or has listened; only http and https servers have such sockets
+ * @returns {Socket[]}
  */
 function betweenRequests (server) {
-  return (connectionsList(server)?.idle() ?? []).map((/** @type {any} */ parser) => parser.socket).filter(Boolean)
+  return (connectionsList(server)?.idle?.() ?? []).map(({ socket }) => socket).filter(Boolean)
 }
 
-/** The bytes that the parser is processing. @param {any} socket @returns {Buffer | undefined} */
+/** The bytes that the parser is processing. @param {Socket} socket @returns {Buffer | undefined} */
 function currentChunk (socket) {
   return socket.parser?.getCurrentBuffer?.()
 }
@@ -117,7 +124,7 @@ function currentChunk (socket) {
 /** Node's index of a parser's callback. @type {number} */
 let kOnMessageBegin
 
-/** @param {any} socket @returns {boolean} the parser has not come to the end of the latest request */
+/** @param {Socket} socket @returns {boolean} the parser has not come to the end of the latest request */
 function isWithinMessage ({ parser }) {
   return parser?.incoming?.complete === false
 }
@@ -125,23 +132,24 @@ function isWithinMessage ({ parser }) {
 /**
  * To be called within a message.
  *
- * @param {any} socket
- * @param {() => void} ended called when the parser has come to its end, within the chunk that it parses
+ * @param {Socket} socket @param {() => void} ended called when the parser has come to its end, within the chunk that it
+ *   parses
  */
-function onMessageEnd ({ parser }, ended) {
+function onMessageEnd (socket, ended) {
+  const parser = /** @type {Parser} */ (socket.parser)
   const { kOnMessageComplete } = parser.constructor
   const { incoming, [kOnMessageComplete]: onComplete } = parser
-  parser[kOnMessageComplete] = /** @this {any} */ function () {
+  parser[kOnMessageComplete] = /** @this {unknown} */ function () {
     parser[kOnMessageComplete] = onComplete // Node uses its parsers again
     if (parser.incoming === incoming) ended()
-    return onComplete.call(this)
+    return onComplete?.call(this)
   }
 }
 
 /**
  * Node takes its own listener away as it tells the server of a `clientError`.
  *
- * @param {any} socket that http reads @returns {boolean} what has come is no request, and the app has been told
+ * @param {Socket} socket that http reads @returns {boolean} what has come is no request, and the app has been told
  */
 function isRefused (socket) {
   return !socket.listeners('error').some((/** @type {Function} */ { name }) => name === 'socketOnError')
@@ -150,7 +158,7 @@ function isRefused (socket) {
 /**
  * The names and values of a request's headers that the parser keeps: it leaves out those behind.
  *
- * @param {any} socket @returns {number} 0: it keeps all
+ * @param {Socket} socket @returns {number} 0: it keeps all
  */
 function mostFieldsOf (socket) {
   return socket.parser?.maxHeaderPairs ?? 0
@@ -159,12 +167,12 @@ function mostFieldsOf (socket) {
 /**
  * Node takes it off a parser when its connection is done with it.
  *
- * @param {any} parser http's, of a connection
+ * @param {Parser} parser http's, of a connection
  * @param {{ executed: () => void }} watcher `executed`: a chunk from the handle has been parsed
  */
 function watchParser (parser, watcher) {
   const { kOnExecute } = parser.constructor
-  const onExecute = parser[kOnExecute]
+  const onExecute = /** @type {Function} */ (parser[kOnExecute])
   parser[kOnExecute] = (/** @type {unknown} */ result) => {
     watcher.executed()
     return onExecute(result)
@@ -174,7 +182,7 @@ function watchParser (parser, watcher) {
 /**
  * Each message costs a call from the parser, as long as it is watched. Node takes it off the parser as well.
  *
- * @param {any} parser @param {(() => void) | null} began called as the first byte of a message is parsed
+ * @param {Parser} parser @param {(() => void) | null} began called as the first byte of a message is parsed
  */
 function watchBegin (parser, began) {
   kOnMessageBegin ??= parser.constructor.kOnMessageBegin
@@ -185,7 +193,7 @@ function watchBegin (parser, began) {
  * Takes the TCP or pipe handle out of a socket; unread bytes stay in the kernel. The app sees the socket close, as if
  * the client had left, and the handle keeps the connection. child_process does the same to a socket that it sends.
  *
- * @param {any} socket @returns {Handle} the handle
+ * @param {Socket} socket @returns {Handle} the handle
  */
 function detachHandle (socket) {
   const handle = takeHandle(socket)
@@ -196,17 +204,17 @@ function detachHandle (socket) {
 /**
  * As detachHandle(), but the app goes on to see the socket as open.
  *
- * @param {any} socket @returns {Handle} the handle
+ * @param {Socket} socket @returns {Handle} the handle
  */
 function takeHandle (socket) {
-  const handle = socket._handle
+  const handle = /** @type {Handle} */ (socket._handle)
   handle.readStop()
   handle.reading = false // else the next socket around this handle does not start to read
   socket._handle = null
   return handle
 }
 
-/** The socket goes on with the handle that was taken out of it. @param {any} socket @param {Handle} handle */
+/** The socket goes on with the handle that was taken out of it. @param {Socket} socket @param {Handle} handle */
 function returnHandle (socket, handle) {
   socket._handle = handle
   handle.reading = true
@@ -223,12 +231,12 @@ function returnHandle (socket, handle) {
  */
 function handleWatcher (closed) {
   const { close, reset } = {
-    /** @this {any} @param {() => void} [done] */
+    /** @this {Handle} @param {() => void} [done] */
     close (done) {
       closed(this, false)
       return Object.getPrototypeOf(this).close.call(this, done)
     },
-    /** @this {any} @param {() => void} [done] */
+    /** @this {Handle} @param {() => void} [done] */
     reset (done) {
       closed(this, true)
       return Object.getPrototypeOf(this).reset.call(this, done)
@@ -248,7 +256,7 @@ function handleWatcher (closed) {
  * The self-test: what this Node lacks to move a connection. It runs for each server as it begins to listen. If
  * something is missing, the server's connections stay and are drained by `Connection: close`.
  *
- * @param {any} server a listening http.Server @param {Handle} handle prototype of its connections' handles
+ * @param {Server} server a listening http.Server @param {Handle} handle prototype of its connections' handles
  * @returns {string | null} the first missing internal; null: none is missing
  */
 function missingForHandoff (server, handle) {

@@ -21,7 +21,7 @@ declare module 'net' {
     _httpMessage?: import('http').ServerResponse | null
     _writeGeneric: (isMany: boolean, data: unknown, encoding: unknown, callback: unknown) => unknown
     server?: Server
-    parser?: Parser | null
+    parser?: Parser
   }
 
   interface Server {

@@ -238,7 +238,7 @@ function flawOf (kinds, { cmd, type, ...fields }, handle) {
  * A bare handle of a TCP or unix socket, but not of a server or socket that the app has sent, nor of datagrams; or a
  * descriptor.
  *
- * @param {any} handle
+ * @param {{ readStop?: unknown, close?: unknown, isDescriptor?: boolean, isOfApp?: boolean }} handle
  */
 function isStream (handle) {
   return handle.isOfApp !== true && (typeof handle.readStop === 'function' || handle.isDescriptor === true) &&

@@ -18,7 +18,7 @@ const { UnixSocketFile } = require('./unix-socket-file')
 const UNIX_SOCKETS = '/proc/self/net/unix'
 
 /**
- * @typedef {InheritedSocket & { handle: any, file: UnixSocketFile | null }} Inherited
+ * @typedef {InheritedSocket & { handle: Handle, file: UnixSocketFile | null }} Inherited
  *
  * @typedef {object} Passed a descriptor, and its name where it has one
  * @property {number} fd @property {string | null} name
@@ -60,7 +60,7 @@ class InheritedSockets {
   /**
    * The facts that a successor needs of sockets without a server.
    *
-   * @returns {{ socket: InheritedSocket, handle: any }[]}
+   * @returns {{ socket: InheritedSocket, handle: Handle }[]}
    */
   list () {
     return this.#free.map(

@@ -74,15 +74,17 @@ class ListeningSockets {
   }
 
   /**
-   * @param {string} key @param {Query} query @param {ServerData | undefined} data @param {unknown} user
-   * @returns {{ errno: number, handle?: any, data?: ServerData, isQueued?: boolean }} `errno`: libuv's, 0 where it
+   * @param {string} key @param {Query} query @param {ServerData | undefined} data @param {{ generation?: number }} user
+   * @returns {{ errno: number, handle?: Handle, data?: ServerData, isQueued?: boolean }} `errno`: libuv's, 0 where it
    *   listens; EMFILE: there are 1,000 addresses
    */
   open (key, query, data, user) {
     return asWorker(user, query, () => this.#open(key, query, data, user))
   }
 
-  /** @param {string} key @param {Query} query @param {ServerData | undefined} data @param {any} user */
+  /**
+   * @param {string} key @param {Query} query @param {ServerData | undefined} data @param {{ generation?: number }} user
+   */
   #open (key, query, data, user) {
     // The workers that accept from it have descriptors of their own
     if (this.#byKey.get(key)?.file?.isLost) this.#close(key)
@@ -162,7 +164,7 @@ class ListeningSockets {
    * it next.
    *
    * @param {Promise<unknown>} shut resolves when no worker accepts any more
-   * @returns {Promise<{ key: string, client: any }[]>} the connections that were accepted, as handles that have not
+   * @returns {Promise<{ key: string, client: Handle }[]>} the connections that were accepted, as handles that have not
    *   been read
    */
   async closeAll (shut) {
@@ -182,7 +184,7 @@ class ListeningSockets {
   /**
    * The facts that a successor needs of each.
    *
-   * @returns {{ key: string, handle: any, file: string | null, data: ServerData | undefined, kept?: object }[]}
+   * @returns {{ key: string, handle: Handle, file: string | null, data: ServerData | undefined, kept?: object }[]}
    */
   list () {
     return [...this.#byKey].map(([key, { handle, file, tickets, inherited }]) => {
@@ -252,7 +254,7 @@ class ListeningSockets {
   }
 }
 
-/** @param {number} fd @returns {any} null: it is no listening socket */
+/** @param {number} fd @returns {Handle | null} null: it is no listening socket */
 function handleOf (fd) {
   const handle = attempt(() => net._createServerHandle(null, null, null, fd), null)
   return typeof handle === 'object' ? handle : null

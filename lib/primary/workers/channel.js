@@ -105,7 +105,7 @@ class Channel extends EventEmitter {
     this.give('batching', theirs)
   }
 
-  /** @param {any} socket the other end's, ours from here on */
+  /** @param {Handle} socket the other end's, ours from here on */
   beginBatching (socket) {
     const { addon } = loadAddon()
     if (!addon || this.#batches) return socket.close()
@@ -115,7 +115,7 @@ class Channel extends EventEmitter {
     this.send('batching')
   }
 
-  /** @param {import('../../native/addon').Addon} addon @param {any} socket this end's */
+  /** @param {import('../../native/addon').Addon} addon @param {Handle | Descriptor} socket this end's */
   #batchBy (addon, socket) {
     this.#batches = new Batches({ addon, socket, send: (message, handle, sent) => this.sendNow(message, handle, sent) })
   }
@@ -144,7 +144,7 @@ class Channel extends EventEmitter {
   }
 
   /**
-   * @param {import('../../core/envelope').Message} message @param {any} socket
+   * @param {import('../../core/envelope').Message} message @param {Handle | Descriptor | undefined} socket
    * @param {(error: Error | null) => void} sent
    */
   sendNow (message, socket, sent) {

@@ -192,9 +192,9 @@ async function read (pid, file) {
   }
 }
 
-/** @param {any} error @returns {null} the process has exited @throws {Error} for want of a descriptor */
+/** @param {unknown} error @returns {null} the process has exited @throws {Error} for want of a descriptor */
 function goneOr (error) {
-  if (['EMFILE', 'ENFILE'].includes(error.code)) throw error
+  if (['EMFILE', 'ENFILE'].includes(String(/** @type {NodeJS.ErrnoException} */ (error).code))) throw error
   return null
 }
 

@@ -34,7 +34,7 @@ const STANDBY_PORTS = 4096 // in turn: a standby that serves may live long besid
  * @typedef {object} Variant
  * @property {string} feature its name: its part of a worker is loaded there, though it has no settings elsewhere
  * @property {string[]} execArgv more flags of Node.js and V8
- * @property {Record<string, any>} settings of that part
+ * @property {object} settings of that part
  *
  * @typedef {object} Source of workers, in place of a process of its own for each
  * @property {(generation: number, start: () => Worker) => { worker: Worker, forkedBy?: import('./process').Forker }}
@@ -84,7 +84,7 @@ class Spawner {
   /**
    * Starts a process of which workers are to be copies.
    *
-   * @param {{ label: string, generation: number, control: number, settings: Record<string, any> }} how `label`: in
+   * @param {{ label: string, generation: number, control: number, settings: object }} how `label`: in
    *   place of a slot; `control`: one more descriptor that it is given; `settings`: of lib/features/fork/original.js
    */
   startOriginal ({ label, generation, control, settings }) {

@@ -30,6 +30,7 @@ const { loadAddon } = require('../../native/addon')
 const { Descriptor } = require('../../native/descriptor')
 const { callApp } = require('../call-app')
 /** @import { Handle } from '../../core/internals' */
+/** @import { ServerData } from '../../tables/message' */
 
 // The default of listen(), 511, is soon full in a connection storm; the kernel caps this at net.core.somaxconn.
 const BACKLOG = 4096
@@ -41,15 +42,15 @@ const { addon } = loadAddon() // before the app can delete it
  * left for a connection, and `pinned` once, with the reason, where its connections turn out not to be movable.
  */
 class Acceptor extends EventEmitter {
-  /** The handle that accepts; null while the acceptor is shut. @type {any} */
+  /** The handle that accepts; null while the acceptor is shut. @type {Handle | null} */
   #listening
   #backlog = BACKLOG
-  /** Accepted and not yet passed to the server, while the acceptor is being shut. @type {any[] | null} */
+  /** Accepted and not yet passed to the server, while the acceptor is being shut. @type {Handle[] | null} */
   #held = null
   #isRef = true
   #handleClass
   #isOpening = false
-  /** A listening handle that is not accepted from, or not yet. @type {any} */
+  /** A listening handle that is not accepted from, or not yet. @type {Handle | null} */
   #unused = null
   #isPaused = false
   /** By their facades. @type {WeakMap<object, Acceptor>} */
@@ -75,7 +76,11 @@ class Acceptor extends EventEmitter {
     this.#handleClass = /** @type {new (type: number) => Handle} */ (listening.constructor)
     this.facade = this.#makeFacade(listening)
     Acceptor.#all.set(this.facade, this)
-    /** As the primary was asked for the listening handle. @type {{ key: string, query: any, data: any }} */
+    /**
+     * As the primary was asked for the listening handle.
+     *
+     * @type {{ key: string, query: object, data: ServerData | undefined }}
+     */
     this.request = { key, query: {}, data: undefined }
     /** The connections of this server can move to a sibling; known once it listens. */
     this.isMovable = false
@@ -87,7 +92,7 @@ class Acceptor extends EventEmitter {
   /**
    * A stream is of the kind that this acceptor accepts, and no other stream that the app has passed to its server.
    *
-   * @param {any} socket
+   * @param {import('node:net').Socket} socket
    */
   isOfOurs (socket) {
     return socket._handle?.constructor === this.#handleClass
@@ -202,7 +207,7 @@ class Acceptor extends EventEmitter {
    * @param {() => void} done
    */
   shutEmpty (done) {
-    /** @type {any[]} */
+    /** @type {Handle[]} */
     const held = []
     this.#held = held
     const until = performance.now() + EMPTYING_MS
@@ -256,8 +261,8 @@ class Acceptor extends EventEmitter {
 
   /** @returns {number} libuv's error, 0 for none */
   #accept () {
-    const listening = this.#listening
-    listening.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
+    const listening = /** @type {Handle} */ (this.#listening)
+    listening.onconnection = (error, client) => {
       if (error === -EMFILE || error === -ENFILE) this.emit('exhausted')
       else if (this.#held && !error) this.#held.push(client)
       else this.facade.onconnection(error, client)
@@ -294,13 +299,13 @@ class Acceptor extends EventEmitter {
       ref: () => this.#refer(true),
       unref: () => this.#refer(false),
       hasRef: () => this.#isRef,
-      fchmod: (/** @type {number} */ mode) => this.#listening?.fchmod(mode) ?? 0
+      fchmod: (/** @type {number} */ mode) => this.#listening?.fchmod?.(mode) ?? 0
     }
     Object.defineProperty(facade, 'fd', { enumerable: true, get: () => (this.#listening ?? this.#unused)?.fd ?? -1 })
     if (first.getsockname) {
       const sockname = {}
       const error = first.getsockname(sockname)
-      facade.getsockname = (/** @type {any} */ out) => {
+      facade.getsockname = (/** @type {object} */ out) => {
         Object.assign(out, sockname)
         return error
       }

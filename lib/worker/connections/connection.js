@@ -40,8 +40,7 @@
 
 const { performance } = require('node:perf_hooks')
 const { LONGEST_PATH } = require('../../core/account')
-const { isEventStream } = require('../../core/internals')
-const { mostFieldsOf } = require('../../core/internals')
+const { isEventStream, mostFieldsOf } = require('../../core/internals')
 const { move } = require('../../core/place')
 const { isReplaySafe } = require('../../core/request-replay')
 /** @import { Socket } from 'node:net' */
@@ -156,7 +155,11 @@ class Connection {
     this.parsed = 0
   }
 
-  /** The socket that its server has got: the TLS socket, or the socket. @returns {any} */
+  /**
+   * The socket that its server has got: the TLS socket, or the socket.
+   *
+   * @returns {Socket & { errored: NodeJS.ErrnoException | null }}
+   */
   get top () {
     return this.secure ?? this.socket
   }

@@ -33,7 +33,7 @@ function closeLingering (socket, request) {
   }
 }
 
-/** Takes it back. @param {any} socket */
+/** Takes it back. @param {Partial<Pick<Socket, 'destroySoon'>>} socket */
 function closeAtOnce (socket) {
   delete socket.destroySoon
 }
