@@ -85,7 +85,7 @@ class Client {
       return result?.isLeft ?? isLeft
     } catch (error) {
       // A primary that was about to exit as it greeted has not read this request
-      if (isLeft || (!hasHeard && /** @type {any} */ (error).code === 'RECYCLE_FLEET_GONE')) return true
+      if (isLeft || (!hasHeard && /** @type {NodeJS.ErrnoException} */ (error).code === 'RECYCLE_FLEET_GONE')) return true
       throw error
     }
   }

@@ -46,6 +46,7 @@ declare module 'http' {
 
   interface IncomingMessage {
     replayed?: number
+    upgrade?: boolean
   }
 
   interface Server {

@@ -49,7 +49,7 @@ class KeptSocket {
     try {
       await this.#tryOnce(predecessor)
     } catch (error) {
-      if (this.where.control !== null || /** @type {any} */ (error).code !== 'RECYCLE_CONTROL') throw error
+      if (this.where.control !== null || /** @type {NodeJS.ErrnoException} */ (error).code !== 'RECYCLE_CONTROL') throw error
       this.#fail(/** @type {Error} */ (error))
     }
     if (predecessor === undefined) this.#watch()

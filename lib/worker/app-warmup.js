@@ -20,6 +20,7 @@ const { Handoff } = require('./handoff/handoff')
 const { Inbox } = require('./handoff/inbox')
 const { Sender } = require('./handoff/sender')
 const { WorkerState } = require('./state')
+/** @import { Handle } from '../core/internals' */
 /** @import { ConnectionTracker as Tracker } from './connections/tracker' */
 
 const CLIENT = path.join(__dirname, 'boot', 'warmup-client.js')
@@ -52,7 +53,7 @@ async function warmUp (server, requests, tracker) {
   door.listen({ port: 0, host: '127.0.0.1', exclusive: true }) // of this process alone: the primary is not asked
   await once(door, 'listening')
   const { port } = /** @type {net.AddressInfo} */ (door.address())
-  const acceptor = new Acceptor(server, 'warm-up', /** @type {any} */ (door)._handle, false, () => {})
+  const acceptor = new Acceptor(server, 'warm-up', /** @type {Handle} */ (door._handle), false, () => {})
   const stopAccepting = acceptEarly(server, acceptor.facade, door, server instanceof https.Server ? door : server)
   tracker.watch(acceptor)
   const stop = moveInCircles(acceptor, tracker)

@@ -26,6 +26,7 @@ const { statFields } = require('../native/proc')
 const { serverDataOf } = require('./accepting/server-data')
 const { printError } = require('./leaving/standard-streams')
 const { Revival } = require('./revival')
+/** @import { Handle } from '../core/internals' */
 
 const DYING_MS = 500 // from the end of its channels to that of a process
 const LOOK_MS = 20
@@ -117,7 +118,7 @@ class Orphan {
 
   /** @param {net.Socket} socket which is not read as a stream: descriptors come along */
   #meet (socket) {
-    const { fd } = /** @type {any} */ (socket)._handle
+    const { fd } = /** @type {Handle} */ (socket._handle)
     const addon = /** @type {import('../native/addon').Addon} */ (this.#addon)
     socket.on('error', () => {})
     try {

@@ -41,7 +41,7 @@ function noteAdopted (connection, handle, memory) {
  */
 function noteFresh (connection, memory) {
   const { socket, exchanges: [exchange], stage, isAdopted, parcel, deaths } = connection
-  const { _handle: handle } = /** @type {any} */ (socket)
+  const handle = /** @type {Handle} */ (socket._handle)
   const counted = isAdopted ? memory.addon.bytesOf(handle.fd) : [handle.bytesRead, handle.bytesWritten]
   const note = counted ? take(connection, handle, counted, memory) : null
   if (!counted || !note) return null
@@ -73,7 +73,7 @@ function noteAgain (connection, exchange) {
   const { socket, exchanges: [first] } = connection
   const bytes = first === exchange && bytesOf(connection)
   if (!note || !bytes) return
-  const { _handle: handle } = /** @type {any} */ (socket)
+  const handle = /** @type {Handle} */ (socket._handle)
   note.isUncertain = false
   note.begin(note.readBefore + handle.bytesRead - bytes.length, note.writtenBefore + exchange.written, {
     bytes, deaths: connection.deaths, isSeen: true, ageMs: ageOf(exchange)
@@ -89,7 +89,7 @@ function ageOf ({ since }) {
 function awaitEnd (connection, note) {
   const { socket } = connection
   onMessageEnd(socket, () => process.nextTick(() => { // the chunk is parsed by then
-    const { _handle: handle } = /** @type {any} */ (socket)
+    const handle = /** @type {Handle} */ (socket._handle)
     if (connection.copy !== note || connection.exchanges.length > 0 || !handle) return
     note.rest(readOf(note, connection), note.writtenBefore + handle.bytesWritten, false, false)
   }))
@@ -105,7 +105,7 @@ function readOf (note, { socket, head }) {
   const isBetween = head?.isBetweenMessages === true
   note.isUncertain = !isBetween
   if (isBetween && socket.readableLength === 0) {
-    return note.read ?? note.readBefore + /** @type {any} */ (socket)._handle.bytesRead
+    return note.read ?? note.readBefore + /** @type {Handle} */ (socket._handle).bytesRead
   }
   return isWithinMessage(socket) ? ANSWERED : UNKNOWN
 }

@@ -123,7 +123,7 @@ class Duplicates {
   closing (connection, handle, isReset) {
     if (!connection.copy) return
     // Else another process has it: a sibling, or a child of the app's.
-    if (/** @type {any} */ (connection.socket)?._handle === handle) this.addon.shut(handle.fd, isReset)
+    if (connection.socket?._handle === handle) this.addon.shut(handle.fd, isReset)
     this.#end(connection)
   }
 
@@ -170,7 +170,7 @@ class Duplicates {
         const { keepAliveTimeout, keepAliveTimeoutBuffer = 1000 } = /** @type {any} */ (server)
         const idleMs = keepAliveTimeout > 0 ? keepAliveTimeout + keepAliveTimeoutBuffer : null
         const isPassed = this.#pass(
-          { key, idleMs, begun, ...prefaces }, some.map(({ socket }) => /** @type {any} */ (socket)._handle.fd)
+          { key, idleMs, begun, ...prefaces }, some.map(({ socket }) => /** @type {Handle} */ (socket._handle).fd)
         )
         if (isPassed) continue
         for (const connection of some) this.#giveUp(connection)

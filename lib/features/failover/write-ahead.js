@@ -12,17 +12,17 @@ const net = require('node:net')
 
 const { byteLength } = Buffer
 
-/** The methods as of the first time, which may be the app's own. @type {any} */
+/** The methods as of the first time, which may be the app's own. @type {ServerResponse['end']} */
 let end
-/** @type {any} */
+/** @type {Socket['_writeGeneric']} */
 let write
 
-/** The response whose end() is running: most are written within. @type {any} */
+/** The response whose end() is running: most are written within. @type {ServerResponse | null} */
 let ending = null
 /** @type {((socket: Socket, response: ServerResponse, bytes: number) => void) | null} */
 let tell = null
 
-/** @this {any} @param {any} chunk @param {any} encoding @param {any} callback */
+/** @this {ServerResponse} @param {any} chunk @param {any} encoding @param {any} callback */
 function endTelling (chunk, encoding, callback) {
   const before = ending
   ending = this
@@ -33,7 +33,7 @@ function endTelling (chunk, encoding, callback) {
   }
 }
 
-/** @this {any} @param {boolean} isMany @param {any} data @param {any} encoding @param {any} callback */
+/** @this {Socket} @param {boolean} isMany @param {any} data @param {unknown} encoding @param {unknown} callback */
 function writeTelling (isMany, data, encoding, callback) {
   if (ending !== null && this._httpMessage === ending) {
     tell?.(this, ending, isMany ? sumOf(data) : lengthOf(data, encoding))
@@ -64,7 +64,7 @@ function forgetWrites (socket) {
   if (socket._writeGeneric === writeTelling) socket._writeGeneric = write
 }
 
-/** @param {any} chunks of writev: buffers, if `allBuffers`, or objects with a chunk and its encoding */
+/** @param {any[]} chunks of writev: buffers, if `allBuffers`, or objects with a chunk and its encoding */
 function sumOf (chunks) {
   let sum = 0
   for (let i = 0; i < chunks.length; i++) {
@@ -74,7 +74,7 @@ function sumOf (chunks) {
   return sum
 }
 
-/** @param {any} chunk @param {any} encoding */
+/** @param {string | Buffer} chunk @param {any} encoding */
 function lengthOf (chunk, encoding) {
   return encoding === 'latin1' && typeof chunk === 'string' ? chunk.length : byteLength(chunk, encoding)
 }

@@ -28,6 +28,7 @@ const { bounded, sessionBegunIn, sessionOf } = require('./session')
 const { Tally } = require('./tally')
 const { Transfers } = require('./transfers')
 /** @import { Connection } from '../../worker/connections/connection' */
+/** @import { Socket } from 'node:net' */
 /** @import { WorkerKernel } from '../interface' */
 
 const MOST_REMEMBERED = 50_000
@@ -203,7 +204,7 @@ class Sessions {
     return exchanges.length > 0 && (this.#isLate || this.transfers.areMovable(sessionId))
   }
 
-  /** @param {any} socket */
+  /** @param {Socket} socket */
   #watchParser (socket) {
     const { parser } = socket
     const connection = this.tracker.of(socket)
@@ -211,7 +212,7 @@ class Sessions {
     if (!parser || !connection || !head) return
     const { onIncoming } = parser
     head.follow() // the app may read the stream
-    parser.onIncoming = (/** @type {any} */ request, /** @type {boolean} */ keepAlive) => {
+    parser.onIncoming = (request, keepAlive) => {
       const bytes = this.#isHere(connection, request) ? null : head.take()
       head.next(request)
       if (bytes !== null) {
@@ -224,10 +225,10 @@ class Sessions {
     }
   }
 
-  /** @param {Connection} connection @param {any} request @returns {boolean} this worker handles it */
+  /** @param {Connection} connection @param {http.IncomingMessage} request @returns {boolean} this worker handles it */
   #isHere (connection, request) {
     const session = connection.sessionId = sessionOf(
-      this.key, { url: request.url, headers: request.headers, socket: connection.socket }
+      this.key, { url: String(request.url), headers: request.headers, socket: connection.socket }
     )
     const { isSettled, isOwned } = connection
     if (!isSettled) this.tally.count(session)
@@ -248,14 +249,14 @@ class Sessions {
       acceptor.server.listenerCount('connect') === 1
   }
 
-  /** @param {any} request @param {any} socket */
+  /** @param {http.IncomingMessage} request @param {any} socket */
   #onHeadEnd (request, socket) {
     const moving = this.#moving.get(request)
     if (moving) this.handoff.offer(moving.connection, moving.bytes)
     else if (socket.server?.listenerCount('connect') === 1) socket.destroy() // as Node does without a listener
   }
 
-  /** @param {Connection} connection @param {any} response */
+  /** @param {Connection} connection @param {http.ServerResponse} response */
   #watchResponse (connection, response) {
     if (connection.session !== null || this.key.by === 'ip' || this.key.by === 'path') return
     const learn = (/** @type {string | null} */ session) => {
@@ -268,9 +269,9 @@ class Sessions {
     }
     if (this.key.by === 'query') return connection.sessionId === null ? this.#watchBody(response, learn) : undefined
     const { writeHead } = response
-    response.writeHead = (/** @type {any[]} */ ...args) => { // nothing has left before it returns
+    response.writeHead = (/** @type {any} */ ...args) => { // nothing has left before it returns
       const result = writeHead.apply(response, args)
-      learn(sessionBegunIn(this.key, response._header, ''))
+      learn(sessionBegunIn(this.key, String(response._header), ''))
       return result
     }
   }

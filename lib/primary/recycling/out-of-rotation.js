@@ -14,6 +14,7 @@ const { now } = require('../clock')
 const { howItLeft } = require('../workers/process')
 const { replayAfter } = require('../workers/retirement')
 const { Part } = require('../part')
+/** @import { Left } from '../workers/process' */
 /** @import { Answer as Outcome } from '../workers/channel' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
@@ -77,7 +78,7 @@ class OutOfRotation extends Part {
         this.#bringBack(handle, outcome.isHeard === true)
       } finally { // whatever a listener does, the next one may leave
         // After its task, perhaps
-        const why = outcome.why ?? (handle.isGone ? `its worker ${howItLeft(/** @type {any} */ (handle.left))}` : null)
+        const why = outcome.why ?? (handle.isGone ? `its worker ${howItLeft(/** @type {Left} */ (handle.left))}` : null)
         this.record('worker.in-rotation',
           { slot, pid, task: task.type, why, moved: Number(outcome.moved ?? 0), outMs: now() - began })
         this.#handle = null

@@ -99,7 +99,7 @@ function formatRows (rows, { width, colors, selected }) {
 /**
  * The sparkline in the colour of how near the budget is.
  *
- * @param {string} line @param {Worker} worker @param {(style: any, text: string) => string} paint
+ * @param {string} line @param {Worker} worker @param {ReturnType<typeof import('../../journal/painter').painter>} paint
  */
 function painted (line, worker, paint) {
   return worker.budgetBytes === null ? line : line.replace(/[▁-█]+/g, text => paint(colorOf(worker), text))

@@ -267,7 +267,7 @@ function orNullAtLimit (look) {
   try {
     return look()
   } catch (error) {
-    return NONE_LEFT.has(/** @type {any} */ (error).code) ? null : 0
+    return NONE_LEFT.has(String(/** @type {NodeJS.ErrnoException} */ (error).code)) ? null : 0
   }
 }
 
