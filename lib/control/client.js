@@ -85,7 +85,8 @@ class Client {
       return result?.isLeft ?? isLeft
     } catch (error) {
       // A primary that was about to exit as it greeted has not read this request
-      if (isLeft || (!hasHeard && /** @type {NodeJS.ErrnoException} */ (error).code === 'RECYCLE_FLEET_GONE')) return true
+      const { code } = /** @type {NodeJS.ErrnoException} */ (error)
+      if (isLeft || (!hasHeard && code === 'RECYCLE_FLEET_GONE')) return true
       throw error
     }
   }

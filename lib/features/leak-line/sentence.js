@@ -102,7 +102,9 @@ function sayProgress ({ sinceMs, forMs, requests }) {
   return `${time}, ${count(requests, 'request')}`
 }
 
-/** @param {About} about @param {ReturnType<typeof import('../../journal/painter').painter>} paint @returns {string[]} */
+/**
+ * @param {About} about @param {ReturnType<typeof import('../../journal/painter').painter>} paint @returns {string[]}
+ */
 function statusLines ({ study, latest }, paint) {
   return [
     ...study
