@@ -19,7 +19,7 @@ const LIB = path.dirname(__dirname) + path.sep // a real path: Node.js has resol
 function findOwnFiles () {
   const { _resolveFilename: resolve } = Module
   if (typeof resolve !== 'function') return () => {}
-  /** @this {unknown} @param {string} request @param {any} parent @param {any[]} more */
+  /** @this {any} @param {string} request @param {any} parent @param {any[]} more */
   function find (request, parent, ...more) {
     if (request.startsWith('.') && parent?.filename?.startsWith(LIB)) {
       const file = `${path.resolve(parent.path, request)}.js`

@@ -8,8 +8,6 @@
 const { FEATURES } = require('../features')
 const { OF_FEATURES } = require('../tables/figures')
 const { NoOwners } = require('./handoff/no-owners')
-/** @import { Descriptor } from '../native/descriptor' */
-/** @import { Handle } from '../core/internals' */
 /** @import { PrimaryPart } from '../features/interface' */
 /** @import { Parts } from './parts' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
@@ -89,7 +87,7 @@ class RunningFeatures {
    * A worker has adopted this connection, and has noted it by `copy`.
    *
    * @param {WorkerHandle} handle @param {import('../worker/connections/parcel').Copy} copy
-   * @param {Handle | Descriptor} socket its descriptor, which is given away
+   * @param {{ close: () => void }} socket its descriptor, which is given away
    * @param {import('../tables/message').ParcelFields} parcel with which it came
    */
   kept (handle, copy, socket, parcel) {

@@ -19,7 +19,6 @@ const { FleetReadiness } = require('./fleet-readiness')
 const { Metrics } = require('./metrics')
 const { Picture } = require('./picture')
 const { REQUEST_MS, createServer, answer } = require('./server')
-/** @import { Handle } from '../../core/internals' */
 /** @import { Server, ServerResponse } from 'node:http' */
 
 const TICK_MS = 1000
@@ -91,7 +90,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
   const open = async (/** @type {unknown} */ handle) => {
     const url = await listen(server, admin, handle)
     supervisor.announce('fleet.admin', { url })
-    if (handover) handover.adminSocket = { address, handle: /** @type {Handle} */ (server._handle) }
+    if (handover) handover.adminSocket = { address, handle: /** @type {any} */ (server)._handle }
     return url
   }
   const inherited = succession?.takeover.takeAdminSocket(address)

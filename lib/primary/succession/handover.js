@@ -15,7 +15,6 @@ const { Part } = require('../part')
 const { Peer } = require('./peer')
 const { SuccessorProcess } = require('./primary-process')
 const { aboutThisProcess, programOnDisk } = require('./program')
-/** @import { Handle } from '../../core/internals' */
 /** @import { JournalLine } from '../../lines' */
 
 const HELLO_MS = 30_000
@@ -50,7 +49,7 @@ class Handover extends Part {
   isStopping = false
   /** The successor has been told to stop: this fleet ends with it. */
   #endsWithIt = false
-  /** Set by what operates the fleet. @type {{ address: string, handle: Handle } | null} */
+  /** Set by what operates the fleet. @type {{ address: string, handle: any } | null} */
   adminSocket = null
 
   /** Another primary has been started, or runs the fleet. */
