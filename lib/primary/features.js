@@ -87,7 +87,7 @@ class RunningFeatures {
    * A worker has adopted this connection, and has noted it by `copy`.
    *
    * @param {WorkerHandle} handle @param {import('../worker/connections/parcel').Copy} copy
-   * @param {{ close: () => void }} socket its descriptor, which is given away
+   * @param {Parameters<NonNullable<Named['failover']['kept']>>[2]} socket its descriptor, which is given away
    * @param {import('../tables/message').ParcelFields} parcel with which it came
    */
   kept (handle, copy, socket, parcel) {
