@@ -40,7 +40,6 @@ const readJournal = file => require('./journal/reader').readJournal(file)
 
 /**
  * For a config file, so that an editor knows the options: it returns what it is given.
- *
  * @template {{ app?: string, args?: string[] } & FleetOptions} Config @param {Config} config @returns {Config}
  */
 const defineConfig = config => config

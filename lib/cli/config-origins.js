@@ -66,7 +66,6 @@ function arithmetic (options) {
 
 /**
  * The value as written, with what is in force beside it where the two differ.
- *
  * @param {Option} option @param {Origin} origin @param {Options} options @param {string | null} fleet its name
  */
 function valueOf (option, { from, text }, options, fleet) {

@@ -115,7 +115,6 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
 
 /**
  * Writes to stderr, of which what is not read in time is left out: the primary of the fleet is in this process.
- *
  * @param {NodeJS.WriteStream} stderr
  */
 function openPicture (stderr) {
@@ -134,7 +133,6 @@ function openPicture (stderr) {
 
 /**
  * The fleet of a drill takes neither the name nor the addresses of the production fleet.
- *
  * @param {Config} config @returns {Config}
  */
 function withoutAddresses ({ values: { name, control, admin, adminAllowRemote, ...values }, ...rest }) {

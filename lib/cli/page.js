@@ -5,7 +5,6 @@ const { writeRegular } = require('../journal/regular-file')
 
 /**
  * Writes the file that `--html` names.
- *
  * @param {string} file @param {string} text @throws {RecycleError} RECYCLE_BAD_OPTION
  */
 function writePage (file, text) {

@@ -111,7 +111,6 @@ function isUser (user) {
 
 /**
  * The app is found as by `recycle` alone.
- *
  * @param {string | undefined} app @param {string[]} args @param {Given} given @returns {Promise<Unit>}
  */
 async function ofCall (app, args, {
@@ -198,7 +197,6 @@ function appsOf (file) {
 
 /**
  * The command by the name that it was called by: a link such as current/ leads elsewhere after the next deploy.
- *
  * @param {string} bin
  */
 function asCalled (bin) {

@@ -65,7 +65,6 @@ class Client {
 
   /**
    * Calls `onLine` with every line of the journal from now on.
-   *
    * @param {(line: Record<string, unknown>) => void} onLine
    * @param {{ last?: number, isOver?: boolean }} [how] `last`: number of earlier lines to begin with, without samples;
    *   `isOver`: these alone
@@ -172,7 +171,6 @@ const WHY = {
 
 /**
  * Finds the fleet that listens on a socket.
- *
  * @param {string} socketPath @returns {Promise<Found | null>} null: no process listens there
  */
 async function fleetAt (socketPath) {
@@ -199,7 +197,6 @@ async function listFleets (env = process.env, how = {}) {
 /**
  * Finds a fleet by its name, by the path of its socket, or as the only running fleet; `control` may be a folder of
  * sockets, too.
- *
  * @param {{ name?: string | null, control?: string | null }} which @param {Env} [env] @returns {Promise<Found>}
  * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
  */

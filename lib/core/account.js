@@ -97,7 +97,6 @@ function openAccount (connections, inFlight) {
 /**
  * The account of a worker that gave none, from its last beat. A connection with a request in flight was cut; any other
  * connection may have had a request that the worker had not read.
- *
  * @param {number} connections @param {number} inFlight @returns {Account}
  */
 function lostAccount (connections, inFlight) {
@@ -108,7 +107,6 @@ function lostAccount (connections, inFlight) {
 /**
  * The same, where it is known what has become of its connections; the others were younger, or of a protocol that cannot
  * move.
- *
  * @param {number} connections by its last beat @param {number} inFlight @param {Outcome} outcome @returns {Account}
  */
 function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut, ended, ...named }) {
@@ -127,7 +125,6 @@ function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut
 
 /**
  * Losses with a worker that crashed, by its line in the journal.
- *
  * @param {import('../lines').ReadLine<'worker.crash'>} line
  * @returns {{ connections: number, inFlight: number }} of what was not rescued, also where no sibling could be given
  *   anything. `connections`: those of which it is not known what they had in flight among them; `inFlight`: by the last
@@ -146,7 +143,6 @@ function lostWith (line) {
 /**
  * Of what was cut, the upgraded and raw connections: no request was lost with them, and without the app's doing they do
  * not end. A fleet that closes them at the drain timeout does as configured.
- *
  * @param {{ cut?: number, cuts?: Pick<Cut, 'upgraded'>[], unnamedStreams?: number }} account @returns {number}
  */
 function streamsCut ({ cut = 0, cuts = [], unnamedStreams = 0 }) {

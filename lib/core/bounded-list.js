@@ -2,7 +2,6 @@
 
 /**
  * A list in bounded memory: the last `limit` items, and beside them up to `limit` older ones that matter.
- *
  * @template Item
  */
 class BoundedList {
@@ -43,7 +42,6 @@ class BoundedList {
 
 /**
  * Figures of a report that are one list: of each line of an event, what `read` makes of it.
- *
  * @template Item @param {string} event
  * @param {(line: Record<string, unknown>) => Item | null} read null: the line is damaged, or of another version
  * @param {number} [most]

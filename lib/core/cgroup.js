@@ -16,7 +16,6 @@ const UNLIMITED = 2 ** 62 // version 1 has no word for it: it writes the largest
 
 /**
  * Finds the cgroup that a controller works on: of version 1 where that has the controller, else of version 2.
- *
  * @param {string} controller `"memory"` or `"cpu"` @param {string} cgroups the text of /proc/self/cgroup
  * @param {string} mounts the text of /proc/self/mountinfo
  * @returns {Hierarchy | null} null: there is none, or its files are not mounted

@@ -21,7 +21,6 @@ function message (type, fields) {
 /**
  * A message that carries a handle loses it where the receiver has no descriptor left, and Node drops the message with
  * it, for a raw handle is not sent again. Here it is one of ours all the same, without the handle.
- *
  * @param {any} received by `internalMessage` @param {unknown} [handle] what came with it
  * @returns {Message | null} null: it is cluster's, or Node's
  */
@@ -57,7 +56,6 @@ class Handlers {
 
   /**
    * Without a handler, where a feature is off, it is of no consequence.
-   *
    * @param {string} type @param {Record<string, any>} fields @param {any} [handle]
    */
   call (type, fields, handle) {

@@ -2,7 +2,6 @@
 
 /**
  * Of an object whose fields are alike.
- *
  * @template {object} From
  * @template {keyof From} Name
  * @param {From} from @param {readonly Name[]} names @returns {Pick<From, Name>} these of its fields

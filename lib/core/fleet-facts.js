@@ -58,7 +58,6 @@ const isStarting = worker => worker?.state === 'spawning' || worker?.state === '
 
 /**
  * Processes that start or run beside the desired workers, but for standbys that a recycle can take.
- *
  * @param {Facts} facts @param {Desired} desired
  */
 function surging ({ slots, standbys }, desired) {
@@ -71,7 +70,6 @@ function surging ({ slots, standbys }, desired) {
  * How many replacements may run beside the fleet for all that the container's memory has room for. Room is kept for
  * each desired worker whose memory has not been seen, whether it boots, is about to, or drains first; a standby runs
  * already.
- *
  * @param {Facts} facts @param {Desired} desired @param {number} surging
  */
 function fitting ({ slots, standbys, memory }, desired, surging) {

@@ -48,7 +48,6 @@ class Gathering {
 
 /**
  * The busiest do the load, but those that rest already go on resting.
- *
  * @template {{ busy: number, isResting: boolean }} Worker
  * @param {readonly Worker[]} workers @param {number} awake how many do the load @returns {Worker[]} the others
  */

@@ -70,7 +70,6 @@
 /**
  * Makes a server that does not listen yet take connections, as net has a listening one do. For the time being it says
  * that it listens, where `door` does.
- *
  * @param {Server} server @param {Handle} facade of its acceptor, for the listening handle of `door`
  * @param {Server} door that listens
  * @param {Server} [owner] the server for which net makes sockets: `server`, or one that passes them on
@@ -89,7 +88,6 @@ function acceptEarly (server, facade, door, owner = server) {
 
 /**
  * Node makes the list of a server's connections when it begins to listen.
- *
  * @param {Server} server an http.Server that does not listen yet
  */
 function trackBeforeListening (server) {
@@ -108,7 +106,6 @@ function connectionsList (server) {
 
 /**
  * The sockets whose parser is between two requests; on Node 26 also those that have sent nothing yet.
- *
  * @param {Server} server that listens or has listened; only http and https servers have such sockets
  * @returns {Socket[]}
  */
@@ -131,7 +128,6 @@ function isWithinMessage ({ parser }) {
 
 /**
  * To be called within a message.
- *
  * @param {Socket} socket @param {() => void} ended called when the parser has come to its end, within the chunk that it
  *   parses
  */
@@ -148,7 +144,6 @@ function onMessageEnd (socket, ended) {
 
 /**
  * Node takes its own listener away as it tells the server of a `clientError`.
- *
  * @param {Socket} socket that http reads @returns {boolean} what has come is no request, and the app has been told
  */
 function isRefused (socket) {
@@ -157,7 +152,6 @@ function isRefused (socket) {
 
 /**
  * The names and values of a request's headers that the parser keeps: it leaves out those behind.
- *
  * @param {Socket} socket @returns {number} 0: it keeps all
  */
 function mostFieldsOf (socket) {
@@ -166,7 +160,6 @@ function mostFieldsOf (socket) {
 
 /**
  * Node takes it off a parser when its connection is done with it.
- *
  * @param {Parser} parser http's, of a connection
  * @param {{ executed: () => void }} watcher `executed`: a chunk from the handle has been parsed
  */
@@ -181,7 +174,6 @@ function watchParser (parser, watcher) {
 
 /**
  * Each message costs a call from the parser, as long as it is watched. Node takes it off the parser as well.
- *
  * @param {Parser} parser @param {(() => void) | null} began called as the first byte of a message is parsed
  */
 function watchBegin (parser, began) {
@@ -192,7 +184,6 @@ function watchBegin (parser, began) {
 /**
  * Takes the TCP or pipe handle out of a socket; unread bytes stay in the kernel. The app sees the socket close, as if
  * the client had left, and the handle keeps the connection. child_process does the same to a socket that it sends.
- *
  * @param {Socket} socket @returns {Handle} the handle
  */
 function detachHandle (socket) {
@@ -203,7 +194,6 @@ function detachHandle (socket) {
 
 /**
  * As detachHandle(), but the app goes on to see the socket as open.
- *
  * @param {Socket} socket @returns {Handle} the handle
  */
 function takeHandle (socket) {
@@ -225,7 +215,6 @@ function returnHandle (socket, handle) {
  * Reports when a connection's handle is closed, which is when its socket is destroyed. Unlike a listener on the socket,
  * the app cannot remove this. All handles share the same two functions: a closure for each would be measurable with a
  * connection per request.
- *
  * @param {(handle: any, isReset: boolean) => void} closed called before it is
  * @returns {(handle: Handle) => boolean} watches a TCP or pipe handle; false: the handle is of another kind
  */
@@ -255,7 +244,6 @@ function handleWatcher (closed) {
 /**
  * The self-test: what this Node lacks to move a connection. It runs for each server as it begins to listen. If
  * something is missing, the server's connections stay and are drained by `Connection: close`.
- *
  * @param {Server} server a listening http.Server @param {Handle} handle prototype of its connections' handles
  * @returns {string | null} the first missing internal; null: none is missing
  */

@@ -58,7 +58,6 @@ function programAt (args, valued) {
 
 /**
  * The arguments of `node`, as a call of recycle.
- *
  * @param {string[]} args flags of node, the file, and the app's own @param {string[]} [flags] more flags of node
  */
 function asRecycle (args, flags = []) {

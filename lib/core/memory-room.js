@@ -16,7 +16,6 @@ const BOOTING = 1.25 // what a worker takes while it loads the app, of what it h
 
 /**
  * Close to the limit the guard looks more often: a worker is then condemned by samples of a shorter time.
- *
  * @param {Memory | null} memory @param {number} intervalMs @returns {number} ms
  */
 function nextLookMs (memory, intervalMs) {

@@ -165,7 +165,6 @@ function readAs ({ read, accepts, instead }, given, option) {
 
 /**
  * Whether a config file may contain a value of this type. `read` checks its range and form.
- *
  * @param {Schema} schema @param {unknown} value @returns {boolean}
  */
 function isOfType (schema, value) {
@@ -185,7 +184,6 @@ function isQuotedNumber ({ anyOf = [] }, value) {
 
 /**
  * The types that are accepted in place of this value, in words: "a number or a string".
- *
  * @param {Schema} schema @param {unknown} value @returns {string}
  */
 function typesOf (schema, value) {

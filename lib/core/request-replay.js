@@ -28,7 +28,6 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
  * Whether a worker that gets toWire() of this head sees the same request, and nothing else. A lenient parser takes
  * names and values that another one would read otherwise; and behind so many headers Node leaves out the others, which
  * may announce a body.
- *
  * @param {Head} head @param {object} [how]
  * @param {boolean} [how.isMarked] the app says that its handler may run twice, whatever the method
  * @param {number} [how.mostFields] names and values that the parser keeps; 0: all @returns {boolean}
@@ -63,7 +62,6 @@ function isBodyless ({ headers }) {
 
 /**
  * The head as it goes over the wire: names, order, case, repeats and octets are the client's.
- *
  * @param {Head} head @returns {Buffer}
  */
 function toWire ({ method, url, version, headers }) {

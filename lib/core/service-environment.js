@@ -7,7 +7,6 @@ const MOST_SOCKETS = 1024
 
 /**
  * Reads the variables and deletes them: they are for this process, and a worker would take them for its own.
- *
  * @param {Record<string, string | undefined>} env
  * @param {number} pid this process's; sockets for another one are not read
  * @param {readonly string[]} names of variables that features take

@@ -123,7 +123,6 @@ function parse (shape, text) {
 
 /**
  * A kind of message.
- *
  * @param {string} what it says @param {Record<string, Shape>} [fields] @param {Kind['handle']} [handle]
  * @param {{ isAside?: boolean, isOpen?: boolean }} [how] @returns {Kind}
  */

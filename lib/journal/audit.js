@@ -203,7 +203,6 @@ class Audit {
 
   /**
    * At the replacement: between two samples the slot's memory did not decrease slowly, but fell.
-   *
    * @param {RecycleEvent} event @param {Incumbent} [old]
    */
   #drawFall ({ slot, pid, rssBefore, rssAfter, drainAt, t }, old) {

@@ -66,7 +66,6 @@ function sayHooks (options) {
 
 /**
  * `ends`: of a drain, whose lines have the account.
- *
  * @type {{ readonly [Name in keyof JournalFields]: Event<Name> & { ends?: 'recycle' | 'scale' | 'stop' } }}
  */
 const EVENTS = {

@@ -127,7 +127,6 @@ function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
 
 /**
  * The account of a line, by core/account.js's names; of `cut` the streams are apart.
- *
  * @param {ReadLine<Ended>} line @returns {Record<Counted, number>}
  */
 function accountOf (line) {

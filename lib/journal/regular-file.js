@@ -46,7 +46,6 @@ function open (file, flags) {
 
 /**
  * Replaces the content of a file.
- *
  * @param {string} file @param {string} text @throws {Error} as openForAppending() does
  */
 function writeRegular (file, text) {

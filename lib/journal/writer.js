@@ -36,7 +36,6 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
   let why = ''
   /**
    * Lines that are lost, and that the journal does not say yet.
-   *
    * @type {{ lines: number, from: number, to: number } | null}
    */
   let gap = null
@@ -153,7 +152,6 @@ function openFirst (file) {
  * write() must not block on a reader that does not read: a thread in write() keeps the process from exiting. The flags
  * of an inherited descriptor are shared with other processes, so a pipe or a terminal is opened anew with O_NONBLOCK. A
  * socket cannot be opened anew; Node makes it non-blocking when it opens its own stream.
- *
  * @param {string} file @param {number} fd @returns {number}
  */
 function openStream (file, fd) {

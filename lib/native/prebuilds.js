@@ -37,7 +37,6 @@ function binariesOf (folder) {
 /**
  * The C library of this process, by the loader that its program names. musl's loader takes libraries of glibc too, so
  * trying which file loads would not tell; a report takes much longer.
- *
  * @param {string} [program]
  */
 function libcOf (program = '/proc/self/exe') {

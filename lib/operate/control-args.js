@@ -34,7 +34,6 @@ const KINDS = {
 }
 /**
  * Commands of features, each for one worker, or for all where they name the target.
- *
  * @type {[string, Record<string, Arg>][]}
  */
 const COMMANDS = FEATURES.flatMap(({ commands }) => Object.entries(commands?.(KINDS) ?? {}))

@@ -198,7 +198,6 @@ class Output extends EventEmitter {
 
 /**
  * As many whole lines as fit, at least one.
- *
  * @param {Buffer} bytes @param {number} from @param {number} most @returns {number}
  */
 function cutAfter (bytes, from, most) {

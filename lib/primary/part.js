@@ -6,7 +6,6 @@ const { EventEmitter } = require('node:events')
 /**
  * A part of the primary: what parts.js gives it, it has by the same names, and it may emit events; `More`: what it
  * takes beside what all parts may take.
- *
  * @type {new <More = object>(given: Deps & More) => EventEmitter & Readonly<Deps & More>}
  */
 const Part = /** @type {any} */ (class extends EventEmitter {

@@ -41,7 +41,6 @@ class Reconciler extends Part {
 
   /**
    * A step for each action; what it changes at once is in the facts when it returns.
-   *
    * @type {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>}
    */
   #steps = {

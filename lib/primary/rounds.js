@@ -27,7 +27,6 @@ class Rounds extends EventEmitter {
 
   /**
    * Resolves when it is so, which is looked at after each change.
-   *
    * @param {() => boolean} isSo @throws {import('../core/errors').RecycleError} what stopped the fleet meanwhile
    */
   until = async isSo => {

@@ -87,7 +87,6 @@ const ahead = { id, mark: orNull(count) }
 
 /**
  * Of a connection on its way, in all directions: between the primary and a worker, and between two primaries.
- *
  * @param {typeof kind} kind @param {typeof record} record of either @returns {Readonly<Record<string, Kind>>}
  */
 const ofConnections = (kind, record) => ({
@@ -237,7 +236,6 @@ function flawOf (kinds, { cmd, type, ...fields }, handle) {
 /**
  * A bare handle of a TCP or unix socket, but not of a server or socket that the app has sent, nor of datagrams; or a
  * descriptor.
- *
  * @param {{ readStop?: unknown, close?: unknown, isDescriptor?: boolean, isOfApp?: boolean }} handle
  */
 function isStream (handle) {

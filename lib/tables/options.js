@@ -115,7 +115,6 @@ const OPTIONS = Object.freeze([...OF_KERNEL.map(preset), ...FEATURES.flatMap(({ 
 
 /**
  * The value unless one is given, with features that change that.
- *
  * @param {Readonly<Option>} option @returns {Readonly<Option>}
  */
 function preset (option) {

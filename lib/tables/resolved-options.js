@@ -33,7 +33,6 @@ const { stopTimes } = require('../core/stop-times')
 /**
  * Resolves options: the given value, else the environment, else the config file, else the default. Checks each option,
  * then all of them together.
- *
  * @param {Record<string, unknown>} given by name; sizes as text or in bytes, times as text with a unit, or 0
  * @param {Sources} sources @returns {Readonly<Options>}
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION
@@ -44,7 +43,6 @@ function resolveOptions (given, sources) {
 
 /**
  * Resolves options, with the origin of each value.
- *
  * @param {Record<string, unknown>} given @param {Sources} sources
  * @returns {{ options: Readonly<Options>, origins: Map<string, Origin> }} origins by the options' names
  */

@@ -29,7 +29,6 @@ const MOVE_AT_ONCE = 3
 
 /**
  * Resolves when all are answered and the connections are closed.
- *
  * @param {unknown[]} servers those of http and https are asked, others are left out @param {number} requests for each
  * @param {Tracker} tracker @throws {Error} where the app leaves one without an answer
  */
@@ -68,7 +67,6 @@ async function warmUp (server, requests, tracker) {
 
 /**
  * Each connection that is offered comes back to the inbox, as if no sibling took it.
- *
  * @param {Acceptor} acceptor @param {Tracker} tracker
  */
 function moveInCircles (acceptor, tracker) {

@@ -39,7 +39,6 @@ function callApp (where, call) {
 
 /**
  * As process.emit(), but for what a listener throws: the others are called all the same.
- *
  * @param {string} event @param {unknown} about
  */
 function tellApp (event, about) {

@@ -24,7 +24,6 @@ class Channel {
   #handlers = new Handlers(null)
   /**
    * Calls without an answer yet.
-   *
    * @type {Map<number, { type: string, fields: Record<string, unknown>, answered: (fields: any, handle?: any) => void
    *   }>}
    */
@@ -97,7 +96,6 @@ class Channel {
 
   /**
    * Sends a message that the primary answers once; this process is kept alive until then.
-   *
    * @param {string} type @param {Record<string, unknown>} fields @param {(fields: any, handle?: any) => void} answered
    */
   call (type, fields, answered) {
@@ -109,7 +107,6 @@ class Channel {
 
   /**
    * Calls onDown once the channel has ended: `disconnect` is not emitted while a handle is under way on it.
-   *
    * @returns {boolean} it is up
    */
   check () {
@@ -123,7 +120,6 @@ class Channel {
 
   /**
    * Goes on with another primary; see askAgain().
-   *
    * @param {number} fd whose other end it has @param {() => void} onDown as this.onDown, of the new channel
    */
   rebind (fd, onDown) {
@@ -174,7 +170,6 @@ class Channel {
   /**
    * From the middle of whatever runs: what waits for the end of this turn is left alone, and says later that the event
    * loop has turned.
-   *
    * @param {string} type @param {Record<string, unknown>} fields
    */
   sendAside (type, fields) {

@@ -197,7 +197,6 @@ class Orphan {
 
   /**
    * In the log and the journal, which have no other writer now.
-   *
    * @param {number} since @param {string} event @param {Record<string, unknown>} fields
    */
   #say (since, event, fields) {

@@ -2,7 +2,6 @@
 
 /**
  * Settings with which the primary has this process begin. The app does not see it.
- *
  * @param {string} name of an environment variable @returns {any}
  */
 function ownSettings (name) {

@@ -13,7 +13,6 @@ class Packets {
   #toCome = 0
   /**
    * Acknowledgements that are awaited here, and there: namespace and number, and since when.
-   *
    * @type {Map<string, number>}
    */
   #awaitedHere = new Map()

@@ -154,7 +154,6 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
 
 /**
  * The app's object stays open when its connection has gone, and what the app sends is passed on; see overlap.js.
- *
  * @param {Socket} socket @param {() => void} onEnd called before its `close`
  * @returns {import('../features/migration/trails').Follow}
  */
@@ -187,7 +186,6 @@ function followed (socket, onEnd) {
 
 /**
  * The response to the upgrade, which the client has had.
- *
  * @param {Socket} socket @param {() => void} [done] called when it would have been sent
  * @returns {() => void} to be called when it would have been, at the latest
  */
@@ -203,7 +201,6 @@ function writeNothingOnce (socket, done) {
 
 /**
  * The client's request.
- *
  * @param {Socket} socket @param {{ url: string, rawHeaders: string[], httpVersion: string }} head
  */
 function requestOf (socket, { url, rawHeaders, httpVersion }) {

@@ -217,7 +217,6 @@ class Silence {
 
 /**
  * Whether something else than its own code keeps a process from running.
- *
  * @param {number} pid @param {(pid: number) => string} [read]
  * @returns {'signal' | 'debugger' | null} stopped by a signal, or held by gdb, strace and the like; null also where
  *   there is no /proc

@@ -9,7 +9,6 @@ const LOCATION = /^(?:file:\/\/)?(.+):(\d+):\d+$/
 
 /**
  * The innermost function of the app, or of a package of its.
- *
  * @param {readonly string[] | null | undefined} stack frames as Error.stack has them, without their `at`
  * @returns {string | null} a function and the file's last name, or its path in its package; null: none is known
  */

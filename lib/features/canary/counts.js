@@ -46,7 +46,6 @@ function newConnection () {
 /**
  * Counts a response. Without thresholds, as before the bake, none is slow. How long an unfinished one would have taken
  * is not known: neither its time nor its status counts.
- *
  * @param {Counts} counts changed @param {Connection} connection changed
  * @param {{ status: number, ms: number, isUnfinished?: boolean, hasBody?: boolean }} response `ms`: since the request's
  *   start; `status`: 0 while it is not known
@@ -81,7 +80,6 @@ function countResponse (counts, connection, { status, ms, isUnfinished = false, 
 
 /**
  * Notes what is alive after a collection.
- *
  * @param {Memory} memory changed
  * @param {Point} point @param {boolean} isSweep it was a mark-sweep: what is left is no garbage
  */

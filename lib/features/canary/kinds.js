@@ -2,7 +2,6 @@
 
 /**
  * Kinds of the options, and the arguments of a reload of the same names.
- *
  * @param {typeof import('../../core/option-types').types} types
  */
 const kinds = types => ({

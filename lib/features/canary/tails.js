@@ -11,7 +11,6 @@ const TINY = 1e-300
 
 /**
  * Of Student's t distribution.
- *
  * @param {number} t may be infinite @param {number} freedom degrees of freedom, above 0 @returns {number} P(T ≥ t)
  */
 function studentTail (t, freedom) {
@@ -22,7 +21,6 @@ function studentTail (t, freedom) {
 
 /**
  * Of the binomial distribution; between whole numbers of successes, by the beta distribution.
- *
  * @param {number} successes 0 to tries @param {number} tries @param {number} p of a success, 0 to 1
  * @returns {number} P(X ≥ successes)
  */
@@ -34,7 +32,6 @@ function binomialTail (successes, tries, p) {
 
 /**
  * The regularized incomplete beta function, by its continued fraction (modified Lentz).
- *
  * @param {number} x 0 to 1 @param {number} a above 0 @param {number} b above 0 @returns {number} 0 to 1
  */
 function betaShare (x, a, b) {

@@ -75,7 +75,6 @@ function surviveExceptions (kernel) {
 
   /**
    * The exception that the app's own listeners have had last.
-   *
    * @type {{ thrown: unknown, current: Current | null, event: Event }}
    */
   let kept = { thrown: null, current: null, event: 'uncaughtException' }
@@ -124,7 +123,6 @@ function surviveExceptions (kernel) {
 
   /**
    * Node does the same, but prints it here: the workers of a fleet that cannot start all throw the same.
-   *
    * @param {unknown} thrown
    */
   function die (thrown) {

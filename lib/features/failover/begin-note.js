@@ -20,7 +20,6 @@ const { watchWrites } = require('./write-ahead')
 
 /**
  * Of a connection that has come from a sibling.
- *
  * @param {Connection} connection @param {Handle} handle @param {Memory} memory
  * @returns {Note | null} null: no row is free
  */
@@ -36,7 +35,6 @@ function noteAdopted (connection, handle, memory) {
 
 /**
  * Of a connection that has been open for a while.
- *
  * @param {Connection} connection @param {Memory} memory @returns {Note | null} null: no row is free
  */
 function noteFresh (connection, memory) {
@@ -65,7 +63,6 @@ function noteFresh (connection, memory) {
 
 /**
  * The chunk is parsed in which the head has ended of a request whose beginning is not kept.
- *
  * @param {Connection} connection @param {Exchange} exchange
  */
 function noteAgain (connection, exchange) {
@@ -97,7 +94,6 @@ function awaitEnd (connection, note) {
 
 /**
  * How much had been read of a connection that has answered all its requests.
- *
  * @param {Note} note of which a part is uncertain from here on, if the next head has begun
  * @param {Connection} connection @returns {number} or ANSWERED, or UNKNOWN
  */
@@ -112,7 +108,6 @@ function readOf (note, { socket, head }) {
 
 /**
  * The bytes of a connection's only request, if nothing has come behind it.
- *
  * @param {Connection} connection @returns {Buffer | null} null: more has come, or a part of it is not known
  */
 function bytesOf ({ socket, head: bytes, exchanges: [{ head }, ...more] }) {

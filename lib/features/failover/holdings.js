@@ -32,7 +32,6 @@ class Holdings {
   #servers = new Uint32Array(0)
   /**
    * Connections of which there is a handle, which cannot give its descriptor away, by their rows.
-   *
    * @type {Map<number, Socket>}
    */
   #handles = new Map()
@@ -146,7 +145,6 @@ class Holdings {
 
   /**
    * Bytes that were read of its request in flight, behind the prefix; null: nothing is.
-   *
    * @param {Row} row @param {Bytes} counted
    */
   keptOf (row, counted) {

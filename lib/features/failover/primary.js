@@ -75,7 +75,6 @@ class Failover {
   /**
    * The messages of a worker wait where they are, also when that worker has died: so they are looked for rarely, while
    * little comes, and not at all while no worker is there.
-   *
    * @param {number} afterMs
    */
   #look (afterMs) {
@@ -118,7 +117,6 @@ class Failover {
 
   /**
    * A worker reads this connection from here on.
-   *
    * @param {WorkerHandle} handle @param {Copy} copy @param {Handle | Descriptor} socket @param {ParcelFields} parcel
    */
   kept (handle, copy, socket, { key, preface }) {

@@ -113,7 +113,6 @@ function fateOf (row, bytes, isWholeRequest) {
 
 /**
  * A response that ends while its request's head is being parsed: the parser does not tell how much it has read.
- *
  * @param {Row} row @param {Bytes} bytes @param {boolean} isWholeRequest
  */
 function isAnsweredAtOnce (row, bytes, isWholeRequest) {
@@ -124,7 +123,6 @@ function isAnsweredAtOnce (row, bytes, isWholeRequest) {
 
 /**
  * How many bytes are kept of a request in flight. The kernel's count is the later one.
- *
  * @param {Row} row @param {Bytes} bytes
  */
 function keptOf ({ kept, latest }, bytes) {
@@ -138,7 +136,6 @@ function readSpill (view) {
 
 /**
  * Where the bytes are that were read of a request in flight, in turn, behind the prefix of its place.
- *
  * @param {Row} row @param {Bytes} bytes @param {Spill} spill
  * @returns {{ offset: number, length: number }[] | null} null: nothing is kept, or it makes no sense
  */
@@ -183,7 +180,6 @@ function lengthOfLineEnds (text) {
 /**
  * Whether the app may have been given a request in these bytes though it was not noted: of an upgrade no channel of
  * Node's tells. A lenient parser takes a bare CR, too, for the end of a line.
- *
  * @param {string} text in latin1
  */
 function mayBeUpgrade (text) {

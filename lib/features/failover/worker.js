@@ -87,7 +87,6 @@ class Duplicates {
 
   /**
    * A response is about to be handed to the kernel to its end.
-   *
    * @param {Socket} socket @param {ServerResponse} response @param {number} bytes of it
    */
   #ending (socket, response, bytes) {
@@ -192,7 +191,6 @@ class Duplicates {
   /**
    * Gives a row to those that have lasted for a tick, without a row, and can have one; anew, those that have one are
    * among them.
-   *
    * @returns {Map<import('../../worker/accepting/acceptor').Acceptor, Connection[]>}
    */
   #takeFresh () {

@@ -67,7 +67,6 @@ class MoldControl extends EventEmitter {
   /**
    * Runs a function that starts one process by child_process or cluster: that one is forked from the mold. Its pid
    * comes with the event `forked` (or is undefined for good, where `error` comes).
-   *
    * @template T @param {() => T} start @returns {T}
    */
   forkBy (start) {
@@ -222,7 +221,6 @@ class Handle {
 
 /**
  * Variables that a process is given beside our own environment, which its mold has.
- *
  * @param {string[]} pairs `NAME=value`
  */
 function changes (pairs) {

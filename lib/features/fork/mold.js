@@ -131,7 +131,6 @@ class Mold {
  * How a copy ends. Node joins its threads on the way out, and a copy has none of them: process.exit(), an uncaught
  * exception and a loop that runs empty all hang there, or crash. The addon ends a copy just before that, when every
  * exit handler has run and Node has reported what it reports; all it has to be told is the code.
- *
  * @param {import('../../native/addon').Addon} addon
  * @param {NodeJS.Process} [process] before the app is loaded, so that what the app puts around these two is around ours
  * @returns {boolean} false: this Node has no such hook

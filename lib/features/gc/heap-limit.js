@@ -16,7 +16,6 @@ const LARGEST_SHARE = 0.75
 
 /**
  * For the hard budget, up to which a worker may grow until it has left; no heap is larger than the worker.
- *
  * @param {Omit<Terms, 'gc' | 'maxRssBytes'>} terms
  */
 function oldSpaceFlag ({ hardRssBytes, sizing: { limitBytes } }) {

@@ -18,7 +18,6 @@ const TASK = { type: 'collect', timeoutMs: 60_000 }
 class GarbageCollection {
   /**
    * Condemned workers whose collection is under way, or was not enough.
-   *
    * @type {WeakMap<WorkerHandle, 'under way' | 'over'>}
    */
   #tried = new WeakMap()

@@ -24,7 +24,6 @@ const DUMP_MS = 10 * 60_000
 class Heapdumps {
   /**
    * Condemned workers whose snapshot is under way, or over: written or not.
-   *
    * @type {WeakMap<WorkerHandle, 'under way' | 'over'>}
    */
   #tried = new WeakMap()
@@ -204,7 +203,6 @@ class HeapdumpFolder {
 
   /**
    * Creates it, or checks that no other user can write to it.
-   *
    * @returns {this} @throws {RecycleError} RECYCLE_UNWRITABLE
    */
   open () {

@@ -100,7 +100,6 @@ function growthOf (readings, requests, stacks, { intervalBytes, isWhole = false,
 
 /**
  * The reading that divides them most evenly; null: none leaves enough on both sides.
- *
  * @param {readonly number[]} requests so far, at each reading
  */
 function middleOf (requests) {
@@ -124,7 +123,6 @@ function foldNode (node, stacks, isWhole) {
 
 /**
  * As Map.groupBy(), which Node.js 20 lacks.
- *
  * @template K, V @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf @returns {Map<string, [K, V][]>}
  */
 function groupBy (map, keyOf) {
@@ -196,7 +194,6 @@ function addWeight (weights, weight, intervalBytes) {
 /**
  * Of allocations whose samples have this weight, in intervals: x / (1 − e^(−x)) is the weight, e^(−x) the share, 0 to
  * 1.
- *
  * @param {number} weight
  */
 function missedShare (weight) {
@@ -209,7 +206,6 @@ function missedShare (weight) {
 /**
  * Of samples with unequal weights: as if there were so many equal ones as have the same variance, by Byar's
  * approximation of the exact interval.
- *
  * @param {Weights} weights @returns {{ low: number, high: number }}
  */
 function intervalOf ({ sum, guessed, squares }) {
@@ -224,7 +220,6 @@ function intervalOf ({ sum, guessed, squares }) {
 /**
  * The difference of what has come and what has gone. The intervals of both make that of the difference (the MOVER
  * method of Zou and Donner).
- *
  * @param {Weights} came @param {Weights} gone @param {number} intervalBytes between two samples, in the mean
  * @returns {Estimate}
  */

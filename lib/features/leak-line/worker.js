@@ -83,7 +83,6 @@ function profileAllocations ({ channel, tracker }, { intervalBytes, flags }) {
 
 /**
  * In this thread a session answers at once.
- *
  * @param {inspector.Session} session @param {string} method @param {object} [params] @returns {any}
  */
 function post (session, method, params = {}) {

@@ -172,7 +172,6 @@ class RouteMemory {
 
   /**
    * Bytes that mark-sweeps have freed of what had grown since the mark-sweep before; null: there was none.
-   *
    * @param {Epoch[][]} workers
    */
   #garbage (workers) {

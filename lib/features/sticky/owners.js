@@ -74,7 +74,6 @@ class SessionOwners {
 
   /**
    * This fleet's sessions are going to be another primary's.
-   *
    * @param {import('../../primary/succession/peer').Peer<any>} successor
    */
   lendTo (successor) {
@@ -215,7 +214,6 @@ class SessionOwners {
 
   /**
    * To an old primary's successor: which sessions the workers of a slot still have, when all have said so, or are gone.
-   *
    * @param {number | null} slot
    */
   #tellLeft (slot) {
@@ -230,7 +228,6 @@ class SessionOwners {
 
   /**
    * State that no worker gets is told, with all that is lost within a second.
-   *
    * @param {number} sessions @param {number} chars
    */
   #lose (sessions, chars) {

@@ -17,7 +17,6 @@ class Transfers {
   #pending = new Map()
   /**
    * Of the sessions with requests in flight, whether all of these can move; null: to be found anew.
-   *
    * @type {Map<string, boolean> | null}
    */
   #inFlight = null
@@ -80,7 +79,6 @@ class Transfers {
 
   /**
    * All requests in flight of this session, whose transfer waits for them, can move to another worker.
-   *
    * @param {string} id
    */
   areMovable (id) {

@@ -40,7 +40,6 @@ class Sessions {
   #own = new SecondChanceSet(MOST_REMEMBERED)
   /**
    * Requests that move, as sent, until Node has taken its parser off their connection.
-   *
    * @type {WeakMap<object, { connection: Connection, bytes: Buffer }>}
    */
   #moving = new WeakMap()
@@ -53,7 +52,6 @@ class Sessions {
   /**
    * The sessions that it keeps as it leaves: all, but for those transferred; these alone, whose transfer is pending;
    * none.
-   *
    * @type {'all' | Set<string> | null}
    */
   #kept = null
@@ -144,7 +142,6 @@ class Sessions {
 
   /**
    * This worker drains.
-   *
    * @param {number} deadlineMs @param {Promise<unknown>} released the app's work in onDrain() is done
    */
   leave (deadlineMs, released) {

@@ -88,7 +88,6 @@ class ServiceNotifier {
    * At a stop systemd waits for the main process only if that was its child when it was named; else, with
    * KillMode=mixed, it kills the workers at once. This process becomes its child when its parent, the old primary,
    * exits. It is named again then, behind one of its workers: systemd does not look again at a pid that it has.
-   *
    * @param {number} parent
    */
   #nameAgainAfter (parent) {

@@ -54,7 +54,6 @@ class FleetReadiness {
 
   /**
    * Of the workers that are ready by their state: those that are unfit, and in words, and the others that are paused.
-   *
    * @param {Worker[]} all
    */
   #notServing (all) {

@@ -72,7 +72,6 @@ function inService (name, help, of) {
 
 /**
  * The sum over all workers in a slot, those that are leaving among them, or over some.
- *
  * @param {string} name @param {string} help @param {Of} of
  * @param {(workers: Worker[]) => Seated[]} [some] @returns {Metric}
  */

@@ -144,7 +144,6 @@ const METRICS = new WeakMap()
 
 /**
  * Metrics count from the fleet's start to its end, also while another primary answers.
- *
  * @param {import('../control-verbs').Supervised} supervisor
  */
 function metricsOf (supervisor) {
@@ -159,7 +158,6 @@ function metricsOf (supervisor) {
 
 /**
  * The supervisor calls these listeners: an error here must not reach it.
- *
  * @param {(...args: any[]) => void} listener @returns {(...args: unknown[]) => void}
  */
 function guarded (listener) {

@@ -120,7 +120,6 @@ class Metrics {
   /**
    * The text of a scrape. It is rendered a metric at a time, with turns of the event loop in between; concurrent
    * scrapes share one rendering.
-   *
    * @param {Status} status @returns {Promise<string>}
    */
   render (status) {

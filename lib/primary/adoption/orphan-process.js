@@ -73,7 +73,6 @@ class OrphanProcess {
 
   /**
    * Runs a function that starts one process by cluster: that one is this orphan.
-   *
    * @template T @param {() => T} start @returns {T}
    */
   adoptBy (start) {

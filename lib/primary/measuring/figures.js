@@ -61,7 +61,6 @@ class Figures {
 
   /**
    * When its memory is going to cross the budget: ms, by clock.js.
-   *
    * @param {number | null} softBytes @returns {number | null} null: it is not to be foreseen
    */
   crossesAt (softBytes) {

@@ -90,7 +90,6 @@ class OutOfRotation extends Part {
 
   /**
    * The same, on request: it waits for its turn.
-   *
    * @param {number} slot @param {Task & { called: string }} task `called`: what it is, in a sentence
    * @param {(handle: WorkerHandle, done: Outcome) => Promise<void>} [settle]
    * @returns {Promise<Outcome & { handle: WorkerHandle }>} @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_STOPPED
@@ -109,7 +108,6 @@ class OutOfRotation extends Part {
 
   /**
    * Nothing is cut on this way, so requests move only where that was asked for beforehand.
-   *
    * @param {number} deadlineMs
    */
   #replayAfter (deadlineMs) {

@@ -36,7 +36,6 @@ function asWorker (worker, { umask, uid, gid }, act) {
 /**
  * A worker begins as the primary's user, and may have become another one since it asked: it is believed, until a second
  * after it has been seen as another user. From then on what the kernel says counts.
- *
  * @param {any} worker @param {{ uid?: number, gid?: number }} said
  * @returns {User | null} null: the primary's, or not to be had
  */

@@ -59,7 +59,6 @@ class InheritedSockets {
 
   /**
    * The facts that a successor needs of sockets without a server.
-   *
    * @returns {{ socket: InheritedSocket, handle: Handle }[]}
    */
   list () {
@@ -93,7 +92,6 @@ class InheritedSockets {
 
   /**
    * Sockets from which no worker has accepted so far, and why.
-   *
    * @returns {(Passed & { address: string | null, why: string })[]}
    */
   get unclaimed () {
@@ -126,7 +124,6 @@ function open ({ fd, name }) {
 /**
  * Node has no getsockname() for a unix socket. The kernel shows `@` for \0; libuv of Node 20 and 22 has filled an
  * abstract name up.
- *
  * @param {number} fd
  */
 function pathOf (fd) {

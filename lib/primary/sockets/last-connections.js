@@ -14,7 +14,6 @@ const PLUGGING_MS = 1500 // a handshake whose last ACK the kernel has dropped is
 
 /**
  * Accepts all that waits, then closes the sockets.
- *
  * @param {{ key: string, handle: Handle, file: import('./unix-socket-file').UnixSocketFile | null }[]} sockets
  * @param {Promise<unknown>} shut resolves when no worker accepts any more @param {(key: string) => void} close
  * @returns {Promise<{ key: string, client: Handle }[]>} connections, as handles that have not been read

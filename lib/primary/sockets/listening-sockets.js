@@ -135,7 +135,6 @@ class ListeningSockets {
 
   /**
    * The app has closed this server of its own accord; when every worker's has, the address is given up.
-   *
    * @param {string} key @param {unknown} user
    */
   leave (key, user) {
@@ -162,7 +161,6 @@ class ListeningSockets {
    * They are handed over only then: every answer would bring the next connection from a client that opens one a
    * request. The queue of a socket that has been inherited stays, and what waits there is for the fleet that inherits
    * it next.
-   *
    * @param {Promise<unknown>} shut resolves when no worker accepts any more
    * @returns {Promise<{ key: string, client: Handle }[]>} the connections that were accepted, as handles that have not
    *   been read
@@ -183,7 +181,6 @@ class ListeningSockets {
 
   /**
    * The facts that a successor needs of each.
-   *
    * @returns {{ key: string, handle: Handle, file: string | null, data: ServerData | undefined, kept?: object }[]}
    */
   list () {
@@ -201,7 +198,6 @@ class ListeningSockets {
 
   /**
    * The socket is open already, in the predecessor.
-   *
    * @param {{ key: string, file: string | null, data?: ServerData, kept?: Omit<Inherited, 'handle' | 'file'> }} socket
    * @param {Handle} handle
    */
@@ -214,7 +210,6 @@ class ListeningSockets {
 
   /**
    * The socket is open already, in a worker that is adopted.
-   *
    * @param {{ key: string, query: Query, data?: ServerData }} socket
    * @param {number} fd of it, which is ours from here on
    */

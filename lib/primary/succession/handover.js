@@ -31,7 +31,6 @@ const REAP_MS = 10_000
 /**
  * Emits `progress` ({ done, of }), `handed-over`, `resumed` if the successor has died since, `left` at the end, and
  * `to-stop` if the fleet must stop.
- *
  * @extends {Part<{ legacy: import('../legacy').Legacy, ledger: import('../handoff/ledger').HandoffLedger,
  *   owners: import('../handoff/no-owners').Owners, departure: import('../succession/departure').Departure,
  *   isSole: () => boolean }>}

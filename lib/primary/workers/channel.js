@@ -41,7 +41,6 @@ class Channel extends EventEmitter {
   workers = 1
   /**
    * The functions that take the answer of each call that has none yet, by its id.
-   *
    * @type {Map<number, (fields: Record<string, any>) => void>}
    */
   #calls = new Map()
@@ -153,7 +152,6 @@ class Channel extends EventEmitter {
 
   /**
    * As nextEvent(), and at once where it has been.
-   *
    * @param {string[]} events @param {number} timeoutMs @param {import('./next-event').Listen} [listen]
    */
   next (events, timeoutMs, listen) {
@@ -164,7 +162,6 @@ class Channel extends EventEmitter {
 
   /**
    * Sends a message that the worker answers once.
-   *
    * @param {string} type @param {Record<string, any>} fields @param {number} timeoutMs
    * @param {Handle | Descriptor} [socket] a TCP or pipe handle @returns {Promise<Answer>}
    */
@@ -183,7 +180,6 @@ class Channel extends EventEmitter {
 
   /**
    * Answers a call of the other end's, also where the handle has been closed by the time at which Node sends it.
-   *
    * @param {{ id: number } & Record<string, any>} answer @param {Handle | Descriptor} [socket]
    */
   answer (answer, socket) {
@@ -197,7 +193,6 @@ class Channel extends EventEmitter {
 
   /**
    * The channel has closed: a worker that ends closes it first.
-   *
    * @returns {Promise<Left | null>} how it ended; null: it lives, and the app has cut the channel
    */
   async afterDown () {

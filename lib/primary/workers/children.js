@@ -109,7 +109,6 @@ class Children extends Part {
 /**
  * An orphan's parent is an ancestor of this process or init. So the children of these are looked at, and of what is
  * found or cannot be read. Adopted workers may have other ancestors, and not all are seen everywhere: then all are.
- *
  * @param {ReadonlySet<number>} workers pids that are no children
  * @param {ReadonlyMap<string, string>} adopted sessions of those that another primary has started, by id
  * @returns {Promise<Map<string, Child[]>>} by the id of the worker that has started them

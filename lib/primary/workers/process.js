@@ -38,7 +38,6 @@ class ClusterProcess extends EventEmitter {
   #hasLeft = false
   /**
    * Calls from before the fork is confirmed: a message of the copy can arrive before the mold's answer.
-   *
    * @type {(() => void)[] | null}
    */
   #early = null

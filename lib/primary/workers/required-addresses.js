@@ -66,7 +66,6 @@ function requiredAddresses (fleet, { slot, addresses, generation: before, pid, b
 
 /**
  * Of a worker that takes over where the workers of another primary listen; its code may leave some.
- *
  * @param {Iterable<string>} addresses @returns {Required}
  */
 function inheritedAddresses (addresses) {

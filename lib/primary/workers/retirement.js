@@ -55,7 +55,6 @@ const underWay = new WeakMap()
 
 /**
  * Has a worker leave, or hurries one that leaves already.
- *
  * @param {WorkerHandle} handle in any state @param {Leaving} how
  * @param {{ options: Options, record: Recording }} deps `record` takes
  *   `worker.drain`, at its beginning
@@ -149,7 +148,6 @@ class Retirement {
 
   /**
    * The worker is told how long it has; the primary waits a little longer for its account, never longer than before.
-   *
    * @param {Order} order
    */
   #arm ({ deadlineMs, handoff }) {

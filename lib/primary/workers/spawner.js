@@ -83,7 +83,6 @@ class Spawner {
 
   /**
    * Starts a process of which workers are to be copies.
-   *
    * @param {{ label: string, generation: number, control: number, settings: object }} how `label`: in
    *   place of a slot; `control`: one more descriptor that it is given; `settings`: of lib/features/fork/original.js
    */
@@ -139,7 +138,6 @@ class Spawner {
 
   /**
    * A worker can still be started by the code of this generation, and not by the later one's.
-   *
    * @param {number} generation @param {number} later
    */
   canRun (generation, later) {
@@ -218,7 +216,6 @@ class Spawner {
   /**
    * With `--inspect`, each slot has two ports of its own, in turn: a worker and its replacement run side by side. A
    * standby keeps the one that it was spawned with. With port 0, and past the last one, the system chooses.
-   *
    * @param {number | null} slot
    */
   #inspectPort (slot) {

@@ -164,7 +164,6 @@ class Client {
 
   /**
    * Counts a request, once.
-   *
    * @param {Exchange} exchange
    * @param {string | null} cause why there is no complete response; null: the response is complete
    */

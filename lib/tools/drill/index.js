@@ -106,7 +106,6 @@ async function drillResolved (app, args, own, { resolve, given, config }, how) {
 
 /**
  * Drills a running fleet.
- *
  * @param {DrillOptions} own @param {Record<string, any>} which `name` or `control`; other options are refused
  * @param {How} [how] @param {(option: { name: string, flag: string }) => string} [nameOf] @returns {Promise<Outcome>}
  */

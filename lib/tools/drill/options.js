@@ -85,7 +85,6 @@ const DEFAULT_EVERY_MS = 2000
 
 /**
  * Separates the drill's options from the supervisor's, and reads the drill's.
- *
  * @param {Record<string, unknown>} given
  * @param {(option: Pick<DrillOption, 'name' | 'flag'>) => string} [nameOf] the option's name for messages
  * @returns {{ own: DrillOptions, supervisors: Record<string, unknown> }}
@@ -121,7 +120,6 @@ function partOptions (given, nameOf = option => option.name) {
 /**
  * The interval of forced recycles. With a budget and no interval, only the budget recycles; with kills and no interval,
  * nothing does.
- *
  * @param {DrillOptions} own
  * @param {Pick<import('../../tables/options').Options, 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>} options its
  * @returns {number | null} ms; null: never

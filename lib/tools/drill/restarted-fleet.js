@@ -105,7 +105,6 @@ class RestartedFleet extends EventEmitter {
 
   /**
    * Kills the primary, and starts the next one at once.
-   *
    * @returns {Promise<number>} ms until that has adopted the workers; it has replaced them, too
    * @throws {RecycleError} it has not, and they have been told to leave
    */

@@ -35,7 +35,6 @@ class Tally {
 
   /**
    * Removes the buckets that end at `t` or earlier.
-   *
    * @param {number} t ms since the epoch; Infinity: all @returns {Tick[]} without gaps
    */
   take (t) {

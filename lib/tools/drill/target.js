@@ -54,7 +54,6 @@ function readAddress (address) {
 
 /**
  * Connects, and sends nothing.
- *
  * @param {Target} target @returns {Promise<string | null>} null: connected; else why not
  */
 function probe ({ host, port, socketPath }) {
@@ -74,7 +73,6 @@ function probe ({ host, port, socketPath }) {
 /**
  * A free port. It is not in the kernel's range for outgoing connections: such a connection could take the port before
  * the app listens on it.
- *
  * @returns {Promise<number>}
  */
 async function freePort () {

@@ -33,7 +33,6 @@ const RANK = Object.freeze({ kill: 0, drain: 1, surge: 2, none: 3 })
 
 /**
  * Sets `attribute` of every drop, and `dropped` of every event.
- *
  * @param {readonly Drop[]} drops @param {readonly RecycleEvent[]} events @param {readonly CrashEvent[]} crashes
  */
 function attribute (drops, events, crashes) {
@@ -104,7 +103,6 @@ function phaseAt ({ how, drainAt, drainedAt, retiredAt }, t) {
 class InTime {
   /**
    * Ascending by `from`; `latest`: the latest end so far, which stops a search backward.
-   *
    * @type {{ item: Item, from: number, to: number, latest: number }[]}
    */
   #spans

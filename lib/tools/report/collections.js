@@ -93,7 +93,6 @@ class Collections {
 
 /**
  * By the worker's age, which is independent of the wall clock; a standby's age restarts when it takes a slot.
- *
  * @param {Seen} before @param {Seen} after
  */
 function msBetween (before, after) {

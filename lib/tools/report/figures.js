@@ -69,7 +69,6 @@ class Figures {
 
   /**
    * The figures. Call it after the last line.
-   *
    * @param {{ runsOn?: boolean }} [how] the fleet runs: its journal goes on
    * @returns {Omit<import('.').Report, 'skippedLines'>}
    */
@@ -118,7 +117,6 @@ class Figures {
 
   /**
    * A supervisor writes its lines in order, so a step back in time means that the clock was set.
-   *
    * @param {number} t of the line
    */
   #lookAtClock (t) {

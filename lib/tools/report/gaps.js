@@ -40,7 +40,6 @@ class Gaps {
   #successor = null
   /**
    * Workers of the fleet, and those of the fleet before it: their latest sample.
-   *
    * @type {Map<unknown, { t: number, ageMs: number } | null>}
    */
   #workers = new Map()

@@ -56,7 +56,6 @@ class Histogram {
 
 /**
  * Pairs of a latency and its count, in a flat array, which takes far less memory than nested arrays.
- *
  * @param {unknown} value the journal's `[[ms, count], …]`; items of another form are ignored @returns {Float64Array}
  */
 function readPairs (value) {

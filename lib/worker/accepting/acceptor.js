@@ -78,7 +78,6 @@ class Acceptor extends EventEmitter {
     Acceptor.#all.set(this.facade, this)
     /**
      * As the primary was asked for the listening handle.
-     *
      * @type {{ key: string, query: object, data: ServerData | undefined }}
      */
     this.request = { key, query: {}, data: undefined }
@@ -91,7 +90,6 @@ class Acceptor extends EventEmitter {
 
   /**
    * A stream is of the kind that this acceptor accepts, and no other stream that the app has passed to its server.
-   *
    * @param {import('node:net').Socket} socket
    */
   isOfOurs (socket) {
@@ -141,7 +139,6 @@ class Acceptor extends EventEmitter {
 
   /**
    * The app gives the server to another process. Where the listening handle is not here, the primary is asked for it.
-   *
    * @param {(listening: Handle | null) => number} use @returns {number} libuv's error, 0 for none as yet
    */
   lend (use) {
@@ -203,7 +200,6 @@ class Acceptor extends EventEmitter {
    * Shuts when no other process accepts from the queue. The kernel resets the connections in it when the last listening
    * handle is closed, so they are accepted first. They are served only afterwards: a client that opens a connection per
    * request would open its next one after each response.
-   *
    * @param {() => void} done
    */
   shutEmpty (done) {
@@ -224,7 +220,6 @@ class Acceptor extends EventEmitter {
 
   /**
    * Accepts: at once the first time, and again as soon as the primary has sent the listening socket once more.
-   *
    * @param {() => void} [opened]
    */
   open (opened = () => {}) {
@@ -252,7 +247,6 @@ class Acceptor extends EventEmitter {
   /**
    * Passes on a connection that this acceptor has not accepted: net makes a socket of it, as of an accepted one (count,
    * noDelay, keep-alive, block list, `connection`).
-   *
    * @param {Handle} client a TCP or pipe handle
    */
   accept (client) {

@@ -106,7 +106,6 @@ class Admission {
 
   /**
    * No other process accepts from the queue.
-   *
    * @param {() => void} done called as each open acceptor is shut, its queue emptied
    */
   shutEmpty (done) {

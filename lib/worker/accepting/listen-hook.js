@@ -156,7 +156,6 @@ class ListenHook {
 
 /**
  * Two servers on the same address (port 0, say) are distinguished by an ordinal, the lowest that is free.
- *
  * @param {Set<string>} keys @param {string} address
  */
 function takeKey (keys, address) {
@@ -170,7 +169,6 @@ function takeKey (keys, address) {
 /**
  * By a listening handle that fails to listen: net reports it like one of its own, as `listen EADDRINUSE`. For a bare
  * errno it would report cluster's `bind EADDRINUSE`, and an app that checks `error.syscall` would not recognise it.
- *
  * @param {net.Server} server @param {number} errno libuv's @param {(...answer: any[]) => void} done
  */
 function refuse (server, errno, done) {
@@ -181,7 +179,6 @@ function refuse (server, errno, done) {
 
 /**
  * Without a host net says `null`, though it would listen on `::`, and the stack has frames of this package.
- *
  * @param {NodeJS.ErrnoException & { address?: string | null, port?: number }} error
  */
 function asOfPlainNode (error) {

@@ -74,7 +74,6 @@ class Connection {
     this.stage = /** @type {Stage} */ (socket ? 'served' : null)
     /**
      * The parcel with which the connection came or goes; null: it was accepted.
-     *
      * @type {import('./parcel').Parcel | null}
      */
     this.parcel = null
@@ -94,7 +93,6 @@ class Connection {
     this.isPinned = false
     /**
      * Of one whose protocol is the app's: what it can go with now, null if not now.
-     *
      * @type {(() => Packed | null) | null}
      */
     this.pack = null
@@ -147,7 +145,6 @@ class Connection {
     this.after = null
     /**
      * Where another process finds it if this one dies; see tracker.js, Witness.
-     *
      * @type {import('./parcel').Copy | null}
      */
     this.copy = null
@@ -157,7 +154,6 @@ class Connection {
 
   /**
    * The socket that its server has got: the TLS socket, or the socket.
-   *
    * @returns {Socket & { errored: NodeJS.ErrnoException | null }}
    */
   get top () {

@@ -101,7 +101,6 @@ class HeadBytes {
 
   /**
    * A part of a head has come; empty: nothing of one has, though blank lines may have come.
-   *
    * @returns {Buffer | null} null: it is not known, a request is under way, or the parser has refused it
    */
   get part () {
@@ -113,7 +112,6 @@ class HeadBytes {
 
   /**
    * To be called in the parser's `onIncoming`, before next().
-   *
    * @returns {Buffer | null} to the end of the chunk in which the head ends; null: they are not known
    */
   take () {
@@ -125,7 +123,6 @@ class HeadBytes {
 
   /**
    * Another head in this chunk does not begin where the chunk does.
-   *
    * @param {{ complete: boolean }} request whose head has just ended
    */
   next (request) {

@@ -28,7 +28,6 @@ class Inbox {
     this.tracker = tracker
     /**
      * Functions that take connections whose protocol is the app's, by their kind.
-     *
      * @type {Map<string, (socket: net.Socket, state: Buffer, unread: Buffer, id: number | null) => void>} `id`: what
      *   its sender's app sends to it comes behind it, by this number; null: nothing does
      */

@@ -45,7 +45,6 @@ class Drain {
   #order = null
   /**
    * Idle connections are closed when they have been so for this long, ms; null: not yet at all.
-   *
    * @type {number | null}
    */
   #closeAfterMs = null
@@ -165,7 +164,6 @@ class Drain {
   /**
    * No sibling took a connection. If one is only busy, or none is there yet, it is offered again, for up to three
    * seconds; if all refused, it is served here to its end.
-   *
    * @param {boolean} isStalled
    */
   #onBack (isStalled) {

@@ -38,7 +38,6 @@ function holdSignals () {
   let onHeld = (/** @type {string} */ signal) => {}
   /**
    * The signal that ends the app in place of SIGTERM: one that it has given itself, while it was held, or listens for.
-   *
    * @type {NodeJS.Signals | 'message' | null}
    */
   let own = null
@@ -150,7 +149,6 @@ function holdSignals () {
 
     /**
      * Calls the app's listeners for what ends it, ahead and once.
-     *
      * @returns {boolean} it has any, and they are called now
      */
     tell () {
@@ -163,14 +161,12 @@ function holdSignals () {
 
     /**
      * Calls the app's listeners for a signal that the primary passes on.
-     *
      * @param {NodeJS.Signals} signal @returns {number} how many there are
      */
     deliver: signal => callListeners(signal),
 
     /**
      * From here on a signal calls the app's listeners, or has its default action.
-     *
      * @param {() => void} done called behind the app's listeners for what ends it, where it has any. It is no listener
      *   itself: some count them to tell whether they are alone, and must end the process
      */
@@ -185,7 +181,6 @@ function holdSignals () {
 /**
  * Others listen for messages of the app's own, and would not end the worker for this one, or would throw: it then ends
  * by the signal. A bound function hides its source.
- *
  * @param {Function} listener
  */
 function isForShutdown (listener) {

@@ -14,7 +14,6 @@ const SILENT_MS = 5000 // nginx: lingering_timeout. The drain deadline bounds th
 
 /**
  * To be called before the response has ended.
- *
  * @param {Socket} socket the topmost of the connection, which Node closes by `destroySoon()`
  * @param {import('node:http').IncomingMessage} request the one that is answered
  */

@@ -24,7 +24,6 @@ function offerProfile (channel) {
 /**
  * Ends early where this worker drains, which may exit soon: so everything is synchronous, as a session of the own
  * thread calls back within post().
- *
  * @param {number} durationMs @param {string} file absolute, there already and empty
  * @param {(outcome: Record<string, unknown>) => void} done
  */

@@ -69,7 +69,6 @@ function hash (text) {
 /**
  * Bundles CommonJS modules into one script. They require each other only by relative paths that end in .cjs. The
  * extension separates modules for the browser from those for Node, and from its types.
- *
  * @param {string} main the file to begin with @returns {string}
  */
 function bundle (main) {
