@@ -13,7 +13,7 @@ const LONGEST_WISH = 200
 const LONGEST_ERROR = 500
 const MOST_REQUESTS = 100 // that are told at a time
 
-/** @param {string} type @param {Record<string, any>} [fields] @returns {Message} */
+/** @param {string} type @param {object} [fields] @returns {Message} */
 function message (type, fields) {
   return { cmd: CMD, type, ...fields }
 }

@@ -25,7 +25,7 @@ const ANSWER_MS = 2000
 /**
  * @typedef {object} Task
  * @property {string} type its message: `collect`, or one of a feature's
- * @property {Record<string, any>} [fields] @property {number} timeoutMs
+ * @property {object} [fields] @property {number} timeoutMs
  * @property {() => Promise<string | null>} [refusal] asked when nothing is left in the worker: why it is not to be done
  *   after all, or null
  */
@@ -131,7 +131,7 @@ class OutOfRotation extends Part {
 }
 
 /**
- * @param {WorkerHandle} handle @param {string} type @param {Record<string, any>} fields @param {number} timeoutMs
+ * @param {WorkerHandle} handle @param {string} type @param {object} fields @param {number} timeoutMs
  * @returns {Promise<Outcome>}
  */
 async function ask (handle, type, fields, timeoutMs) {

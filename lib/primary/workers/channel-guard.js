@@ -57,7 +57,7 @@ function guardChannel (child, onFlaw) {
   const { onread } = channel
   /** Where Node keeps the text of a line that has not ended, or that it could not parse. @type {symbol | undefined} */
   let rest
-  channel.onread = function (/** @type {any[]} */ ...args) {
+  channel.onread = function (/** @type {unknown[]} */ ...args) {
     try {
       onread.apply(this, args)
       rest ??= Object.getOwnPropertySymbols(channel).find(key => typeof channel[key] === 'string')

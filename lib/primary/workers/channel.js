@@ -83,7 +83,7 @@ class Channel extends EventEmitter {
   }
 
   /**
-   * @param {string} type @param {Record<string, any>} [fields]
+   * @param {string} type @param {object} [fields]
    * @param {Handle | Descriptor} [socket] a TCP or pipe handle, or a Descriptor
    * @param {(error: Error | null) => void} [sent]
    */
@@ -162,7 +162,7 @@ class Channel extends EventEmitter {
 
   /**
    * Sends a message that the worker answers once.
-   * @param {string} type @param {Record<string, any>} fields @param {number} timeoutMs
+   * @param {string} type @param {object} fields @param {number} timeoutMs
    * @param {Handle | Descriptor} [socket] a TCP or pipe handle @returns {Promise<Answer>}
    */
   async call (type, fields, timeoutMs, socket) {

@@ -66,7 +66,7 @@ class ClusterProcess extends EventEmitter {
     if (forkedBy) {
       this.forkedBy = forkedBy
       this.#early = []
-      worker.process.once('forked', () => this.#begin())
+      worker.process.once(/** @type {any} */ ('forked'), () => this.#begin())
     }
     // Most often the error of a send to a worker that has just died, whose exit follows; a process that could not be
     // started has no exit of its own.

@@ -78,8 +78,9 @@ async function drill ({ app, args = [], signal, onProgress, ...given }) {
 
 /**
  * @param {string} app @param {string[]} args @param {DrillOptions} own
- * @param {{ resolve: (journal: string) => import('../../tables/options').Options, given: Record<string, any>,
- *   config?: Record<string, any> | null }} supervisors options: with this journal; as they were given, and in a file
+ * @param {{ resolve: (journal: string) => import('../../tables/options').Options, given: Record<string, unknown>,
+ *   config?: Record<string, unknown> | null }} supervisors options: with this journal; as they were given, and in a
+ *   file
  * @param {How} [how] @returns {Promise<Outcome>}
  */
 async function drillResolved (app, args, own, { resolve, given, config }, how) {
@@ -106,12 +107,13 @@ async function drillResolved (app, args, own, { resolve, given, config }, how) {
 
 /**
  * Drills a running fleet.
- * @param {DrillOptions} own @param {Record<string, any>} which `name` or `control`; other options are refused
+ * @param {DrillOptions} own @param {{ name?: string | null, control?: string | null } & Record<string, unknown>} which
+ *   `name` or `control`; other options are refused
  * @param {How} [how] @param {(option: { name: string, flag: string }) => string} [nameOf] @returns {Promise<Outcome>}
  */
 async function drillRunning (own, { name, control, ...supervisors }, how, nameOf = option => option.name) {
   const called = (/** @type {string} */ option) =>
-    nameOf(/** @type {any} */ (OPTIONS.find(({ name }) => name === option)))
+    nameOf(/** @type {typeof OPTIONS[0]} */ (OPTIONS.find(({ name }) => name === option)))
   const refuse = (/** @type {string} */ sentence) => { throw new RecycleError('RECYCLE_BAD_USAGE', { sentence }) }
   const [foreign] = Object.keys(supervisors)
   if (foreign) refuse(`${called(foreign)} is for a fleet that the drill starts; a running fleet keeps its options`)

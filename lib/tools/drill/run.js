@@ -242,7 +242,7 @@ class Run {
     return this.#stopped
   }
 
-  /** @param {Record<string, unknown>} line */
+  /** @param {{ event: string } & Record<string, unknown>} line */
   #write (line) {
     this.writer.write({ v: 1, t: now(), ...line })
   }

@@ -57,7 +57,7 @@ class ListenHook {
     const cluster_ = /** @type {any} */ (cluster)
     const getServer = cluster_._getServer
     cluster_._getServer =
-      (/** @type {Server} */ server, /** @type {unknown} */ query, /** @type {(...answer: any[]) => void} */ done) => {
+      (/** @type {[Server, unknown, (...answer: unknown[]) => void]} */ ...[server, query, done]) => {
         const listen = (/** @type {Channel} */ channel) => {
           if (server instanceof net.Server) return this.#listen(channel, server, query, done)
           this.isOfOurs = false
@@ -73,7 +73,7 @@ class ListenHook {
       }
   }
 
-  /** Servers whose `listen()` is held back. @returns {any[]} */
+  /** Servers whose `listen()` is held back. @returns {Server[]} */
   get held () {
     return this.#pending.map(({ server }) => server)
   }
@@ -106,7 +106,7 @@ class ListenHook {
 
   /**
    * @param {Channel} channel @param {net.Server} server @param {any} query net's
-   * @param {(...answer: any[]) => void} done
+   * @param {(...answer: unknown[]) => void} done
    */
   #listen (channel, server, query, done) {
     const tls = /** @type {TlsServer} */ (/** @type {unknown} */ (server))
@@ -169,7 +169,7 @@ function takeKey (keys, address) {
 /**
  * By a listening handle that fails to listen: net reports it like one of its own, as `listen EADDRINUSE`. For a bare
  * errno it would report cluster's `bind EADDRINUSE`, and an app that checks `error.syscall` would not recognise it.
- * @param {net.Server} server @param {number} errno libuv's @param {(...answer: any[]) => void} done
+ * @param {net.Server} server @param {number} errno libuv's @param {(...answer: unknown[]) => void} done
  */
 function refuse (server, errno, done) {
   // Before the app's listeners, and not counted among them

@@ -92,7 +92,7 @@ function holdSignals () {
   }
 
   /** The listener that Node calls for a signal. @type {any} */
-  const fromKernel = (/** @type {any} */ event, /** @type {any[]} */ ...args) => {
+  const fromKernel = (/** @type {any} */ event, /** @type {unknown[]} */ ...args) => {
     if (isHolding && HELD.includes(event)) {
       onHeld(event)
       return true
@@ -112,7 +112,7 @@ function holdSignals () {
   }
   const earlier = HELD.map(signal => /** @type {const} */ ([signal, process.rawListeners(signal)]))
   for (const signal of HELD) process.removeAllListeners(signal)
-  process.emit = /** @type {any} */ (/** @type {any} */ event, /** @type {any[]} */ ...args) => {
+  process.emit = /** @type {any} */ (/** @type {any} */ event, /** @type {unknown[]} */ ...args) => {
     if (!isHolding || !HELD.includes(event)) return pass(event, args)
     const isListenedTo = process.listenerCount(event) > 1
     if (isListenedTo) take(event, () => pass(event, args))
