@@ -98,7 +98,7 @@ async function cost (file, startCpu) {
   const before = stat('self')?.waitedFor ?? 0
   const startedAt = Date.now()
   const { NODE_EXTRA_CA_CERTS, ...env } = process.env // as test/tap.js starts it
-  const child = spawn(process.execPath, ['--require', require.resolve('./support/bare-tap'), file], { stdio: 'ignore', env: { ...env, TEST_COST_FILE: file } })
+  const child = spawn(process.execPath, ['--require', require.resolve('./support/bare-tap'), file], { stdio: 'ignore', env: { ...env, TAP_TIMEOUT: String(TIMEOUT_MS / 1_000), TEST_COST_FILE: file } })
   const family = new Family(file, /** @type {number} */ (child.pid))
   const looks = setInterval(() => family.look(), LOOK_MS)
   const deadline = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS)

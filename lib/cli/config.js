@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { attempt } = require('../core/attempt')
-const { readConfig } = require('../tables/config')
+const { isObject, readConfig } = require('../tables/config')
 const { RecycleError } = require('../core/errors')
 const { OPTIONS } = require('../tables/options')
 const { traceOptions } = require('../tables/resolved-options')
@@ -113,7 +113,8 @@ async function load (file, content) {
   try {
     if (file.endsWith('.json')) return JSON.parse(content.replace(/^\uFEFF/, ''))
     const { default: held } = await orEmptyLoop(import(pathToFileURL(file).href))
-    return await orEmptyLoop(held)
+    const config = await orEmptyLoop(held)
+    return isObject(config) ? { ...config } : config // read here: a getter may throw
   } catch (error) {
     if (TYPESCRIPT.includes(path.extname(file)) &&
     /** @type {NodeJS.ErrnoException} */ (error)?.code === 'ERR_UNKNOWN_FILE_EXTENSION') {

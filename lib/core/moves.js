@@ -32,4 +32,15 @@ function sayMoves (moves) {
     moves[reason] > 0 ? [`${grouped(moves[reason])} ${words}`] : [])
 }
 
-module.exports = { MOVES, noMoves, sayMoves }
+/**
+ * A worker that serves gives none of a session away, but for a request.
+ *
+ * @param {{ isServing: boolean, state: string }} sender @param {{ session?: string, byLoad?: boolean }} parcel
+ * @returns {Move} why it offers a connection
+ */
+function whyOffered ({ isServing, state }, { session, byLoad }) {
+  if (!isServing) return state === 'out-of-rotation' ? 'rotation' : 'leaving'
+  return session !== undefined ? 'session' : byLoad ? 'load' : 'number'
+}
+
+module.exports = { MOVES, noMoves, sayMoves, whyOffered }

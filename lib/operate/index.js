@@ -50,7 +50,7 @@ async function operate (supervisor, options, variables = {}) {
   supervisor.once('stopped', close)
   supervisor.on('handed-over', () => each('leave'))
   supervisor.on('resumed', () => openings.push(open().then(report)))
-  if (supervisor.succession) supervisor.succession.operations = openings[0]
+  supervisor.succession?.awaits(openings[0])
   const failed = (await openings[0]).find(server => server.status === 'rejected')
   if (failed) {
     await close()

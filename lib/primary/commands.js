@@ -14,8 +14,8 @@ const SIGNAL_MS = 5000
 
 /**
  * @extends {Part<{ recycler: import('./recycling/recycler').Recycler, reloading:
- *   import('./recycling/reloading').Reloading, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, features:
- *   import('./features').RunningFeatures }>}
+ *   import('./recycling/reloading').Reloading, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, looks:
+ *   import('./measuring/looks').Looks }>}
  */
 class Commands extends Part {
   /** Commands of features, for the fleet and for one worker; their types are in lib/features. */
@@ -49,8 +49,7 @@ class Commands extends Part {
       throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: 'it has no worker at the moment' })
     }
     const outcome = this.recycler.requests.open(place, incumbent)
-    incumbent.condemnation.request('requested', { isCommanded: true })
-    this.look({ requestedAlone: true })
+    this.looks.replace(incumbent, 'requested', { isCommanded: true })
     return outcome
   }
 
@@ -63,7 +62,7 @@ class Commands extends Part {
    *   feature throws
    */
   async reload (how = {}) {
-    this.stopping.throwIfAborted()
+    this.tenure.throwIfOver()
     return this.features.reload(how) ?? this.reloading.all()
   }
 
@@ -72,7 +71,7 @@ class Commands extends Part {
    * @returns {Promise<{ app: string }>} its file @throws {RecycleError} RECYCLE_NO_RELEASE, RECYCLE_ROLLOUT_STOPPED
    */
   async rollback () {
-    this.stopping.throwIfAborted()
+    this.tenure.throwIfOver()
     return this.reloading.back()
   }
 
@@ -93,7 +92,7 @@ class Commands extends Part {
     if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) {
       refuse(`a whole number from 1 to 1024${bounds ? ', or auto' : ''}`)
     }
-    this.stopping.throwIfAborted()
+    this.tenure.throwIfOver()
     if (workers < fewestWorkers({ maxSurge, maxUnavailable })) {
       refuse(`more than maxUnavailable, which is ${maxUnavailable}`)
     }
@@ -129,7 +128,7 @@ class Commands extends Part {
         accepts: 'a whole number from 1 to 1024; auto only where the fleet was started with --workers <min>..<max>'
       })
     }
-    this.stopping.throwIfAborted()
+    this.tenure.throwIfOver()
     if (this.fleet.isPinned) {
       this.record('fleet.unpin', { workers: this.fleet.desired, min: bounds.min, max: bounds.max })
     }
@@ -157,7 +156,7 @@ class Commands extends Part {
    */
   async signal (name) {
     const signal = readSignal(name)
-    this.stopping.throwIfAborted()
+    this.tenure.throwIfOver()
     const workers = this.fleet.all().filter(handle => handle.hasEntered && !handle.isGone)
     const answers = await Promise.all(workers.map(async ({ slot, pid }, i) => {
       const { why, listeners } = await workers[i].call('signal', { signal }, SIGNAL_MS)
@@ -175,7 +174,7 @@ class Commands extends Part {
 
   /** @param {number} slot @returns {Slot} */
   #slotOf (slot) {
-    this.stopping.throwIfAborted()
+    this.tenure.throwIfOver()
     const slots = this.fleet.staying()
     const found = slots.find(({ slot: number }) => number === slot)
     if (found) return found

@@ -17,13 +17,11 @@ class Failures {
   /** When each was last told. @type {Map<string, number>} */
   #told = new Map()
 
-  /**
-   * @param {object} deps @param {import('../journal/events').Recording} deps.record
-   * @param {() => boolean} deps.mustEnd @param {(error: RecycleError) => void} deps.abandon
-   */
-  constructor ({ record, mustEnd, abandon }) {
+  /** @param {Pick<import('./part').Deps, 'fleet' | 'tenure' | 'record' | 'abandon'>} deps */
+  constructor ({ fleet, tenure, record, abandon }) {
+    this.fleet = fleet
+    this.tenure = tenure
     this.record = record
-    this.mustEnd = mustEnd
     this.abandon = abandon
   }
 
@@ -33,7 +31,8 @@ class Failures {
     const why = syscall
       ? message
       : [message, stack.split('\n').find(line => /^ +at /.test(line))?.trim()].filter(Boolean).join(' ')
-    if (this.mustEnd()) this.abandon(new RecycleError('RECYCLE_PRIMARY_FAILED', { what, why }))
+    const isOfUse = this.tenure.hasBegun && this.fleet.list().some(({ isNew }) => !isNew)
+    if (!isOfUse) this.abandon(new RecycleError('RECYCLE_PRIMARY_FAILED', { what, why }))
     const kind = `${what}: ${why}`
     if (now() - (this.#told.get(kind) ?? -Infinity) < QUIET_MS) return
     if (this.#told.size >= MOST_KINDS) this.#told.clear()

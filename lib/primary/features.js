@@ -7,7 +7,6 @@
 
 const { FEATURES } = require('../features')
 const { OF_FEATURES } = require('../tables/figures')
-const { NoOwners } = require('./handoff/no-owners')
 /** @import { PrimaryPart } from '../features/interface' */
 /** @import { Parts } from './parts' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
@@ -19,6 +18,7 @@ const { NoOwners } = require('./handoff/no-owners')
  *   canary: import('../features/canary/primary').Canary,
  *   elastic: import('../features/elastic/primary').Sizing,
  *   failover: ReturnType<typeof import('../features/failover/primary').failOver>,
+ *   fork: ReturnType<typeof import('../features/fork/primary').forkWorkers>,
  *   gc: import('../features/gc/primary').GarbageCollection,
  *   heapdump: import('../features/heapdump/primary').Heapdumps,
  *   'leak-line': import('../features/leak-line/primary').LeakStudies,
@@ -32,9 +32,6 @@ const { NoOwners } = require('./handoff/no-owners')
  * @property {(worker: WorkerHandle) => Promise<void>} run one that is due
  */
 
-/** Features that leave something to the next primary's; see legacy.js. */
-const HEIRS = /** @type {const} */ (['leak-line', 'app-metrics'])
-
 class RunningFeatures {
   /** By name. @type {Map<string, PrimaryPart>} */
   #parts = new Map()
@@ -47,12 +44,8 @@ class RunningFeatures {
       if (primary && isOn(kernel.options)) this.#parts.set(name, primary()(kernel))
     }
     this.#ofBeat = OF_FEATURES.flatMap(({ name, beat, isOn }) => beat && isOn?.(kernel.options) ? [name] : [])
-    for (const name of HEIRS) {
-      const part = this.#named(name)
-      if (part) kernel.legacy.add(name, part)
-    }
-    /** Of sessions. @type {import('./handoff/no-owners').Owners} */
-    this.owners = this.#named('sticky')?.owners ?? new NoOwners()
+    /** Of sessions; null: any worker handles each. @type {import('../features/sticky/owners').SessionOwners | null} */
+    this.owners = this.#named('sticky')?.owners ?? null
     /** @type {NonNullable<PrimaryPart['commands']>} */
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
   }
@@ -70,9 +63,20 @@ class RunningFeatures {
     return this.#named('upgrade') ?? {}
   }
 
+  /** Parts that leave something to the next primary's, by name; see legacy.js. */
+  get heirs () {
+    return /** @type {[string, import('./legacy').Heir][]} */ (
+      [...this.#parts].filter(([, part]) => 'bequeath' in part))
+  }
+
+  /** Of workers; null: each is a process of its own. */
+  get source () {
+    return this.#named('fork')?.source ?? null
+  }
+
   /** Requests belong to sessions. */
   get hasSessions () {
-    return !(this.owners instanceof NoOwners)
+    return this.owners !== null
   }
 
   /**

@@ -12,9 +12,9 @@ const CLOSED_MS = 5000 // an app may close a server and open it again
 
 /** @param {Parts} parts @returns {(handle: WorkerHandle) => void} for each worker that has been spawned */
 function heedWorkers (parts) {
-  const { autoSize, failures, features, lifecycle, look, record, sampler, tasks, onMessage } = parts
+  const { autoSize, failures, features, looks, record, sampler, tasks, onMessage } = parts
   const { gone } = parts.spawner.outputs
-  const { listeningSockets, owners, ledger, balancer, children, crashWatch, rotation } = parts
+  const { listeningSockets, ledger, balancer, children, crashWatch, rotation } = parts
   /** Warnings that each worker would give, and that have been given. @type {Set<string>} */
   const said = new Set()
   const warnOnce = (/** @type {Warning} */ fields, /** @type {string} */ of) => {
@@ -25,14 +25,9 @@ function heedWorkers (parts) {
 
   return handle => {
     const worker = () => ({ slot: handle.slot, pid: handle.pid })
-    const replace = (/** @type {'adopted' | 'requested'} */ reason, isCommanded = false) => {
-      handle.condemnation.request(reason, { isCommanded })
-      look({ requestedAlone: true })
-    }
-    for (const part of [listeningSockets, owners, ledger, balancer, features, children, crashWatch, rotation]) {
-      part.connect(handle)
-    }
-    handle.beforeKill = () => features.beforeKill(handle)
+    listeningSockets.connect(handle)
+    features.owners?.connect(handle)
+    for (const part of [ledger, balancer, features, children, crashWatch, rotation]) part.connect(handle)
     handle.hear({
       threw (/** @type {Record<'where' | 'error', string>} */ { where, error }) {
         record('worker.threw', { ...worker(), where, error })
@@ -41,19 +36,16 @@ function heedWorkers (parts) {
       output (loss) { gone.note(handle, loss) },
       requested (/** @type {{ reason?: string | null }} */ { reason }) {
         record('worker.request', { ...worker(), reason: reason ?? null })
-        replace('requested')
+        looks.replace(handle, 'requested')
       }
     })
     handle.once('emptied', (/** @type {import('../core/account').Account} */ account) => {
       for (const why of whyStayed(account)) warnOnce({ warning: 'stayed', ...worker(), why }, why)
     })
     if (handle.isAdopted) {
-      handle.once('ready', () => {
-        lifecycle.hasServed = true
-        replace('adopted', true)
-      })
+      handle.once('ready', () => looks.replace(handle, 'adopted', { isCommanded: true }))
     }
-    if (autoSize.isOpen) handle.once('ready', () => look()) // the others wait for what it takes
+    if (autoSize.isOpen) handle.once('ready', () => looks.look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))
     handle.on('missing', (/** @type {Record<'key' | 'missing', string>} */ { key, missing }) =>
       warnOnce({ warning: 'no-handoff', key, missing }, key))
@@ -68,7 +60,7 @@ function heedWorkers (parts) {
     })
     handle.on('flaw', (/** @type {{ type: string, flaw: string }} */ { type, flaw }) => {
       record('worker.protocol-error', { ...worker(), type, flaw })
-      look({ requestedAlone: true })
+      looks.look({ requestedAlone: true })
     })
     handle.on('exit', () => gone.left(handle))
     handle.on('failed', ({ type, error }) => failures.note(`a worker's message ${type}`, error))

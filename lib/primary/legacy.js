@@ -7,10 +7,10 @@
  * that has begun anew, and add all of it.
  */
 
+const { once } = require('node:events')
 const { deflateSync, inflateSync } = require('node:zlib')
 const { LONGEST_KEPT } = require('../tables/message')
 const { Part } = require('./part')
-/** @import { Takeover } from './succession/takeover' */
 
 /**
  * @typedef {object} Heir
@@ -22,7 +22,7 @@ const { Part } = require('./part')
  * @typedef {{ [name: string]: number | string | null | Counts }} Counts
  */
 
-/** @typedef {{ survivors: import('./survivors').Survivors, takeover: Takeover | null }} More */
+/** @typedef {{ survivors: import('./survivors').Survivors }} More */
 
 /** @extends {Part<More>} */
 class Legacy extends Part {
@@ -34,14 +34,13 @@ class Legacy extends Part {
   #soon
   /** @type {Promise<unknown> | null} */
   #asking = null
-  /** To be called when what is left by a primary that has died is here. */
-  begin = () => {}
-  #begun = new Promise(resolve => { this.begin = () => resolve(undefined) })
+  #begun = once(this, 'begun')
 
-  /** @param {import('./parts').Deps & More} deps */
+  /** @param {import('./part').Deps & More} deps */
   constructor (deps) {
     super(deps)
     this.count('tellings', this.#tellings)
+    for (const [name, heir] of deps.features.heirs) this.add(name, heir)
   }
 
   /** @param {string} name @param {Heir} heir */
@@ -95,13 +94,18 @@ class Legacy extends Part {
 
   /** Tells the workers what they are to tell the next primary, should this one die. */
   async tell () {
-    if (!this.survivors.areLeft || this.isFollower()) return
+    if (!this.survivors.areLeft || !this.tenure.hasBegun) return
     this.#tellings.number++
     const { number } = this.#tellings
     const all = pack(await this.#bequeath(({ isKept }) => isKept === true))
     const text = all.length > LONGEST_KEPT ? pack([]) : all // then counts begin anew
-    if (this.stopping.aborted) return
+    if (this.tenure.isOver) return
     for (const handle of this.fleet.all()) handle.send('legacy', { number, text })
+  }
+
+  /** A primary that has died has left nothing more. */
+  begin () {
+    this.emit('begun')
   }
 
   /** Resolves when what the primary before has counted up to now is here; or after half a second, where it runs. */

@@ -8,176 +8,103 @@
  *     workers          ready, gone, requests ───────┘
  */
 
-const { RecycleError } = require('../core/errors')
 const { Adoption } = require('./adoption/adoption')
 const { now } = require('./clock')
 const { Commands } = require('./commands')
 const { Failures } = require('./failures')
 const { RunningFeatures } = require('./features')
-const { heedWorkers } = require('./heed-workers')
 const { Balancer } = require('./handoff/balancer')
 const { HandoffLedger } = require('./handoff/ledger')
+const { heedWorkers } = require('./heed-workers')
+const { Legacy } = require('./legacy')
 const { AutoSize } = require('./measuring/auto-size')
-const { Container } = require('./measuring/container')
+const { Looks } = require('./measuring/looks')
 const { MemoryWatch } = require('./measuring/memory-watch')
 const { Sampler } = require('./measuring/sampler')
 const { Reconciler } = require('./reconciler')
 const { CpuProfiles } = require('./recycling/cpu-profiles')
-const { Departure } = require('./succession/departure')
 const { OutOfRotation } = require('./recycling/out-of-rotation')
-const { Rotation } = require('./recycling/rotation')
 const { Recycler } = require('./recycling/recycler')
 const { Reloading } = require('./recycling/reloading')
+const { Rotation } = require('./recycling/rotation')
 const { Shutdown } = require('./recycling/shutdown')
 const { Rounds } = require('./rounds')
-const { Legacy } = require('./legacy')
 const { ListeningSockets } = require('./sockets/listening-sockets')
+const { Departure } = require('./succession/departure')
+const { Handover } = require('./succession/handover')
+const { Succession } = require('./succession/succession')
 const { Survivors } = require('./survivors')
 const { Tasks } = require('./tasks')
 const { Tenure } = require('./tenure')
-const { Handover } = require('./succession/handover')
-const { Succession } = require('./succession/succession')
 const { Children } = require('./workers/children')
 const { CrashWatch } = require('./workers/crash-watch')
 const { Fleet } = require('./workers/fleet')
 const { Lifecycle } = require('./workers/lifecycle')
-const { kill } = require('./workers/retirement')
+const { resizing } = require('./workers/resize')
 const { Spawner } = require('./workers/spawner')
-/** @import { Options } from '../tables/options' */
-/** @import { WorkerHandle } from './workers/worker-handle' */
+
+/** @typedef {ReturnType<typeof assembleParts>} Parts */
 
 /**
- * @typedef {object} Given
- * @property {string} app as given
- * @property {string[]} args
- * @property {Options} options
- * @property {import('./outputs').Outputs} outputs
- * @property {ReturnType<typeof import('./measuring/meter').pickMeter>} meter
- * @property {import('./sockets/inherited-sockets').InheritedSockets} [inherited]
- * @property {import('./succession/takeover').Takeover | null} [takeover] of a running fleet
- *
- * @typedef {object} Hooks
- * @property {import('../journal/events').Recording} record writes a line of the journal
- * @property {(at?: { requestedAlone?: boolean }) => void} look judges the workers
- * @property {(error: RecycleError) => void} abandon stops the fleet for an error
- * @property {(message: { slot: number | null, pid: number, message: unknown }) => void} onMessage takes what the app
- *   sends by `process.send`
- *
- * @typedef {object} Deps what all parts may take
- * @property {Options} options
- * @property {Fleet} fleet
- * @property {Spawner} spawner
- * @property {Given['meter']} meter
- * @property {Tasks} tasks
- * @property {Tenure} stopping its reason is what ended the fleet, or RECYCLE_STOPPED
- * @property {Rounds['changed']} changed to be called when a fact has changed, or what is desired
- * @property {Rounds['until']} until
- * @property {Resize} resize changes how many workers there are to be
- * @property {WeakMap<WorkerHandle, import('./measuring/figures').Figures>} figures of those that have been ready
- * @property {MemoryWatch} memoryWatch of the container
- * @property {() => boolean} isFollower another primary runs the fleet: workers stand by in their slots
- * @property {ListeningSockets} listeningSockets
- * @property {Hooks['record']} record
- * @property {Hooks['look']} look
- * @property {Hooks['abandon']} abandon
- * @property {AutoSize} autoSize
- * @property {(freshBytes: number | null) => void} fresh hears of what each worker takes when it is new; that may change
- *   budgets
- *
- * @typedef {{ leaveFirst?: readonly number[], busy?: number, requestsPerSecond?: number }} Resizing `leaveFirst`: slots
- *   in the order in which they are given up; `busy`: what the load is
- * @typedef {(workers: number, reason: string, how?: Resizing) => void} Resize
- * @typedef {ReturnType<typeof assembleParts>} Parts
+ * @param {import('./supervisor').Given} given
+ * @param {Pick<import('./part').Deps, 'record' | 'abandon'> & { onMessage: (about: { slot: number | null, pid: number,
+ *   message: unknown }) => void }} hooks `onMessage` takes what the app sends by `process.send`
  */
-
-/** @param {Given} given @param {Hooks} hooks */
-function assembleParts ({ app, args, options, outputs, meter, inherited, takeover = null }, hooks) {
-  const { record, look, abandon, onMessage } = hooks
-  const isFollower = () => takeover !== null && !takeover.isLeading
-  const isSole = () => takeover?.isSole ?? true
+function assembleParts ({ app, args, options, outputs, meter, inherited, takeover = null }, { onMessage, ...hooks }) {
+  const { record } = hooks
   const fleet = new Fleet()
-  const failures = new Failures({
-    record, abandon, mustEnd: () => isFollower() || fleet.list().every(({ isNew }) => isNew)
-  })
-  const tasks = new Tasks((name, error) => failures.note(name, error))
-  const stopping = new Tenure()
-  const rounds = new Rounds(stopping)
+  const tenure = new Tenure(takeover)
+  const failures = new Failures({ fleet, tenure, ...hooks })
+  const tasks = new Tasks(failures)
+  const rounds = new Rounds(tenure)
   const { changed, until } = rounds
-  /** @type {Resize} */
-  const resize = (workers, reason, { leaveFirst, ...fields } = {}) => {
-    const from = fleet.desired
-    fleet.resize(workers, leaveFirst)
-    record('fleet.scale', { from, to: workers, reason, slots: fleet.wanted, ...fields })
-    changed()
-  }
+  const resize = resizing({ fleet, record, changed })
   const listeningSockets = new ListeningSockets({ inherited, record })
   const survivors = new Survivors(options)
-  const spawner = new Spawner(app, args, options, { outputs, survivors, record })
-  /** @type {Deps['figures']} */
-  const figures = new WeakMap()
-  const memoryWatch = new MemoryWatch({ options, fleet, figures, record, container: new Container() })
-  const autoSize = new AutoSize({ options, fleet, isAsked: takeover !== null, resize, record })
-  const fresh = autoSize.observe.bind(autoSize)
-  const means = { options, fleet, spawner, meter, tasks, stopping, listeningSockets, figures, memoryWatch, autoSize }
-  /** @type {Deps} */
-  const deps = { ...means, record, look, abandon, changed, until, resize, isFollower, fresh }
-
-  /** Parts as features have them: complete before one of them calls any. */
-  const legacy = new Legacy({ ...deps, survivors, takeover })
-  const parts = /** @type {any} */ ({ ...deps, now, takeover, legacy })
+  const first = { options, fleet, tasks, tenure, record, takeover }
+  /** Complete before a feature calls any that is not among the first. @type {any} */
+  const parts = { ...first, now }
   /** @type {RunningFeatures} */
   const features = new RunningFeatures(parts)
-  const { owners } = features
-  const outOfRotation = new OutOfRotation({ ...deps, features })
-  const reloading = new Reloading(deps)
-  const sampler = new Sampler({ ...deps, features })
+  const { owners, source } = features
+  const spawner = new Spawner(app, args, options, { outputs, survivors, record, source })
+  /** @type {import('./part').Deps['figures']} */
+  const figures = new WeakMap()
+  const memoryWatch = new MemoryWatch({ ...first, figures })
+  const autoSize = new AutoSize({ ...first, resize })
+  const measures = { meter, figures, memoryWatch, autoSize }
+  /** @type {import('./part').Deps} */
+  const deps = { ...first, ...hooks, features, spawner, ...measures, changed, until, resize, listeningSockets }
+
+  const legacy = new Legacy({ ...deps, survivors })
+  const sampler = new Sampler(deps)
+  const looks = new Looks({ ...deps, sampler })
+  const outOfRotation = new OutOfRotation(deps)
+  const reloading = new Reloading({ ...deps, looks })
   const children = new Children(deps)
-  const ledger = new HandoffLedger({ fleet, stopping, owners, copies: features })
+  const ledger = new HandoffLedger({ fleet, tenure, owners, copies: features })
   const balancer = new Balancer({ ...deps, ledger })
-  const crashWatch = new CrashWatch({ ...deps, features })
-  const lifecycle = new Lifecycle({ ...deps, crashWatch, features })
-    .on('spawned', handle => heed(handle))
-    .on('hopeless', details => abandon(new RecycleError('RECYCLE_APP_DIES', details)))
+  const crashWatch = new CrashWatch(deps)
+  const lifecycle = new Lifecycle({ ...deps, crashWatch })
   const rotation = new Rotation(deps)
   const cpuProfiles = new CpuProfiles(deps)
   const recycler = new Recycler({ ...deps, lifecycle, sampler })
   const adoption = new Adoption({ ...deps, recycler, survivors, legacy })
   const shutdown = new Shutdown(deps)
   const departure = new Departure({ ...deps, recycler })
-  const handover = new Handover({ ...deps, legacy, ledger, owners, departure, isSole }).on('resumed', changed)
-  const succession = takeover && new Succession({ ...deps, takeover, lifecycle })
-  const commands = new Commands({ ...deps, recycler, reloading, cpuProfiles, features })
-  const reconciler = new Reconciler({ ...deps, features, lifecycle, outOfRotation, recycler, sampler, rounds })
-
+  const handover = new Handover({ ...deps, legacy, ledger, departure })
+  const succession = takeover && new Succession({ ...deps, takeover, lifecycle, adoption, ledger, legacy })
+  const commands = new Commands({ ...deps, recycler, reloading, cpuProfiles, looks })
+  const reconciler = new Reconciler({ ...deps, lifecycle, outOfRotation, recycler, sampler, rounds })
   legacy.count('moves', ledger.totals)
   legacy.count('recycles', recycler.totals)
-  if (takeover) {
-    takeover.on('sole', () => adoption.begin())
-    ledger.connectPeer(takeover.predecessor)
-    owners.succeed(takeover)
-    takeover.greet({ ...deps, legacy })
-  }
 
-  const own = { onMessage, owners, survivors, legacy, adoption, failures, now, takeover, isSole, features, crashWatch }
-  const steps = { reconciler, reloading, outOfRotation, rotation, children, sampler, ledger, balancer, lifecycle }
   const all = {
-    ...deps,
-    ...own,
-    ...steps,
-    ...{ recycler, shutdown, departure, handover, succession, commands },
-    leads: () => !isFollower() && !stopping.aborted,
-    /** Ends a worker that leaves: its event loop is blocked. @param {WorkerHandle} handle */
-    kill (handle) {
-      tasks.run('kill', () => kill(handle, 'blocked'))
-    },
-    /** Has this worker replaced. @param {WorkerHandle} handle @param {import('../features').Requested} reason */
-    replace (handle, reason) {
-      handle.condemnation.request(reason)
-      look({ requestedAlone: true })
-    }
+    ...{ ...deps, now, onMessage, failures, survivors, legacy, sampler, looks, outOfRotation, reloading, children },
+    ...{ ledger, balancer, crashWatch, lifecycle, rotation, recycler, adoption, shutdown, departure, handover },
+    ...{ succession, commands, reconciler }
   }
-  /** @type {(handle: WorkerHandle) => void} */
-  const heed = heedWorkers(all)
+  lifecycle.on('spawned', heedWorkers(all))
   return /** @type {typeof all} */ (Object.assign(parts, all))
 }
 

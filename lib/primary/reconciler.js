@@ -20,7 +20,6 @@ const { Part } = require('./part')
 
 /**
  * @typedef {object} Steps parts that carry actions out, or judge workers
- * @property {import('./features').RunningFeatures} features
  * @property {import('./workers/lifecycle').Lifecycle} lifecycle
  * @property {import('./recycling/out-of-rotation').OutOfRotation} outOfRotation
  * @property {import('./recycling/recycler').Recycler} recycler
@@ -32,11 +31,11 @@ class Reconciler extends Part {
   /** @type {NodeJS.Timeout | undefined} */
   #timer
 
-  /** @param {import('./parts').Deps & Steps} given */
+  /** @param {import('./part').Deps & Steps} given */
   constructor (given) {
     super(given)
     given.rounds.on('plan', () => this.tasks.run('plan', async () => this.#reconcile()))
-    given.stopping.addEventListener('abort', () => clearTimeout(this.#timer))
+    given.tenure.on('over', () => clearTimeout(this.#timer))
   }
 
   /**

@@ -6,20 +6,20 @@ const { EventEmitter } = require('node:events')
 class Rounds extends EventEmitter {
   #isScheduled = false
 
-  /** @param {import('./tenure').Tenure} stopping */
-  constructor (stopping) {
+  /** @param {import('./tenure').Tenure} tenure */
+  constructor (tenure) {
     super()
     this.setMaxListeners(0)
-    this.stopping = stopping
-    stopping.addEventListener('abort', () => this.emit('round'))
+    this.tenure = tenure
+    tenure.on('over', () => this.emit('round'))
   }
 
   changed = () => {
-    if (this.#isScheduled || this.stopping.aborted) return
+    if (this.#isScheduled || this.tenure.isOver) return
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
-      if (this.stopping.aborted) return
+      if (this.tenure.isOver) return
       this.emit('plan')
       this.emit('round')
     })
@@ -30,10 +30,10 @@ class Rounds extends EventEmitter {
    * @param {() => boolean} isSo @throws {import('../core/errors').RecycleError} what stopped the fleet meanwhile
    */
   until = async isSo => {
-    this.stopping.throwIfAborted()
+    this.tenure.throwIfOver()
     while (!isSo()) {
       await new Promise(resolve => this.once('round', resolve))
-      this.stopping.throwIfAborted()
+      this.tenure.throwIfOver()
     }
   }
 }

@@ -16,8 +16,8 @@ const { Supervisor } = require('./supervisor')
  * Puts a supervisor together.
  *
  * @param {string} app @param {string[]} args @param {import('../tables/options').Options} options
- * @param {Pick<import('./parts').Given, 'inherited' | 'takeover'> & { orphans?: import('./orphans').Orphans }} [own]
- *   where the process is the fleet's alone
+ * @param {Pick<import('./supervisor').Given, 'inherited' | 'takeover'> & { orphans?: import('./orphans').Orphans }}
+ *   [own] where the process is the fleet's alone
  * @returns {Supervisor} to be started
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_BAD_USAGE, RECYCLE_NO_APP, RECYCLE_METER_UNSUPPORTED,
  *   RECYCLE_METRIC_UNSUPPORTED, RECYCLE_FORK_UNSUPPORTED, RECYCLE_UNWRITABLE, RECYCLE_JOURNAL

@@ -1,5 +1,6 @@
 'use strict'
 
+const { budgetFor } = require('../core/container-budget')
 const { pick } = require('../core/fields')
 const { FEATURES } = require('../features')
 const { OF_FEATURES } = require('../tables/figures')
@@ -7,20 +8,33 @@ const { OF_FEATURES } = require('../tables/figures')
 /** @import { OfWorker, Sampled } from '../features' */
 /** @import { Figures } from './measuring/figures' */
 /** @import { RecyclesOfSlot } from './recycling/recycler' */
-/** @import { WorkerFacts, WorkerHandle } from './workers/worker-handle' */
+/** @import { WorkerFacts } from './workers/worker-handle' */
 
 /**
- * @param {import('./workers/fleet').Fleet} fleet @param {WeakMap<WorkerHandle, Figures>} figures
- * @param {Options} options @param {ReadonlySet<WorkerHandle>} resting
- * @param {Record<number, RecyclesOfSlot>} recycles of each slot
- * @returns what every worker is doing: plain data, sizes in bytes, times in milliseconds
+ * @param {import('./parts').Parts} parts
+ * @param {string | null} notReaped why this process, as PID 1, cannot collect the exits of orphans
+ * @returns what the fleet and every worker is doing: plain data, sizes in bytes, times in milliseconds
  */
-function describeFleet (fleet, figures, options, resting, recycles) {
-  const workers = fleet.all().map(handle => {
-    const ofSlot = recycles[handle.slot ?? -1] ?? { recycles: 0, lastReason: null }
-    return describe(handle.facts(), ofSlot, figures.get(handle) ?? null, options, resting.has(handle))
-  })
-  return { workers, ready: fleet.serving().length }
+function describeFleet (parts, notReaped) {
+  const { fleet, figures, options, recycler: { totals: { slots, recycles } }, ledger: { loads, totals } } = parts
+  return {
+    app: parts.spawner.app,
+    listening: parts.listeningSockets.urls(),
+    workers: fleet.all().map(handle => {
+      const ofSlot = slots[handle.slot ?? -1] ?? { recycles: 0, lastReason: null }
+      return describe(handle.facts(), ofSlot, figures.get(handle) ?? null, options, loads.resting.has(handle))
+    }),
+    totals: { workers: fleet.numbers.length, ready: fleet.serving().length, recycles, ...totals },
+    budgets: { maxRssBytes: budgetFor(options, fleet.desired).maxRssBytes, jitter: options.jitter },
+    crashing: parts.crashWatch.describe(),
+    uneven: fleet.unevenAddresses(),
+    reloadStopped: fleet.rollout.stopped,
+    memory: parts.memoryWatch.latest,
+    freshOverBudget: parts.sampler.freshOverBudget,
+    notReaped,
+    adopted: parts.adoption.latest,
+    ...parts.features.describe()
+  }
 }
 
 /**

@@ -26,6 +26,15 @@ const TOLD = new Set(['worker.ready', 'worker.crash', 'fleet.scale', 'fleet.unpi
  * A running fleet. Emits `event` with every journal line, `message` ({ slot, pid, message }) with what the app sends by
  * `process.send`, and `stopped` at the end, with the error that ended it or null.
  *
+ * @typedef {object} Given
+ * @property {string} app as given
+ * @property {string[]} args
+ * @property {import('../tables/options').Options} options
+ * @property {import('./outputs').Outputs} outputs
+ * @property {ReturnType<typeof import('./measuring/meter').pickMeter>} meter
+ * @property {import('./sockets/inherited-sockets').InheritedSockets} [inherited]
+ * @property {import('./succession/takeover').Takeover | null} [takeover] of a running fleet
+ *
  * @typedef {ReturnType<Supervisor['status']>} Status
  * @typedef {object} Events
  * @property {[line: JournalLine]} event
@@ -41,8 +50,7 @@ class Supervisor extends EventEmitter {
   #stopped = null
   /** @type {RecycleError | null} */
   #failure = null
-  /** @type {NodeJS.Timeout | undefined} */
-  #timer
+  #isStarted = false
   #stopWatching = () => {}
   #ended = new AbortController()
   /** A stop waits for nothing any more. */
@@ -51,7 +59,7 @@ class Supervisor extends EventEmitter {
   #notReaped = null
 
   /**
-   * @param {import('./parts').Given} given @param {object} deps
+   * @param {Given} given @param {object} deps
    * @param {(line: JournalLine) => void} deps.write takes every journal line
    * @param {() => Promise<unknown>} deps.flush
    * @param {import('./orphans').Orphans | null} [deps.orphans] null: this process has children that are not the fleet's
@@ -66,7 +74,6 @@ class Supervisor extends EventEmitter {
     this.orphans = orphans
     this.parts = assembleParts(given, {
       record: this.announce.bind(this),
-      look: at => this.#look(at),
       abandon: error => this.abandon(error),
       onMessage: message => this.emit('message', message)
     })
@@ -91,13 +98,14 @@ class Supervisor extends EventEmitter {
 
   /** Begins; a second call changes nothing. */
   start () {
-    if (this.#timer || this.isStopping) return this
+    if (this.#isStarted || this.isStopping) return this
+    this.#isStarted = true
     const { app, args, execArgv, compileCache } = this.spawner
     const {
-      options, parts: { fleet, tasks, sampler, memoryWatch, changed, features, succession }
+      options, parts: { fleet, tasks, meter, memoryWatch, looks, changed, features, succession }
     } = this
     this.announce('fleet.start', {
-      pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: sampler.meter.name,
+      pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: meter.name,
       node: process.version, compileCache, options
     })
     this.#watchOrphans()
@@ -111,7 +119,7 @@ class Supervisor extends EventEmitter {
       this.parts.adoption.begin()
       changed()
     }
-    this.#lookLater()
+    looks.begin()
     features.begin(this.#ended.signal)
     this.#stopWatching = watchClock(longestSilence(options), ms => this.#wake(ms))
     this.ready().then(() => this.#sayReady(), () => {}) // it stops before it is ready
@@ -138,33 +146,7 @@ class Supervisor extends EventEmitter {
 
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
-    const { fleet, figures, sampler, recycler, ledger, features, crashWatch, listeningSockets } = this.parts
-    const { workers, ready } = describeFleet(
-      fleet, figures, this.options, ledger.loads.resting, recycler.totals.slots
-    )
-    const totals = { workers: fleet.numbers.length, ready, recycles: recycler.totals.recycles, ...ledger.totals }
-    const budgets = { maxRssBytes: budgetFor(this.options, this.size).maxRssBytes, jitter: this.options.jitter }
-    const about = {
-      crashing: crashWatch.describe(),
-      uneven: fleet.unevenAddresses(),
-      reloadStopped: fleet.rollout.stopped,
-      memory: this.parts.memoryWatch.latest,
-      freshOverBudget: sampler.freshOverBudget,
-      notReaped: this.#notReaped,
-      adopted: this.parts.adoption.latest
-    }
-    return {
-      v: VERSION,
-      name: this.name,
-      pid: process.pid,
-      app: this.spawner.app,
-      listening: listeningSockets.urls(),
-      workers,
-      totals,
-      budgets,
-      ...about,
-      ...features.describe()
-    }
+    return { v: VERSION, name: this.name, pid: process.pid, ...describeFleet(this.parts, this.#notReaped) }
   }
 
   /** Metrics that features add to `/metrics`. @returns {Promise<string>} in Prometheus's text format */
@@ -188,31 +170,12 @@ class Supervisor extends EventEmitter {
     return this.#stopped
   }
 
-  /** @param {{ requestedAlone?: boolean }} [at] */
-  #look (at) {
-    const { tasks, stopping, sampler, memoryWatch, changed } = this.parts
-    tasks.run('look', async () => {
-      if (stopping.aborted) return
-      await sampler.look(at)
-      if (at?.requestedAlone !== true && !stopping.aborted) memoryWatch.look()
-      changed()
-    })
-  }
-
   /** This process has not run: readings over that time say nothing. @param {number} sleptMs */
   #wake (sleptMs) {
     const { sampler, features } = this.parts
     sampler.wake()
     features.wake()
     this.announce('fleet.slept', { sleptMs })
-  }
-
-  /** The interval is from the beginning of one look to that of the next, however long a look takes. */
-  #lookLater () {
-    this.#timer = setTimeout(() => {
-      this.#lookLater()
-      this.#look()
-    }, this.parts.memoryWatch.nextLookMs)
   }
 
   /** Orphans come to PID 1, and to no other process as a rule. */
@@ -224,23 +187,25 @@ class Supervisor extends EventEmitter {
 
   async #stop () {
     this.announce('fleet.stopping', {})
-    this.handover.isStopping = true
+    const decided = this.handover.close('the fleet is stopping')
     for (const handle of this.parts.fleet.all()) handle.send('stopping')
     const wait = this.#isInService ? this.parts.features.beforeStop(this.#hurried.signal) : null
     if (wait !== null) await wait
-    this.parts.stopping.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
-    await this.#stopWorkers().catch(error => this.parts.failures.note('stop', error))
+    this.parts.tenure.end(this.#failure ?? new RecycleError('RECYCLE_STOPPED'))
+    await this.#stopWorkers(decided).catch(error => this.parts.failures.note('stop', error))
     await this.#end()
   }
 
   /** The fleet serves, is not to stop at once, and no other primary takes part. */
   get #isInService () {
-    return !this.handover.isUnderWay && this.handover.isSole() && !this.#failure && !this.#hurried.signal.aborted &&
-      this.parts.fleet.serving().length > 0
+    const { fleet, tenure } = this.parts
+    return !this.handover.isUnderWay && tenure.isSole && !this.#failure && !this.#hurried.signal.aborted &&
+      fleet.serving().length > 0
   }
 
-  async #stopWorkers () {
-    await this.handover.cancel('the fleet is stopping')
+  /** @param {Promise<unknown>} decided which primary runs the fleet */
+  async #stopWorkers (decided) {
+    await decided
     if (this.handover.hasLeft) return
     await this.#leaveTakeover()
     this.#endSupport()
@@ -268,7 +233,7 @@ class Supervisor extends EventEmitter {
   }
 
   #endSupport () {
-    clearTimeout(this.#timer)
+    this.parts.looks.end()
     this.#stopWatching()
     this.parts.balancer.stop()
     this.#ended.abort()

@@ -8,9 +8,9 @@ class Tasks {
   /** @type {Set<Promise<void>>} */
   #running = new Set()
 
-  /** @param {(name: string, error: unknown) => void} onFailure */
-  constructor (onFailure) {
-    this.onFailure = onFailure
+  /** @param {import('./failures').Failures} failures */
+  constructor (failures) {
+    this.failures = failures
   }
 
   /**
@@ -19,7 +19,7 @@ class Tasks {
    * @returns {Promise<void>} resolves when it has ended, by a failure or not
    */
   run (name, work) {
-    const task = new Promise(resolve => resolve(work())).then(() => {}, error => this.onFailure(name, error))
+    const task = new Promise(resolve => resolve(work())).then(() => {}, error => this.failures.note(name, error))
       .finally(() => this.#running.delete(task))
     this.#running.add(task)
     return task

@@ -1,35 +1,49 @@
 'use strict'
 
+const { EventEmitter } = require('node:events')
+/** @import { Takeover } from './succession/takeover' */
+
 /**
- * The time in which this primary runs the fleet. It ends with a stop, or when a successor has taken the fleet over; if
- * that one dies, it begins again. For those that act only meanwhile it looks like an AbortSignal.
+ * The time in which this primary runs the fleet. Where it takes another one's over, that begins late. It is over with a
+ * stop, or when a successor has the fleet; if that one dies, it begins again. Emits `over`.
  */
-class Tenure extends EventTarget {
-  onabort = null
-  /** @type {Error | null} */
-  #why = null
+class Tenure extends EventEmitter {
+  /** Why it is over; null: it is not. @type {Error | null} */
+  why = null
 
-  get aborted () {
-    return this.#why !== null
+  /** @param {Takeover | null} takeover */
+  constructor (takeover) {
+    super()
+    this.takeover = takeover
   }
 
-  /** The cause of its end. @returns {any} */
-  get reason () {
-    return this.#why ?? undefined
+  /** Else another primary still runs the fleet: workers stand by in their slots. */
+  get hasBegun () {
+    return this.takeover?.isLeading ?? true
   }
 
-  throwIfAborted () {
-    if (this.#why) throw this.#why
+  get isOver () {
+    return this.why !== null
+  }
+
+  /** Nothing is left of the primary before. */
+  get isSole () {
+    return this.takeover?.isSole ?? true
+  }
+
+  /** @throws {Error} why it is over */
+  throwIfOver () {
+    if (this.why) throw this.why
   }
 
   /** @param {Error} why */
   end (why) {
-    this.#why = why
-    this.dispatchEvent(new Event('abort'))
+    this.why = why
+    this.emit('over')
   }
 
   resume () {
-    this.#why = null
+    this.why = null
   }
 }
 

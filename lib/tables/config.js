@@ -71,4 +71,4 @@ function isObject (value) {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-module.exports = { readConfig, configSchema }
+module.exports = { readConfig, configSchema, isObject }

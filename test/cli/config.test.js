@@ -161,6 +161,7 @@ t.test('an error in the file gives one sentence with file and key, and exit code
     ['several apps', { 'recycle.config.js': 'module.exports = { apps: [] }' }, "the config file recycle.config.js holds several apps, as pm2's ecosystem file does; run one recycle per app, each with a file of its own (--config)"],
     ['a file that throws', { 'recycle.config.js': '\n\nthrow new Error("no\\nDATABASE_URL")' }, 'the config file recycle.config.js cannot be loaded: no DATABASE_URL (line 3)'],
     ['a file that throws no error', { 'recycle.config.mjs': 'throw "a fit"' }, 'the config file recycle.config.mjs cannot be loaded: a fit'],
+    ['a getter that throws', { 'recycle.config.js': 'module.exports = { get maxRss () { throw new Error("no vault") } }' }, 'the config file recycle.config.js cannot be loaded: no vault (line 1)'],
     ['a file with a wrong import', { 'recycle.config.mjs': 'import "./nowhere.js"' }, 'the config file recycle.config.mjs cannot be loaded: Cannot find module'],
     ['no JavaScript', { 'recycle.config.js': 'module.exports = {{' }, 'the config file recycle.config.js cannot be loaded: Unexpected token'],
     ['no JSON', { 'recycle.config.json': '{\n  "workers": 2,\n}' }, 'the config file recycle.config.json cannot be loaded: Expected double-quoted property name in JSON'],

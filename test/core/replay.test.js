@@ -120,8 +120,7 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       })
     }
     const options = { intervalMs: 100, samples: 2, maxHeap: {}, maxFds: null, maxLagMs: 1, memoryByRoute: false, health: '/', heapdumpsPerDay: null, stuckTimeoutMs: 60_000 }
-    const legacy = { add () {}, count () {} }
-    const running = new RunningFeatures(/** @type {any} */ ({ options, now, takeover: null, legacy }))
+    const running = new RunningFeatures(/** @type {any} */ ({ options, now, takeover: null }))
     const features = {
       causeOf: () => null,
       probe: (/** @type {WorkerHandle} */ handle) => {
@@ -138,8 +137,8 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       figures: new WeakMap(),
       meter,
       record,
-      fresh () {},
-      stopping: new AbortController().signal
+      autoSize: { observe () {} },
+      tenure: { isOver: false }
     }))
     for (const { handle } of handles) {
       running.connect(handle)

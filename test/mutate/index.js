@@ -20,7 +20,7 @@ const { seeded } = require('../support/random')
 const { mutantsOf } = require('./mutants')
 
 const ROOT = path.join(__dirname, '..', '..')
-const TESTED = ['lib/core', 'lib/tables', 'lib/features', 'lib/primary/handoff/ledger.js']
+const TESTED = ['lib/core', 'lib/tables', 'lib/features', 'lib/primary/handoff/entry.js', 'lib/primary/handoff/ledger.js']
 const FAST = ['test/core', 'test/tables', 'test/features', 'test/journal', 'test/worker', 'test/primary/handoff', 'test/tools/report', 'test/control']
 const RUNNER = path.join(__dirname, 'runner.js')
 const TIME_MS = 60_000

@@ -8,8 +8,8 @@ function legacyOf (deps) {
   /** @type {Record<string, any>[]} */
   const told = []
   const worker = { send: (/** @type {string} */ type, /** @type {any} */ fields) => told.push({ type, ...fields }) }
-  const state = { survivors: { areLeft: true }, isFollower: () => false, stopping: { aborted: false }, takeover: null }
-  const fakes = { fleet: { all: () => [worker] }, ...state }
+  const state = { survivors: { areLeft: true }, tenure: { hasBegun: true, isOver: false }, takeover: null }
+  const fakes = { fleet: { all: () => [worker] }, features: { heirs: [] }, ...state }
   return { told, legacy: new Legacy(/** @type {any} */ ({ ...fakes, ...deps })) }
 }
 
@@ -47,7 +47,8 @@ t.test('a worker is told what is kept, and the next primary goes on by it; the n
 })
 
 t.test('no worker is told that ends with its primary, is another primary\'s, or is to stop; and none more than fits: then counts begin anew', async t => {
-  for (const deps of [{ survivors: { areLeft: false } }, { isFollower: () => true }, { stopping: { aborted: true } }]) {
+  const others = [{ tenure: { hasBegun: false } }, { tenure: { hasBegun: true, isOver: true } }]
+  for (const deps of [{ survivors: { areLeft: false } }, ...others]) {
     const { told, legacy } = legacyOf(deps)
     await legacy.tell()
     t.same(told, [])

@@ -111,7 +111,7 @@ class BlockedLoops {
     handle.known.blocked.forMs = blockedMs >= this.silentMs ? blockedMs : 0
     if (blockedMs < this.limitMs) return
     if (handle.isWatched) {
-      if (handle.condemnation.requested === null) this.kernel.replace(handle, 'stuck')
+      if (handle.condemnation.requested === null) this.kernel.looks.replace(handle, 'stuck')
       this.#tell(handle)
     } else if (handle.state === 'draining' && handle.account === null) {
       this.#kill(handle)
@@ -123,7 +123,7 @@ class BlockedLoops {
     const watched = this.#workers.get(handle)
     if (!watched || watched.isKilled) return
     watched.isKilled = true
-    this.kernel.kill(handle)
+    this.kernel.lifecycle.kill(handle, 'blocked')
   }
 
   /** @param {WorkerHandle} handle @returns {number} 0 also for one that is held */

@@ -47,7 +47,8 @@ class Bake {
   #until = 0
   /** By a command. @type {'go' | 'back' | null} */
   #decided = null
-  #awake = new AbortController()
+  /** Ends the sleep under way. */
+  #wake = () => {}
 
   /**
    * @param {import('../../primary/parts').Parts} kernel @param {import('./primary').Services} services
@@ -57,7 +58,7 @@ class Bake {
     this.kernel = kernel
     this.services = services
     this.terms = terms
-    this.#sweeps = new Sweeps(kernel, () => !this.isCounting || kernel.stopping.aborted)
+    this.#sweeps = new Sweeps(kernel, () => !this.isCounting || kernel.tenure.isOver)
     this.warmUpMs = Math.min(LONGEST_WARM_UP_MS, WARM_UP_SHARE * terms.bakeMs)
     const comparedMs = terms.bakeMs - this.warmUpMs
     this.blockMs = Math.max(Math.min(BLOCK_MS, comparedMs / LEAST_BLOCKS), comparedMs / MOST_BLOCKS)
@@ -92,7 +93,7 @@ class Bake {
   /** @param {'go' | 'back'} decided by a command */
   decide (decided) {
     this.#decided = decided
-    this.#awake.abort()
+    this.#wake()
   }
 
   /**
@@ -139,7 +140,7 @@ class Bake {
   async #look (until) {
     for (let now = this.kernel.now(); now < until; now = this.kernel.now()) {
       if (this.#decided === null) await this.#sleep(Math.min(LOOK_MS, until - now))
-      this.kernel.stopping.throwIfAborted()
+      this.kernel.tenure.throwIfOver()
       if (this.#decided !== null) {
         return {
           ...this.#judge(false),
@@ -160,15 +161,15 @@ class Bake {
 
   /** Not beyond a command, nor the end of the fleet. @param {number} ms @returns {Promise<void>} */
   #sleep (ms) {
-    const signals = [this.kernel.stopping, this.#awake.signal]
+    const { tenure } = this.kernel
     return new Promise(resolve => {
-      const end = () => {
+      this.#wake = () => {
         clearTimeout(timer)
-        for (const signal of signals) signal.removeEventListener('abort', end)
+        tenure.removeListener('over', this.#wake)
         resolve()
       }
-      const timer = setTimeout(end, ms)
-      for (const signal of signals) signal.addEventListener('abort', end)
+      const timer = setTimeout(this.#wake, ms)
+      tenure.on('over', this.#wake)
     })
   }
 

@@ -107,7 +107,7 @@ class Canary {
       throw error
     })
     const verdict = await bake.run({ generation, before }).catch(async error => {
-      if (!this.kernel.stopping.aborted) await reloading.reject(`recycle itself has failed: ${error.message}`)
+      if (!this.kernel.tenure.isOver) await reloading.reject(`recycle itself has failed: ${error.message}`)
       throw error
     })
     const why = sayWhy(verdict)

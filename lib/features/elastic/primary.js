@@ -55,7 +55,7 @@ class Sizing {
 
   #look () {
     const { kernel, fleet } = this
-    if (!kernel.leads()) return
+    if (!kernel.tenure.hasBegun || kernel.tenure.isOver) return
     const at = kernel.now()
     const load = this.#latest = this.#measure(at)
     kernel.record('fleet.load', { ...load, isPinned: fleet.isPinned })

@@ -59,7 +59,7 @@ class Exceptions {
     if (!this.kernel.features.hasSessions) {
       this.kernel.rotation.wish(handle, 'exceptions', `its app has not caught ${name}`)
     }
-    this.kernel.replace(handle, 'exception')
+    this.kernel.looks.replace(handle, 'exception')
   }
 
   /** @param {string} key @param {string} trace */

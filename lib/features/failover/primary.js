@@ -43,7 +43,7 @@ class Failover {
     this.kernel = kernel
     this.addon = addon
     this.suspects = new Suspects(
-      () => kernel.stopping.aborted ? null : kernel.fleet.serving(),
+      () => kernel.tenure.isOver ? null : kernel.fleet.serving(),
       (handle, copy) => this.#isSeen(handle, copy)
     )
     const limit = descriptorLimit()

@@ -66,7 +66,7 @@ class Settlement {
       this.#settle(read, isBlocked && blocks(read))
     }
     // Of a worker that was killed by its primary the cause is known; and another primary's would not be waited for
-    const isSuspicious = killedFor === null && kernel.isSole() && this.#suspects.length > 1
+    const isSuspicious = killedFor === null && kernel.tenure.isSole && this.#suspects.length > 1
     if (isSuspicious) this.suspects.add(this.#suspects)
     else for (const { give } of this.#suspects) give(new Set())
     holdings.close()

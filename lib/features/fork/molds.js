@@ -21,13 +21,13 @@ const { MoldProcess } = require('./mold-process')
 const MOST_FAILURES = 3
 
 class Molds {
-  /** An older generation whose mold stays meanwhile: a newer one is on trial. @type {number | null} */
-  kept = null
   /** Still alive. @type {Set<MoldProcess>} */
   #all = new Set()
   /** Copies of the present generation that did not start; -Infinity: one has; Infinity: its workers are spawned. */
   #failures = 0
   #generation = 0
+  /** An older generation whose mold stays meanwhile: a newer one is on trial. @type {number | null} */
+  #kept = null
   #isClosed = false
 
   /** @param {import('../../primary/parts').Parts} kernel @param {import('../../native/addon').Addon} addon */
@@ -56,9 +56,14 @@ class Molds {
       [...this.#all].some(mold => mold.generation === generation && mold.isFrozen && mold.why === null)
   }
 
+  /** @param {number} generation */
+  keep (generation) {
+    this.#kept = generation
+  }
+
   /** No other generation is forked from here on. @param {number} generation */
   settle (generation) {
-    this.kept = null
+    this.#kept = null
     if (!this.has(generation)) return // the next one's mold has the others retire
     if (generation !== this.#generation) [this.#generation, this.#failures] = [generation, -Infinity]
     for (const mold of this.#all) if (mold.generation !== generation) mold.retire()
@@ -84,7 +89,7 @@ class Molds {
   #giveUp (why) {
     this.#failures = Infinity
     this.kernel.record('fleet.warning', { warning: 'fork-failed', why })
-    for (const mold of this.#all) if (mold.generation !== this.kept) mold.retire()
+    for (const mold of this.#all) if (mold.generation !== this.#kept) mold.retire()
   }
 
   /** Each ends with its last copy; one that loads the app yet, at once. */
@@ -121,7 +126,7 @@ class Molds {
     mold.on('frozen', (/** @type {number} */ readyMs) => {
       this.kernel.record('mold.ready', { pid: mold.pid, generation, readyMs })
       for (const other of this.#all) {
-        if (other !== mold && other.generation <= generation && other.generation !== this.kept) other.retire()
+        if (other !== mold && other.generation <= generation && other.generation !== this.#kept) other.retire()
       }
     })
     mold.on('refused', why => this.#refused(why))

@@ -13,10 +13,12 @@ function refuse () {
   return null
 }
 
-/** @param {import('../../primary/parts').Parts} kernel @returns {import('../interface').PrimaryPart} */
+/**
+ * @param {import('../../primary/parts').Parts} kernel
+ * @returns {import('../interface').PrimaryPart & { source: Molds }}
+ */
 function forkWorkers (kernel) {
-  kernel.spawner.source = new Molds(kernel, /** @type {import('../../native/addon').Addon} */ (loadAddon().addon))
-  return {}
+  return { source: new Molds(kernel, /** @type {import('../../native/addon').Addon} */ (loadAddon().addon)) }
 }
 
 module.exports = { forkWorkers, refuse }

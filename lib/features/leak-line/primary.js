@@ -105,11 +105,11 @@ class LeakStudies {
 
   /** @param {WorkerHandle} handle */
   #onLeaving ({ slot, condemnation: { row }, upSince }) {
-    const { now, isSole } = this.kernel
+    const { now, tenure } = this.kernel
     const upMs = upSince === null ? Infinity : now() - upSince
     const isDue = now() - this.#begunAt >= DAY_MS || (this.#tries > 0 && this.#tries < MOST_TRIES)
     if (slot === null || !row?.isOfMemory || upMs >= HOUR_MS || !isDue || this.#study ||
-      !isSole()) return
+      !tenure.isSole) return
     if (now() - this.#begunAt >= DAY_MS) [this.#begunAt, this.#tries] = [now(), 0]
     this.#tries++
     const forMs = Math.round(Math.min(DEFAULT_MS, Math.max(LEAST_MS, SHARE_OF_LIFE * upMs)))

@@ -52,7 +52,7 @@ class Leases {
   }
 
   #look () {
-    if (!this.kernel.isSole()) return
+    if (!this.kernel.tenure.isSole) return
     for (const [handle, since] of this.#waiting) {
       const { slot, pid } = handle
       const isHeld = [...this.#holders].some(holder => holder.slot === slot)

@@ -9,6 +9,7 @@
  * onDrain(); worker.js has the worker's side.
  */
 
+const { EventEmitter } = require('node:events')
 const { ownerOf } = require('./rendezvous')
 const { SessionsForSuccessor, SessionsOfPredecessor } = require('./handover')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
@@ -19,7 +20,8 @@ const LOST_MS = 1000 // what is lost in this time is told at once
 
 /** @typedef {{ session: string, value: string }} State */
 
-class SessionOwners {
+/** Emits `moved` when sessions that were nowhere have an owner. */
+class SessionOwners extends EventEmitter {
   /** The slots of sessions that a worker has begun. @type {Map<string, number>} */
   #slots = new Map()
   /** Goes round them: where it is, the session's worker is asked if it is used; see second-chance.js. */
@@ -42,12 +44,11 @@ class SessionOwners {
 
   /** @param {Pick<import('../../primary/parts').Parts, 'fleet' | 'record'>} kernel */
   constructor ({ fleet, record }) {
+    super()
     this.fleet = fleet
     this.record = record
     /** Another primary runs the fleet: what no leaving worker has is not here any more. */
     this.isOver = false
-    /** Called when sessions that were nowhere have an owner. */
-    this.onMoved = () => {}
   }
 
   /** @param {WorkerHandle} handle */
@@ -62,7 +63,7 @@ class SessionOwners {
       transferred: ({ except }) => {
         this.#kept.set(handle, new Set(except))
         this.#tellLeft(handle.slot)
-        this.onMoved()
+        this.emit('moved')
       }
     })
     handle.on('exit', () => this.#tellLeft(handle.slot))
@@ -99,7 +100,7 @@ class SessionOwners {
     this.#predecessor = new SessionsOfPredecessor(takeover, {
       learn: (session, slot) => { this.#slots.set(session, slot) },
       take: state => this.#transfer(null, state),
-      moved: () => this.onMoved()
+      moved: () => this.emit('moved')
     })
   }
 
@@ -198,7 +199,7 @@ class SessionOwners {
   #transfer (from, state) {
     if (from) {
       this.#give(from, state.session)
-      if (this.#kept.has(from)) queueMicrotask(this.onMoved) // state first
+      if (this.#kept.has(from)) queueMicrotask(() => this.emit('moved')) // state first
     }
     const slot = this.#slotOf(state.session)
     this.#slots.set(state.session, slot) // also when the fleet has another size

@@ -90,7 +90,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
   const open = async (/** @type {unknown} */ handle) => {
     const url = await listen(server, admin, handle)
     supervisor.announce('fleet.admin', { url })
-    if (handover) handover.adminSocket = { address, handle: /** @type {any} */ (server)._handle }
+    handover?.lendAdmin({ address, handle: /** @type {any} */ (server)._handle })
     return url
   }
   const inherited = succession?.takeover.takeAdminSocket(address)
@@ -107,7 +107,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
   const end = (/** @type {number} */ graceMs) => {
     endTicks()
     supervisor.removeListener('event', hear)
-    if (handover) handover.adminSocket = null
+    handover?.lendAdmin(null)
     stream.end()
     return new Promise(resolve => {
       // The server's connections do not keep this process, but until they have their answers it stays.

@@ -42,7 +42,7 @@ class Adoption extends Part {
   /** Of the primary before; null: as its options say. @type {Size} */
   #size = { workers: null, isPinned: false }
 
-  /** @param {import('../parts').Deps & More} given */
+  /** @param {import('../part').Deps & More} given */
   constructor (given) {
     super(given)
     const { fleet, options, legacy } = given
@@ -157,7 +157,7 @@ class Adoption extends Part {
   #lookOn (until = now() + UNTIL_MS) {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.tasks.run('orphans', async () => {
-      if (this.stopping.aborted || now() > until) return
+      if (this.tenure.isOver || now() > until) return
       await this.#look()
       this.#adopt()
       this.#lookOn(until)

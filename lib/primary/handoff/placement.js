@@ -39,7 +39,7 @@ class Placement {
 
   /**
    * @param {() => WorkerHandle[]} serving @param {(sender: WorkerHandle) => WorkerHandle | null} successorOf
-   * @param {import('./no-owners').Owners} owners @param {Loads} [loads]
+   * @param {import('../features').RunningFeatures['owners']} owners @param {Loads} [loads]
    */
   constructor (serving, successorOf, owners, loads = new Loads()) {
     this.loads = loads
@@ -69,8 +69,8 @@ class Placement {
 
   /** @param {Placed} placed @param {string} session @returns {Place} */
   #atOwner ({ id, sender, parcel: { key }, tried }, session) {
-    const owner = this.owners.find(session)
-    if (owner === null) return none(this.owners.isOver ? 'refused' : 'ownerless')
+    const owner = this.owners?.find(session) ?? null
+    if (owner === null) return none(this.owners && !this.owners.isOver ? 'ownerless' : 'refused')
     if (owner === sender && tried.has(sender)) return none('sender')
     if (tried.has(owner) || !owner.addresses.has(key)) return none('refused')
     return this.#isSilent(owner, id) ? none('silent') : this.#ifRoom(owner, true)

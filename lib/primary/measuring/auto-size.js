@@ -17,17 +17,14 @@ class AutoSize {
    */
   freshBytes = null
 
-  /**
-   * @param {Pick<import('../parts').Deps, 'options' | 'fleet' | 'resize' | 'record'> & { isAsked: boolean }} deps
-   *   `isAsked`: a predecessor has the number
-   */
-  constructor ({ options, fleet, isAsked, resize, record }) {
+  /** @param {Pick<import('../part').Deps, 'options' | 'fleet' | 'takeover' | 'resize' | 'record'>} deps */
+  constructor ({ options, fleet, takeover, resize, record }) {
     this.options = options
     this.fleet = fleet
     this.resize = resize
     this.record = record
-    /** The number is to be found yet. */
-    this.isOpen = options.sizing.isAutoBudget && options.sizing.isAutoWorkers && !isAsked
+    /** The number is to be found yet, and no predecessor has it. */
+    this.isOpen = options.sizing.isAutoBudget && options.sizing.isAutoWorkers && takeover === null
   }
 
   /** How many workers may be there until then. */

@@ -9,6 +9,7 @@ const { sizingWarnings } = require('../../core/container-budget')
 const { isNearLimit, nextLookMs } = require('../../core/memory-room')
 const { OomKills } = require('../../core/oom-kills')
 const { now } = require('../clock')
+const { Container } = require('./container')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 /** @import { MemoryReading } from './container' */
 
@@ -25,10 +26,9 @@ class MemoryWatch {
   #isNear = false
 
   /**
-   * @param {Pick<import('../parts').Deps, 'options' | 'fleet' | 'figures' | 'record'> & { container:
-   *   import('./container').Container }} deps
+   * @param {Pick<import('../part').Deps, 'options' | 'fleet' | 'figures' | 'record'> & { container?: Container }} deps
    */
-  constructor ({ options, container, fleet, figures, record }) {
+  constructor ({ options, fleet, figures, record, container = new Container() }) {
     this.options = options
     this.container = container
     this.fleet = fleet

@@ -31,16 +31,16 @@ class Sampler {
   freshOverBudget = null
   #isMappingSaid = false
 
-  /** @param {import('../parts').Deps & { features: import('../features').RunningFeatures }} deps */
-  constructor ({ options, fleet, figures, meter, record, fresh, features, stopping }) {
+  /** @param {import('../part').Deps} deps */
+  constructor ({ options, fleet, figures, meter, record, autoSize, features, tenure }) {
     this.options = options
     this.fleet = fleet
     this.figures = figures
     this.meter = meter
     this.record = record
-    this.fresh = fresh
+    this.autoSize = autoSize
     this.features = features
-    this.stopping = stopping
+    this.tenure = tenure
   }
 
   /** @param {WorkerHandle} handle one that has become ready, or a standby: it is judged by what it does from here on */
@@ -144,7 +144,7 @@ class Sampler {
       const reading = await this.read(handle, { at })
       const limited = await figures.limits(at)
       // A worker that has become ready or was kept meanwhile begins with a reading of its own.
-      if (figures.window !== window || !handle.isWatched || this.stopping.aborted) return
+      if (figures.window !== window || !handle.isWatched || this.tenure.isOver) return
       this.#judge(handle, figures, this.#observe(handle, figures, { reading, fresh, at, limited }), at)
     })
   }
@@ -220,7 +220,7 @@ class Sampler {
    * @param {WorkerHandle} handle @param {number | null} bytes that it took when it was new
    */
   #judgeFresh (handle, bytes) {
-    this.fresh(bytes)
+    this.autoSize.observe(bytes)
     const { slot, pid, budget } = handle
     const raised = aboveFresh(budget, bytes)
     if (raised === budget || bytes === null) return

@@ -30,14 +30,13 @@ const ANSWER_MS = 2000
  *   after all, or null
  */
 
-/** @extends {Part<{ features: import('../features').RunningFeatures }>} */
 class OutOfRotation extends Part {
   /** The worker that is out of rotation. @type {WorkerHandle | null} */
   #handle = null
 
   /** @param {WorkerHandle} handle @returns {string | null} why it cannot leave rotation now */
   #whyNot (handle) {
-    if (this.stopping.aborted) return 'the fleet is stopping'
+    if (this.tenure.isOver) return 'the fleet is stopping'
     if (this.#handle) return 'another worker is out of rotation'
     if (!handle.isServing) return `its worker is ${handle.state}`
     if (handle.slot !== null && this.fleet.slots.get(handle.slot)?.recycle?.old === handle) {

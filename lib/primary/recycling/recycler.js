@@ -27,7 +27,7 @@ const { Part } = require('../part')
 class Recycler extends Part {
   /** So far: in all, and of each slot. @type {{ recycles: number, slots: Record<number, RecyclesOfSlot> }} */
   totals = { recycles: 0, slots: {} }
-  requests = new Requests(this.stopping)
+  requests = new Requests(this.tenure)
 
   /** @param {number} slot @param {string} reason */
   count (slot, reason) {
@@ -43,7 +43,7 @@ class Recycler extends Part {
     if (isScaledAway) return // which says nothing of the code
     slot.unready = why === null ? null : { why, hasCrashed }
     if (why === null) this.fleet.rollout.succeeded()
-    if (why === null || this.stopping.aborted) return
+    if (why === null || this.tenure.isOver) return
     if (!hasCrashed) this.#recordNotReady(slot, null, why) // else its crash is in the journal
     this.#rolloutFailed(why) // the predecessor may have been drained first
   }
@@ -63,7 +63,7 @@ class Recycler extends Part {
     let why
     try {
       why = how === 'surge' ? await this.#replace(slot) : null
-      if (why === null && !this.stopping.aborted) {
+      if (why === null && !this.tenure.isOver) {
         const isByStandby = how === 'surge' && slot.incumbent?.stoodBy === true
         slot.vacate(old)
         slot.recycle = { old, how, isReplaced: how === 'surge' }
@@ -78,7 +78,7 @@ class Recycler extends Part {
     } finally {
       slot.recycle = null
     }
-    if (this.stopping.aborted) return
+    if (this.tenure.isOver) return
     if (why !== null) this.#replacementFailed(slot, old, why)
     else if (this.fleet.rollout.requested(old.generation)) this.fleet.rollout.succeeded()
     this.changed()
@@ -126,7 +126,7 @@ class Recycler extends Part {
   async bootStandby () {
     const { standbyPool } = this.fleet
     const { why } = await this.lifecycle.acquire(standbyPool)
-    if (why !== null && !this.stopping.aborted) this.#recordNotReady(standbyPool, null, why)
+    if (why !== null && !this.tenure.isOver) this.#recordNotReady(standbyPool, null, why)
   }
 
   /**
@@ -149,7 +149,7 @@ class Recycler extends Part {
     if (spare && !this.lifecycle.fitting(slot) && beside > Math.max(this.options.standby, this.options.maxSurge)) {
       await this.retireStandby(spare, 'unfit')
     }
-    if (this.stopping.aborted) return 'the fleet is stopping'
+    if (this.tenure.isOver) return 'the fleet is stopping'
     return (await this.lifecycle.acquire(slot)).why
   }
 
@@ -212,10 +212,10 @@ class Requests {
    */
   #open = new Map()
 
-  /** @param {AbortSignal} stopping */
-  constructor (stopping) {
-    stopping.addEventListener('abort', () => {
-      for (const handle of this.#open.keys()) this.refused(handle, stopping.reason)
+  /** @param {import('../tenure').Tenure} tenure */
+  constructor (tenure) {
+    tenure.on('over', () => {
+      for (const handle of this.#open.keys()) this.refused(handle, /** @type {Error} */ (tenure.why))
     })
   }
 

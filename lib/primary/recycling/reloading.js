@@ -10,6 +10,7 @@ const { Rollout } = require('../workers/rollout')
 const { Part } = require('../part')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
+/** @extends {Part<{ looks: import('../measuring/looks').Looks }>} */
 class Reloading extends Part {
   /** @returns {Promise<undefined>} @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED */
   async all () {
@@ -107,7 +108,7 @@ class Reloading extends Part {
     this.spawner.keep(rollout.proven)
     this.fleet.tryAnew()
     this.record('fleet.reload', { generation })
-    this.look({ requestedAlone: true })
+    this.looks.look({ requestedAlone: true })
     const isOld = (/** @type {WorkerHandle | undefined} */ handle) =>
       handle !== undefined && handle.generation < generation
     await this.until(() => rollout.wasStopped(generation) ||

@@ -49,7 +49,7 @@ class Rotation extends Part {
   }
 
   #arrange () {
-    if (this.stopping.aborted) return
+    if (this.tenure.isOver) return
     const members = this.fleet.serving()
       .map(handle => ({ handle, wish: this.#wishOf(handle), outSince: handle.out?.since ?? null }))
     const { out, back, kept } = rotate(members)

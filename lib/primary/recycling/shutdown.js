@@ -40,7 +40,7 @@ class Shutdown extends Part {
   async #giveUpAddresses () {
     const shut = Promise.all(this.fleet.all().map(async handle => {
       if (handle.hasEntered) return handle.call('shut', {}, ANSWER_MS)
-      await kill(handle, 'unstarted')
+      await kill(handle, 'unstarted', this.features)
     }))
     const last = await this.listeningSockets.closeAll(shut)
     const serving = this.fleet.serving()

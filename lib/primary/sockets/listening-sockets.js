@@ -60,7 +60,8 @@ class ListeningSockets {
       if (this.#isClosing) return // what is being given up is not taken again; a worker that asks now is about to go
       const { errno, handle: socket, data: shared, isQueued } = this.open(key, query, data, handle)
       if (errno) {
-        handle.refused = { address: query.address, port: query.port, errno }
+        const { fd, port, address } = query
+        handle.refused = { address: address ?? (Number(fd) >= 0 ? `descriptor ${fd}` : null), port, errno }
         handle.renounce(key)
       }
       answer({ errno, data: shared, ...isQueued && { isQueued } }, socket)

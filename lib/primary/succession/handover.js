@@ -32,8 +32,7 @@ const REAP_MS = 10_000
  * Emits `progress` ({ done, of }), `handed-over`, `resumed` if the successor has died since, `left` at the end, and
  * `to-stop` if the fleet must stop.
  * @extends {Part<{ legacy: import('../legacy').Legacy, ledger: import('../handoff/ledger').HandoffLedger,
- *   owners: import('../handoff/no-owners').Owners, departure: import('../succession/departure').Departure,
- *   isSole: () => boolean }>}
+ *   departure: import('../succession/departure').Departure }>}
  */
 class Handover extends Part {
   /** @type {import('../../core/succession').PredecessorState} */
@@ -45,11 +44,11 @@ class Handover extends Part {
   /** Resolves when it is decided which primary runs the fleet. */
   #decided = Promise.resolve()
   /** This primary has been told to stop. */
-  isStopping = false
+  #isClosed = false
   /** The successor has been told to stop: this fleet ends with it. */
   #endsWithIt = false
-  /** Set by what operates the fleet. @type {{ address: string, handle: any } | null} */
-  adminSocket = null
+  /** @type {{ address: string, handle: any } | null} */
+  #adminSocket = null
 
   /** Another primary has been started, or runs the fleet. */
   get isUnderWay () {
@@ -77,20 +76,31 @@ class Handover extends Part {
    * @throws {RecycleError} RECYCLE_NOT_UPGRADED: the fleet is as before; RECYCLE_UPGRADED, RECYCLE_STOPPED
    */
   async begin (how = {}) {
-    if (!this.isLeaving) this.stopping.throwIfAborted()
-    if (!this.isLeaving && this.isStopping) throw new RecycleError('RECYCLE_STOPPED')
+    if (!this.isLeaving) this.tenure.throwIfOver()
+    if (!this.isLeaving && this.#isClosed) throw new RecycleError('RECYCLE_STOPPED')
     if (this.fleet.rollout.trial) {
       throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: 'a reload has new code on trial' })
     }
-    if (!this.isSole()) {
+    if (!this.tenure.isSole) {
       throw new RecycleError('RECYCLE_NOT_UPGRADED', { why: `the ${reason} before has not ended yet` })
     }
     this.#underWay ??= this.#run(how).finally(() => { this.#underWay = null })
     return this.#underWay
   }
 
-  /** Ends what can still be undone. Resolves when it is decided which primary runs the fleet. @param {string} why */
-  async cancel (why) {
+  /** A successor gets this socket, too. @param {{ address: string, handle: any } | null} socket null: none any more */
+  lendAdmin (socket) {
+    this.#adminSocket = socket
+  }
+
+  /**
+   * No succession begins any more; one that can still be undone ends. Resolves when it is decided which primary runs
+   * the fleet.
+   *
+   * @param {string} why
+   */
+  async close (why) {
+    this.#isClosed = true
     if (this.#state === 'starting' || this.#state === 'preparing') this.#successor?.fail(why)
     await this.#decided
     if (this.isLeaving) await this.#underWay?.catch(() => {})
@@ -131,7 +141,7 @@ class Handover extends Part {
       return { successor, serving }
     } catch (error) {
       if (this.#successor) await this.#undo(this.#successor)
-      this.owners.resume()
+      this.features.owners?.resume()
       this.#step('gone')
       const failure = this.#failed(this.#successor?.process.pid ?? null, /** @type {Error} */ (error).message)
       if (this.#endsWithIt) this.emit('to-stop')
@@ -158,7 +168,10 @@ class Handover extends Part {
     for (const { socket, handle } of this.listeningSockets.inherited.list()) {
       successor.send('kept-socket', { socket }, handle)
     }
-    if (this.adminSocket) successor.send('admin-socket', { address: this.adminSocket.address }, this.adminSocket.handle)
+    if (this.#adminSocket) {
+      const { address, handle } = this.#adminSocket
+      successor.send('admin-socket', { address }, handle)
+    }
     const workers = () => this.fleet.desired === this.options.workers ? null : this.fleet.desired
     const { rollout: { latest: generation } } = this.fleet
     successor.send('begin', { addresses: this.fleet.commonAddresses(), workers: workers(), generation })
@@ -168,7 +181,7 @@ class Handover extends Part {
     const serving = successor.expect('serving', SERVE_MS)
     serving.catch(() => {}) // it may die as this is still under way
     await this.#bequeath(successor)
-    this.owners.lendTo(successor)
+    this.features.owners?.lendTo(successor)
     successor.send('go', { workers: workers(), ...this.fleet.isPinned && { isPinned: true } })
     return serving
   }
@@ -194,10 +207,10 @@ class Handover extends Part {
     this.ledger.connectPeer(successor)
     this.ledger.look() // for what dead workers had, perhaps
     if (this.#endsWithIt) this.#release(successor) // it was told before it served
-    this.stopping.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
+    this.tenure.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
     this.emit('handed-over')
     const departed = this.departure.run(new Map(workers.map(({ slot, pid }) => [slot, pid])))
-    this.owners.handOver()
+    this.features.owners?.handOver()
     const dies = successor.next(['exit', 'failed'], Infinity)
     // Connections of a dead worker may still wait for a receiver
     const gone = departed.then(() => this.#endsWithIt ? undefined : this.ledger.settled())
@@ -214,10 +227,11 @@ class Handover extends Part {
       return line
     }
     this.fleet.heirs = []
-    this.owners.resume()
+    this.features.owners?.resume()
     this.#step('gone')
-    if (!this.isStopping) {
-      this.stopping.resume()
+    if (!this.#isClosed) {
+      this.tenure.resume()
+      this.changed()
       this.emit('resumed')
       this.record('fleet.resumed', { pid: process.pid, oldPid: pid })
     }

@@ -12,25 +12,28 @@ const { RecycleError } = require('../../core/errors')
 
 const PATIENCE = 3 // workers of a slot that die in a row
 
-/** @typedef {{ takeover: import('./takeover').Takeover, lifecycle: import('../workers/lifecycle').Lifecycle }} More */
+/**
+ * @typedef {{ takeover: import('./takeover').Takeover, lifecycle: import('../workers/lifecycle').Lifecycle, adoption:
+ *   import('../adoption/adoption').Adoption, ledger: import('../handoff/ledger').HandoffLedger, legacy:
+ *   import('../legacy').Legacy }} More
+ */
 
 /**
  * Emits `lead` when this primary begins to run the fleet, and `serving` when its workers accept.
  * @extends {Part<More>}
  */
 class Succession extends Part {
-  /** To be awaited before this primary can lead: what operates the fleet. @type {Promise<unknown>} */
-  operations = Promise.resolve()
+  /** @type {Promise<unknown>} */
+  #operated = Promise.resolve()
   /** How many workers the predecessor has been told to have; null: as its options say. @type {number | null} */
   #asked = null
 
-  /** @param {import('../parts').Deps & More} given */
+  /** @param {import('../part').Deps & More} given */
   constructor (given) {
     super(given)
-    const { takeover, fleet, lifecycle, listeningSockets, tasks, until } = given
-    takeover.on('begin', ({ addresses, workers, generation }) => {
+    const { takeover, fleet, features, adoption, ledger, listeningSockets, tasks, until } = given
+    takeover.on('begin', ({ workers, generation }) => {
       if (generation !== undefined) fleet.rollout.follow(generation)
-      lifecycle.expected = new Set(addresses)
       this.#asked = workers
     })
     takeover.on('lead', ({ workers, isPinned = false }) => tasks.run('lead', () => {
@@ -38,14 +41,22 @@ class Succession extends Part {
       return this.#lead(workers)
     }))
     takeover.on('sole', () => tasks.run('sole', async () => {
-      lifecycle.hasServed = true // the predecessor's workers have
       try {
         // The predecessor may have died before these workers have asked for their sockets
         await until(() => fleet.isComplete)
         listeningSockets.closeUnused()
       } catch {} // the fleet stops, and closes all
     }))
+    takeover.on('sole', () => adoption.begin())
     takeover.on('ended', () => this.#giveUp())
+    ledger.connectPeer(takeover.predecessor)
+    features.owners?.succeed(takeover)
+    takeover.greet(given)
+  }
+
+  /** This primary leads when that has resolved, no earlier. @param {Promise<unknown>} opened what operates the fleet */
+  awaits (opened) {
+    this.#operated = opened
   }
 
   /** Boots the workers. */
@@ -61,7 +72,7 @@ class Succession extends Part {
         this.takeover.booted(booted, this.fleet.desired)
         return isOver() || booted === this.fleet.desired
       })
-      await this.operations
+      await this.#operated
     } catch {
       return // the fleet has been stopped meanwhile
     }

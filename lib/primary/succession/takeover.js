@@ -17,7 +17,7 @@ const RELEASE_MS = 1000
 const LEGACY_MS = 500
 
 /**
- * Emits `begin` ({ addresses, workers, generation }) when all sockets are here, `lead` ({ workers, isPinned }) when
+ * Emits `begin` ({ workers, generation }) when all sockets are here, `lead` ({ workers, isPinned }) when
  * this primary is to run the fleet, `sole` when the other one has left, and `ended` (why) when nothing is taken over;
  * `inherited` and `released` at the other one's answers, and `over` when nothing more is to come from it.
  */
@@ -26,6 +26,8 @@ class Takeover extends EventEmitter {
   #state = 'booting'
   /** By what the admin server is to listen on. @type {Map<string, any>} */
   #adminSockets = new Map()
+  /** Where the predecessor's workers listen. @type {ReadonlySet<string>} */
+  addresses = new Set()
   /** The predecessor leaves something; one of an earlier version does not. */
   #hasLegacy = false
   /** Why nothing is taken over. @type {string | null} */
@@ -46,7 +48,11 @@ class Takeover extends EventEmitter {
     this.begun = nextEvent(this, ['begin', 'over'], Infinity)
     predecessor.hear({
       'admin-socket': ({ address }, handle) => this.#adminSockets.set(address, handle),
-      begin: fields => { if (this.#step('begin')) this.emit('begin', fields) },
+      begin: ({ addresses, ...fields }) => {
+        if (!this.#step('begin')) return
+        this.addresses = new Set(addresses)
+        this.emit('begin', fields)
+      },
       go: ({ workers, isPinned }) => this.#lead('go', workers, isPinned),
       released: () => this.emit('released'),
       left: () => this.#beSole('left'),
@@ -66,7 +72,7 @@ class Takeover extends EventEmitter {
   }
 
   /**
-   * @param {import('../parts').Deps & { legacy: import('../legacy').Legacy }} deps what takes what the predecessor
+   * @param {import('../part').Deps & { legacy: import('../legacy').Legacy }} deps what takes what the predecessor
    *   leaves
    */
   greet ({ listeningSockets, legacy, options: { readyTimeoutMs } }) {

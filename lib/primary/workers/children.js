@@ -67,7 +67,7 @@ class Children extends Part {
     const told = new Map()
     /** @type {Set<number>} */
     const killed = new Set()
-    const deadline = now() + (this.stopping.aborted ? this.options.stopTimes.killMs : this.options.killTimeoutMs)
+    const deadline = now() + (this.tenure.isOver ? this.options.stopTimes.killMs : this.options.killTimeoutMs)
     for (let end = Infinity; now() < end; await setTimeout(LOOK_MS)) {
       const children = (await this.#look()).get(id) ?? []
       const ours = children.filter(child => !child.isAlone)

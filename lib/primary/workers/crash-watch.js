@@ -9,14 +9,12 @@
 const { Crashes } = require('../../core/crashes')
 const { now } = require('../clock')
 const { Part } = require('../part')
-/** @import { RunningFeatures } from '../features' */
 /** @import { WorkerHandle } from './worker-handle' */
 
 const ALERT_MS = 60_000
 const AGAIN_MS = 10_000 // it is said again
 const SOON_MS = 1000 // or that another request is suspected
 
-/** @extends {Part<{ features: RunningFeatures }>} */
 class CrashWatch extends Part {
   #crashes = new Crashes()
   #alertUntil = 0

@@ -8,11 +8,12 @@
  * ended it: a client can. A fleet of which no worker ever starts ends; one that has served does not end by itself.
  */
 
+const { RecycleError } = require('../../core/errors')
 const { now } = require('../clock')
 const { Part } = require('../part')
 const { boots, howItDied, nextUnlessDebugged } = require('./boot')
 const { inheritedAddresses, requiredAddresses } = require('./required-addresses')
-const { leave } = require('./retirement')
+const { kill, leave } = require('./retirement')
 /** @import { Outcome } from '../../core/account' */
 /** @import { Left } from './process' */
 /** @import { WorkerHandle } from './worker-handle' */
@@ -25,15 +26,14 @@ const MOST_NAMED = 10 // requests in flight, in the journal
 const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer only if it is stuck
 
 /**
- * Emits `spawned` with the handle, and `hopeless` ({ deaths, how, wasReady }) when no worker has started: after five in
- * a row, or two for the same cause.
+ * Emits `spawned` with the handle. The fleet ends when no worker has started: after five in a row, or two for the same
+ * cause.
  *
- * @extends {Part<{ crashWatch: import('./crash-watch').CrashWatch, features:
- *   import('../features').RunningFeatures }>}
+ * @extends {Part<{ crashWatch: import('./crash-watch').CrashWatch }>}
  */
 class Lifecycle extends Part {
-  /** Some worker has started. */
-  hasServed = false
+  /** Some worker of this primary has started. */
+  #hasServed = false
   /** Workers that did not, before that. */
   #deaths = 0
   /** Where one of them listens, though not for recycle. @type {string | null} */
@@ -42,8 +42,11 @@ class Lifecycle extends Part {
   #latestCause = null
   /** The addresses of which it was said last that some slots alone listen there. */
   #saidUneven = ''
-  /** The addresses of the other primary's workers, while it runs the fleet. @type {ReadonlySet<string>} */
-  expected = new Set()
+
+  /** Some worker has started, here or of the primary before. */
+  get hasServed () {
+    return this.#hasServed || this.takeover?.isSole === true
+  }
 
   /**
    * Obtains a worker for a place: for a slot a standby is taken, where one fits, else one is spawned. It is seated when
@@ -62,12 +65,12 @@ class Lifecycle extends Part {
     if (standby) this.fleet.standbyPool.remove(standby)
     place.seat(handle)
     let why = standby ? null : await boots(handle, this.options.readyTimeoutMs)
-    if (why === null && (place.slot === null || this.isFollower())) handle.standBy()
+    if (why === null && (place.slot === null || !this.tenure.hasBegun)) handle.standBy()
     else why ??= await this.#serves(handle, Number(place.slot))
     if (why === null) return { why }
     const hasCrashed = handle.isGone
     const givenUp = this.#giveUp(handle, why)
-    if (standby && place.slot !== null && !this.stopping.aborted) {
+    if (standby && place.slot !== null && !this.tenure.isOver) {
       place.vacate(handle)
       return this.acquire(place)
     }
@@ -90,6 +93,11 @@ class Lifecycle extends Part {
   async call (handle) {
     const why = await this.#serves(handle, Number(handle.slot))
     if (why !== null) await this.#giveUp(handle, why)
+  }
+
+  /** Ends one that does not leave. @param {WorkerHandle} handle @param {import('../../core/kills').KilledFor} why */
+  kill (handle, why) {
+    this.tasks.run('kill', () => kill(handle, why, this.features))
   }
 
   /**
@@ -142,7 +150,7 @@ class Lifecycle extends Part {
 
   /** @param {Place} place @param {number} generation */
   #requiredOf (place, generation) {
-    if (this.isFollower()) return inheritedAddresses(this.expected)
+    if (this.takeover && !this.tenure.hasBegun) return inheritedAddresses(this.takeover.addresses)
     return requiredAddresses(this.fleet, place, generation, this.fleet.serving().length > 0)
   }
 
@@ -227,6 +235,7 @@ class Lifecycle extends Part {
     if (isServing && place.slot !== null) {
       const { addresses } = place
       place.ready(handle)
+      if (handle.isAdopted) this.#hasServed = true
       this.#closeLeft(addresses)
       this.#warnOfUneven()
     }
@@ -244,7 +253,7 @@ class Lifecycle extends Part {
    */
   #started (handle, boots, failures = boots.failures) {
     if (boots.failures === failures) boots.succeeded()
-    this.hasServed = true
+    this.#hasServed = true
     this.spawner.source?.succeeded(handle.process)
   }
 
@@ -301,8 +310,8 @@ class Lifecycle extends Part {
     this.#latestCause = cause
     if (this.hasServed || (++this.#deaths < TOO_MANY_DEATHS && !isSame) || this.fleet.serving().length > 0) return
     const deaths = this.#deaths
-    howItDied(handle, left).then(how =>
-      this.emit('hopeless', { deaths, how: this.#telling ?? how, wasReady: handle.upSince !== null }))
+    howItDied(handle, left).then(how => this.abandon(new RecycleError('RECYCLE_APP_DIES',
+      { deaths, how: this.#telling ?? how, wasReady: handle.upSince !== null })))
   }
 }
 

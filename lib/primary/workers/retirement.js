@@ -40,6 +40,8 @@ const SILENT_MS = 1000 // a heartbeat comes twice a second: at a shorter kill ti
  *   FinalAccount `lost`: the worker did not answer; `inFlight`, `connections`, `cut` and `unaccounted` are by its last
  *   beat. `killed`: by the primary
  * @typedef {{ account: FinalAccount, drainMs: number }} Retired
+ *
+ * @typedef {Pick<import('../features').RunningFeatures, 'beforeKill'>} Asked what is still to be known of a worker
  */
 
 /** @param {Options} options @returns {number | null} ms; null: no request is replayed */
@@ -56,11 +58,10 @@ const underWay = new WeakMap()
 /**
  * Has a worker leave, or hurries one that leaves already.
  * @param {WorkerHandle} handle in any state @param {Leaving} how
- * @param {{ options: Options, record: Recording }} deps `record` takes
- *   `worker.drain`, at its beginning
+ * @param {{ options: Options, record: Recording, features: Asked }} deps `record` takes `worker.drain`, as it begins
  * @returns {Promise<Retired>} resolves when the worker is gone
  */
-function leave (handle, { why: reason, times, to = 'siblings', after }, { options, record }) {
+function leave (handle, { why: reason, times, to = 'siblings', after }, { options, record, features }) {
   const { drainTimeoutMs: deadlineMs, killTimeoutMs: defaultMs, handoff } = options
   const { killTimeoutMs = defaultMs, ...given } = times ?? {}
   const moved = to === 'none'
@@ -72,7 +73,7 @@ function leave (handle, { why: reason, times, to = 'siblings', after }, { option
     before.hurry(order)
     return before.done
   }
-  const retirement = new Retirement(handle, order, killTimeoutMs, record, after)
+  const retirement = new Retirement(handle, order, killTimeoutMs, { record, features }, after)
   underWay.set(handle, retirement)
   return retirement.done
 }
@@ -87,11 +88,12 @@ class Retirement {
 
   /**
    * @param {WorkerHandle} handle @param {Order} order @param {number} killTimeoutMs
-   * @param {Recording} record @param {Promise<unknown>} [after]
+   * @param {{ record: Recording, features: Asked }} deps @param {Promise<unknown>} [after]
    */
-  constructor (handle, order, killTimeoutMs, record, after) {
+  constructor (handle, order, killTimeoutMs, { record, features }, after) {
     this.handle = handle
     this.killTimeoutMs = killTimeoutMs
+    this.features = features
     this.done = this.#run(order, record, after)
   }
 
@@ -105,12 +107,14 @@ class Retirement {
 
   /** @param {Order} order @param {Recording} record @param {Promise<unknown>} [after] @returns {Promise<Retired>} */
   async #run (order, record, after) {
-    const { handle } = this
+    const { handle, features } = this
     const began = now()
     if (handle.isGone) return nothingLeft('crashed') // its crash is in the journal, with what it had in flight
     if (handle.state !== 'draining') handle.become('draining')
     // The worker has done nothing yet
-    if (!handle.hasEntered && !handle.isAdopted) return kill(handle, 'unstarted').then(() => nothingLeft('retired'))
+    if (!handle.hasEntered && !handle.isAdopted) {
+      return kill(handle, 'unstarted', features).then(() => nothingLeft('retired'))
+    }
     const { slot, pid, connections, latest: { inFlight } } = handle
     record('worker.drain', { slot, pid, reason: order.reason, connections, inFlight })
     if (!after) this.#arm(order)
@@ -120,7 +124,7 @@ class Retirement {
     const account = await drained
     const drainMs = now() - began
     this.handle.drainsUntil = null // what is waited for from here on is its end
-    await (account.lost ? kill(handle, 'no-account') : terminate(handle, this.killTimeoutMs))
+    await (account.lost ? kill(handle, 'no-account', features) : terminate(handle, this.killTimeoutMs, features))
     const outcome = account.lost ? await handle.outcome : null
     if (outcome) Object.assign(account, rescuedAccount(account.connections, account.inFlight, outcome))
     const ended = handle.state === 'crashed' ? 'crashed' : handle.process.killedFor === null ? 'retired' : 'killed'
@@ -157,18 +161,18 @@ class Retirement {
   }
 }
 
-/** @param {WorkerHandle} handle @param {number} killTimeoutMs */
-async function terminate (handle, killTimeoutMs) {
+/** @param {WorkerHandle} handle @param {number} killTimeoutMs @param {Asked} features */
+async function terminate (handle, killTimeoutMs, features) {
   const gone = handle.next(['exit'], killTimeoutMs)
   handle.process.kill('SIGTERM')
-  if ((await gone).event !== 'exit') await kill(handle, 'kill-timeout')
+  if ((await gone).event !== 'exit') await kill(handle, 'kill-timeout', features)
 }
 
-/** @param {WorkerHandle} handle @param {import('../../core/kills').KilledFor} why */
-async function kill (handle, why) {
+/** @param {WorkerHandle} handle @param {import('../../core/kills').KilledFor} why @param {Asked} features */
+async function kill (handle, why, features) {
   if (handle.isGone) return
   if (handle.state !== 'draining') handle.become('draining')
-  const told = (async () => handle.beforeKill())().catch(() => {})
+  const told = features.beforeKill(handle).catch(() => {})
   await Promise.race([told, handle.next(['exit'], BEFORE_KILL_MS)])
   const gone = handle.next(['exit'], REAP_MS)
   handle.process.kill('SIGKILL', handle.givenUp === null ? why : 'not-ready')

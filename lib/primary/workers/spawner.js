@@ -39,7 +39,7 @@ const STANDBY_PORTS = 4096 // in turn: a standby that serves may live long besid
  * @typedef {object} Source of workers, in place of a process of its own for each
  * @property {(generation: number, start: () => Worker) => { worker: Worker, forkedBy?: import('./process').Forker }}
  *   fork `start` runs cluster.fork() once; the worker's process begins later, or has begun where it is no copy
- * @property {number | null} kept an older generation of which there are to be copies meanwhile
+ * @property {(generation: number) => void} keep one of which there are to be copies while a newer one is on trial
  * @property {(generation: number) => boolean} has a worker of it can be had without loading the app again
  * @property {(generation: number) => void} settle no other one is wanted from here on
  * @property {(process: WorkerProcess) => void} succeeded a worker has started
@@ -56,13 +56,15 @@ class Spawner {
   /**
    * @param {string} app as given @param {string[]} args @param {import('../../tables/options').Options} options
    * @param {{ outputs: import('../outputs').Outputs, survivors: import('../survivors').Survivors, record:
-   *   import('../../journal/events').Recording }} means
+   *   import('../../journal/events').Recording, source: Source | null }} means `source`: null, each worker is a process
+   *   of its own
    */
-  constructor (app, args, options, { outputs, survivors, record }) {
+  constructor (app, args, options, { outputs, survivors, record, source }) {
     this.args = args
     this.options = options
     this.outputs = outputs
     this.survivors = survivors
+    this.source = source
     this.warn = (/** @type {Warning} */ fields) => { record('fleet.warning', fields) }
     this.v8 = v8Of(options, NODE_MAJOR)
     /** Node and V8 flags of the workers; where two contradict each other the later one wins. */
@@ -72,8 +74,6 @@ class Spawner {
       found => this.warn({ warning: 'package', found, version }), why => this.warn({ warning: 'package-unkept', why })
     )
     this.compileCache = options.compileCache ? openCompileCache(process.env) : null
-    /** Set by a feature that has one; null: each worker is a process of its own. @type {Source | null} */
-    this.source = null
   }
 
   /** To stderr. @param {string} text whole lines */
@@ -133,7 +133,7 @@ class Spawner {
 
   /** A generation is to stay startable while a newer one is on trial. @param {number} generation */
   keep (generation) {
-    if (this.source) this.source.kept = generation
+    this.source?.keep(generation)
   }
 
   /**

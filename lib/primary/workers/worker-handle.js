@@ -124,8 +124,6 @@ class WorkerHandle extends WorkerChannel {
   inspectorPort = null
   /** The worker's preload has run: it holds signals off, and takes commands. */
   hasEntered = false
-  /** To be awaited before it is killed: what features still want to know of it. @type {() => Promise<unknown>} */
-  beforeKill = () => Promise.resolve()
 
   /**
    * @param {number | null} slot null: a standby, which has none yet

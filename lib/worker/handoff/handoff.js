@@ -2,7 +2,7 @@
 
 /**
  * Moves connections to siblings, idle ones and those with a request that the sibling is to handle instead, and takes
- * those of siblings. The messages are drawn in lib/primary/handoff/ledger.js.
+ * those of siblings. The messages are drawn in lib/primary/handoff/entry.js.
  *
  * Three processes hold the same TCP connection for a moment, and it ends only when the last copy is closed, so it
  * survives the death of any of them. Only one reads: this worker stops before it offers it, the primary never starts,

@@ -21,10 +21,13 @@ function scene (t, { tells = true } = {}) {
     options: { stuckTimeoutMs: 10_000 },
     now: () => seen.now,
     record: (/** @type {string} */ event, /** @type {any} */ fields) => seen.lines.push({ event, ...fields }),
-    replace: (/** @type {any} */ worker, /** @type {string} */ reason) => {
-      seen.replaced++; worker.condemnation.requested = reason
+    looks: {
+      replace (/** @type {any} */ worker, /** @type {string} */ reason) {
+        seen.replaced++
+        worker.condemnation.requested = reason
+      }
     },
-    kill: () => { seen.killed++ }
+    lifecycle: { kill: () => { seen.killed++ } }
   }
   const loops = new BlockedLoops(/** @type {any} */ (kernel), { look: () => seen.by, missing: null })
   loops.connect(handle)

@@ -8,7 +8,7 @@ async function settle (count) {
   let [closed, turns, isOver] = [0, 0, false]
   const row = { serial: 1, deaths: 0 }
   const held = Array.from({ length: count }, () => ({ socket: { fd: -1, close: () => closed++ }, row, key: '3000' }))
-  const kernel = { isSole: () => true, ledger: { isEnding: false }, options: { replay: 'safe' } }
+  const kernel = { tenure: { isSole: true }, ledger: { isEnding: false }, options: { replay: 'safe' } }
   const settlement = new Settlement(
     /** @type {any} */ ({ kernel, addon: { bytesOf: () => undefined }, suspects: null }),
     /** @type {any} */ ({ process: { killedFor: null } }),

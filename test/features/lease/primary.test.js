@@ -7,9 +7,8 @@ const { Leases } = require('../../../lib/features/lease/primary')
 function primary () {
   const kernel = {
     at: 0,
-    sole: true,
+    tenure: { isSole: true },
     now: () => kernel.at,
-    isSole: () => kernel.sole,
     /** @type {() => void} */
     becameSole: () => {},
     takeover: { on: (/** @type {'sole'} */ _, /** @type {() => void} */ fn) => { kernel.becameSole = fn } },
@@ -93,11 +92,11 @@ t.test('one that leaves, or has left, before it is its turn never gets it', asyn
 
 t.test('after an upgrade there is none before the old workers are gone', async t => {
   const { kernel, worker, holders } = primary()
-  kernel.sole = false
+  kernel.tenure.isSole = false
   const a = worker(0, 1)
   a.say('lease')
   t.same(holders(), [])
-  kernel.sole = true
+  kernel.tenure.isSole = true
   kernel.becameSole()
   t.same(holders(), [1])
 })

@@ -74,7 +74,7 @@ t.test('a replacement inherits the sessions of its slot when the old worker is d
   t.same(heir.got, [{ type: 'session-state', session: given, value: 'AA==' }])
   t.equal(owners.find(begun), old)
   let isTold = false
-  owners.onMoved = () => { isTold = true }
+  owners.on('moved', () => { isTold = true })
   old.say('transferred', { except: [] })
   t.ok(isTold)
   t.equal(owners.find(begun), heir)
@@ -175,7 +175,7 @@ t.test('a leaving worker keeps what it has excepted, until it has transferred th
   const { owners, workers: [old], join } = scene(1)
   const heir = join(0)
   let moves = 0
-  owners.onMoved = () => moves++
+  owners.on('moved', () => moves++)
   old.say('transferred', { except: ['pending'] })
   t.equal(owners.find('other'), heir)
   t.equal(owners.find('pending'), old)

@@ -1,5 +1,6 @@
 'use strict'
 
+const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
 const { mock } = require('node:test')
 const t = require('tap')
@@ -94,9 +95,9 @@ class Worker extends Heard {
 
 /**
  * @param {Worker[]} workers @param {Map<Worker, Worker>} [successors]
- * @param {{ owner: Worker | null, onMoved: () => void }} [sessions] @param {boolean} [isLeavingGap]
+ * @param {EventEmitter & { owner: Worker | null }} [sessions] @param {boolean} [isLeavingGap]
  */
-function connect (workers, successors = new Map(), sessions = { owner: null, onMoved () {} }, isLeavingGap = false) {
+function connect (workers, successors = new Map(), sessions = sessionsOf(null), isLeavingGap = false) {
   const fleet = {
     heirs: [],
     serving: () => workers.filter(worker => worker.isServing),
@@ -105,7 +106,7 @@ function connect (workers, successors = new Map(), sessions = { owner: null, onM
   }
   const ledger = new HandoffLedger(/** @type {any} */ ({
     fleet,
-    stopping: { aborted: false },
+    tenure: { isOver: false },
     owners: Object.assign(sessions, { isAway: () => false, find: () => sessions.owner }),
     copies: {
       kept: (/** @type {any} */ receiver, /** @type {any} */ copy, /** @type {any} */ socket) => socket.close(),
@@ -114,6 +115,11 @@ function connect (workers, successors = new Map(), sessions = { owner: null, onM
   }))
   for (const worker of workers) ledger.connect(/** @type {any} */ (worker))
   return ledger
+}
+
+/** @param {Worker | null} owner of all */
+function sessionsOf (owner) {
+  return Object.assign(new EventEmitter(), { owner })
 }
 
 /** Timers that end when the test says so. @param {any} t */
@@ -230,7 +236,7 @@ t.test('as the fleet stops, what a dead worker had and none takes goes to its gi
   })
   give()
   receiver.isServing = false
-  Object.assign(ledger.stopping, { aborted: true })
+  Object.assign(ledger.tenure, { isOver: true })
   receiver.say('moved', { id: receiver.last('move').id, ok: false })
   give()
   t.same(lost.map(({ closed }) => closed), [0, 0])
@@ -504,7 +510,7 @@ t.test('no worker listens there, or none serves yet: back to the sender at once,
   a.addresses.add(KEY)
   a.isServing = false
   t.equal(sender.offer(2).closed, 1)
-  Object.assign(ledger, { stopping: { aborted: true } })
+  Object.assign(ledger, { tenure: { isOver: true } })
   t.equal(sender.offer(3).closed, 1)
   const back = { type: 'moved', ok: false, isStalled: false }
   t.same(sender.got, [{ ...back, id: 1 }, { ...back, id: 2, isStalled: true }, { ...back, id: 3 }])
@@ -912,7 +918,7 @@ t.test('a request that waits for its session\'s owner does not keep its sender f
   t.same(sender.got, [{ type: 'moved', id: 1, ok: true }])
   t.equal(socket.closed, 0)
   sessions.owner = owner
-  sessions.onMoved()
+  sessions.emit('moved')
   owner.say('moved', { id: owner.last('move').id, ok: true })
   t.equal(owner.all('moved', true).length, 1)
   t.equal(socket.closed, 1)
@@ -925,7 +931,7 @@ t.test('a request that waits for an owner goes to its sender where that becomes 
   sessions.owner = null
   sender.offer(1, null, 's')
   sessions.owner = sender
-  sessions.onMoved()
+  sessions.emit('moved')
   t.same(sender.got.map(what), ['ok', 'move'])
   other.isGone = true
   sessions.owner = null
@@ -964,7 +970,7 @@ t.test('an owner that is out of rotation is waited for as long as that lasts', a
   clock.tick(25_000)
   t.same([...owner.got, ...other.got], [])
   Object.assign(sessions, { owner, isAway: () => false })
-  sessions.onMoved()
+  sessions.emit('moved')
   t.equal(owner.all('move').length, 1)
   t.equal(ledger.totals.misplaced, 0)
 })
@@ -976,7 +982,7 @@ t.test('an owner that answers once and is silent again is not waited for a secon
   sender.offer(1, null, 's')
   clock.tick(9990)
   sessions.owner = owner
-  sessions.onMoved() // it is under way when its time ends
+  sessions.emit('moved') // it is under way when its time ends
   clock.tick(10)
   t.same(other.got, [], 'nor are two asked at once')
   clock.tick(1000) // the owner does not answer
@@ -987,8 +993,7 @@ t.test('an owner that answers once and is silent again is not waited for a secon
 /** Three workers that serve, and the owner of every session. */
 function sessionScene () {
   const workers = ['sender', 'owner', 'other'].map((name, i) => new Worker(name, 2 - i))
-  /** @type {{ owner: Worker | null, onMoved: () => void }} */
-  const sessions = { owner: workers[1], onMoved () {} }
+  const sessions = sessionsOf(workers[1])
   const ledger = connect(workers, new Map(), sessions)
   t.teardown(() => ledger.close())
   return { sender: workers[0], owner: workers[1], other: workers[2], sessions, ledger }
@@ -1024,7 +1029,7 @@ t.test('a session without an owner is waited for; so is an owner that is silent'
   sender.offer(1, null, 's')
   t.same([...owner.got, ...other.got], [])
   sessions.owner = owner
-  sessions.onMoved()
+  sessions.emit('moved')
   const { id } = owner.last('move')
   clock.tick(1000)
   t.same(other.got, [], 'no other worker gets it')
@@ -1045,13 +1050,20 @@ t.test('where the owner refuses, any worker handles it, and it is counted', asyn
   t.match(ledger.totals, { refused: 1, misplaced: 1 })
 })
 
-t.test('an offer at whose handling the primary fails goes back, and its copy is closed', async t => {
+t.test('an offer at whose handling the primary fails goes back as any other: to its sender, where it counts, with our copy if that has noted it; else the copy is closed', async t => {
   const [sender, receiver] = [new Worker('a'), new Worker('b')]
   const ledger = connect([sender, receiver])
   ledger.placement.find = () => { throw new Error('a bug') }
   const socket = new Socket()
   t.throws(() => sender.say('move', { id: 7, parcel: { key: KEY, leftMs: null } }, socket), /a bug/)
   t.match(sender.all('moved', false), [{ id: 7 }])
-  t.equal(socket.closed, 1)
+  t.same([socket.closed, sender.connections], [1, 1])
+  /** @type {any[]} */
+  const kept = []
+  ledger.copies.kept = (...args) => kept.push(args)
+  const noted = new Socket()
+  t.throws(() => sender.say('move', { id: 8, parcel: { key: KEY, leftMs: null, row: 3 } }, noted), /a bug/)
+  t.same(kept, [[sender, { row: 3, serial: 8 }, noted, { key: KEY, leftMs: null }]])
+  t.equal(noted.closed, 0)
   await ledger.settled()
 })

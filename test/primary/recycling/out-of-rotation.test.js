@@ -27,7 +27,7 @@ function scene () {
     changed () {},
     until: async () => {},
     features: { hasSessions: false },
-    stopping: new AbortController().signal
+    tenure: { isOver: false }
   }))
   return { handle, journal, outOfRotation }
 }

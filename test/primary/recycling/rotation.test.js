@@ -25,7 +25,7 @@ function scene () {
     options: { handoff: true, replayAfterMs: null },
     fleet: { serving: () => handles.filter(({ isServing }) => isServing) },
     record: (/** @type {string} */ event) => lines.push(event),
-    stopping: { aborted: false }
+    tenure: { isOver: false }
   }))
   for (const handle of handles) rotation.connect(/** @type {any} */ (handle))
   return { handles, lines, calls }

@@ -170,10 +170,9 @@ t.test('a call is answered, also where the handle of its answer has been closed 
 })
 
 t.test('a worker is killed all the same where what is asked before does not end, or throws', async t => {
-  for (const beforeKill of [() => new Promise(() => {}), () => { throw new Error('as it may') }]) {
+  for (const beforeKill of [() => new Promise(() => {}), async () => { throw new Error('as it may') }]) {
     const { handle, listens } = worker(0)
     listens('a')
-    handle.beforeKill = beforeKill
     const process = /** @type {any} */ (handle.process)
     /** @type {string[][]} */
     const signals = []
@@ -181,7 +180,7 @@ t.test('a worker is killed all the same where what is asked before does not end,
       signals.push(how)
       process.emit('exit', { code: null, signal: 'SIGKILL' })
     }
-    await kill(handle, 'kill-timeout')
+    await kill(handle, 'kill-timeout', { beforeKill })
     t.same(signals, [['SIGKILL', 'kill-timeout']])
     t.equal(handle.isGone, true)
   }
