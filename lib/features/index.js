@@ -160,7 +160,6 @@ const REQUESTS = ['blocked', 'exceptions'].flatMap(name => named(name)?.request 
 const TASKS = { ...named('heapdump')?.tasks, ...named('leak-line')?.tasks }
 /**
  * Sentences of `recycle top` and the live page about this moment, by key of status(); null where that is nothing.
- *
  * @type {ReadonlyMap<string, import('../operate/admin/picture').SayLive>}
  */
 const LIVE = new Map(['leak-line', 'canary'].flatMap(name => named(name) ?? [])

@@ -28,8 +28,7 @@ const STREAMS = new Map([['/dev/stdout', 1], ['/dev/stderr', 2]])
  * @param {string} file a regular file, /dev/stdout, /dev/stderr or /dev/null
  * @param {(why: string) => void} [onTrouble] called once each time the journal cannot be written, or its file is not at
  *   the path, and at the end if lines are lost by then
- * @returns {{ write: (line: Line) => void, flush: () => Promise<void> }}
- * @throws {RecycleError} RECYCLE_JOURNAL
+ * @returns {{ write: (line: Line) => void, flush: () => Promise<void> }} @throws {RecycleError} RECYCLE_JOURNAL
  */
 function openJournal (file, onTrouble = why => process.emitWarning(`the journal ${file} cannot be written: ${why}`)) {
   let isEnding = false

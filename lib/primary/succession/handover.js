@@ -96,7 +96,6 @@ class Handover extends Part {
   /**
    * No succession begins any more; one that can still be undone ends. Resolves when it is decided which primary runs
    * the fleet.
-   *
    * @param {string} why
    */
   async close (why) {

@@ -60,7 +60,6 @@ const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxA
  *
  * `name`, or the path of a `control` socket, instead of `app` drills a running fleet. It needs `url`, takes no options
  * of `supervise()`, and does not stop the fleet at the end.
- *
  * @param {{ app?: string, args?: string[], signal?: AbortSignal, onProgress?: (figures: Figures) => void } &
  *   import('../../options').FleetOptions & Record<string, unknown>} options
  * @returns {Promise<Outcome>} `exitCode` 0: nothing was dropped; 1: something was, or workers listen on different
