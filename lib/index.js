@@ -15,7 +15,6 @@ const { Takeover } = require('./primary/succession/takeover')
  * bytes; times have a unit, or are 0. The log is silent by default. The caller handles signals. The fleet has a control
  * socket if `control` or `name` is given; if the path of `control` cannot be opened, or a fleet of this name runs, the
  * fleet stops and `ready()` rejects with RECYCLE_CONTROL or RECYCLE_CONTROL_TAKEN.
- *
  * @param {{ app: string, args?: string[] } & FleetOptions} options
  * @returns {import('./primary/supervisor').Supervisor & import('./features').Commands} started; `await
  *   supervisor.ready()`
@@ -40,9 +39,7 @@ const readJournal = file => require('./journal/reader').readJournal(file)
 
 /**
  * For a config file, so that an editor knows the options: it returns what it is given.
- *
- * @template {{ app?: string, args?: string[] } & FleetOptions} Config
- * @param {Config} config @returns {Config}
+ * @template {{ app?: string, args?: string[] } & FleetOptions} Config @param {Config} config @returns {Config}
  */
 const defineConfig = config => config
 

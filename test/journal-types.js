@@ -146,6 +146,14 @@ ${events.join('')}}
 export type JournalLine<Events extends keyof JournalFields = keyof JournalFields> = {
   [Event in Events]: { v: number, t: number, event: Event } & JournalFields[Event]
 }[Events]
+
+/** A line that was read: of another version, or damaged, it may lack a field, or have another value there. */
+export type ReadLine<Events extends keyof JournalFields = keyof JournalFields> = {
+  [Field in { [Event in Events]: 'v' | 't' | 'event' | keyof JournalFields[Event] }[Events]]?: unknown
+}
+
+/** What is done with lines that are read, by event. */
+export type LineHandlers = { readonly [Event in keyof JournalFields]?: (line: ReadLine<Event>) => void }
 `
 }
 

@@ -19,7 +19,6 @@ const LOADS = /^(?:--(?:import|require|loader|experimental-(?:loader|(?:strip|tr
 
 /**
  * By the start script of a folder's package.json.
- *
  * @param {string} folder
  * @returns {{ start: Start | null, why: string | null }} `start`: a script of the form `node file.js`; `why`: it is of
  *   another form
@@ -72,7 +71,6 @@ function fileOf (app, args) {
 
 /**
  * A word that is no file is a package's program, as with npx: `recycle next start`.
- *
  * @param {string} app as given
  * @returns {string} its file, without symbolic links and wrappers; the same where there is none
  */
@@ -93,7 +91,6 @@ const realOf = file => attempt(() => fs.realpathSync(file), null)
 /**
  * The program that a shell script of a package manager starts, as pnpm has them in .bin: the file that it names, else
  * by the package of this name.
- *
  * @param {string} file @returns {string} the same where it is no such script
  */
 function unwrapped (file) {
@@ -107,9 +104,7 @@ function unwrapped (file) {
 
 /**
  * A TypeScript file on a Node.js that does not strip types.
- *
- * @param {string} app @param {readonly string[]} nodeOptions
- * @throws {RecycleError} RECYCLE_BAD_USAGE
+ * @param {string} app @param {readonly string[]} nodeOptions @throws {RecycleError} RECYCLE_BAD_USAGE
  */
 function checkTypeScript (app, nodeOptions) {
   const { features } = /** @type {any} */ (process)

@@ -5,7 +5,6 @@ const { write } = require('./print')
 
 /**
  * The generator for each shell, loaded on demand.
- *
  * @type {Record<string, () => (places: import('../tools/completion/tree').Place[]) => string>}
  */
 const SHELLS = {

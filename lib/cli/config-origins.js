@@ -21,9 +21,7 @@ const { layOut } = require('../core/grid')
 /**
  * @typedef {object} Resolved
  * @property {string | undefined} app as the command line names it
- * @property {string[]} args
- * @property {Config | null} config
- * @property {Options} options
+ * @property {string[]} args @property {Config | null} config @property {Options} options
  * @property {Map<string, Origin>} origins
  */
 
@@ -68,7 +66,6 @@ function arithmetic (options) {
 
 /**
  * The value as written, with what is in force beside it where the two differ.
- *
  * @param {Option} option @param {Origin} origin @param {Options} options @param {string | null} fleet its name
  */
 function valueOf (option, { from, text }, options, fleet) {

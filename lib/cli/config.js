@@ -27,7 +27,6 @@ function addConfig (command) {
 /**
  * Loads the config file that --config or RECYCLE_CONFIG names, or the one that a search finds. Paths in it are relative
  * to its folder, and are made absolute.
- *
  * @param {string | undefined} named @param {Record<string, string | undefined>} env @returns {Promise<Config | null>}
  * @throws {RecycleError} RECYCLE_BAD_CONFIG
  */
@@ -66,7 +65,6 @@ async function loadNamed (explorer, file) {
 
 /**
  * The search ends at the project: the folders above may belong to other users, and config files are programs.
- *
  * @param {string} folder @returns {string}
  */
 function projectFolder (folder) {
@@ -78,9 +76,7 @@ function projectFolder (folder) {
 
 /**
  * The search reads any file with one of these names, and a read of a FIFO would block.
- *
- * @param {string} stopDir @returns {boolean} there is something to search
- * @throws {RecycleError} RECYCLE_BAD_CONFIG
+ * @param {string} stopDir @returns {boolean} there is something to search @throws {RecycleError} RECYCLE_BAD_CONFIG
  */
 function hasPlace (stopDir) {
   let isAny = false
@@ -135,9 +131,7 @@ async function load (file, content) {
 
 /**
  * Node exits with code 0, silently, if the only thing left is a promise that never settles.
- *
- * @template T
- * @param {Promise<T> | T} awaited @returns {Promise<T>}
+ * @template T @param {Promise<T> | T} awaited @returns {Promise<T>}
  */
 async function orEmptyLoop (awaited) {
   let onEmpty = () => {}
@@ -154,7 +148,6 @@ async function orEmptyLoop (awaited) {
 
 /**
  * A cause in one line, with the line number in the file if it is known.
- *
  * @param {string} file @param {unknown} thrown
  */
 function causeIn (file, thrown) {
@@ -182,11 +175,9 @@ function shortened (file) {
 
 /**
  * The app to run: that of the command line with its arguments, else that of the config file with its own.
- *
  * @param {string | undefined} app @param {string[]} args @param {Config | null} config
  * @param {string | null} [why] the start script of package.json does not name one
- * @returns {{ app: string, args: string[] }}
- * @throws {RecycleError} RECYCLE_BAD_USAGE
+ * @returns {{ app: string, args: string[] }} @throws {RecycleError} RECYCLE_BAD_USAGE
  */
 function pickApp (app, args, config, why = null) {
   if (app !== undefined) return { app, args }
@@ -201,9 +192,7 @@ function pickApp (app, args, config, why = null) {
 
 /**
  * The options of a command line, the environment and a config file together.
- *
- * @param {Record<string, any>} given by commander
- * @param {Config | null} file
+ * @param {Record<string, any>} given by commander @param {Config | null} file
  */
 function resolveAll (given, file) {
   return traceOptions(given, { env: process.env, file, ...machineFacts(), nameOf: ({ flag }) => flag.split(' ')[0] })

@@ -15,11 +15,7 @@ const { complain, print, write } = require('./print')
 
 const NEEDS_OPTIONS = ['drill', 'help', 'completion'] // words: a fleet's own process does without
 
-/**
- * `recycle drill [options] <app> [app args…]`
- *
- * @param {import('commander').Command} program @param {string[]} argv
- */
+/** `recycle drill [options] <app> [app args…]` @param {import('commander').Command} program @param {string[]} argv */
 function addDrill (program, argv) {
   const command = program.command('drill')
     .description('puts the app under load, recycles its workers meanwhile, stops it under load, ' +
@@ -34,7 +30,7 @@ function addDrill (program, argv) {
   for (const option of DRILL_OPTIONS) {
     const flag = flagOf(/** @type {any} */ (option))
     if (option.name === 'header') {
-      flag.argParser((/** @type {string} */ value, /** @type {string[]} */ before = []) => [...before, value])
+      flag.argParser((value, /** @type {string[]} */ before = []) => [...before, value])
     }
     command.addOption(flag)
   }
@@ -119,7 +115,6 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
 
 /**
  * Writes to stderr, of which what is not read in time is left out: the primary of the fleet is in this process.
- *
  * @param {NodeJS.WriteStream} stderr
  */
 function openPicture (stderr) {
@@ -138,7 +133,6 @@ function openPicture (stderr) {
 
 /**
  * The fleet of a drill takes neither the name nor the addresses of the production fleet.
- *
  * @param {Config} config @returns {Config}
  */
 function withoutAddresses ({ values: { name, control, admin, adminAllowRemote, ...values }, ...rest }) {

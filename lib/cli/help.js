@@ -10,7 +10,6 @@ const { FEATURES } = require('../features')
 
 /**
  * The options of the short help, each in a few words with its default; the README has the same ten.
- *
  * @type {Readonly<Record<string, string>>}
  */
 const MOST_USED = Object.freeze({
@@ -48,7 +47,6 @@ const EXAMPLES = Object.freeze([
 /**
  * Headings of `recycle help options`, in this order; the options of features name theirs. A name that is in no list is
  * among the others.
- *
  * @type {Readonly<Record<string, string[]>>}
  */
 const GROUPS = Object.freeze({
@@ -74,7 +72,6 @@ function groupOf (name) {
 
 /**
  * `recycle --help`, which fits a terminal, and `recycle help [options|<command>]`.
- *
  * @param {Command} program with all other commands
  */
 function addHelp (program) {

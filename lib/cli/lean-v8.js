@@ -35,7 +35,6 @@ function compile () {
 
 /**
  * When it first replaces a worker, or has used 5 % of a CPU for a second. Booting the fleet is no reason to compile.
- *
  * @param {import('node:events').EventEmitter} supervisor whose fleet is ready
  */
 function compileWhenBusy (supervisor) {

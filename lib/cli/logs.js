@@ -42,7 +42,6 @@ async function logs (command, { last = String(LAST), follow = true }) {
 
 /**
  * By where the primary's stdout and stderr lead; the workers have the same.
- *
  * @param {string} name @param {number} pid @param {string} last @param {boolean} follow
  * @returns {string[]} the command that reads them
  */

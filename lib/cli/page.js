@@ -5,9 +5,7 @@ const { writeRegular } = require('../journal/regular-file')
 
 /**
  * Writes the file that `--html` names.
- *
- * @param {string} file @param {string} text
- * @throws {RecycleError} RECYCLE_BAD_OPTION
+ * @param {string} file @param {string} text @throws {RecycleError} RECYCLE_BAD_OPTION
  */
 function writePage (file, text) {
   try {

@@ -13,7 +13,6 @@ const MAX_CHARS = 400 // of commander's message, which repeats the user's input
 /**
  * First words that decide alone what is called: nothing else is loaded for them. With any other one the program has all
  * that it has: an app is run, or a name that it does not know gets an answer.
- *
  * @type {Readonly<Record<string, () => (program: Command) => void>>}
  */
 const ALONE = Object.freeze({
@@ -88,7 +87,6 @@ function addCommands (program, argv) {
 
 /**
  * A first word of another supervisor's that means the same here, unless a file has this name.
- *
  * @param {string[]} argv @returns {string[]}
  */
 function withoutSynonym ([node, program, word = '', ...rest]) {
@@ -112,11 +110,7 @@ function oneSentence (text, command) {
   return `recycle: ${shorten(said, MAX_CHARS)}${said.endsWith('?') ? ' See' : '; see'} recycle ${help}`
 }
 
-/**
- * Prints the error as one sentence.
- *
- * @param {unknown} error @returns {number} the exit code
- */
+/** Prints the error as one sentence. @param {unknown} error @returns {number} the exit code */
 function report (error) {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has printed it
   if (!(error instanceof RecycleError)) {

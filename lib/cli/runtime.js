@@ -6,9 +6,7 @@ const MAJOR = 20
 
 /**
  * Whether a runtime is none that recycle runs on. Bun and Deno give a version of Node.js too.
- *
- * @param {Record<string, string | undefined>} versions of `process`
- * @param {string} program the path of the runtime
+ * @param {Record<string, string | undefined>} versions of `process` @param {string} program the path of the runtime
  * @returns {string | null} a sentence; null: it is supported
  */
 function refuseRuntime (versions, program) {

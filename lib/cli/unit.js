@@ -111,7 +111,6 @@ function isUser (user) {
 
 /**
  * The app is found as by `recycle` alone.
- *
  * @param {string | undefined} app @param {string[]} args @param {Given} given @returns {Promise<Unit>}
  */
 async function ofCall (app, args, {
@@ -198,7 +197,6 @@ function appsOf (file) {
 
 /**
  * The command by the name that it was called by: a link such as current/ leads elsewhere after the next deploy.
- *
  * @param {string} bin
  */
 function asCalled (bin) {
@@ -212,8 +210,7 @@ function asCalled (bin) {
  * @param {import('../tables/config').Config | null} call.config
  * @param {string} call.app @param {string[]} call.args @param {string} call.folder
  * @param {Record<string, string>} call.env @param {string | undefined} call.user @param {string | undefined} call.port
- * @param {string | undefined} call.write folder of the files
- * @returns {Unit}
+ * @param {string | undefined} call.write folder of the files @returns {Unit}
  */
 function unit ({ name, options, flags, config, app, args, folder, env, user, port, write }) {
   if (port && !(types.address().read(port)?.port > 0)) {
@@ -261,7 +258,7 @@ function optionsOf (words) {
   return given
 }
 
-/** @param {import('../tables/options').Option} option @param {any} value @returns {string[]} */
+/** @param {import('../tables/options').Option} option @param {unknown} value @returns {string[]} */
 function wordsOf ({ flag }, value) {
   const [name] = flag.split(' ')
   if (value === true || value === false) return [name]

@@ -75,7 +75,6 @@ function addVerbs (program) {
 
 /**
  * `recycle scale shop 4`, as in pm2, is `recycle scale 4 shop`.
- *
  * @param {string} first @param {string | undefined} second @param {Command} command
  */
 function numberOf (first, second, command) {
@@ -152,10 +151,7 @@ const HINTS = {
 
 /**
  * @typedef {object} Wait a worker that drains
- * @property {number | null} slot
- * @property {number} pid
- * @property {number} connections
- * @property {number} streams
+ * @property {number | null} slot @property {number} pid @property {number} connections @property {number} streams
  * @property {number} inFlight
  * @property {number | null} drainLeftMs null: it has drained, and its process is to end
  */
@@ -163,7 +159,6 @@ const HINTS = {
 /**
  * The progress of a command: a line for each step, what is waited for where that takes long, and on a terminal a bar
  * below them.
- *
  * @param {Pick<NodeJS.WriteStream, 'isTTY' | 'hasColors' | 'columns'> & { write: (text: string) => unknown }} stream
  * @param {string} doing @param {() => number} [now] ms
  */
@@ -190,7 +185,6 @@ function openSteps (stream, doing, now = () => performance.now()) {
   }
   /**
    * On a terminal the bar has it, and each hint is said once; elsewhere each worker has a line.
-   *
    * @param {Wait[]} waits
    */
   const explain = waits => {

@@ -21,8 +21,8 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024 // the fleet is trusted, but the memory 
  *   null: it does not answer
  *
  * @typedef {object} Ask
- * @property {(progress: Record<string, any>) => void} [onProgress]
- * @property {(line: Record<string, any>) => void} [onEvent]
+ * @property {(progress: Record<string, unknown>) => void} [onProgress]
+ * @property {(line: Record<string, unknown>) => void} [onEvent]
  * @property {boolean} [wait] false: resolve as soon as the fleet has begun
  */
 
@@ -31,7 +31,7 @@ class Client {
   /** The fleet's greeting. @type {{ name: string, pid: number, app: string, version: string } | null} */
   hello = null
   #lastId = 0
-  /** @type {Map<number, Ask & { resolve: (result: any) => void, reject: (error: Error) => void }>} */
+  /** @type {Map<number, Ask & { resolve: (result: unknown) => void, reject: (error: Error) => void }>} */
   #asked = new Map()
   /** The reason why no more answers come. @type {Error | null} */
   ended = null
@@ -50,7 +50,7 @@ class Client {
   }
 
   /**
-   * @param {string} verb @param {Record<string, any>} [args] @param {Ask} [ask]
+   * @param {string} verb @param {Record<string, unknown>} [args] @param {Ask} [ask]
    * @returns {Promise<any>} the result of the verb; with `wait: false` undefined, as soon as the fleet has begun
    * @throws {RecycleError} that of the fleet; RECYCLE_FLEET_GONE, RECYCLE_CUT_OFF
    */
@@ -65,8 +65,7 @@ class Client {
 
   /**
    * Calls `onLine` with every line of the journal from now on.
-   *
-   * @param {(line: Record<string, any>) => void} onLine
+   * @param {(line: Record<string, unknown>) => void} onLine
    * @param {{ last?: number, isOver?: boolean }} [how] `last`: number of earlier lines to begin with, without samples;
    *   `isOver`: these alone
    * @returns {Promise<boolean>} resolves at the end of this primary: true if another one runs the fleet by then
@@ -85,7 +84,8 @@ class Client {
       return result?.isLeft ?? isLeft
     } catch (error) {
       // A primary that was about to exit as it greeted has not read this request
-      if (isLeft || (!hasHeard && /** @type {any} */ (error).code === 'RECYCLE_FLEET_GONE')) return true
+      const { code } = /** @type {NodeJS.ErrnoException} */ (error)
+      if (isLeft || (!hasHeard && code === 'RECYCLE_FLEET_GONE')) return true
       throw error
     }
   }
@@ -171,7 +171,6 @@ const WHY = {
 
 /**
  * Finds the fleet that listens on a socket.
- *
  * @param {string} socketPath @returns {Promise<Found | null>} null: no process listens there
  */
 async function fleetAt (socketPath) {
@@ -198,7 +197,6 @@ async function listFleets (env = process.env, how = {}) {
 /**
  * Finds a fleet by its name, by the path of its socket, or as the only running fleet; `control` may be a folder of
  * sockets, too.
- *
  * @param {{ name?: string | null, control?: string | null }} which @param {Env} [env] @returns {Promise<Found>}
  * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
  */

@@ -66,7 +66,6 @@ async function openControlSocket (server, { name, control, predecessor }, env = 
 
 /**
  * Takes the predecessor's place: there is a socket that listens at any time.
- *
  * @param {string} socket @param {string} hidden
  */
 function replace (socket, hidden) {
@@ -113,7 +112,6 @@ async function publish (hidden, socket, remedy) {
  * Deletes a stale socket. Of several fleets that find it stale, one takes the lock and checks again, so that it does
  * not delete a socket that another fleet has opened meanwhile. Opening needs no lock where there are hard links: link()
  * is atomic.
- *
  * @param {string} socket @param {string} remedy @param {() => void} then what needs the lock too
  * @returns {Promise<boolean>} false: another process has the lock
  * @throws {RecycleError} if it is not stale, or not this user's

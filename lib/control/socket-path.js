@@ -118,7 +118,6 @@ function nameBy (socket) {
 
 /**
  * Creates the folder of the sockets, or checks that no other user can write to it.
- *
  * @param {string} folder @param {string} socket to be opened in it, for the error
  * @throws {RecycleError} RECYCLE_CONTROL
  */
@@ -135,7 +134,6 @@ function prepareFolder (folder, socket) {
 
 /**
  * Whether another user could have put a socket into the folder. Fleets open no socket there, and clients ignore it.
- *
  * @param {string} folder @param {number | null} uid whose it must be; null: anyone's
  * @returns {string | null} why the folder is not safe; null: it is, or it does not exist
  */
@@ -172,15 +170,6 @@ function ourUid () {
 }
 
 module.exports = {
-  controlFolders,
-  searchedFolders,
-  trustedFolders,
-  distrusted,
-  socketIn,
-  fleetKey,
-  allSockets,
-  nameBy,
-  prepareFolder,
-  checkLength,
-  ourUid
+  controlFolders, searchedFolders, trustedFolders, distrusted, socketIn, fleetKey, allSockets, nameBy, prepareFolder,
+  checkLength, ourUid
 }

@@ -15,8 +15,7 @@
  * @property {number} cut
  * @property {number} ended by the client before
  * @property {Cut[]} cuts the requests that were answered with 502, or cut; see Account
- * @property {number} [unnamed]
- * @property {number} [unnamedStreams]
+ * @property {number} [unnamed] @property {number} [unnamedStreams]
  *
  * @typedef {Record<'connections' | 'inFlight' | typeof COUNTS[number], number> & Named} Account by its numbers, which
  *   lib/journal/recycle-event.js explains; `connections`: those in the inbox among them, and those that were accepted
@@ -30,6 +29,7 @@
  *   any end: how many for each reason, as `why` of a cut
  */
 
+const { asCount } = require('./journal-field')
 const { count, flag, text, optional, orNull, listOf, mapOf, record } = require('./shape')
 /** @import { ValueOf } from './shape' */
 
@@ -97,7 +97,6 @@ function openAccount (connections, inFlight) {
 /**
  * The account of a worker that gave none, from its last beat. A connection with a request in flight was cut; any other
  * connection may have had a request that the worker had not read.
- *
  * @param {number} connections @param {number} inFlight @returns {Account}
  */
 function lostAccount (connections, inFlight) {
@@ -108,9 +107,7 @@ function lostAccount (connections, inFlight) {
 /**
  * The same, where it is known what has become of its connections; the others were younger, or of a protocol that cannot
  * move.
- *
- * @param {number} connections by its last beat
- * @param {number} inFlight @param {Outcome} outcome @returns {Account}
+ * @param {number} connections by its last beat @param {number} inFlight @param {Outcome} outcome @returns {Account}
  */
 function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut, ended, ...named }) {
   const known = moved + replayed + answered + cut + ended
@@ -128,16 +125,15 @@ function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut
 
 /**
  * Losses with a worker that crashed, by its line in the journal.
- *
- * @param {Record<string, any>} line
+ * @param {import('../lines').ReadLine<'worker.crash'>} line
  * @returns {{ connections: number, inFlight: number }} of what was not rescued, also where no sibling could be given
  *   anything. `connections`: those of which it is not known what they had in flight among them; `inFlight`: by the last
  *   beat, where that is all that is known
  */
 function lostWith (line) {
   const [connections, inFlight, moved, replayed, answered, cut, ended] = [
-    'connections', 'inFlight', 'moved', 'replayed', 'answered', 'cut', 'ended'
-  ].map(name => Number.isFinite(line[name]) ? Math.max(0, line[name]) : 0)
+    line.connections, line.inFlight, line.moved, line.replayed, line.answered, line.cut, line.ended
+  ].map(asCount)
   if (line.moved === undefined) return { connections, inFlight } // nothing outlived it
   const unknown = Math.max(0, connections - moved - replayed - answered - cut - ended)
   const inFlightOnThem = Math.min(unknown, Math.max(0, inFlight - replayed - answered - cut))
@@ -147,7 +143,6 @@ function lostWith (line) {
 /**
  * Of what was cut, the upgraded and raw connections: no request was lost with them, and without the app's doing they do
  * not end. A fleet that closes them at the drain timeout does as configured.
- *
  * @param {{ cut?: number, cuts?: Pick<Cut, 'upgraded'>[], unnamedStreams?: number }} account @returns {number}
  */
 function streamsCut ({ cut = 0, cuts = [], unnamedStreams = 0 }) {
@@ -155,17 +150,6 @@ function streamsCut ({ cut = 0, cuts = [], unnamedStreams = 0 }) {
 }
 
 module.exports = {
-  ACCOUNT,
-  ENDS,
-  LONGEST_PATH,
-  LONGEST_WHY,
-  MOST_CUTS,
-  MOST_WHYS,
-  addCuts,
-  addRestarted,
-  openAccount,
-  lostAccount,
-  rescuedAccount,
-  lostWith,
-  streamsCut
+  ACCOUNT, ENDS, LONGEST_PATH, LONGEST_WHY, MOST_CUTS, MOST_WHYS, addCuts, addRestarted, openAccount, lostAccount,
+  rescuedAccount, lostWith, streamsCut
 }

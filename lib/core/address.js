@@ -27,7 +27,6 @@ function urlOf ({ address = '', port }, isTls) {
 
 /**
  * A path with this pid in it is that worker's alone: no other worker is to listen there.
- *
  * @param {string} key @param {number} pid
  */
 function isOwnPath (key, pid) {
@@ -36,7 +35,6 @@ function isOwnPath (key, pid) {
 
 /**
  * The ports that some of the workers listen on, and not all: each of them was to serve the same clients.
- *
  * @param {readonly { slot: number, keys: Iterable<string> }[]} workers
  * @returns {{ address: string, slots: number[] }[]}
  */
@@ -54,7 +52,7 @@ function unevenAddresses (workers) {
     .map(([key, some]) => ({ address: nameOf(key), slots: some }))
 }
 
-/** @param {readonly { address: string, slots: number[] }[]} uneven @returns {string} for people */
+/** @param {readonly { address: string, slots: readonly number[] }[]} uneven @returns {string} for people */
 function listUneven (uneven) {
   return uneven.map(({ address, slots }) => `${address} in slot ${slots.join(', ')} alone`).join('; ')
 }
@@ -62,7 +60,6 @@ function listUneven (uneven) {
 /**
  * Whether an app that does not listen where it is to means to: one that takes another port when its own answers (a
  * predecessor listens there) has tried that port, or listens on any that is free.
- *
  * @param {string} key where it is to
  * @param {{ asked: Iterable<string>, tried: ReadonlySet<number>, known: Iterable<string> }} worker `tried`: ports that
  *   it has asked for, with success or without; `known`: where its predecessor listened

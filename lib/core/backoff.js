@@ -6,9 +6,7 @@ const UNSERVED_MS = 1000 // the longest where no worker serves: clients wait
 
 /**
  * The delay before the next try: 250 ms, doubled with each failure in a row, at most a minute.
- *
- * @param {number} failures in a row so far, 0 or more
- * @returns {number} milliseconds; 0 for no failure
+ * @param {number} failures in a row so far, 0 or more @returns {number} milliseconds; 0 for no failure
  */
 function backoffMs (failures) {
   return failures === 0 ? 0 : Math.min(LONGEST_MS, BASE_MS * 2 ** (failures - 1))

@@ -2,7 +2,6 @@
 
 /**
  * A list in bounded memory: the last `limit` items, and beside them up to `limit` older ones that matter.
- *
  * @template Item
  */
 class BoundedList {
@@ -43,10 +42,8 @@ class BoundedList {
 
 /**
  * Figures of a report that are one list: of each line of an event, what `read` makes of it.
- *
- * @template Item
- * @param {string} event
- * @param {(line: Record<string, any>) => Item | null} read null: the line is damaged, or of another version
+ * @template Item @param {string} event
+ * @param {(line: Record<string, unknown>) => Item | null} read null: the line is damaged, or of another version
  * @param {number} [most]
  * @returns {new () => import('../features').Figures & { summary: () => Item[], omitted: number }}
  */
@@ -55,9 +52,9 @@ function listOf (event, read, most = 1000) {
     /** @type {BoundedList<Item>} */
     #list = new BoundedList(most)
 
-    /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+    /** @type {Readonly<Record<string, (line: Record<string, unknown>) => void>>} */
     handlers = Object.freeze({
-      [event]: (/** @type {Record<string, any>} */ line) => {
+      [event]: line => {
         const item = read(line)
         if (item !== null) this.#list.push(item)
       }

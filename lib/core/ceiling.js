@@ -10,10 +10,8 @@ const RESERVE = 0.1 // of the limit
 const RESERVE_MIN = 64
 
 /**
- * @param {number} limit descriptors that the process may open
- * @param {number} open descriptors in use
- * @param {number} connections those of them that are connections
- * @returns {number} connections, 0 or more
+ * @param {number} limit descriptors that the process may open @param {number} open descriptors in use
+ * @param {number} connections those of them that are connections @returns {number} connections, 0 or more
  */
 function ceilingOf (limit, open, connections) {
   const room = limit - Math.max(0, open - connections)

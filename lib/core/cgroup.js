@@ -16,9 +16,7 @@ const UNLIMITED = 2 ** 62 // version 1 has no word for it: it writes the largest
 
 /**
  * Finds the cgroup that a controller works on: of version 1 where that has the controller, else of version 2.
- *
- * @param {string} controller `"memory"` or `"cpu"`
- * @param {string} cgroups the text of /proc/self/cgroup
+ * @param {string} controller `"memory"` or `"cpu"` @param {string} cgroups the text of /proc/self/cgroup
  * @param {string} mounts the text of /proc/self/mountinfo
  * @returns {Hierarchy | null} null: there is none, or its files are not mounted
  */
@@ -76,8 +74,7 @@ function readFigure (text, name) {
  * @typedef {{ some: number, full: number }} Pressure shares of the last ten seconds, 0 to 1, in which some process, or
  *   all of them, waited for memory
  *
- * @param {string | null} text of memory.pressure, or of /proc/pressure/memory
- * @returns {Pressure | null}
+ * @param {string | null} text of memory.pressure, or of /proc/pressure/memory @returns {Pressure | null}
  */
 function readPressure (text) {
   const share = (/** @type {string} */ kind) =>
@@ -88,8 +85,7 @@ function readPressure (text) {
 
 /**
  * @param {string | null} quota of cpu.max, `"150000 100000"`, or of cpu.cfs_quota_us
- * @param {string | null} [period] of cpu.cfs_period_us
- * @returns {number | null} CPUs; null: no quota
+ * @param {string | null} [period] of cpu.cfs_period_us @returns {number | null} CPUs; null: no quota
  */
 function readQuota (quota, period = null) {
   const [allowed, per] = `${quota ?? ''} ${period ?? ''}`.trim().split(/\s+/).map(Number)

@@ -28,9 +28,7 @@ const { formatSize } = require('./units')
  * @property {number | null} quotaCpus
  * @property {number} cpus that count
  * @property {number} desired 2×CPU+1
- * @property {number | null} limitBytes
- * @property {Source | null} source
- * @property {number} primaryBytes
+ * @property {number | null} limitBytes @property {Source | null} source @property {number} primaryBytes
  * @property {number} marginBytes
  * @property {number} beside processes beside the workers
  * @property {number | null} fitting how many workers the memory is enough for; null: not known
@@ -38,8 +36,7 @@ const { formatSize } = require('./units')
  * @property {boolean} isAutoBudget the budget did
  *
  * @typedef {object} Bounds of the number of workers
- * @property {number} min
- * @property {number} max
+ * @property {number} min @property {number} max
  * @property {number} asked the max that the option names
  */
 
@@ -55,8 +52,7 @@ const UNKNOWN_BYTES = 512 * MIB
  * @param {{ parallelism: number, container?: Container | null }} machine
  * @param {{ workers: number | 'auto' | { min: number, max: number | 'auto' }, maxRssBytes: number | 'auto' | null,
  *   maxSurge: number, standby: number } & Record<string, any>} options
- * @param {number} processes that there are beside primary and workers
- * @returns {Readonly<Sizing>}
+ * @param {number} processes that there are beside primary and workers @returns {Readonly<Sizing>}
  */
 function size ({ parallelism, container = null }, options, processes) {
   const { workers, maxRssBytes, maxSurge, standby } = options
@@ -80,7 +76,6 @@ function size ({ parallelism, container = null }, options, processes) {
 
 /**
  * For all but the primary; below 0: there is less.
- *
  * @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing @returns {number} bytes
  */
 function forWorkers ({ limitBytes, primaryBytes, marginBytes }) {
@@ -90,7 +85,6 @@ function forWorkers ({ limitBytes, primaryBytes, marginBytes }) {
 /**
  * `--workers auto`: 2×CPU+1, or fewer where the memory is not enough for so many of the least size. A budget that was
  * given is an upper bound that a worker may never come near, so it takes none away.
- *
  * @param {Sizing} sizing @param {number | 'auto' | null} maxRssBytes
  */
 function autoWorkers ({ desired, fitting }, maxRssBytes) {
@@ -104,7 +98,6 @@ function workersAtFirst (sizing) {
 
 /**
  * How many get a budget that leaves a fresh worker room to grow; one at least.
- *
  * @param {Sizing} sizing @param {number} freshBytes by the budget's metric
  */
 function workersThatFit (sizing, freshBytes) {
@@ -118,7 +111,6 @@ function workersOf (sizing, eachBytes) {
 
 /**
  * `--max-rss auto`.
- *
  * @param {Sizing} sizing @param {number} workers
  * @returns {number} bytes, a whole number of MiB; 0: there is no memory for them
  */
@@ -129,7 +121,6 @@ function autoBudget (sizing, workers) {
 /**
  * The budget of a worker in a fleet of this size; within the bounds of one that sizes itself, it is that of the
  * largest.
- *
  * @param {Pick<Options, 'maxRssBytes' | 'hardRssBytes' | 'sizing'>} options @param {number} workers
  * @returns {{ maxRssBytes: number | null, hardRssBytes: number | null }}
  */
@@ -142,7 +133,6 @@ function budgetFor (options, workers) {
 
 /**
  * Why `--max-rss auto` cannot be had.
- *
  * @param {Sizing} sizing @param {number} workers
  * @param {number | null} [freshBytes] what a worker takes when it is new; null: not known
  * @returns {string | null} completes "it takes …"; null: it can
@@ -175,7 +165,8 @@ function workersArithmetic ({ parallelism, quotaCpus, cpus, desired, fitting }) 
 
 /**
  * @param {Sizing} sizing @param {Pick<Options, 'workers' | 'maxRssBytes'>} options
- * @returns {({ warning: string } & Record<string, any>)[]} what is to be said at the start
+ * @returns {(Pick<Sizing, 'limitBytes' | 'source'> & { warning: string, workers: number, desired?: number, beside?:
+ *   number, softBytes?: number, fitting?: number })[]} what is to be said at the start
  */
 function sizingWarnings ({ limitBytes, source, fitting, desired, beside, isAutoWorkers }, options) {
   const { workers, maxRssBytes } = options
@@ -188,7 +179,6 @@ function sizingWarnings ({ limitBytes, source, fitting, desired, beside, isAutoW
 
 /**
  * The bounds within which the fleet sizes itself; null: there are as many workers as the options, or a command, say.
- *
  * @param {Record<string, any>} options @returns {Readonly<Bounds> | null}
  */
 function boundsOf ({ autoscale = null }) {
@@ -198,7 +188,6 @@ function boundsOf ({ autoscale = null }) {
 /**
  * Never more than 2×CPU+1, as more event loops than that are of no use to the CPUs, nor more than the memory is enough
  * for, unless `min` asks for them.
- *
  * @param {{ min: number, max: number | 'auto' }} range @param {Sizing} sizing @returns {Readonly<Bounds>}
  */
 function boundsWithin ({ min, max }, { desired, fitting }) {
@@ -207,17 +196,6 @@ function boundsWithin ({ min, max }, { desired, fitting }) {
 }
 
 module.exports = {
-  LEAST_BYTES,
-  boundsOf,
-  boundsWithin,
-  size,
-  autoWorkers,
-  workersAtFirst,
-  workersThatFit,
-  autoBudget,
-  budgetFor,
-  whyNoAutoBudget,
-  budgetArithmetic,
-  workersArithmetic,
-  sizingWarnings
+  LEAST_BYTES, boundsOf, boundsWithin, size, autoWorkers, workersAtFirst, workersThatFit, autoBudget, budgetFor,
+  whyNoAutoBudget, budgetArithmetic, workersArithmetic, sizingWarnings
 }

@@ -16,7 +16,8 @@
  * @property {number} crashes of the last ten seconds
  * @property {number} withinMs from the first to the last of them
  * @property {string} how the last one ended
- * @property {{ request: string, crashes: number }[]} requests that were in flight at them, the most suspicious first
+ * @property {readonly { request: string, crashes: number }[]} requests that were in flight at them, the most suspicious
+ *   first
  */
 
 const WINDOW_MS = 10_000

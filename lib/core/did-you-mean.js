@@ -3,7 +3,6 @@
 /**
  * The word that was probably meant: equal except for case, dashes and underscores, else the word the fewest edits away,
  * if these are few for its length.
- *
  * @param {string} written @param {readonly string[]} words @returns {string | null}
  */
 function nearest (written, words) {
@@ -15,7 +14,6 @@ function nearest (written, words) {
 
 /**
  * The number of letters to insert, delete, replace or swap with the next (optimal string alignment).
- *
  * @param {string} a @param {string} b
  */
 function editsBetween (a, b) {

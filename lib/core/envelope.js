@@ -13,7 +13,7 @@ const LONGEST_WISH = 200
 const LONGEST_ERROR = 500
 const MOST_REQUESTS = 100 // that are told at a time
 
-/** @param {string} type @param {Record<string, any>} [fields] @returns {Message} */
+/** @param {string} type @param {object} [fields] @returns {Message} */
 function message (type, fields) {
   return { cmd: CMD, type, ...fields }
 }
@@ -21,9 +21,7 @@ function message (type, fields) {
 /**
  * A message that carries a handle loses it where the receiver has no descriptor left, and Node drops the message with
  * it, for a raw handle is not sent again. Here it is one of ours all the same, without the handle.
- *
- * @param {any} received by `internalMessage`
- * @param {any} [handle] what came with it
+ * @param {any} received by `internalMessage` @param {unknown} [handle] what came with it
  * @returns {Message | null} null: it is cluster's, or Node's
  */
 function ourMessage (received, handle) {
@@ -58,7 +56,6 @@ class Handlers {
 
   /**
    * Without a handler, where a feature is off, it is of no consequence.
-   *
    * @param {string} type @param {Record<string, any>} fields @param {any} [handle]
    */
   call (type, fields, handle) {

@@ -73,7 +73,6 @@ const exiting = (/** @type {number} */ exitCode, /** @type {Readonly<Record<stri
 /**
  * The catalogue of all errors that recycle throws on purpose. Only the command line turns them into a sentence and an
  * exit code.
- *
  * @type {Readonly<Record<string, { exitCode: number, sentence: Sentence }>>}
  */
 const CATALOGUE = Object.freeze({ ...exiting(2, OF_THE_CALL), ...exiting(1, OF_THE_RUN) })
@@ -96,7 +95,6 @@ const PROSE_CHARS = 1000
 
 /**
  * Shortens details for the sentence: a value from the user may have any length.
- *
  * @param {Record<string, any>} details
  */
 function bounded (details) {

@@ -2,7 +2,6 @@
 
 /**
  * Of an object whose fields are alike.
- *
  * @template {object} From
  * @template {keyof From} Name
  * @param {From} from @param {readonly Name[]} names @returns {Pick<From, Name>} these of its fields
@@ -20,8 +19,7 @@ function addUp (into, from) {
 }
 
 /**
- * @template Answer
- * @param {[words: string, answer: Answer][]} rows words that have one answer, with spaces between them
+ * @template Answer @param {[words: string, answer: Answer][]} rows words that have one answer, with spaces between them
  * @returns {Readonly<Record<string, Answer>>}
  */
 function byWord (rows) {

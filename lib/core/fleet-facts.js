@@ -4,8 +4,7 @@
  * The plan's input: the facts of a fleet, what is desired of it, and what the two say together. Pure.
  *
  * @typedef {object} WorkerFacts
- * @property {import('./state').State} state
- * @property {number} generation
+ * @property {import('./state').State} state @property {number} generation
  * @property {string | null} reason why it is condemned
  * @property {number} bytes its size by the last sample
  * @property {boolean} isSampled it has been sampled since it was ready
@@ -19,8 +18,7 @@
  * @property {number | null} crossesAt when its memory is going to cross the budget; null: it is not to be foreseen
  *
  * @typedef {object} SlotFacts
- * @property {number} slot
- * @property {WorkerFacts | null} incumbent
+ * @property {number} slot @property {WorkerFacts | null} incumbent
  * @property {boolean} isLeaving a former worker of the slot drains, or one that did not become ready is not gone yet
  * @property {'surge' | 'drain-first' | null} recycle the one under way
  * @property {boolean} isReplaced by that recycle its worker has been replaced, and drains
@@ -31,17 +29,14 @@
  *
  * @typedef {object} Facts
  * @property {SlotFacts[]} slots by number
- * @property {WorkerFacts[]} standbys
- * @property {number} standbyNotBefore
+ * @property {WorkerFacts[]} standbys @property {number} standbyNotBefore
  * @property {number} bootMs how long a worker takes to boot
  * @property {import('./memory-room').Memory | null} memory of the container; null: not known
  *
  * @typedef {object} Desired
  * @property {readonly number[]} slots their numbers, in order
  * @property {number} generation that standbys must be of
- * @property {number} standbys
- * @property {number} maxSurge
- * @property {number} maxUnavailable
+ * @property {number} standbys @property {number} maxSurge @property {number} maxUnavailable
  * @property {number} [atFirst] new slots that may have a worker until it is known how many the memory is enough for
  * @property {number} [maxBoots] new slots that may boot at a time, if that is more than the surge allows
  */
@@ -63,7 +58,6 @@ const isStarting = worker => worker?.state === 'spawning' || worker?.state === '
 
 /**
  * Processes that start or run beside the desired workers, but for standbys that a recycle can take.
- *
  * @param {Facts} facts @param {Desired} desired
  */
 function surging ({ slots, standbys }, desired) {
@@ -76,7 +70,6 @@ function surging ({ slots, standbys }, desired) {
  * How many replacements may run beside the fleet for all that the container's memory has room for. Room is kept for
  * each desired worker whose memory has not been seen, whether it boots, is about to, or drains first; a standby runs
  * already.
- *
  * @param {Facts} facts @param {Desired} desired @param {number} surging
  */
 function fitting ({ slots, standbys, memory }, desired, surging) {

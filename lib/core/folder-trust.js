@@ -3,11 +3,9 @@
 /**
  * Whether other users could put files into a folder. Nothing that must be this user's own is opened or written there
  * then.
- *
  * @param {string} folder
  * @param {Pick<import('node:fs').Stats, 'isSymbolicLink' | 'isDirectory' | 'uid' | 'mode'>} stat by lstat()
- * @param {number} uid this user's
- * @returns {string | null} why the folder is not safe; null: it is
+ * @param {number} uid this user's @returns {string | null} why the folder is not safe; null: it is
  */
 function distrust (folder, stat, uid) {
   if (stat.isSymbolicLink()) return `${folder} is a symbolic link`

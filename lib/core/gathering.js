@@ -22,15 +22,12 @@ class Gathering {
   #notBefore = -Infinity
 
   /**
-   * @param {object} fleet since the last look
-   * @param {number} fleet.cpus that the workers use
-   * @param {number} fleet.rate requests a second
-   * @param {number} fleet.lagMs the longest delay of an event loop
+   * @param {object} fleet since the last look @param {number} fleet.cpus that the workers use
+   * @param {number} fleet.rate requests a second @param {number} fleet.lagMs the longest delay of an event loop
    * @param {number} fleet.connections
    * @param {boolean} fleet.isFlexible its workers run the same code, every connection can move, and no worker lacks
    *   room for more
-   * @param {number} awake workers that would do the load
-   * @param {number} now ms
+   * @param {number} awake workers that would do the load @param {number} now ms
    * @returns {boolean} whether the load is to be gathered
    */
   look ({ cpus, rate, lagMs, connections, isFlexible }, awake, now) {
@@ -51,10 +48,8 @@ class Gathering {
 
 /**
  * The busiest do the load, but those that rest already go on resting.
- *
  * @template {{ busy: number, isResting: boolean }} Worker
- * @param {readonly Worker[]} workers @param {number} awake how many do the load
- * @returns {Worker[]} the others
+ * @param {readonly Worker[]} workers @param {number} awake how many do the load @returns {Worker[]} the others
  */
 function restingOf (workers, awake) {
   return [...workers].sort((a, b) => Number(a.isResting) - Number(b.isResting) || b.busy - a.busy).slice(awake)

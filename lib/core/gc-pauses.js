@@ -23,9 +23,7 @@ const NO_DELAYS = Object.freeze({ gc: { scavenges: { ...NO_PAUSES }, markSweeps:
 
 /**
  * Beats are more frequent than samples: carries the longest pauses of earlier beats over.
- *
- * @template {Delays} Beat
- * @param {Beat} beat @param {Delays} earlier a beat before it, of the same worker
+ * @template {Delays} Beat @param {Beat} beat @param {Delays} earlier a beat before it, of the same worker
  * @returns {Beat} the later beat, with the longest pauses of both
  */
 function withLongest (beat, earlier) {

@@ -52,37 +52,34 @@
  *
  * @typedef {{ address?: string, port?: number, family?: string }} Address
  * @typedef {object} Handle libuv's, of a socket or of a pipe, which may listen; numbers are its errors
- * @property {number} fd
- * @property {number} bytesRead
- * @property {number} bytesWritten
- * @property {boolean} reading
- * @property {(fd: number) => number} open
- * @property {(backlog: number) => number} listen
- * @property {((status: number, client: Handle) => void) | undefined} onconnection
- * @property {() => number} readStart
- * @property {() => number} readStop
- * @property {(done?: () => void) => void} close
- * @property {() => void} unref
+ * @property {number} fd @property {number} bytesRead @property {number} bytesWritten @property {boolean} reading
+ * @property {(fd: number) => number} open @property {(backlog: number) => number} listen
+ * @property {((status: number, client: Handle) => void) | undefined} onconnection @property {() => number} readStart
+ * @property {() => number} readStop @property {(done?: () => void) => void} close
+ * @property {() => void} ref @property {() => void} unref
  * @property {(done?: () => void) => number} [reset] of a socket, as the next two
- * @property {(into: Address) => number} [getsockname]
- * @property {(into: Address) => number} [getpeername]
+ * @property {(into: Address) => number} [getsockname] @property {(into: Address) => number} [getpeername]
  * @property {(mode: number) => number} [fchmod] of a pipe
+ * @property {(isBlocking: boolean) => void} [setBlocking] of a stream that is written
  * @property {false} [isDescriptor] as a Descriptor's
  */
+
+/** @import { Server, Socket } from 'node:net' */
+/** @import { Parser } from './node' */
 
 /**
  * Makes a server that does not listen yet take connections, as net has a listening one do. For the time being it says
  * that it listens, where `door` does.
- *
- * @param {any} server @param {any} facade of its acceptor, for the listening handle of `door`
- * @param {any} door a net.Server that listens
- * @param {any} [owner] the server for which net makes sockets: `server`, or one that passes them on
+ * @param {Server} server @param {Handle} facade of its acceptor, for the listening handle of `door`
+ * @param {Server} door that listens
+ * @param {Server} [owner] the server for which net makes sockets: `server`, or one that passes them on
  * @returns {() => void} takes it back; to be called when no connection is left
  */
 function acceptEarly (server, facade, door, owner = server) {
-  const symbol = Object.getOwnPropertySymbols(door._handle).find(symbol => symbol.description === 'owner_symbol')
-  if (symbol) facade[symbol] = owner
-  facade.onconnection = door._handle.onconnection
+  const listening = /** @type {Handle} */ (door._handle)
+  const symbol = Object.getOwnPropertySymbols(listening).find(symbol => symbol.description === 'owner_symbol')
+  if (symbol) Reflect.set(facade, symbol, owner)
+  facade.onconnection = listening.onconnection
   server._handle = facade
   server._connectionKey ??= '' // as when it listens: it keeps its shape
   facade.listen(0)
@@ -91,8 +88,7 @@ function acceptEarly (server, facade, door, owner = server) {
 
 /**
  * Node makes the list of a server's connections when it begins to listen.
- *
- * @param {any} server an http.Server that does not listen yet
+ * @param {Server} server an http.Server that does not listen yet
  */
 function trackBeforeListening (server) {
   server.listeners('listening')
@@ -100,29 +96,24 @@ function trackBeforeListening (server) {
 }
 
 /**
- * @param {any} server a listening http.Server
- * @returns {any} Node's ConnectionsList; undefined if this Node has none
+ * @param {Server} server a listening http.Server @returns {{ idle?: () => Parser[] } | undefined} undefined if this
+ *   Node has none
  */
 function connectionsList (server) {
   const symbol = Object.getOwnPropertySymbols(server).find(s => s.description === 'http.server.connections')
-  return symbol && server[symbol]
+  return symbol && Reflect.get(server, symbol)
 }
 
 /**
  * The sockets whose parser is between two requests; on Node 26 also those that have sent nothing yet.
- *
- * @param {any} server that listens or has listened; only http and https servers have such sockets
- * @returns {any[]} net.Socket
+ * @param {Server} server that listens or has listened; only http and https servers have such sockets
+ * @returns {Socket[]}
  */
 function betweenRequests (server) {
-  return (connectionsList(server)?.idle() ?? []).map((/** @type {any} */ parser) => parser.socket).filter(Boolean)
+  return (connectionsList(server)?.idle?.() ?? []).map(({ socket }) => socket).filter(Boolean)
 }
 
-/**
- * The bytes that the parser is processing.
- *
- * @param {any} socket @returns {Buffer | undefined}
- */
+/** The bytes that the parser is processing. @param {Socket} socket @returns {Buffer | undefined} */
 function currentChunk (socket) {
   return socket.parser?.getCurrentBuffer?.()
 }
@@ -130,31 +121,30 @@ function currentChunk (socket) {
 /** Node's index of a parser's callback. @type {number} */
 let kOnMessageBegin
 
-/** @param {any} socket @returns {boolean} the parser has not come to the end of the latest request */
+/** @param {Socket} socket @returns {boolean} the parser has not come to the end of the latest request */
 function isWithinMessage ({ parser }) {
   return parser?.incoming?.complete === false
 }
 
 /**
  * To be called within a message.
- *
- * @param {any} socket
- * @param {() => void} ended called when the parser has come to its end, within the chunk that it parses
+ * @param {Socket} socket @param {() => void} ended called when the parser has come to its end, within the chunk that it
+ *   parses
  */
-function onMessageEnd ({ parser }, ended) {
+function onMessageEnd (socket, ended) {
+  const parser = /** @type {Parser} */ (socket.parser)
   const { kOnMessageComplete } = parser.constructor
   const { incoming, [kOnMessageComplete]: onComplete } = parser
-  parser[kOnMessageComplete] = /** @this {any} */ function () {
+  parser[kOnMessageComplete] = /** @this {unknown} */ function () {
     parser[kOnMessageComplete] = onComplete // Node uses its parsers again
     if (parser.incoming === incoming) ended()
-    return onComplete.call(this)
+    return onComplete?.call(this)
   }
 }
 
 /**
  * Node takes its own listener away as it tells the server of a `clientError`.
- *
- * @param {any} socket that http reads @returns {boolean} what has come is no request, and the app has been told
+ * @param {Socket} socket that http reads @returns {boolean} what has come is no request, and the app has been told
  */
 function isRefused (socket) {
   return !socket.listeners('error').some((/** @type {Function} */ { name }) => name === 'socketOnError')
@@ -162,8 +152,7 @@ function isRefused (socket) {
 
 /**
  * The names and values of a request's headers that the parser keeps: it leaves out those behind.
- *
- * @param {any} socket @returns {number} 0: it keeps all
+ * @param {Socket} socket @returns {number} 0: it keeps all
  */
 function mostFieldsOf (socket) {
   return socket.parser?.maxHeaderPairs ?? 0
@@ -171,13 +160,12 @@ function mostFieldsOf (socket) {
 
 /**
  * Node takes it off a parser when its connection is done with it.
- *
- * @param {any} parser http's, of a connection
+ * @param {Parser} parser http's, of a connection
  * @param {{ executed: () => void }} watcher `executed`: a chunk from the handle has been parsed
  */
 function watchParser (parser, watcher) {
   const { kOnExecute } = parser.constructor
-  const onExecute = parser[kOnExecute]
+  const onExecute = /** @type {Function} */ (parser[kOnExecute])
   parser[kOnExecute] = (/** @type {unknown} */ result) => {
     watcher.executed()
     return onExecute(result)
@@ -186,8 +174,7 @@ function watchParser (parser, watcher) {
 
 /**
  * Each message costs a call from the parser, as long as it is watched. Node takes it off the parser as well.
- *
- * @param {any} parser @param {(() => void) | null} began called as the first byte of a message is parsed
+ * @param {Parser} parser @param {(() => void) | null} began called as the first byte of a message is parsed
  */
 function watchBegin (parser, began) {
   kOnMessageBegin ??= parser.constructor.kOnMessageBegin
@@ -197,8 +184,7 @@ function watchBegin (parser, began) {
 /**
  * Takes the TCP or pipe handle out of a socket; unread bytes stay in the kernel. The app sees the socket close, as if
  * the client had left, and the handle keeps the connection. child_process does the same to a socket that it sends.
- *
- * @param {any} socket @returns {Handle} the handle
+ * @param {Socket} socket @returns {Handle} the handle
  */
 function detachHandle (socket) {
   const handle = takeHandle(socket)
@@ -208,18 +194,17 @@ function detachHandle (socket) {
 
 /**
  * As detachHandle(), but the app goes on to see the socket as open.
- *
- * @param {any} socket @returns {Handle} the handle
+ * @param {Socket} socket @returns {Handle} the handle
  */
 function takeHandle (socket) {
-  const handle = socket._handle
+  const handle = /** @type {Handle} */ (socket._handle)
   handle.readStop()
   handle.reading = false // else the next socket around this handle does not start to read
   socket._handle = null
   return handle
 }
 
-/** The socket goes on with the handle that was taken out of it. @param {any} socket @param {Handle} handle */
+/** The socket goes on with the handle that was taken out of it. @param {Socket} socket @param {Handle} handle */
 function returnHandle (socket, handle) {
   socket._handle = handle
   handle.reading = true
@@ -230,18 +215,17 @@ function returnHandle (socket, handle) {
  * Reports when a connection's handle is closed, which is when its socket is destroyed. Unlike a listener on the socket,
  * the app cannot remove this. All handles share the same two functions: a closure for each would be measurable with a
  * connection per request.
- *
  * @param {(handle: any, isReset: boolean) => void} closed called before it is
  * @returns {(handle: Handle) => boolean} watches a TCP or pipe handle; false: the handle is of another kind
  */
 function handleWatcher (closed) {
   const { close, reset } = {
-    /** @this {any} @param {() => void} [done] */
+    /** @this {Handle} @param {() => void} [done] */
     close (done) {
       closed(this, false)
       return Object.getPrototypeOf(this).close.call(this, done)
     },
-    /** @this {any} @param {() => void} [done] */
+    /** @this {Handle} @param {() => void} [done] */
     reset (done) {
       closed(this, true)
       return Object.getPrototypeOf(this).reset.call(this, done)
@@ -260,9 +244,7 @@ function handleWatcher (closed) {
 /**
  * The self-test: what this Node lacks to move a connection. It runs for each server as it begins to listen. If
  * something is missing, the server's connections stay and are drained by `Connection: close`.
- *
- * @param {any} server a listening http.Server
- * @param {Handle} handle prototype of its connections' handles
+ * @param {Server} server a listening http.Server @param {Handle} handle prototype of its connections' handles
  * @returns {string | null} the first missing internal; null: none is missing
  */
 function missingForHandoff (server, handle) {
@@ -298,21 +280,7 @@ function hasBody (response, sent) {
 }
 
 module.exports = {
-  hasBody,
-  isEventStream,
-  acceptEarly,
-  trackBeforeListening,
-  betweenRequests,
-  isWithinMessage,
-  isRefused,
-  onMessageEnd,
-  currentChunk,
-  mostFieldsOf,
-  watchBegin,
-  watchParser,
-  detachHandle,
-  takeHandle,
-  returnHandle,
-  handleWatcher,
+  hasBody, isEventStream, acceptEarly, trackBeforeListening, betweenRequests, isWithinMessage, isRefused, onMessageEnd,
+  currentChunk, mostFieldsOf, watchBegin, watchParser, detachHandle, takeHandle, returnHandle, handleWatcher,
   missingForHandoff
 }

@@ -2,6 +2,8 @@
 
 /** Reads fields of a journal, which may come from anywhere. A value of the wrong type counts as absent. */
 
+/** @import { LineHandlers, ReadLine } from '../lines' */
+
 const MAX_TEXT_CHARS = 1000
 
 /** @param {unknown} value @returns {number | null} */
@@ -26,4 +28,9 @@ function asObject (value) {
   return typeof value === 'object' && value !== null ? /** @type {Record<string, unknown>} */ (value) : {}
 }
 
-module.exports = { asNumber, asCount, asText, asObject }
+/** Does what is to be done with a line of this event. @param {LineHandlers} handlers @param {ReadLine} line */
+function handleLine (handlers, line) {
+  /** @type {Readonly<Record<string, (line: ReadLine) => void>>} */ (handlers)[String(line.event)]?.(line)
+}
+
+module.exports = { asNumber, asCount, asText, asObject, handleLine }

@@ -5,7 +5,7 @@
  *
  * @typedef {'not-ready' | 'no-account' | 'kill-timeout' | 'unstarted' | 'blocked'} KilledFor `unstarted`: it left
  *   before its app was run
- * @type {ReadonlyMap<KilledFor, { level?: 'warn', isStuck?: boolean, say: string }>}
+ * @type {ReadonlyMap<KilledFor | null, { level?: 'warn', isStuck?: boolean, say: string }>}
  */
 const KILLS = new Map([
   ['not-ready', { say: 'it did not become ready' }],

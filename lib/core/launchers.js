@@ -46,8 +46,7 @@ const LAUNCHERS = Object.freeze({
 })
 
 /**
- * @param {string[]} args of a launcher
- * @param {RegExp} valued its options that have a value, the next word
+ * @param {string[]} args of a launcher @param {RegExp} valued its options that have a value, the next word
  * @returns {number} where the program stands behind its options and variables; -1: nowhere
  */
 function programAt (args, valued) {
@@ -59,9 +58,7 @@ function programAt (args, valued) {
 
 /**
  * The arguments of `node`, as a call of recycle.
- *
- * @param {string[]} args flags of node, the file, and the app's own
- * @param {string[]} [flags] more flags of node
+ * @param {string[]} args flags of node, the file, and the app's own @param {string[]} [flags] more flags of node
  */
 function asRecycle (args, flags = []) {
   const [rest, all] = [[...args], [...flags]]
@@ -79,10 +76,8 @@ function quoted (word) {
 }
 
 /**
- * @param {string} file absolute, without symbolic links
- * @param {string[]} args of it
- * @param {string} name by which the user called it
- * @returns {string | null} a sentence; null: it is no launcher
+ * @param {string} file absolute, without symbolic links @param {string[]} args of it
+ * @param {string} name by which the user called it @returns {string | null} a sentence; null: it is no launcher
  */
 function refuseLauncher (file, args, name) {
   const [, found] = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/.exec(file) ?? []

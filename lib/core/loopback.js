@@ -3,7 +3,6 @@
 /**
  * Whether this names the machine itself, so that no other machine can reach the address. RFC 6761 reserves `localhost`
  * and the names below it.
- *
  * @param {string} host a name or an address, without brackets
  */
 function isLoopback (host) {

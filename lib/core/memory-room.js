@@ -4,8 +4,7 @@
  * How much room the container's memory leaves: how soon to look again, and how many replacements fit beside the fleet.
  *
  * @typedef {object} Memory
- * @property {number} limitBytes
- * @property {number} usedBytes
+ * @property {number} limitBytes @property {number} usedBytes
  * @property {number | null} freshBytes what one more worker takes: the most that a worker in service had when it was
  *   new; null: not known
  */
@@ -17,7 +16,6 @@ const BOOTING = 1.25 // what a worker takes while it loads the app, of what it h
 
 /**
  * Close to the limit the guard looks more often: a worker is then condemned by samples of a shorter time.
- *
  * @param {Memory | null} memory @param {number} intervalMs @returns {number} ms
  */
 function nextLookMs (memory, intervalMs) {

@@ -34,7 +34,6 @@ function sayMoves (moves) {
 
 /**
  * A worker that serves gives none of a session away, but for a request.
- *
  * @param {{ isServing: boolean, state: string }} sender @param {{ session?: string, byLoad?: boolean }} parcel
  * @returns {Move} why it offers a connection
  */

@@ -6,10 +6,8 @@ const SEMI_SPACE_MIB = { before13: 16, from13: 64 }
 
 /**
  * The size of the old generation at which V8 ends a process.
- *
  * @param {number} heapLimitBytes V8's `heap_size_limit`, which includes three semi-spaces
- * @param {readonly string[]} flags of the process; the later one wins
- * @param {number} v8Major @returns {number} bytes
+ * @param {readonly string[]} flags of the process; the later one wins @param {number} v8Major @returns {number} bytes
  */
 function oldSpaceLimit (heapLimitBytes, flags, v8Major) {
   const given = flags.map(flag => /^--max[-_]semi[-_]space[-_]size=(\d+)$/.exec(flag)?.[1]).filter(Boolean).at(-1)

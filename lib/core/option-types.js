@@ -22,14 +22,9 @@ const { parseSize, parseTime, withUnit } = require('./units')
  *   its type in TypeScript, or where in lib/ that is, if it is not the (first) one of the schema
  *
  * @typedef {object} Schema JSON schema of the value in a config file; accepts what `read` accepts of these types
- * @property {readonly Schema[]} [anyOf]
- * @property {'integer' | 'number' | 'string' | 'boolean' | 'array'} [type]
- * @property {readonly (string | number)[]} [enum]
- * @property {string} [pattern]
- * @property {number} [minimum]
- * @property {number} [maximum]
- * @property {number} [minLength]
- * @property {Schema} [items]
+ * @property {readonly Schema[]} [anyOf] @property {'integer' | 'number' | 'string' | 'boolean' | 'array'} [type]
+ * @property {readonly (string | number)[]} [enum] @property {string} [pattern] @property {number} [minimum]
+ * @property {number} [maximum] @property {number} [minLength] @property {Schema} [items]
  */
 
 const LONGEST_MS = 2 ** 31 - 1 // the maximum of Node's timers
@@ -170,7 +165,6 @@ function readAs ({ read, accepts, instead }, given, option) {
 
 /**
  * Whether a config file may contain a value of this type. `read` checks its range and form.
- *
  * @param {Schema} schema @param {unknown} value @returns {boolean}
  */
 function isOfType (schema, value) {
@@ -190,7 +184,6 @@ function isQuotedNumber ({ anyOf = [] }, value) {
 
 /**
  * The types that are accepted in place of this value, in words: "a number or a string".
- *
  * @param {Schema} schema @param {unknown} value @returns {string}
  */
 function typesOf (schema, value) {

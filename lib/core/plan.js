@@ -83,7 +83,6 @@ function rejoin ({ slots }) {
 /**
  * Slots beyond those desired: their worker leaves when its recycle is over and one that stays serves; one that was
  * given up leaves already.
- *
  * @param {Facts} facts @param {Desired} desired @returns {Action[]}
  */
 function leave ({ slots }, { slots: wanted }) {
@@ -99,7 +98,6 @@ function leave ({ slots }, { slots: wanted }) {
 /**
  * Empty slots. A slot whose worker has served is filled at once, also where the one before it drains still; a new one,
  * while others serve, when there is room.
- *
  * @param {Facts} facts @param {Desired} desired @param {{ room: number, surging: number, clock: Clock }} limits
  * @returns {{ actions: Action[], starting: number }} `starting`: how many of them are new slots
  */
@@ -127,7 +125,6 @@ function bootSlots ({ slots }, { slots: wanted, maxBoots = 1, atFirst = Infinity
 
 /**
  * A standby that must not be taken any more is replaced.
- *
  * @param {Facts} facts @param {Desired} desired @returns {Action[]}
  */
 function retireStandbys ({ standbys }, desired) {
@@ -153,7 +150,6 @@ function bootStandbys ({ slots, standbys, standbyNotBefore }, desired, { room, s
 /**
  * Tasks before a recycle, one at a time, and only where another worker, which stays, serves meanwhile. The others wait
  * for their turn, but for a worker over its hard budget, which is recycled.
- *
  * @param {Facts} facts @param {Desired} desired
  * @returns {{ actions: Action[], held: Set<number> }} `held`: the slots whose recycle waits
  */
@@ -213,7 +209,6 @@ function recycle ({ slots }, { slots: wanted, maxUnavailable }, { room, fits, su
 /**
  * Workers that are condemned before they cross their budgets, because others are going to cross theirs at the same
  * time.
- *
  * @param {Facts} facts @param {Desired} desired @param {Clock} clock @returns {Action[]}
  */
 function foresee ({ slots, bootMs }, { slots: wanted, maxSurge, maxUnavailable }, clock) {

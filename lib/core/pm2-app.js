@@ -6,11 +6,9 @@
  * @typedef {object} Call
  * @property {string} name
  * @property {string[]} options of recycle
- * @property {string} app
- * @property {string[]} args
+ * @property {string} app @property {string[]} args
  * @property {string | null} interpreter of which recycle has no counterpart; null: it can run the app
- * @property {string | null} folder
- * @property {Record<string, string>} env
+ * @property {string | null} folder @property {Record<string, string>} env
  * @property {{ key: string, became: string }[]} keys
  */
 

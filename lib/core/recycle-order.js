@@ -49,7 +49,6 @@ function nextRecycles (condemned, capacity, now) {
 
 /**
  * Some worker serves at all times, but where there is a single one that may run beside no other: its clients then wait.
- *
  * @param {{ maxSurge: number, maxUnavailable: number }} capacity
  * @returns {number} how many workers a fleet must have at the least
  */

@@ -19,8 +19,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
  * @typedef {object} Head a request's, as Node's parser gives it
- * @property {string} method
- * @property {string} url
+ * @property {string} method @property {string} url
  * @property {string} version of HTTP, '1.1'
  * @property {readonly string[]} headers names and values in turn, in latin1
  */
@@ -29,11 +28,9 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
  * Whether a worker that gets toWire() of this head sees the same request, and nothing else. A lenient parser takes
  * names and values that another one would read otherwise; and behind so many headers Node leaves out the others, which
  * may announce a body.
- *
  * @param {Head} head @param {object} [how]
  * @param {boolean} [how.isMarked] the app says that its handler may run twice, whatever the method
- * @param {number} [how.mostFields] names and values that the parser keeps; 0: all
- * @returns {boolean}
+ * @param {number} [how.mostFields] names and values that the parser keeps; 0: all @returns {boolean}
  */
 function isReplaySafe ({ method, url, headers }, { isMarked = false, mostFields = 0 } = {}) {
   if (!(isMarked || SAFE.has(method)) || !TARGET.test(url) || (mostFields > 0 && headers.length >= mostFields)) {
@@ -65,7 +62,6 @@ function isBodyless ({ headers }) {
 
 /**
  * The head as it goes over the wire: names, order, case, repeats and octets are the client's.
- *
  * @param {Head} head @returns {Buffer}
  */
 function toWire ({ method, url, version, headers }) {

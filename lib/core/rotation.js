@@ -11,8 +11,7 @@
  */
 
 /**
- * @template {Member} Kind
- * @param {readonly Kind[]} members
+ * @template {Member} Kind @param {readonly Kind[]} members
  * @returns {{ out: Kind[], back: Kind[], kept: Kind[] }} those that leave now, that return now, and that want out and
  *   stay in for want of others
  */

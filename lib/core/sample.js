@@ -35,7 +35,6 @@ function makeSample (reading, about) {
 
 /**
  * The figure that is compared with the budget.
- *
  * @param {Pick<Sample, 'rssBytes' | 'anonBytes' | 'pssBytes' | 'ussBytes'>} sample @param {Metric} metric
  * @returns {number | null} bytes; null: this sample has no such reading, because statm showed that none was needed
  */

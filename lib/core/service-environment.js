@@ -1,16 +1,12 @@
 'use strict'
 
-/**
- * Variables that a service manager such as systemd passes to its service: sd_listen_fds(3), and what features
- * take.
- */
+/** Variables that a service manager such as systemd passes to its service: sd_listen_fds(3), and what features take. */
 
 const FIRST_FD = 3
 const MOST_SOCKETS = 1024
 
 /**
  * Reads the variables and deletes them: they are for this process, and a worker would take them for its own.
- *
  * @param {Record<string, string | undefined>} env
  * @param {number} pid this process's; sockets for another one are not read
  * @param {readonly string[]} names of variables that features take

@@ -7,8 +7,7 @@
  * @property {string} name of the fleet and of the units
  * @property {string[]} command absolute: Node.js, recycle, and its arguments
  * @property {string} folder working directory
- * @property {string} user
- * @property {Record<string, string>} env
+ * @property {string} user @property {Record<string, string>} env
  * @property {string | null} envFile where `env` is kept apart from the unit, which other users may read; null: in it
  * @property {string | null} port that the app listens on, or its host and port; null: not known, so there is no socket
  * @property {Pick<import('../tables/options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs' |

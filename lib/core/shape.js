@@ -93,8 +93,7 @@ function mapOf (inner, most) {
 
 /**
  * @template {Record<string, Shape>} Fields @param {Fields} fields all that are allowed
- * @param {{ isOpen?: boolean }} [how] `isOpen`: others may be there, too
- * @returns {Shape<RecordOf<Fields>>}
+ * @param {{ isOpen?: boolean }} [how] `isOpen`: others may be there, too @returns {Shape<RecordOf<Fields>>}
  */
 function record (fields, { isOpen = false } = {}) {
   const names = Object.keys(fields)
@@ -124,9 +123,7 @@ function parse (shape, text) {
 
 /**
  * A kind of message.
- *
- * @param {string} what it says
- * @param {Record<string, Shape>} [fields] @param {Kind['handle']} [handle]
+ * @param {string} what it says @param {Record<string, Shape>} [fields] @param {Kind['handle']} [handle]
  * @param {{ isAside?: boolean, isOpen?: boolean }} [how] @returns {Kind}
  */
 function kind (what, fields = {}, handle = 'none', { isAside = false, isOpen = false } = {}) {

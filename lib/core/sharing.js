@@ -47,9 +47,7 @@ const STEP = 0.05 // of an event loop: workers that differ by less are told apar
 /**
  * Every worker above the mean gives at the same time: giving by the first alone would take a round for each worker.
  * Those that rest give all that makes load. Numbers are even among these, and among the others.
- *
- * @param {readonly Share[]} shares of all workers that serve and answer
- * @returns {Gift[]} one for each
+ * @param {readonly Share[]} shares of all workers that serve and answer @returns {Gift[]} one for each
  */
 function giftsOf (shares) {
   const [awake, resting] = [false, true].map(isResting =>
@@ -74,7 +72,6 @@ function isGift ({ load, count }) {
 
 /**
  * How many of its connections each worker should give to its siblings.
- *
  * @param {readonly number[]} counts @returns {number[]} one for each worker; all 0: the workers are even enough
  */
 function spread (counts) {
@@ -87,7 +84,6 @@ function spread (counts) {
 /**
  * A worker without any connection does nothing, however even the others are: each gets up to the mean, from the
  * fullest.
- *
  * @param {readonly number[]} counts @param {number} mean @returns {number[]}
  */
 function forIdle (counts, mean) {
@@ -104,7 +100,6 @@ function forIdle (counts, mean) {
 
 /**
  * The connections that make a gift.
- *
  * @template {{ load: number, isForeign?: boolean }} T `isForeign`: its protocol is the app's
  * @param {readonly T[]} connections that can move, the oldest first
  * @param {Gift} gift @returns {Map<T, boolean>} whether it goes for its load
@@ -146,10 +141,8 @@ function choose (connections, { load, most, count, streams = 0 }) {
 
 /**
  * Which worker gets a connection: the least connected; where it makes load, the least busy of those that do not rest.
- *
  * @template {{ busy: number, connections: number, isResting?: boolean }} T
- * @param {readonly T[]} workers at least one; the first of equals is chosen
- * @param {number} load of the connection
+ * @param {readonly T[]} workers at least one; the first of equals is chosen @param {number} load of the connection
  * @returns {T}
  */
 function receiverOf (workers, load) {

@@ -9,8 +9,7 @@ const SEND = 'process.send'
 const BLOCKED_MS = 2000
 /**
  * @typedef {object} Process
- * @property {number} pid
- * @property {string} command
+ * @property {number} pid @property {string} command
  * @property {string[]} listens addresses on which it listens, by a socket that is not the primary's
  */
 
@@ -19,7 +18,6 @@ const OWN_SOCKET = 'by a socket of its own (exclusive, reusePort, a thread, a na
 
 /**
  * Of one that never listened, as far as Node.js tells.
- *
  * @param {object} facts @param {'listening' | 'online' | 'message'} facts.readyOn
  * @param {boolean} facts.hasLoaded its event loop has turned
  * @param {number} facts.silentMs since anything was heard of it: a heartbeat comes twice a second
@@ -57,7 +55,6 @@ function explainSilence ({ readyOn, hasLoaded, silentMs, said, own, children, pr
 
 /**
  * Code that a worker does not run of an app with a cluster of its own, as far as a reading of its source tells.
- *
  * @param {string} source @returns {PrimaryBranch | null}
  */
 function primaryBranchIn (source) {
@@ -75,7 +72,6 @@ function sayPrimaryBranch (branch) {
 
 /**
  * Of one that died because an address was refused.
- *
  * @param {object} refused @param {string} refused.address @param {number} refused.port @param {string} refused.code
  * @param {{ pid: number, command: string } | null} refused.holder
  * @param {boolean} [refused.isOwn] the holder is the primary @param {boolean} [refused.isSibling] it is of this fleet

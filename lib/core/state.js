@@ -20,10 +20,7 @@ const TRANSITIONS = Object.freeze({
   crashed: Object.freeze([])
 })
 
-/**
- * @param {State} from @param {State} to @returns {State} `to`
- * @throws {RecycleError} RECYCLE_BAD_TRANSITION
- */
+/** @param {State} from @param {State} to @returns {State} `to` @throws {RecycleError} RECYCLE_BAD_TRANSITION */
 function transition (from, to) {
   if (!TRANSITIONS[from].includes(to)) throw new RecycleError('RECYCLE_BAD_TRANSITION', { from, to })
   return to

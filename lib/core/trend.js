@@ -13,8 +13,7 @@ const NEAR = 0.7 // of the budget; below, a worker that has just started would b
 const CERTAIN = 3 // standard errors that the slope is from zero
 
 /**
- * @param {Trend} trend @param {number} atMs by any clock that only goes forward @param {number} bytes
- * @returns {Trend}
+ * @param {Trend} trend @param {number} atMs by any clock that only goes forward @param {number} bytes @returns {Trend}
  */
 function pushReading (trend, atMs, bytes) {
   return [...trend, /** @type {const} */ ([atMs, bytes])].slice(-KEPT)

@@ -14,7 +14,6 @@ const TIME = /^(?:\d+(\.\d+)?\s*[a-z]+|0+)$/i
 
 /**
  * A size in bytes. K, M, G, T, with or without B or iB, are powers of 1024, as in Docker, pm2 and systemd.
- *
  * @param {string | number} text `"512MiB"`, `"512M"`, `"1.5g"`, `"4096"` or a number of bytes
  * @returns {number | undefined} whole bytes; undefined: not a size
  */
@@ -27,7 +26,6 @@ function parseSize (text) {
 /**
  * A time in milliseconds. Without a unit only 0 is one: 30 is seconds to gunicorn, Puma, systemd and Kubernetes, and
  * milliseconds to pm2.
- *
  * @param {string | number} text `"30s"`, `"1.5h"`, `"250ms"`, `"0"` or 0
  * @returns {number | undefined} milliseconds; undefined: not a time
  */
@@ -68,7 +66,6 @@ function formatTime (time) {
 
 /**
  * By toLocaleString() only where there is no other way: it loads 8 MB of ICU's data.
- *
  * @param {number} n @returns {string} `"1,234"`
  */
 function grouped (n) {

@@ -28,13 +28,12 @@
  * @property {(shapes: Shapes) => Kinds} [fromWorker] messages, worker → primary
  * @property {(shapes: Shapes) => Kinds} [fromPrimary] messages, primary → worker
  * @property {string[]} [api] functions of the worker API, which its part in a worker has
- * @property {Record<string, Event>} [events] of the journal
- * @property {(options: FleetOptions) => Record<string, any> | null} [settings] of its part in a worker, plain data;
+ * @property {Events} [events] of the journal
+ * @property {(options: FleetOptions) => object | null} [settings] of its part in a worker, plain data;
  *   null: a worker loads it only as a variant, by the primary's part; see lib/primary/workers/spawner.js
  * @property {(options: FleetOptions) => { option: string, given: string, accepts: string } | null} [refuse] why this
  *   system cannot do it; may throw another error
- * @property {Record<string, (line: Record<string, any>, format: Format) => string>} [warnings] sentences of
- *   `fleet.warning`
+ * @property {Record<string, (line: Warned, format: Format) => string>} [warnings] sentences of `fleet.warning`
  * @property {(known: any, options: FleetOptions) => Record<string, any>} [ofWorker] what status() has of each worker;
  *   `known`: what its part in the primary has noted in `handle.known[name]`, plain data
  * @property {(kinds: ArgKinds) => Record<string, Args>} [commands] for one worker, by name: methods of the supervisor
@@ -44,10 +43,9 @@
  *   command line
  * @property {Record<string, Figure>} [figures] of each worker, by the name that they have in a sample and in status()
  * @property {() => (kernel: Parts) => PrimaryPart} [primary] loads its part of the primary
- * @property {() => (kernel: WorkerKernel, settings: Record<string, any>) => WorkerPart} [worker] loads its part of a
+ * @property {() => (kernel: WorkerKernel, settings: any) => WorkerPart} [worker] loads its part of a
  *   worker
- * @property {Metric[]} [metrics]
- * @property {Described} [status]
+ * @property {Metric[]} [metrics] @property {Described} [status]
  * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: Terminal) => string[]
  *   }} [report] its figures, by `key`, and their lines in the terminal: `linesOf` of its report.js, whose first
  *   parameter has their type; of a list, `<key>Omitted` has how many earlier ones are not in it
@@ -56,15 +54,9 @@
  * @property {string} key of the description, null where the feature is off
  * @property {(about: any, paint: ReturnType<typeof painter>) => string[]} [lines] below the table of `recycle status`
  *
- * @typedef {object} Event
- * @property {Level | ((line: Record<string, any>) => Level)} [level] quiet: in the journal alone; debug: in
- *   the log with `--log json` or `--log-level debug` alone; info by default
- * @property {(line: Record<string, any>, format: Format) => string | null} [sentence] for the log; without, the
- *   event's name
- * @property {{ name: string, help: string, reasons?: readonly string[] }} [counter] of its lines, in `/metrics`; by
- *   `reason` where there are `reasons`
- * @property {{ name: string, help: string, field: string }} [duration] the histogram of a field, in ms, in `/metrics`
- *
+ * @typedef {{ [Name in keyof JournalFields]?: Event<Name> }} Events
+ * @typedef {{ [Field in keyof Warning]-?: NonNullable<Warning[Field]> }} Warned a warning has those that its sentence
+ *   says
  * @typedef {'quiet' | 'debug' | 'info' | 'warn' | 'error'} Level
  *
  * @typedef {Pick<Row, 'isOfMemory' | 'sentence'> & { reason: Reason } & OfFigure} Limit a reason to replace a worker,
@@ -83,19 +75,17 @@
  * @property {Limit} [limit]
  *
  * @typedef {object} Format
- * @property {(bytes: number) => string} size
- * @property {(ms: number) => string} time
+ * @property {(bytes: number) => string} size @property {(ms: number) => string} time
  * @property {typeof import('../core/units').count} count
- * @property {(line: Record<string, any>) => string} worker
+ * @property {(line: { slot?: number | null, pid?: number | null }) => string} worker
  *
  * @typedef {object} Metric
  * @property {string} name without its prefix
- * @property {string} help
- * @property {string[]} labels
+ * @property {string} help @property {string[]} labels
  * @property {(status: Status) => [labels: Record<string, string | number>, value: number][]} values of a gauge
  *
  * @typedef {object} Figures of a report
- * @property {Readonly<Record<string, (line: Record<string, any>) => void>>} handlers by event
+ * @property {LineHandlers} handlers
  * @property {() => any} summary null: the journal has nothing of it
  * @property {() => Record<string, any>[]} [series] values over time, by the same key, for charts
  * @property {number} [omitted] earlier ones that a list does not have
@@ -132,11 +122,25 @@
  * @typedef {'upgrade'} LeftFor the reason of a succession
  */
 
+/**
+ * @template {keyof JournalFields} [Name=any]
+ * @typedef {object} Event
+ * @property {Level | ((line: JournalLine<Name>) => Level)} [level] quiet: in the journal alone; debug: in the log with
+ *   `--log json` or `--log-level debug` alone; info by default
+ * @property {(line: JournalLine<Name>, format: Format) => string | null} [sentence] for the log; without, the event's
+ *   name
+ * @property {{ name: string, help: string, reasons?: readonly string[] }} [counter] of its lines, in `/metrics`; by
+ *   `reason` where there are `reasons`
+ * @property {{ name: string, help: string, field: string }} [duration] the histogram of a field, in ms, in `/metrics`
+ */
+
 /** @type {readonly Readonly<Feature>[]} */
 const FEATURES = require('./list')
 /** @import { Option, Options as FleetOptions } from '../tables/options' */
 /** @import { Shape } from '../core/shape' */
 /** @import { Row } from '../tables/reasons' */
+/** @import { Warning } from '../journal/events' */
+/** @import { JournalFields, JournalLine, LineHandlers } from '../lines' */
 /** @import { painter } from '../journal/painter' */
 /** @import { Arg, KINDS } from '../operate/control-args' */
 /** @import { WorkerHandle } from '../primary/workers/worker-handle' */
@@ -156,7 +160,6 @@ const REQUESTS = ['blocked', 'exceptions'].flatMap(name => named(name)?.request 
 const TASKS = { ...named('heapdump')?.tasks, ...named('leak-line')?.tasks }
 /**
  * Sentences of `recycle top` and the live page about this moment, by key of status(); null where that is nothing.
- *
  * @type {ReadonlyMap<string, import('../operate/admin/picture').SayLive>}
  */
 const LIVE = new Map(['leak-line', 'canary'].flatMap(name => named(name) ?? [])
@@ -228,28 +231,7 @@ const ownBytesOf = named('failover')?.ownBytes ?? (() => 0)
 const fromPredecessor = named('sticky')?.fromPredecessor ?? (() => ({}))
 
 module.exports = {
-  FEATURES,
-  REQUESTS,
-  TASKS,
-  LIVE,
-  MOMENTS,
-  VERBS,
-  SUCCESSION,
-  RELOAD,
-  UNFIT,
-  ENVIRONMENT,
-  PRESETS,
-  SIZE_WORDS,
-  openNotifier,
-  derive,
-  hooksOf,
-  v8Of,
-  processesBeside,
-  longestSilence,
-  longestBeforeStop,
-  gatesOf,
-  outputOf,
-  beatOf,
-  ownBytesOf,
-  fromPredecessor
+  FEATURES, REQUESTS, TASKS, LIVE, MOMENTS, VERBS, SUCCESSION, RELOAD, UNFIT, ENVIRONMENT, PRESETS, SIZE_WORDS,
+  openNotifier, derive, hooksOf, v8Of, processesBeside, longestSilence, longestBeforeStop, gatesOf, outputOf, beatOf,
+  ownBytesOf, fromPredecessor
 }

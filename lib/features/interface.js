@@ -1,5 +1,6 @@
 'use strict'
 
+/** @import { Sampled } from '.' */
 /** @import { WorkerHandle } from '../primary/workers/worker-handle' */
 /** @import { Acceptor } from '../worker/accepting/acceptor' */
 
@@ -9,15 +10,14 @@
  * @typedef {object} PrimaryPart what the kernel calls in each feature that has it; what one feature alone has is called
  *   by that feature's name, in lib/primary/features.js
  * @property {(worker: WorkerHandle) => void} [connect] called with each worker that is spawned
- * @property {(worker: WorkerHandle) => (at: number) => Record<string, any> | Promise<Record<string, any>>} [probe]
- *   called with each worker that is ready, or stands by: returns what reads what is added to a sample
- * @property {Record<string, (slot: number, how: any) => Promise<Record<string, any>>>} [commands] as `commands` names
- *   them
+ * @property {(worker: WorkerHandle) => (at: number) => Sampled | Promise<Sampled>} [probe] called with each worker that
+ *   is ready, or stands by: returns what reads what is added to a sample
+ * @property {Record<string, (slot: number, how: any) => Promise<object>>} [commands] as `commands` names them
  * @property {() => any} [describe] plain data for status()
  * @property {() => void} [wake] the machine has slept: readings over that time say nothing
  *
- * @typedef {{ url: string, headers: Record<string, any>, socket: { remoteAddress?: string } }} Asked what is read of a
- *   request; headers by name in lower case
+ * @typedef {{ url: string, headers: Record<string, unknown>, socket: { remoteAddress?: string } }} Asked what is read
+ *   of a request; headers by name in lower case
  *
  * @typedef {import('../worker/enter').Parts & Beside} WorkerKernel the parts of a worker: a feature calls the one that
  *   does what it wants
@@ -31,7 +31,7 @@
  *   feature that is on sets it, or none
  *
  * @typedef {object} WorkerPart
- * @property {() => Record<string, any>} [figures] for the heartbeat: the fields of `beat`
+ * @property {() => Record<string, unknown>} [figures] for the heartbeat: the fields of `beat`
  * @property {() => void} [beat] called after each heartbeat
  * @property {(acceptor: Acceptor) => void} [watch] called with each, before its server listens
  * @property {(deadlineMs: number, released: Promise<unknown>) => void} [leave] called as this worker begins to drain;
@@ -40,8 +40,8 @@
  * @property {() => void} [adopted] another primary has this worker, and knows nothing of it yet
  * @property {() => Promise<unknown>} [drained] called when the drain is over; this process is kept until it resolves,
  *   or until the drain timeout
- * @property {Record<string, (fields: any) => Record<string, any>>} [tasks] done out of rotation, by message: each holds
- *   this thread, and returns the answer
+ * @property {Record<string, (fields: any) => Record<string, unknown>>} [tasks] done out of rotation, by message: each
+ *   holds this thread, and returns the answer
  * @property {Record<string, (...args: any[]) => unknown>} [api] the functions that `api` names; calls made before this
  *   part was there follow
  */

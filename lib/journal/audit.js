@@ -14,12 +14,8 @@
  * @property {Count} inFlight requests, by its last beat
  *
  * @typedef {object} Incumbent a worker, from the lines so far
- * @property {number | null} softBytes
- * @property {string} metric
- * @property {number | null} drainAt
- * @property {number | null} retiredAt
- * @property {string | null} reason
- * @property {number | null} slot
+ * @property {number | null} softBytes @property {string} metric @property {number | null} drainAt
+ * @property {number | null} retiredAt @property {string | null} reason @property {number | null} slot
  * @property {number | null} connections by its last sample
  */
 
@@ -27,11 +23,12 @@ const { SUCCESSION } = require('../features')
 const { lostWith } = require('../core/account')
 const { addUp } = require('../core/fields')
 const { ENDS } = require('./events')
-const { asCount, asNumber, asText } = require('../core/journal-field')
+const { asCount, asNumber, asObject, asText } = require('../core/journal-field')
 const { BoundedList } = require('../core/bounded-list')
 const { ACCOUNT, accountOf, endedEvent, unfinishedEvent } = require('./recycle-event')
 /** @import { Count } from '../core/journal-field' */
-/** @import { RecycleEvent } from './recycle-event' */
+/** @import { LineHandlers, ReadLine } from '../lines' */
+/** @import { Ended, RecycleEvent } from './recycle-event' */
 
 const MOST_EVENTS = 10_000
 const MOST_CUTS = 50_000 // by name, over all events
@@ -81,7 +78,7 @@ class Audit {
     this.events = new BoundedList(mostEvents, matters, beforeThinning)
   }
 
-  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  /** @type {LineHandlers} */
   handlers = Object.freeze({
     'fleet.start': line => {
       const started = fleetOf(line)
@@ -111,7 +108,7 @@ class Audit {
     },
     'worker.crash': line => this.#onCrash(line),
     ...Object.fromEntries([...ENDS].map(([event, kind]) =>
-      [event, (/** @type {Record<string, any>} */ line) => this.#onEnd(line, kind)]))
+      [event, (/** @type {ReadLine<Ended>} */ line) => this.#onEnd(line, kind)]))
   })
 
   /** Call it after the last line: drains that have not ended become unfinished events. */
@@ -119,7 +116,7 @@ class Audit {
     this.#endOpen()
   }
 
-  /** @param {Record<string, any>} line @returns {Incumbent} */
+  /** @param {ReadLine<'worker.spawn'>} line @returns {Incumbent} */
   #worker ({ pid, slot }) {
     const known = this.#workers.get(pid)
     if (known) return known
@@ -137,14 +134,15 @@ class Audit {
     return worker
   }
 
-  /** @param {Record<string, any>} line @param {string} [metric] unless the line has it */
+  /** @param {ReadLine<'worker.budget'>} line @param {string} [metric] unless the line has it */
   #noteBudget (line, metric) {
     const worker = this.#worker(line)
-    worker.softBytes = asNumber(line.budget?.softBytes)
-    worker.metric = asText(line.budget?.metric) ?? metric ?? worker.metric
+    const budget = asObject(line.budget)
+    worker.softBytes = asNumber(budget.softBytes)
+    worker.metric = asText(budget.metric) ?? metric ?? worker.metric
   }
 
-  /** @param {Record<string, any>} line */
+  /** @param {ReadLine<'worker.sample'>} line */
   #onSample (line) {
     const t = asNumber(line.t)
     const slot = asNumber(line.slot)
@@ -153,11 +151,11 @@ class Audit {
     const worker = this.#worker(line)
     worker.connections = asNumber(line.connections)
     const { softBytes, metric } = worker
-    const bytes = asNumber(line[`${metric}Bytes`]) // 0: the process is exiting
+    const bytes = asNumber(line[/** @type {'rssBytes'} */ (`${metric}Bytes`)]) // 0: the process is exiting
     if (bytes) this.memory.add(slot, t, bytes, softBytes)
   }
 
-  /** @param {Record<string, any>} line */
+  /** @param {ReadLine<'worker.crash'>} line */
   #onCrash (line) {
     const t = asNumber(line.t)
     const worker = this.#workers.get(line.pid)
@@ -182,7 +180,7 @@ class Audit {
     })
   }
 
-  /** @param {Record<string, any>} line @param {'recycle' | 'scale' | 'stop'} kind */
+  /** @param {ReadLine<Ended>} line @param {'recycle' | 'scale' | 'stop'} kind */
   #onEnd (line, kind) {
     const t = asNumber(line.t)
     if (t === null) return
@@ -205,7 +203,6 @@ class Audit {
 
   /**
    * At the replacement: between two samples the slot's memory did not decrease slowly, but fell.
-   *
    * @param {RecycleEvent} event @param {Incumbent} [old]
    */
   #drawFall ({ slot, pid, rssBefore, rssAfter, drainAt, t }, old) {
@@ -248,11 +245,10 @@ function countReason (counts, reason, more) {
   counts.set(name, (counts.get(name) ?? 0) + more)
 }
 
-/** @param {Record<string, any>} line `fleet.start` @returns {Audit['fleet']} */
+/** @param {ReadLine<'fleet.start'>} line @returns {Audit['fleet']} */
 function fleetOf ({ app, node, options }) {
-  return {
-    app: asText(app), node: asText(node), workers: asNumber(options?.workers), metric: asText(options?.metric) ?? 'rss'
-  }
+  const { workers, metric } = asObject(options)
+  return { app: asText(app), node: asText(node), workers: asNumber(workers), metric: asText(metric) ?? 'rss' }
 }
 
 module.exports = { Audit }

@@ -17,7 +17,7 @@ const { OF_ORPHANS } = require('../core/orphan')
 const { count, formatSize, formatTime } = require('../core/units')
 const { FORMAT, sayAccounts, workerOf, sizes } = require('./format')
 const { WARNINGS } = require('./warnings')
-/** @import { Event, Format } from '../features' */
+/** @import { Event, Format, Warned } from '../features' */
 /** @import { JournalFields, JournalLine } from '../lines' */
 /** @import { Line } from './sentence' */
 
@@ -39,7 +39,8 @@ const DETAILS = {
   unacked: 'unacknowledged'
 }
 
-/** How a sentence of `fleet.scale` ends. @type {Record<string, (line: Line, format: Format) => string>} */
+/** @typedef {Required<JournalLine<'fleet.scale'>>} Scaled */
+/** How a sentence of `fleet.scale` ends. @type {Record<string, (line: Scaled, format: Format) => string>} */
 const SCALE_REASONS = {
   memory: () => ', which is as many as the memory is enough for',
   adopted: () => '',
@@ -65,8 +66,7 @@ function sayHooks (options) {
 
 /**
  * `ends`: of a drain, whose lines have the account.
- *
- * @type {Readonly<Record<string, Event & { ends?: 'recycle' | 'scale' | 'stop' }>>}
+ * @type {{ readonly [Name in keyof JournalFields]: Event<Name> & { ends?: 'recycle' | 'scale' | 'stop' } }}
  */
 const EVENTS = {
   'fleet.start': {
@@ -99,7 +99,7 @@ const EVENTS = {
   },
   'fleet.scale': {
     sentence: l => `scaling from ${l.from} to ${count(l.to, 'worker')}` +
-      (Object.hasOwn(SCALE_REASONS, l.reason) ? SCALE_REASONS[l.reason](l, FORMAT) : ''),
+      (Object.hasOwn(SCALE_REASONS, l.reason) ? SCALE_REASONS[l.reason](/** @type {Scaled} */ (l), FORMAT) : ''),
     counter: {
       name: 'scalings_total',
       help: 'Changes of the intended number of workers, by reason.',
@@ -119,7 +119,8 @@ const EVENTS = {
   'fleet.failed': { level: 'error', sentence: l => l.error },
   'fleet.warning': {
     level: 'warn',
-    sentence: l => (Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](l, FORMAT) : null) ?? l.warning
+    sentence: l =>
+      Object.hasOwn(WARNINGS, l.warning) ? WARNINGS[l.warning](/** @type {Warned} */ (l), FORMAT) : l.warning
   },
   'worker.spawn': { level: 'debug', sentence: l => `${l.adopted ? 'adopted' : 'spawned'} ${workerOf(l)}` },
   ...OF_ORPHANS,
@@ -129,10 +130,10 @@ const EVENTS = {
       `served on without one, and supervisor ${l.pid} has adopted and replaces ` +
       `${l.workers.length === 1 ? 'it' : 'them'}`
   },
-  'worker.standby': { sentence: l => `standby ready ${workerOf(l)} in ${formatTime(l.readyMs)}` },
+  'worker.standby': { sentence: l => `standby ready ${workerOf(l)} in ${formatTime(Number(l.readyMs))}` },
   'worker.ready': {
     level: l => l.oldPid ? 'debug' : 'info', // else `recycled` says it
-    sentence: l => `ready ${workerOf(l)} in ${formatTime(l.readyMs)}`,
+    sentence: l => `ready ${workerOf(l)} in ${formatTime(Number(l.readyMs))}`,
     duration: {
       name: 'worker_ready_duration_seconds', help: "From a worker's spawn until it was ready.", field: 'readyMs'
     }
@@ -143,7 +144,7 @@ const EVENTS = {
       `${l.cause ? `${l.cause}; ` : ''}${REASONS.get(l.reason)?.sentence?.(l, FORMAT) ?? l.reason}`
   },
   'worker.budget': {
-    sentence: l => `${workerOf(l)} has a budget of ${formatSize(l.budget.softBytes ?? l.budget.hardBytes)} ` +
+    sentence: l => `${workerOf(l)} has a budget of ${formatSize(Number(l.budget.softBytes ?? l.budget.hardBytes))} ` +
       `(${l.budget.metric}) from here on`
   },
   'worker.no-room': {
@@ -251,4 +252,4 @@ function account (l) {
 /** Events that end the account of a drain, and of what. @type {ReadonlyMap<string, 'recycle' | 'scale' | 'stop'>} */
 const ENDS = new Map(Object.entries(EVENTS).flatMap(([event, { ends }]) => ends ? [[event, ends]] : []))
 
-module.exports = { EVENTS, ENDS }
+module.exports = { EVENTS: /** @type {Readonly<Record<string, Event>>} */ (EVENTS), ENDS }

@@ -6,14 +6,15 @@ const { streamsCut } = require('../core/account')
 const { count, formatSize, formatTime } = require('../core/units')
 const { countRestarted } = require('../core/why-stayed')
 /** @import { Format } from '../features' */
+/** @import { JournalLine } from '../lines' */
 /** @import { Line } from './sentence' */
 
-/** @param {Line} l */
+/** @type {Format['worker']} */
 function workerOf (l) {
   return `${l.slot === null ? 'standby' : `slot ${l.slot}`} (${l.pid})`
 }
 
-/** @param {Line} l */
+/** @param {JournalLine<'recycled'>} l */
 function sizes (l) {
   return l.rssBefore === null || l.rssAfter === null
     ? 'RSS unknown'

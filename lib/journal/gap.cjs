@@ -4,7 +4,6 @@ const LAST = 8.64e15 // ms: the latest time of a Date
 
 /**
  * Words for a time that a journal does not record.
- *
  * @param {{ from: number | null, to: number | null }} gap ms since the epoch; null: from its beginning, or to its end
  * @returns {string}
  */

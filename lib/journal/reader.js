@@ -37,7 +37,6 @@ const OURS = /^\{"v":|"event":"|\0/ // what is left of a line that cannot be rea
 
 /**
  * Reads one journal line by line, in the file's order. A gzipped file is recognised by its content, not by its name.
- *
  * @param {string} file @returns {AsyncGenerator<import('../lines').JournalLine>}
  * @throws {RecycleError} RECYCLE_UNREADABLE
  */
@@ -50,9 +49,7 @@ async function * readJournal (file) {
 /**
  * Reads the journals of one fleet as one, merged by time: rotated files, or files written in parallel. A file that is
  * named twice is read once.
- *
- * @param {string[]} files in any order
- * @param {Tally} [total] is added to
+ * @param {string[]} files in any order @param {Tally} [total] is added to
  * @returns {AsyncGenerator<Line[]>} lines, a batch at a time
  * @throws {RecycleError} RECYCLE_UNREADABLE, also for a file that is not empty and has no journal line
  */

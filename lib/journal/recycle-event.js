@@ -55,13 +55,15 @@
  */
 
 /** @import { Count } from '../core/journal-field' */
+/** @import { ReadLine } from '../lines' */
+/** @typedef {'recycled' | 'scaled' | 'stopped'} Ended */
 
 const { LONGEST_WHY, MOST_WHYS, streamsCut } = require('../core/account')
 const { asCount, asNumber, asObject, asText } = require('../core/journal-field')
 
 const SLACK_MS = 1000 // a line is written shortly after its event
 
-const ENDED = ['retired', 'killed', 'crashed']
+const ENDED = /** @type {const} */ (['retired', 'killed', 'crashed'])
 
 /** The account of the connections and requests. */
 const ACCOUNT = /** @type {const} */ (['connections', 'inFlight', 'finished', 'aborted', 'moved', 'refused',
@@ -70,9 +72,7 @@ const ACCOUNT = /** @type {const} */ (['connections', 'inFlight', 'finished', 'a
 const NO_ACCOUNT = /** @type {Record<Counted, null>} */ (Object.fromEntries(ACCOUNT.map(name => [name, null])))
 
 /**
- * @param {number} id @param {Kind} kind
- * @param {Record<string, any>} line the journal's `recycled`, `scaled` or `stopped`
- * @param {number} t its time
+ * @param {number} id @param {Kind} kind @param {ReadLine<Ended>} line @param {number} t its time
  * @param {{ drainAt: number | null, retiredAt: number | null } | undefined} worker its earlier lines
  * @param {Record<Counted, number | null>} account @param {NamedCut[]} cuts @returns {RecycleEvent}
  */
@@ -107,7 +107,7 @@ function endedEvent (id, kind, line, t, worker, account, cuts) {
     rssAfter: asNumber(line.rssAfter),
     ...account,
     lost: line.lost === true,
-    ended: ENDED.includes(line.ended) ? line.ended : null,
+    ended: ENDED.find(how => how === line.ended) ?? null,
     cuts,
     restarted: restartedOf(line),
     dropped: 0
@@ -127,12 +127,11 @@ function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
 
 /**
  * The account of a line, by core/account.js's names; of `cut` the streams are apart.
- *
- * @param {Record<string, any>} line @returns {Record<Counted, number>}
+ * @param {ReadLine<Ended>} line @returns {Record<Counted, number>}
  */
 function accountOf (line) {
   const account = /** @type {Record<Counted, number>} */ (
-    Object.fromEntries(ACCOUNT.map(name => [name, asCount(line[name])])))
+    Object.fromEntries(ACCOUNT.map(name => [name, asCount(line[/** @type {'cut'} */ (name)])])))
   const cuts = Array.isArray(line.cuts) ? line.cuts : []
   account.streamsCut = streamsCut({ cut: account.cut, cuts, unnamedStreams: asCount(line.unnamedStreams) })
   account.cut -= account.streamsCut
@@ -143,7 +142,7 @@ function accountOf (line) {
   return account
 }
 
-/** @param {Record<string, any>} line @returns {RecycleEvent['restarted']} */
+/** @param {ReadLine<Ended>} line @returns {RecycleEvent['restarted']} */
 function restartedOf ({ restarted }) {
   return Object.fromEntries(Object.entries(asObject(restarted)).slice(0, MOST_WHYS)
     .map(([why, number]) => /** @type {const} */ ([why.slice(0, LONGEST_WHY), asCount(number)]))

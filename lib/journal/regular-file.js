@@ -46,9 +46,7 @@ function open (file, flags) {
 
 /**
  * Replaces the content of a file.
- *
- * @param {string} file @param {string} text
- * @throws {Error} as openForAppending() does
+ * @param {string} file @param {string} text @throws {Error} as openForAppending() does
  */
 function writeRegular (file, text) {
   const { fd } = openForAppending(file)

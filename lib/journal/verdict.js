@@ -59,8 +59,7 @@ function verdictOf ({
 }
 
 /**
- * @param {boolean} isClean as far as is recorded @param {string} text @param {readonly Gap[]} gaps
- * @returns {Verdict}
+ * @param {boolean} isClean as far as is recorded @param {string} text @param {readonly Gap[]} gaps @returns {Verdict}
  */
 function judged (isClean, text, gaps) {
   if (gaps.length === 0) return { ok: isClean, exitCode: isClean ? 0 : 1, text }

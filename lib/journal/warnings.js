@@ -10,10 +10,9 @@ const { sayPrimaryBranch } = require('../core/start-failure')
 const { count, formatSize, formatTime } = require('../core/units')
 const { WHY_STAYED } = require('../core/why-stayed')
 const { workerOf } = require('./format')
-/** @import { Format } from '../features' */
-/** @import { Line } from './sentence' */
+/** @import { Format, Warned } from '../features' */
 
-/** @type {Record<string, (line: Line, format: Format) => string>} */
+/** @type {Record<string, (line: Warned, format: Format) => string>} */
 const WARNINGS = {
   'mapped-files': l => `${workerOf(l)}: most of what it has grown by, to ${formatSize(l.bytes)} (${l.metric}), ` +
     'are pages of files that it has mapped, which no recycle frees: what counts is its anonymous memory, ' +
@@ -38,8 +37,8 @@ const WARNINGS = {
   'flags-after-app': l => `${l.flags.join(', ')} ` +
     `${l.flags.length === 1 ? 'stands after the app, which gets it' : 'stand after the app, which gets them'}; ` +
     `for recycle write: ${l.instead}; if ${l.flags.length === 1 ? 'it is' : 'they are'} the app's, ` +
-    `write -- before${(l.answers ?? []).map((/** @type {string} */ answer) => `; ${answer}`).join('')}`,
-  'misspelt-variables': l => l.variables.map((/** @type {any} */ { variable, meant }) =>
+    `write -- before${(l.answers ?? []).map(answer => `; ${answer}`).join('')}`,
+  'misspelt-variables': l => l.variables.map(({ variable, meant }) =>
     `${variable} is not read; did you mean ${meant}?`).join(' '),
   'unread-stdin': l => `stdin has ${count(l.bytes, 'byte')} that the app does not get: workers have no stdin; ` +
     'have it read a file or a socket',
@@ -56,7 +55,7 @@ const WARNINGS = {
   'primary-failed': l => `recycle itself has failed (${l.what}) and goes on: ${l.why}`,
   'children-left': l => `${l.slot === null ? `process ${l.pid}` : workerOf(l)} has left processes in a session ` +
     `of their own, which are not ended: ${l.commands.join(', ')} (${l.pids.join(', ')})`,
-  'on-demand': l => `${workerOf(l)} is ready without listening on ${l.addresses.map(nameOf).join(', ')}: ` +
+  'on-demand': l => `${workerOf(l)} is ready without listening on ${l.addresses.map(String).map(nameOf).join(', ')}: ` +
     'its app opens that on demand, in another slot alone, or no more, and it is not waited for again',
   'no-revival': l => `--revive does nothing here: ${l.why}`,
   orphan: l => `worker ${l.orphan}, whose supervisor has died, is not adopted: ${l.why}`,
@@ -69,13 +68,14 @@ const WARNINGS = {
   node: l =>
     `${l.was} is gone: workers run ${l.node === '/proc/self/exe' ? 'it still, as the kernel has it' : l.node}; ` +
       `${SUCCESSION.command} has the primary run the one on disk`,
-  'uneven-addresses': l => `the workers listen on different addresses: ${listUneven(l.addresses)}`,
+  'uneven-addresses': l => 'the workers listen on different addresses: ' +
+    listUneven(/** @type {Parameters<typeof listUneven>[0]} */ (l.addresses)),
   'unused-socket': l => `descriptor ${l.fd}${l.fdName === null ? '' : ` (${l.fdName})`}, ${l.address ?? 'a socket'} ` +
     `that recycle was given, is not used: ${l.why}`,
   descriptors: l => `${l.connections} connections are open, ` +
     `and ${l.workers === 1 ? '1 worker has' : `${l.workers} workers have`} descriptors for ${l.capacity}; ` +
     "beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers",
-  crashing: l => sayCrashing(/** @type {any} */ (l)),
+  crashing: l => sayCrashing(/** @type {Parameters<typeof sayCrashing>[0]} */ (l)),
   stayed: l => `WebSockets or raw connections of ${workerOf(l)} could not go to another worker, and were closed: ` +
     `${/** @type {Record<string, string>} */ (WHY_STAYED)[l.why] ?? l.why}`,
   'no-server': l => `the app of ${workerOf(l)} has closed its servers and runs on: the worker takes no connections; ` +
@@ -84,15 +84,15 @@ const WARNINGS = {
   ...Object.assign({}, ...FEATURES.map(({ warnings }) => warnings))
 }
 
-/** @param {Line} l */
+/** @param {Warned} l */
 function limitOf (l) {
   return `the memory limit of ${formatSize(l.limitBytes)} (${l.source})`
 }
 
-/** @param {Line} l */
-function sayFreshOverBudget (l) {
-  return `a fresh worker already has ${formatSize(l.bytes)}, more than its budget of ${formatSize(l.softBytes)}, ` +
-    `and so would its replacement: workers are replaced above ${formatSize(l.raisedBytes)} alone; raise --max-rss`
+/** @param {{ bytes: number, softBytes: number | null, raisedBytes: number | null }} l */
+function sayFreshOverBudget ({ bytes, softBytes, raisedBytes }) {
+  return `a fresh worker already has ${formatSize(bytes)}, more than its budget of ${formatSize(Number(softBytes))}, ` +
+    `and so would its replacement: workers are replaced above ${formatSize(Number(raisedBytes))} alone; raise --max-rss`
 }
 
 module.exports = { WARNINGS, sayFreshOverBudget }

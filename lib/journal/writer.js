@@ -17,6 +17,7 @@ const { fileId } = require('../core/file-id')
 const { LineFile } = require('./line-file')
 const { openForAppending, openForReading } = require('./regular-file')
 /** @import { Item } from './line-file' */
+/** @typedef {{ event: string, t: number } & Record<string, unknown>} Line */
 
 const LOOK_EVERY_MS = 1000
 const FLUSH_MS = 2000 // a pipe that is not read must not delay the fleet's exit
@@ -27,8 +28,7 @@ const STREAMS = new Map([['/dev/stdout', 1], ['/dev/stderr', 2]])
  * @param {string} file a regular file, /dev/stdout, /dev/stderr or /dev/null
  * @param {(why: string) => void} [onTrouble] called once each time the journal cannot be written, or its file is not at
  *   the path, and at the end if lines are lost by then
- * @returns {{ write: (line: Record<string, any>) => void, flush: () => Promise<void> }}
- * @throws {RecycleError} RECYCLE_JOURNAL
+ * @returns {{ write: (line: Line) => void, flush: () => Promise<void> }} @throws {RecycleError} RECYCLE_JOURNAL
  */
 function openJournal (file, onTrouble = why => process.emitWarning(`the journal ${file} cannot be written: ${why}`)) {
   let isEnding = false
@@ -36,7 +36,6 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
   let why = ''
   /**
    * Lines that are lost, and that the journal does not say yet.
-   *
    * @type {{ lines: number, from: number, to: number } | null}
    */
   let gap = null
@@ -117,7 +116,7 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
   }
 }
 
-/** @param {Record<string, any>} line @returns {Item} */
+/** @param {Line} line @returns {Item} */
 function itemOf (line) {
   return { text: `${JSON.stringify(line)}\n`, t: line.t }
 }
@@ -153,7 +152,6 @@ function openFirst (file) {
  * write() must not block on a reader that does not read: a thread in write() keeps the process from exiting. The flags
  * of an inherited descriptor are shared with other processes, so a pipe or a terminal is opened anew with O_NONBLOCK. A
  * socket cannot be opened anew; Node makes it non-blocking when it opens its own stream.
- *
  * @param {string} file @param {number} fd @returns {number}
  */
 function openStream (file, fd) {

@@ -47,7 +47,6 @@ class Batches {
 
   /**
    * The item is sent with the others of this tick.
-   *
    * @param {Item} item `handle`: anything with a descriptor, or undefined
    */
   add (item) {

@@ -5,7 +5,6 @@ const { attempt } = require('../core/attempt')
 
 /**
  * How many descriptors a process may have: Node.js has raised the soft limit.
- *
  * @param {number | 'self'} [pid] @returns {number} Infinity: no limit is told
  */
 function descriptorLimit (pid = 'self') {

@@ -26,7 +26,6 @@ class Descriptor {
 
   /**
    * As the getter below, where it is known what it is: net would make a socket to find out, which is most of the cost.
-   *
    * @param {new (type: number) => Handle} Handle the class of a TCP or pipe handle
    * @returns {Handle | null} null: it is closed, or not of that kind
    */
@@ -41,13 +40,12 @@ class Descriptor {
 
   /**
    * A handle that Node can read and send, in its place from here on.
-   *
    * @returns {Handle | null} a TCP or pipe handle; null: it is neither
    */
   get handle () {
     if (this.#handle === null && this.#fd >= 0) {
       try {
-        const socket = /** @type {any} */ (new net.Socket({ fd: this.#fd, readable: false, writable: false }))
+        const socket = new net.Socket({ fd: this.#fd, readable: false, writable: false })
         this.#handle = socket._handle
         socket._handle = null
       } catch {

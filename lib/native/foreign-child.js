@@ -21,7 +21,6 @@ const OF_NO_LOOP = { close () {}, ref () {}, unref () {}, hasRef: () => true }
 
 /**
  * Runs a function that starts one process by child_process or cluster: that one has the handle in place of Node's.
- *
  * @template T
  * @param {(child: any, options: any, onexit: (code: number, signal: string) => void) => ForeignHandle} makeHandle
  *   `options` of its spawn(), which goes on filling them in; `onexit`: to be called at its end
@@ -60,7 +59,6 @@ function signalTo (pid, signal) {
  * listeners, and so the worker. One whose program could not be executed can be closed. (A spawn that fails before libuv
  * forks would be cheaper. But from libuv 1.52 on, it takes the handle off the loop's list, and the close that follows
  * does so again: the list is destroyed.)
- *
  * @param {any} process
  */
 function release (process) {

@@ -6,7 +6,6 @@ const path = require('node:path')
 /**
  * Creates a folder and those above it that are missing. Node's `recursive` does not return below Node 26 where a folder
  * cannot be created although the one above it is there, as in /proc.
- *
  * @param {string} folder absolute @param {number} [mode]
  * @throws {NodeJS.ErrnoException} as of fs.mkdirSync(), but for EEXIST
  */

@@ -37,7 +37,6 @@ function binariesOf (folder) {
 /**
  * The C library of this process, by the loader that its program names. musl's loader takes libraries of glibc too, so
  * trying which file loads would not tell; a report takes much longer.
- *
  * @param {string} [program]
  */
 function libcOf (program = '/proc/self/exe') {
@@ -53,8 +52,7 @@ function libcOf (program = '/proc/self/exe') {
 }
 
 /**
- * @param {string[]} files the first that can be loaded is
- * @param {string} [platform]
+ * @param {string[]} files the first that can be loaded is @param {string} [platform]
  * @returns {{ addon: any, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a sentence
  */
 function load (files, platform = process.platform) {

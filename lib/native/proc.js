@@ -15,7 +15,6 @@ const STATE = Object.freeze({ established: '01', synReceived: '03', listen: '0A'
 /**
  * The size of such a file is 0 or unknown, so fs.readFileSync() allocates 64 KiB for each, and a reader on the thread
  * pool is called four times. Not for what makes the kernel walk a process's memory.
- *
  * @param {string} file @returns {string} @throws {Error} the system's
  */
 function readNow (file) {

@@ -34,7 +34,6 @@ const KINDS = {
 }
 /**
  * Commands of features, each for one worker, or for all where they name the target.
- *
  * @type {[string, Record<string, Arg>][]}
  */
 const COMMANDS = FEATURES.flatMap(({ commands }) => Object.entries(commands?.(KINDS) ?? {}))
@@ -60,7 +59,8 @@ function needed (kind) {
 }
 
 /**
- * @param {string} verb @param {Record<string, unknown>} args @returns {Record<string, any>} the arguments of the verb
+ * @param {string} verb @param {Record<string, unknown>} args @returns {Record<string, unknown>} the arguments of the
+ *   verb
  * @throws {RecycleError} RECYCLE_BAD_OPTION
  */
 function readArgs (verb, args) {

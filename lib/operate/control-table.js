@@ -18,8 +18,7 @@ const { COLUMNS, bar, measured, orDash } = require('./worker-columns')
 const NEAR = 0.8
 
 /**
- * @param {Status} status @param {{ width?: number, colors?: boolean }} [how]
- * @returns {string} lines, each with its end
+ * @param {Status} status @param {{ width?: number, colors?: boolean }} [how] @returns {string} lines, each with its end
  */
 function formatStatus (status, { width = Infinity, colors = false } = {}) {
   const { workers, totals, crashing, uneven = [], reloadStopped, memory, freshOverBudget, budgets, notReaped } = status

@@ -19,7 +19,7 @@ const WAITS_EVERY_MS = 1000
 const WAIT_FOR_DRAINS = ['recycle', 'reload', 'rollback', 'scale', 'stop', ...OF_FEATURES.map(([name]) => name)]
 
 /**
- * @typedef {(progress: { done: number, of: number, line?: Line, waits?: Record<string, any>[], note?: string }) =>
+ * @typedef {(progress: { done: number, of: number, line?: Line, waits?: Record<string, unknown>[], note?: string }) =>
  *   void} Progress
  *
  * @typedef {object} Asking the client of a `follow`
@@ -59,7 +59,6 @@ const VERBS = {
 
 /**
  * Runs a verb for several slots; the supervisor limits how many run at a time.
- *
  * @param {number[]} slots @param {(slot: number) => Promise<Line>} verb @param {Progress} progress
  */
 async function each (slots, verb, progress) {
@@ -81,7 +80,7 @@ async function each (slots, verb, progress) {
   return { done, failed }
 }
 
-/** @param {Supervised} supervisor @param {Record<string, any>} how @param {Progress} progress */
+/** @param {Supervised} supervisor @param {Record<string, unknown>} how @param {Progress} progress */
 async function reload (supervisor, how, progress) {
   /** @type {string | undefined} */
   let outcome
@@ -91,7 +90,7 @@ async function reload (supervisor, how, progress) {
   return { ...done, outcome }
 }
 
-/** @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress */
+/** @param {Supervised} supervisor @param {Record<string, unknown>} args @param {Progress} progress */
 async function rollback (supervisor, args, progress) {
   let release = {}
   const done = await replaceAll(supervisor, progress, async () => { release = await supervisor.rollback() })
@@ -141,7 +140,6 @@ function aboutWorkers (status) {
 
 /**
  * A stop during a stop waits for its end; `now` shortens it.
- *
  * @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress
  */
 async function stop (supervisor, { now = false }, progress) {
@@ -176,7 +174,6 @@ async function follow (supervisor, { last = 0, isOver = false }, progress, { rec
 
 /**
  * Collects the journal's lines of some events while a task runs.
- *
  * @param {Supervised} supervisor @param {string[]} events @param {(lines: Line[]) => void} onLine
  * @param {() => Promise<unknown>} task
  */
@@ -229,7 +226,6 @@ function slotOf (supervisor, target) {
 
 /**
  * Runs a verb.
- *
  * @param {string} verb one of VERBS
  * @param {Supervised} supervisor @param {Record<string, unknown>} args as sent by the client
  * @param {Progress} progress @param {Asking} asking
@@ -248,7 +244,6 @@ async function carryOut (verb, supervisor, args, progress, asking) {
 
 /**
  * Says which workers a verb waits for: one with open streams drains for as long as it may.
- *
  * @param {Supervised} supervisor @param {Progress} progress
  */
 function sayWaits (supervisor, progress) {
@@ -270,7 +265,7 @@ function sayWaits (supervisor, progress) {
   }
 }
 
-/** The wait of a feature. @param {Record<string, any>} status @returns {string | undefined} */
+/** The wait of a feature. @param {Record<string, unknown>} status @returns {string | undefined} */
 function noteOf (status) {
   return RELOAD.say?.(status) ?? undefined
 }

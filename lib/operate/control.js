@@ -62,7 +62,7 @@ function refuse (socket) {
 
 /** The last lines of the journal, without samples, for `follow`; independent of a journal file. */
 class Recent {
-  /** @type {Record<string, any>[]} */
+  /** @type {Record<string, unknown>[]} */
   #lines = []
 
   /** @param {import('node:events').EventEmitter} supervisor */
@@ -127,7 +127,7 @@ class Connection {
     this.#await()
   }
 
-  /** @param {Record<string, any>} message */
+  /** @param {Record<string, unknown>} message */
   say (message) {
     const { socket } = this
     if (socket.destroyed || socket.writableEnded) return
@@ -192,7 +192,7 @@ class Connection {
   /** @param {ReturnType<typeof readRequest>} request */
   async #answer ({ id, verb, args }) {
     const begun = setImmediate(() => this.say({ id, ok: true })) // a request that is refused at once gets no `ok`
-    const say = (/** @type {Record<string, any>} */ message) => {
+    const say = (/** @type {Record<string, unknown>} */ message) => {
       if (!isBegun) this.say({ id, ok: true })
       isBegun = true
       clearImmediate(begun)

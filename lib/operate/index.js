@@ -5,7 +5,6 @@ const { SUCCESSION, openNotifier } = require('../features')
 /**
  * Opens the control socket and the admin server, according to the options, and what features have beside them. They
  * close when the fleet stops, and are left to the other primary when that takes the fleet over.
- *
  * @param {import('./control-verbs').Supervised} supervisor not started yet, or in the same turn of the event loop
  * @param {Pick<import('../tables/options').Options, 'control' | 'admin' | 'adminAllowRemote'>} options
  * @param {Record<string, string | undefined>} [variables] of the environment that features take

@@ -49,7 +49,8 @@ class KeptSocket {
     try {
       await this.#tryOnce(predecessor)
     } catch (error) {
-      if (this.where.control !== null || /** @type {any} */ (error).code !== 'RECYCLE_CONTROL') throw error
+      const { code } = /** @type {NodeJS.ErrnoException} */ (error)
+      if (this.where.control !== null || code !== 'RECYCLE_CONTROL') throw error
       this.#fail(/** @type {Error} */ (error))
     }
     if (predecessor === undefined) this.#watch()

@@ -15,9 +15,7 @@ const REASON_WIDTH = 'requested'.length // reserved in `top`, so that the table 
 /**
  * @typedef {import('../primary/supervisor').Status['workers'][number]} Worker
  * @typedef {object} Column
- * @property {string} title
- * @property {boolean} [left]
- * @property {(worker: Worker) => string} cell
+ * @property {string} title @property {boolean} [left] @property {(worker: Worker) => string} cell
  * @property {number} [dispensable] omitted, the lowest first, if the terminal is too narrow
  * @property {Partial<Pick<Column, 'title' | 'cell'>>} [top] in `top`: what differs there; without, it is not there
  */
@@ -78,7 +76,7 @@ const TOP_AFTER = [
 function columnsOf (table, say) {
   return FIGURES.flatMap(({ name, unit, column: { [table]: title, dispensable } = {} }) => title === undefined
     ? []
-    : [{ title, dispensable, cell: worker => say[unit](/** @type {Record<string, any>} */ (worker)[name]) }])
+    : [{ title, dispensable, cell: worker => say[unit](/** @type {Record<string, unknown>} */ (worker)[name]) }])
 }
 
 /** @param {string[]} titles @returns {Column[]} */

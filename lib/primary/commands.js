@@ -20,16 +20,14 @@ const SIGNAL_MS = 5000
 class Commands extends Part {
   /** Commands of features, for the fleet and for one worker; their types are in lib/features. */
   ofFeatures = Object.assign({}, this.features.verbs, Object.fromEntries(Object.entries(this.features.commands)
-    .map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {any} */ how = {}) => {
+    .map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {unknown} */ how = {}) => {
       this.#slotOf(slot)
       return command(slot, how)
     }])))
 
   /**
    * Resolves when every slot has a worker that is ready.
-   *
-   * @returns {Promise<void>}
-   * @throws {RecycleError} RECYCLE_APP_DIES
+   * @returns {Promise<void>} @throws {RecycleError} RECYCLE_APP_DIES
    */
   async ready () {
     await this.until(() => this.fleet.isComplete)
@@ -37,7 +35,6 @@ class Commands extends Part {
 
   /**
    * Replaces the worker of a slot; resolves with the journal's `recycled` line when the old one is gone.
-   *
    * @param {number} slot
    * @param {import('./workers/spawner').Variant | null} [variant] what the next worker is to have in place of an
    *   ordinary one
@@ -59,7 +56,6 @@ class Commands extends Part {
   /**
    * Replaces every worker that was spawned before this call, a few at a time. A reload during a reload joins it: each
    * worker is replaced until it is newer than the last call. A feature may have the new code prove itself first.
-   *
    * @param {import('../features/canary/feature').Reload} [how]
    * @returns {Promise<string | undefined>} what a feature says of it
    * @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED after three replacements in a row that did not become ready; what a
@@ -72,9 +68,7 @@ class Commands extends Part {
 
   /**
    * As reload(), to the release that the fleet has run before, though the app's name leads to another one now.
-   *
-   * @returns {Promise<{ app: string }>} its file
-   * @throws {RecycleError} RECYCLE_NO_RELEASE, RECYCLE_ROLLOUT_STOPPED
+   * @returns {Promise<{ app: string }>} its file @throws {RecycleError} RECYCLE_NO_RELEASE, RECYCLE_ROLLOUT_STOPPED
    */
   async rollback () {
     this.tenure.throwIfOver()
@@ -84,7 +78,6 @@ class Commands extends Part {
   /**
    * Resolves when the fleet has `workers` workers. A fleet that sizes itself keeps that number, until it is told
    * `auto`.
-   *
    * @param {number | 'auto'} workers 1 to 1024; auto: as many as the load needs again, from the present number on
    * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_STOPPED; RECYCLE_NOT_READY where a slot's workers fail, three in
    *   a row: it stays, and is tried again
@@ -144,7 +137,6 @@ class Commands extends Part {
 
   /**
    * Takes a CPU profile of a worker while it serves.
-   *
    * @param {number} slot @param {{ durationMs?: number, file?: string }} [how] 10 s by default; up to 10 minutes
    * @returns {Promise<JournalLine<'cpuprofile'>>}
    * @throws {RecycleError} RECYCLE_NO_SLOT, RECYCLE_BAD_OPTION, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
@@ -157,7 +149,6 @@ class Commands extends Part {
   /**
    * Has the apps' own listeners for a signal called, in every worker: the kernel's SIGHUP is held there, as it may be a
    * terminal's.
-   *
    * @param {string} name SIGHUP, SIGUSR1, SIGUSR2 or SIGWINCH
    * @returns {Promise<JournalLine<'fleet.signal'> & { failed: { slot: number | null, message: string | null }[] }>}
    *   `failed`: the workers without a listener, or that do not answer
@@ -196,8 +187,7 @@ class Commands extends Part {
 const SIGNALS = /** @type {const} */ (['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'])
 
 /**
- * @param {unknown} given with or without its SIG
- * @returns {typeof SIGNALS[number]}
+ * @param {unknown} given with or without its SIG @returns {typeof SIGNALS[number]}
  * @throws {RecycleError} RECYCLE_BAD_OPTION
  */
 function readSignal (given) {

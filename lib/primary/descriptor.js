@@ -39,7 +39,7 @@ function openDescriptor (fd) {
   return stat.isSocket() ? ofStream(standard(fd)) : ofFile(fd)
 }
 
-/** @param {number} fd @returns {any} */
+/** @param {number} fd */
 function standard (fd) {
   return fd === 1 ? process.stdout : process.stderr
 }
@@ -52,14 +52,14 @@ function reopen (fd) {
   return attempt(() => fs.openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY), null)
 }
 
-/** @param {any} stream a net.Socket @returns {Descriptor} */
+/** @param {net.Socket} stream @returns {Descriptor} */
 function ofStream (stream) {
   if (stream.listenerCount('error') === 0) stream.on('error', () => {}) // the write that has failed says so
   return {
     mostBytes: ATOMIC_BYTES,
     write (bytes, done) {
       stream._handle?.setBlocking?.(false)
-      stream.write(bytes, done)
+      stream.write(bytes, /** @type {(error?: Error | null) => void} */ (done))
     },
     close: () => { if (stream !== process.stdout && stream !== process.stderr) stream.destroy() }
   }

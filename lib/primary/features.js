@@ -86,9 +86,8 @@ class RunningFeatures {
 
   /**
    * A worker has adopted this connection, and has noted it by `copy`.
-   *
    * @param {WorkerHandle} handle @param {import('../worker/connections/parcel').Copy} copy
-   * @param {any} socket its descriptor, which is given away
+   * @param {Parameters<NonNullable<Named['failover']['kept']>>[2]} socket its descriptor, which is given away
    * @param {import('../tables/message').ParcelFields} parcel with which it came
    */
   kept (handle, copy, socket, parcel) {
@@ -99,7 +98,6 @@ class RunningFeatures {
 
   /**
    * A worker gives this connection away, and has noted it by `copy`.
-   *
    * @param {WorkerHandle} handle @param {import('../worker/connections/parcel').Copy} copy
    * @returns {any} our descriptor of it, the caller's from here on; null: there is none
    */
@@ -129,7 +127,6 @@ class RunningFeatures {
 
   /**
    * Waits for --stop-delay before a stop, while the fleet is in service.
-   *
    * @param {AbortSignal} hurried it resolves soon then @returns {Promise<void> | null} null: nothing does
    */
   beforeStop (hurried) {

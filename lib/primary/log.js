@@ -27,7 +27,6 @@ function formatOf ({ log }) {
 
 /**
  * JSON that is asked for is for programs, and has every event; what goes to a pipe or file is for people: the changes.
- *
  * @param {Options} options @returns {Level}
  */
 function leastOf ({ log, logLevel }) {

@@ -77,8 +77,7 @@ class Output extends EventEmitter {
   }
 
   /**
-   * @param {Buffer} bytes whole lines, or a part of one
-   * @param {object} source whose they are
+   * @param {Buffer} bytes whole lines, or a part of one @param {object} source whose they are
    * @param {string} [linePrefix] put before each line
    */
   pass (bytes, source, linePrefix = '') {
@@ -199,7 +198,6 @@ class Output extends EventEmitter {
 
 /**
  * As many whole lines as fit, at least one.
- *
  * @param {Buffer} bytes @param {number} from @param {number} most @returns {number}
  */
 function cutAfter (bytes, from, most) {

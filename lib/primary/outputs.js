@@ -54,11 +54,7 @@ class Outputs {
     return output
   }
 
-  /**
-   * Node's warnings, which it would write itself, and wait for the reader.
-   *
-   * @param {(text: string) => void} write
-   */
+  /** Node's warnings, which it would write itself, and wait for the reader. @param {(text: string) => void} write */
   takeWarnings (write) {
     const own = process.listeners('warning').find(({ name }) => name === 'onWarning')
     if (!own) return // --no-warnings

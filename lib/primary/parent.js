@@ -3,7 +3,6 @@
 /**
  * A parent with an IPC channel: pm2, a test runner, any fork(). It is told `ready` when every worker is, and its
  * `shutdown` is a stop.
- *
  * @param {import('./supervisor').Supervisor} supervisor
  */
 function obeyParent (supervisor) {

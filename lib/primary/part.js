@@ -5,17 +5,13 @@ const { EventEmitter } = require('node:events')
 
 /**
  * @typedef {object} Deps what all parts may take
- * @property {import('../tables/options').Options} options
- * @property {import('./workers/fleet').Fleet} fleet
- * @property {import('./features').RunningFeatures} features
- * @property {import('./workers/spawner').Spawner} spawner
- * @property {ReturnType<typeof import('./measuring/meter').pickMeter>} meter
- * @property {import('./tasks').Tasks} tasks
+ * @property {import('../tables/options').Options} options @property {import('./workers/fleet').Fleet} fleet
+ * @property {import('./features').RunningFeatures} features @property {import('./workers/spawner').Spawner} spawner
+ * @property {ReturnType<typeof import('./measuring/meter').pickMeter>} meter @property {import('./tasks').Tasks} tasks
  * @property {import('./tenure').Tenure} tenure
  * @property {import('./succession/takeover').Takeover | null} takeover of another primary's fleet
  * @property {() => void} changed to be called when a fact has changed, or what is desired
- * @property {import('./rounds').Rounds['until']} until
- * @property {import('./workers/resize').Resize} resize
+ * @property {import('./rounds').Rounds['until']} until @property {import('./workers/resize').Resize} resize
  * @property {WeakMap<WorkerHandle, import('./measuring/figures').Figures>} figures of those that have been ready
  * @property {import('./measuring/memory-watch').MemoryWatch} memoryWatch of the container
  * @property {import('./measuring/auto-size').AutoSize} autoSize
@@ -27,7 +23,6 @@ const { EventEmitter } = require('node:events')
 /**
  * A part of the primary: what parts.js gives it, it has by the same names, and it may emit events; `More`: what it
  * takes beside what all parts may take.
- *
  * @type {new <More = object>(given: Deps & More) => EventEmitter & Readonly<Deps & More>}
  */
 const Part = /** @type {any} */ (class extends EventEmitter {

@@ -23,8 +23,7 @@ const { Part } = require('./part')
  * @property {import('./workers/lifecycle').Lifecycle} lifecycle
  * @property {import('./recycling/out-of-rotation').OutOfRotation} outOfRotation
  * @property {import('./recycling/recycler').Recycler} recycler
- * @property {import('./measuring/sampler').Sampler} sampler
- * @property {import('./rounds').Rounds} rounds
+ * @property {import('./measuring/sampler').Sampler} sampler @property {import('./rounds').Rounds} rounds
  */
 
 /** @extends {Part<Steps>} */
@@ -41,7 +40,6 @@ class Reconciler extends Part {
 
   /**
    * A step for each action; what it changes at once is in the facts when it returns.
-   *
    * @type {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>}
    */
   #steps = {

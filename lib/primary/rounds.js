@@ -27,9 +27,7 @@ class Rounds extends EventEmitter {
 
   /**
    * Resolves when it is so, which is looked at after each change.
-   *
-   * @param {() => boolean} isSo
-   * @throws {import('../core/errors').RecycleError} what stopped the fleet meanwhile
+   * @param {() => boolean} isSo @throws {import('../core/errors').RecycleError} what stopped the fleet meanwhile
    */
   until = async isSo => {
     this.tenure.throwIfOver()

@@ -18,7 +18,6 @@ const SAME_MS = 1000
  *   SIGUSR1           nothing: by default Node.js would open an inspector
  *
  * Others are verbs of features, as in nginx, unicorn and gunicorn.
- *
  * @param {import('./supervisor').Supervisor & Record<string, any>} supervisor with the verbs of features
  * @param {import('./terminal').Terminal} terminal as this process was started
  * @param {import('./ancestors').Ancestor[]} ancestors as this process was started

@@ -73,7 +73,7 @@ function describe (facts, ofSlot, figures, options, rests) {
 
 /** @param {import('../core/sample').Sample | null} sample @returns {Required<Sampled>} null where a feature is off */
 function ofFeatures (sample) {
-  const figures = /** @type {Record<string, any>} */ (sample ?? {})
+  const figures = /** @type {Record<string, unknown>} */ (sample ?? {})
   return /** @type {any} */ (Object.fromEntries(OF_FEATURES.map(({ name }) => [name, figures[name] ?? null])))
 }
 

@@ -15,7 +15,6 @@ class Tasks {
 
   /**
    * Begins a task, in this tick.
-   *
    * @param {string} name @param {() => Promise<unknown>} work
    * @returns {Promise<void>} resolves when it has ended, by a failure or not
    */

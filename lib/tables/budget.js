@@ -6,11 +6,8 @@
  * value is a maximum.
  *
  * @typedef {object} Budget
- * @property {import('../core/sample').Metric} metric
- * @property {number | null} softBytes
- * @property {number | null} hardBytes
- * @property {number} samples
- * @property {number | null} maxRequests
+ * @property {import('../core/sample').Metric} metric @property {number | null} softBytes
+ * @property {number | null} hardBytes @property {number} samples @property {number | null} maxRequests
  * @property {number | null} maxAgeMs
  */
 
@@ -27,8 +24,7 @@ const LEAST_FILES = 0.25 // of its figure: code of Node.js and of libraries is m
 /**
  * @param {import('./options').Options} options
  * @param {number} workers how many there are to be: `--max-rss auto` is by their number, which scaling changes
- * @param {number} random 0 to 1
- * @returns {Readonly<Budget>}
+ * @param {number} random 0 to 1 @returns {Readonly<Budget>}
  */
 function drawBudget (options, workers, random) {
   const { maxRssBytes, hardRssBytes } = budgetFor(options, workers)
@@ -50,7 +46,6 @@ function drawBudget (options, workers, random) {
 /**
  * A budget that a fresh worker exceeds: its replacement would, too, so that a recycle cannot help. It is raised to what
  * the worker takes and a quarter more: from there on one does.
- *
  * @param {Readonly<Budget>} budget @param {number | null} freshBytes by its metric; null: not known
  * @returns {Readonly<Budget>} the same where the worker is within it
  */
@@ -67,7 +62,6 @@ function aboveFresh (budget, freshBytes) {
  * Most of what a worker has grown by are pages of files that it has mapped: pages of the kernel's cache, which its end
  * does not free, and which its replacement maps again. A recycle cannot help against them: what counts from here on is
  * its anonymous memory.
- *
  * @param {Readonly<Budget>} budget @param {Measured} fresh when it was new @param {Measured} sample
  * @returns {Readonly<Budget>} the same where it has less than half of its budget, or few such pages
  */

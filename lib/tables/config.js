@@ -10,8 +10,7 @@ const { formatValue } = require('../core/format-value')
 /**
  * @typedef {object} Config
  * @property {string} name the file, as messages show it
- * @property {string | undefined} app
- * @property {string[]} args
+ * @property {string | undefined} app @property {string[]} args
  * @property {Record<string, any>} values by the options' names; resolveOptions() checks them
  */
 
@@ -19,9 +18,7 @@ const OWN_KEYS = ['$schema', 'app', 'args']
 
 /**
  * @param {unknown} held the file's export, or the value of "recycle" in package.json
- * @param {string} name the file, as messages show it
- * @returns {Config}
- * @throws {RecycleError} RECYCLE_BAD_CONFIG
+ * @param {string} name the file, as messages show it @returns {Config} @throws {RecycleError} RECYCLE_BAD_CONFIG
  */
 function readConfig (held, name) {
   const refuse = (/** @type {string} */ why) => { throw new RecycleError('RECYCLE_BAD_CONFIG', { file: name, why }) }

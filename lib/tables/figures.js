@@ -8,9 +8,7 @@
  * @typedef {'bytes' | 'ms' | 'percent' | 'share' | 'count' | 'total'} Unit `total`: a count since the worker's start
  *
  * @typedef {object} Column its titles in the tables of workers; without one it is not there
- * @property {string} [status]
- * @property {string} [top]
- * @property {string} [page]
+ * @property {string} [status] @property {string} [top] @property {string} [page]
  * @property {number} [dispensable] as in lib/operate/worker-columns.js
  *
  * @typedef {Pick<import('../features').Figure, 'unit'> & Partial<import('../features').Figure> & { name: string,
@@ -88,8 +86,7 @@ const FIGURES = [
 ]
 
 /**
- * @template None @param {Shape} shape @param {None} none before the first beat
- * @returns {{ shape: Shape, none: None }}
+ * @template None @param {Shape} shape @param {None} none before the first beat @returns {{ shape: Shape, none: None }}
  */
 function field (shape, none) {
   return { shape, none }

@@ -129,7 +129,6 @@ const KEYS = byWord([
 
 /**
  * To the sentence on an unknown key of a config file or of the library.
- *
  * @param {string} key @param {readonly string[]} known @param {string} [lists] the command that lists them all
  * @returns {string}
  */
@@ -160,7 +159,6 @@ function answerToFlag (flag) {
 
 /**
  * To the sentence on a fleet that there is not.
- *
  * @param {string} command @param {string} name @returns {string | null}
  */
 function answerToFleet (command, name) {
@@ -184,7 +182,6 @@ function hintOn (option, given) {
 
 /**
  * Flags that stand after the app, which gets them, and were probably meant for recycle.
- *
  * @param {string} app @param {readonly string[]} args of the app
  * @param {{ call?: string, options?: readonly { short?: string, flag: string }[], isStart?: boolean }} [of] the
  *   command; `isStart`: by pm2's word, to which an app's own flags stand behind `--`

@@ -7,7 +7,8 @@
  * An app shares its process with our end of the channel, and may send what it likes. So the primary checks each message
  * against its shape at the door: past the dispatcher, every field is what this table says.
  *
- * @typedef {typeof import('./figures').NO_BEAT & Record<string, any>} Beat with what features add by their `beat`
+ * @typedef {typeof import('./figures').NO_BEAT & import('../features').Sampled & Record<string, unknown>} Beat with
+ *   what features add by their `beat`
  *
  * @typedef {RecordOf<typeof parcelFields>} ParcelFields a connection on its way; see lib/worker/connections/parcel.js
  * @typedef {ValueOf<typeof query>} Query net's
@@ -86,9 +87,7 @@ const ahead = { id, mark: orNull(count) }
 
 /**
  * Of a connection on its way, in all directions: between the primary and a worker, and between two primaries.
- *
- * @param {typeof kind} kind @param {typeof record} record of either
- * @returns {Readonly<Record<string, Kind>>}
+ * @param {typeof kind} kind @param {typeof record} record of either @returns {Readonly<Record<string, Kind>>}
  */
 const ofConnections = (kind, record) => ({
   move: kind('take this connection over, idle or with a request that is not answered, and do not read it yet; ' +
@@ -221,7 +220,7 @@ const FROM_PRIMARY = Object.freeze({
 
 /**
  * @param {Readonly<Record<string, Kind>>} kinds @param {import('../core/envelope').Message} received
- * @param {any} [handle] what came with it
+ * @param {unknown} [handle] what came with it
  * @returns {string | null} what is wrong with it, in a sentence; null: nothing is
  */
 function flawOf (kinds, { cmd, type, ...fields }, handle) {
@@ -237,8 +236,7 @@ function flawOf (kinds, { cmd, type, ...fields }, handle) {
 /**
  * A bare handle of a TCP or unix socket, but not of a server or socket that the app has sent, nor of datagrams; or a
  * descriptor.
- *
- * @param {any} handle
+ * @param {{ readStop?: unknown, close?: unknown, isDescriptor?: boolean, isOfApp?: boolean }} handle
  */
 function isStream (handle) {
   return handle.isOfApp !== true && (typeof handle.readStop === 'function' || handle.isDescriptor === true) &&

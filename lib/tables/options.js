@@ -15,8 +15,7 @@ const { types } = require('../core/option-types')
  * @property {string} key in the resolved options, with its unit
  * @property {string} [short] one-letter flag
  * @property {string} flag long flag with its placeholder
- * @property {string} env
- * @property {OptionKind} kind
+ * @property {string} env @property {OptionKind} kind
  * @property {any} fallback the default, in the internal unit
  * @property {string} defaultText the default, as shown by help
  * @property {string} help
@@ -116,7 +115,6 @@ const OPTIONS = Object.freeze([...OF_KERNEL.map(preset), ...FEATURES.flatMap(({ 
 
 /**
  * The value unless one is given, with features that change that.
- *
  * @param {Readonly<Option>} option @returns {Readonly<Option>}
  */
 function preset (option) {

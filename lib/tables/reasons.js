@@ -121,7 +121,6 @@ const CAUSES = ROWS.filter(({ isDue }) => isDue)
 /**
  * The verdict on a worker: keep it, or condemn it for one reason. By what the journal records alone, so that replaying
  * it over a journal reproduces every decision (test/core/replay.test.js).
- *
  * @param {import('../core/window').Window} window @param {Budget} budget @returns {Reason | null} null: keep
  */
 function verdict (window, budget) {
@@ -133,7 +132,6 @@ function verdict (window, budget) {
 
 /**
  * The reason for which a worker is condemned by the limit of a feature.
- *
  * @param {Reason} reason @param {Sample} sample @param {Budget} budget
  * @returns {{ figure?: number, most?: number }} empty for other reasons
  */

@@ -16,8 +16,8 @@ const { stopTimes } = require('../core/stop-times')
 /**
  * @typedef {object} Sources the origins of options; the first that sets an option wins
  * @property {Record<string, string | undefined>} [env]
- * @property {{ name: string, values: Record<string, any> } | null} [file] a config file, as messages show it, and its
- *   values; strict about types: no number as text
+ * @property {{ name: string, values: Record<string, unknown> } | null} [file] a config file, as messages show it, and
+ *   its values; strict about types: no number as text
  * @property {number} parallelism CPUs that this process may run on
  * @property {import('../core/container-budget').Container | null} [container] null: not known; `auto` is then by the
  *   CPUs alone
@@ -33,8 +33,7 @@ const { stopTimes } = require('../core/stop-times')
 /**
  * Resolves options: the given value, else the environment, else the config file, else the default. Checks each option,
  * then all of them together.
- *
- * @param {Record<string, any>} given by name; sizes as text or in bytes, times as text with a unit, or 0
+ * @param {Record<string, unknown>} given by name; sizes as text or in bytes, times as text with a unit, or 0
  * @param {Sources} sources @returns {Readonly<Options>}
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION
  */
@@ -44,8 +43,7 @@ function resolveOptions (given, sources) {
 
 /**
  * Resolves options, with the origin of each value.
- *
- * @param {Record<string, any>} given @param {Sources} sources
+ * @param {Record<string, unknown>} given @param {Sources} sources
  * @returns {{ options: Readonly<Options>, origins: Map<string, Origin> }} origins by the options' names
  */
 function traceOptions (given, { env = {}, file = null, parallelism, container = null, nameOf = o => o.name }) {
@@ -86,7 +84,7 @@ const PLAIN = Object.freeze({
   handoff: false, replay: 'off', schedule: 'shared', orphanTimeoutMs: 0, revive: false
 })
 
-/** @param {Record<string, any>} resolved @param {(name: string) => Origin} origin @throws {RecycleError} */
+/** @param {Record<string, unknown>} resolved @param {(name: string) => Origin} origin @throws {RecycleError} */
 function makePlain (resolved, origin) {
   for (const { name, key } of OPTIONS.filter(({ key }) => key in PLAIN)) {
     const value = Reflect.get(PLAIN, key)

@@ -20,12 +20,12 @@ const kApi = Symbol.for('recycle-supervisor.worker')
 
 /** A listener for many functions: above ten, Node warns the app of a leak. */
 function listenerOfAll () {
-  /** @type {((about: any) => void)[]} */
+  /** @type {((about: unknown) => void)[]} */
   let fns = []
   return {
-    listener: (/** @type {any} */ about) => { for (const fn of fns) fn(about) },
+    listener: (/** @type {unknown} */ about) => { for (const fn of fns) fn(about) },
     begin: () => { fns = [] },
-    add: (/** @type {(about: any) => void} */ fn) => { fns.push(fn) }
+    add: (/** @type {(about: unknown) => void} */ fn) => { fns.push(fn) }
   }
 }
 
@@ -47,16 +47,16 @@ function offerApi (tracker, ofFeatures) {
   const others = new Set()
   /** The app's work in onDrain(). @type {Promise<unknown>[]} */
   const draining = []
-  /** Called when a drain that has begun goes on without siblings. @type {((about: any) => unknown)[]} */
+  /** Called when a drain that has begun goes on without siblings. @type {((about: unknown) => unknown)[]} */
   const alone = []
   /** Of functions of features, until their parts are there. @type {{ name: string, args: unknown[] }[]} */
   const early = []
   const listeners = { 'recycle:drain': listenerOfAll(), 'recycle:serve': listenerOfAll() }
   const hear = (/** @type {keyof typeof listeners} */ event, /** @type {(about: any) => void} */ fn) => {
     const { listener, begin, add } = listeners[event]
-    if (!process.listeners(/** @type {any} */ (event)).includes(/** @type {any} */ (listener))) {
+    if (!process.listeners(/** @type {any} */ (event)).includes(listener)) {
       begin()
-      process.once(/** @type {any} */ (event), listener)
+      process.once(event, listener)
     }
     add(fn)
   }

@@ -20,6 +20,7 @@ const { Handoff } = require('./handoff/handoff')
 const { Inbox } = require('./handoff/inbox')
 const { Sender } = require('./handoff/sender')
 const { WorkerState } = require('./state')
+/** @import { Handle } from '../core/internals' */
 /** @import { ConnectionTracker as Tracker } from './connections/tracker' */
 
 const CLIENT = path.join(__dirname, 'boot', 'warmup-client.js')
@@ -28,11 +29,8 @@ const MOVE_AT_ONCE = 3
 
 /**
  * Resolves when all are answered and the connections are closed.
- *
- * @param {any[]} servers those of http and https are asked, others are left out
- * @param {number} requests for each
- * @param {Tracker} tracker
- * @throws {Error} where the app leaves one without an answer
+ * @param {unknown[]} servers those of http and https are asked, others are left out @param {number} requests for each
+ * @param {Tracker} tracker @throws {Error} where the app leaves one without an answer
  */
 async function warmUpApp (servers, requests, tracker) {
   for (const server of servers) {
@@ -54,7 +52,7 @@ async function warmUp (server, requests, tracker) {
   door.listen({ port: 0, host: '127.0.0.1', exclusive: true }) // of this process alone: the primary is not asked
   await once(door, 'listening')
   const { port } = /** @type {net.AddressInfo} */ (door.address())
-  const acceptor = new Acceptor(server, 'warm-up', /** @type {any} */ (door)._handle, false, () => {})
+  const acceptor = new Acceptor(server, 'warm-up', /** @type {Handle} */ (door._handle), false, () => {})
   const stopAccepting = acceptEarly(server, acceptor.facade, door, server instanceof https.Server ? door : server)
   tracker.watch(acceptor)
   const stop = moveInCircles(acceptor, tracker)
@@ -69,13 +67,12 @@ async function warmUp (server, requests, tracker) {
 
 /**
  * Each connection that is offered comes back to the inbox, as if no sibling took it.
- *
  * @param {Acceptor} acceptor @param {Tracker} tracker
  */
 function moveInCircles (acceptor, tracker) {
   trackBeforeListening(acceptor.server)
   acceptor.selfTest()
-  /** @type {Record<string, (fields: any) => void>} */
+  /** @type {Record<string, (fields: unknown) => void>} */
   const handlers = {}
   const channel = /** @type {any} */ ({
     isUp: true,

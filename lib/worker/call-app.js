@@ -24,8 +24,7 @@ function onThrown (fn) {
 }
 
 /**
- * @template Result
- * @param {string} where what is called, for the journal
+ * @template Result @param {string} where what is called, for the journal
  * @param {() => Result} call @returns {Result | undefined} undefined where it has thrown
  */
 function callApp (where, call) {
@@ -40,11 +39,10 @@ function callApp (where, call) {
 
 /**
  * As process.emit(), but for what a listener throws: the others are called all the same.
- *
  * @param {string} event @param {unknown} about
  */
 function tellApp (event, about) {
-  for (const listener of process.rawListeners(/** @type {any} */ (event))) {
+  for (const listener of process.rawListeners(event)) {
     callApp(event, () => Reflect.apply(listener, process, [about]))
   }
 }

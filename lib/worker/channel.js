@@ -24,8 +24,8 @@ class Channel {
   #handlers = new Handlers(null)
   /**
    * Calls without an answer yet.
-   *
-   * @type {Map<number, { type: string, fields: Record<string, any>, answered: (fields: any, handle?: any) => void }>}
+   * @type {Map<number, { type: string, fields: Record<string, unknown>, answered: (fields: any, handle?: any) => void
+   *   }>}
    */
   #calls = new Map()
   #lastId = 0
@@ -49,7 +49,7 @@ class Channel {
         if (this.#calls.delete(id)) this.expect(-1)
       },
       batching: (_, socket) => this.#beginBatching(socket),
-      batch: (/** @type {any} */ batch) => {
+      batch: batch => {
         for (const { message, descriptor } of this.#batches?.open(batch) ?? []) {
           this.#handlers.call(message.type, message, descriptor)
         }
@@ -85,8 +85,8 @@ class Channel {
   }
 
   /**
-   * @param {Record<string, (fields: any, answer: (fields: Record<string, any>) => void) => void>} handlers by type of
-   *   call; each answers once
+   * @param {Record<string, (fields: any, answer: (fields: Record<string, unknown>) => void) => void>} handlers by type
+   *   of call; each answers once
    */
   answer (handlers) {
     for (const [type, handler] of Object.entries(handlers)) {
@@ -96,8 +96,7 @@ class Channel {
 
   /**
    * Sends a message that the primary answers once; this process is kept alive until then.
-   *
-   * @param {string} type @param {Record<string, any>} fields @param {(fields: any, handle?: any) => void} answered
+   * @param {string} type @param {Record<string, unknown>} fields @param {(fields: any, handle?: any) => void} answered
    */
   call (type, fields, answered) {
     const id = ++this.#lastId
@@ -108,7 +107,6 @@ class Channel {
 
   /**
    * Calls onDown once the channel has ended: `disconnect` is not emitted while a handle is under way on it.
-   *
    * @returns {boolean} it is up
    */
   check () {
@@ -122,9 +120,7 @@ class Channel {
 
   /**
    * Goes on with another primary; see askAgain().
-   *
-   * @param {number} fd whose other end it has
-   * @param {() => void} onDown as this.onDown, of the new channel
+   * @param {number} fd whose other end it has @param {() => void} onDown as this.onDown, of the new channel
    */
   rebind (fd, onDown) {
     this.#batches?.close()
@@ -161,7 +157,7 @@ class Channel {
   }
 
   /**
-   * @param {string} type @param {Record<string, any>} [fields] @param {Handle | Descriptor} [handle]
+   * @param {string} type @param {Record<string, unknown>} [fields] @param {Handle | Descriptor} [handle]
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, handle, sent = () => {}) {
@@ -174,8 +170,7 @@ class Channel {
   /**
    * From the middle of whatever runs: what waits for the end of this turn is left alone, and says later that the event
    * loop has turned.
-   *
-   * @param {string} type @param {Record<string, any>} fields
+   * @param {string} type @param {Record<string, unknown>} fields
    */
   sendAside (type, fields) {
     if (this.isUp) this.#send?.(message(type, fields))

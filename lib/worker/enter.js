@@ -5,15 +5,10 @@
  * that knows all parts of a worker.
  *
  * @typedef {object} Parts
- * @property {Channel} channel
- * @property {WorkerState} state
+ * @property {Channel} channel @property {WorkerState} state
  * @property {import('./connections/tracker').ConnectionTracker} tracker
- * @property {Set<import('./accepting/acceptor').Acceptor>} acceptors
- * @property {Admission} admission
- * @property {Inbox} inbox
- * @property {Handoff} handoff
- * @property {Sender} sender
- * @property {Emptying} emptying
+ * @property {Set<import('./accepting/acceptor').Acceptor>} acceptors @property {Admission} admission
+ * @property {Inbox} inbox @property {Handoff} handoff @property {Sender} sender @property {Emptying} emptying
  */
 
 const { setImmediate, setTimeout } = require('node:timers')

@@ -23,7 +23,6 @@ class FrameBoundary {
 
   /**
    * The bytes that have come of the next frame; null: the connection is in the middle of a message, or of a long frame.
-   *
    * @returns {Buffer | null}
    */
   get rest () {
@@ -63,7 +62,6 @@ class FrameBoundary {
 
   /**
    * A view: the buffer that a socket reads into is not used again.
-   *
    * @param {Buffer} chunk @param {number} from @param {number} to
    */
   #keep (chunk, from, to) {

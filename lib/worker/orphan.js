@@ -26,6 +26,7 @@ const { statFields } = require('../native/proc')
 const { serverDataOf } = require('./accepting/server-data')
 const { printError } = require('./leaving/standard-streams')
 const { Revival } = require('./revival')
+/** @import { Handle } from '../core/internals' */
 
 const DYING_MS = 500 // from the end of its channels to that of a process
 const LOOK_MS = 20
@@ -40,10 +41,8 @@ const LEAVE_ON = ['SIGTERM', 'SIGINT', 'SIGQUIT']
 
 /**
  * @typedef {object} Settings
- * @property {{ fleet: string, home: string, app: string }} identity
- * @property {number} timeoutMs
- * @property {string | null} journal
- * @property {'pretty' | 'json' | 'silent'} log
+ * @property {{ fleet: string, home: string, app: string }} identity @property {number} timeoutMs
+ * @property {string | null} journal @property {'pretty' | 'json' | 'silent'} log
  * @property {string} id in the environment of the processes that this worker starts
  * @property {number} generation
  * @property {number} primary its pid
@@ -65,10 +64,8 @@ class Orphan {
   #revival = null
 
   /**
-   * @param {object} of
-   * @param {Settings | null} of.settings null: it is not to become one
-   * @param {import('./accepting/listen-hook').ListenHook} of.listenHook
-   * @param {() => boolean} of.isLeaving it drains
+   * @param {object} of @param {Settings | null} of.settings null: it is not to become one
+   * @param {import('./accepting/listen-hook').ListenHook} of.listenHook @param {() => boolean} of.isLeaving it drains
    * @param {(fd: number) => void} of.adopted the other end of this socket is a primary's
    * @param {(reason: string) => void} of.leave
    */
@@ -121,7 +118,7 @@ class Orphan {
 
   /** @param {net.Socket} socket which is not read as a stream: descriptors come along */
   #meet (socket) {
-    const { fd } = /** @type {any} */ (socket)._handle
+    const { fd } = /** @type {Handle} */ (socket._handle)
     const addon = /** @type {import('../native/addon').Addon} */ (this.#addon)
     socket.on('error', () => {})
     try {
@@ -200,8 +197,7 @@ class Orphan {
 
   /**
    * In the log and the journal, which have no other writer now.
-   *
-   * @param {number} since @param {string} event @param {Record<string, any>} fields
+   * @param {number} since @param {string} event @param {Record<string, unknown>} fields
    */
   #say (since, event, fields) {
     const { journal, log } = /** @type {Settings} */ (this.settings)

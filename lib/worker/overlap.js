@@ -33,7 +33,6 @@ class Overlap {
   #answered = 0
   /**
    * By message: how many more the other has sent than this one, or, below 0, this one than the other.
-   *
    * @type {Map<string, number>}
    */
   #balance = new Map()
@@ -67,7 +66,6 @@ class Overlap {
 
   /**
    * As the socket's own.
-   *
    * @param {string | Uint8Array} chunk @param {any} [encoding] @param {any} [callback] @returns {boolean}
    */
   #onWrite (chunk, encoding, callback) {
@@ -146,7 +144,6 @@ class Overlap {
 
 /**
  * Messages that have come meanwhile are read before, though this process has had no CPU for as long.
- *
  * @param {() => void} fn @param {number} ms
  */
 function afterPolls (fn, ms) {

@@ -28,10 +28,8 @@ const NOTHING_SAID = { stays () {}, restarted () {}, heard () {} }
 /** @typedef {(fn: (about: { deadlineMs: number, handoff: boolean }) => unknown) => void} Heard */
 
 /**
- * @template T
- * @param {{ onDrain: Heard, onAlone?: Heard }} api @param {object} how
- * @param {() => T[]} how.all that are open
- * @param {(one: T) => boolean} how.canGo @param {(one: T) => void} how.close
+ * @template T @param {{ onDrain: Heard, onAlone?: Heard }} api @param {object} how
+ * @param {() => T[]} how.all that are open @param {(one: T) => boolean} how.canGo @param {(one: T) => void} how.close
  */
 function closeAtDrain ({ onDrain, onAlone }, { all, canGo, close }) {
   const closeSome = async (/** @type {{ deadlineMs: number, handoff: boolean }} */ { deadlineMs, handoff }) => {

@@ -28,7 +28,7 @@ class Revival {
 
   /**
    * @param {Program} program @param {string} lock the path
-   * @param {(event: string, fields: Record<string, any>) => void} say
+   * @param {(event: string, fields: Record<string, unknown>) => void} say
    */
   constructor (program, lock, say) {
     this.program = program

@@ -2,9 +2,7 @@
 
 /**
  * Settings with which the primary has this process begin. The app does not see it.
- *
- * @param {string} name of an environment variable
- * @returns {any}
+ * @param {string} name of an environment variable @returns {any}
  */
 function ownSettings (name) {
   const settings = JSON.parse(String(process.env[name]))

@@ -13,7 +13,6 @@ class Packets {
   #toCome = 0
   /**
    * Acknowledgements that are awaited here, and there: namespace and number, and since when.
-   *
    * @type {Map<string, number>}
    */
   #awaitedHere = new Map()
@@ -23,11 +22,11 @@ class Packets {
   /** @param {import('node:events').EventEmitter} conn of engine.io @param {() => number} [now] ms */
   constructor (conn, now = () => performance.now()) {
     this.now = now
-    conn.on('packet', (/** @type {any} */ { type, data }) => {
+    conn.on('packet', ({ type, data }) => {
       this.received++
       if (type === 'message') this.#note(data, this.#awaitedThere, this.#awaitedHere, true)
     })
-    conn.on('packetCreate', (/** @type {any} */ { type, data }) => {
+    conn.on('packetCreate', ({ type, data }) => {
       this.#unsent++
       if (type === 'message') this.#note(data, this.#awaitedHere, this.#awaitedThere, false)
     })

@@ -35,14 +35,11 @@ const PACKET_OFFSET = /,"[\w-]{6,}(\.[\w-]+)?"\]$/ // which an adapter adds to a
 
 /**
  * @typedef {object} Session as an adapter has it
- * @property {string} sid
- * @property {string} pid
- * @property {string[]} rooms
- * @property {unknown} data
+ * @property {string} sid @property {string} pid @property {string[]} rooms @property {unknown} data
  *
  * @typedef {object} Member a client in one namespace
  * @property {string} namespace
- * @property {Record<string, any>} auth as the client has given it
+ * @property {Record<string, unknown>} auth as the client has given it
  * @property {Session} session
  */
 
@@ -198,7 +195,6 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
 /**
  * A client that polls has no connection of its own that could go: each of its requests is answered from a session in
  * this process. So its session ends, and it comes back to another worker.
- *
  * @param {any} engine @param {number} withinMs clients come back one after the other
  */
 async function endPolling (engine, withinMs) {
@@ -222,7 +218,6 @@ function closeAsMoved (conn) {
 
 /**
  * The traits that an event has in common with the same one of another worker.
- *
  * @param {Buffer} message @returns {Buffer | string | null} null: it is a packet of Engine.IO's own
  */
 function keyOf (message) {

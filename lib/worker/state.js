@@ -15,7 +15,6 @@
 
 /**
  * `next`: what each may become; `refusal`: why it does not adopt.
- *
  * @type {Readonly<Record<State, { next: State[], refusal: string | null }>>}
  */
 const STATES = Object.freeze({

@@ -6,6 +6,10 @@
  * moment. Nothing that is private to ws is used: the frames' boundaries are found by the bytes, and the other worker
  * makes its WebSocket by handleUpgrade() of the client's own request, whose response is not sent again.
  *
+ * @typedef {import('node:events').EventEmitter & Record<'readyState' | 'OPEN' | 'bufferedAmount', number> &
+ *   Record<'protocol' | 'extensions', string> & { close: (code: number, reason: string) => void, terminate: () => void
+ *   }} WebSocket of ws, as far as it is used here
+ *
  * @typedef {object} How
  * @property {(ws: any, ...more: any[]) => unknown} [save] the state of this WebSocket, which the structured clone
  *   algorithm can copy; null: it cannot go now. Called just before it goes; `more`: what `connection` was emitted with
@@ -53,15 +57,15 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
   }
   server.on('headers',
     (/** @type {string[]} */ headers, /** @type {http.IncomingMessage} */ request) => answers.set(request, headers))
-  server.prependListener('connection', (/** @type {[any, http.IncomingMessage, ...any]} */ ...[ws, request, ...more]) =>
-    track(ws, request, more))
+  server.prependListener('connection', (/** @type {[WebSocket, http.IncomingMessage, ...unknown[]]} */
+    ...[ws, request, ...more]) => track(ws, request, more))
 
-  /** All that are open, and whether each can go to another worker. @type {Map<any, boolean>} */
+  /** All that are open, and whether each can go to another worker. @type {Map<WebSocket, boolean>} */
   const open = new Map()
-  /** @type {WeakMap<any, Socket>} */
+  /** @type {WeakMap<WebSocket, Socket>} */
   const socketOf = new WeakMap()
   const closing = new WeakSet()
-  const close = async (/** @type {any} */ ws) => {
+  const close = async (/** @type {WebSocket} */ ws) => {
     if (ws.readyState !== ws.OPEN || closing.has(ws)) return
     closing.add(ws)
     said.restarted(/** @type {Socket} */ (socketOf.get(ws)), isLast)
@@ -77,7 +81,7 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
   /** Of those that have come. @type {WeakMap<Socket, Overlap>} */
   const overlaps = new WeakMap()
 
-  /** @param {any} ws @param {http.IncomingMessage} request @param {any[]} [more] of `connection` */
+  /** @param {WebSocket} ws @param {http.IncomingMessage} request @param {unknown[]} [more] of `connection` */
   function track (ws, request, more = []) {
     const { socket, url, rawHeaders, httpVersion } = request
     open.set(ws, false)
@@ -150,7 +154,6 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
 
 /**
  * The app's object stays open when its connection has gone, and what the app sends is passed on; see overlap.js.
- *
  * @param {Socket} socket @param {() => void} onEnd called before its `close`
  * @returns {import('../features/migration/trails').Follow}
  */
@@ -183,7 +186,6 @@ function followed (socket, onEnd) {
 
 /**
  * The response to the upgrade, which the client has had.
- *
  * @param {Socket} socket @param {() => void} [done] called when it would have been sent
  * @returns {() => void} to be called when it would have been, at the latest
  */
@@ -199,7 +201,6 @@ function writeNothingOnce (socket, done) {
 
 /**
  * The client's request.
- *
  * @param {Socket} socket @param {{ url: string, rawHeaders: string[], httpVersion: string }} head
  */
 function requestOf (socket, { url, rawHeaders, httpVersion }) {

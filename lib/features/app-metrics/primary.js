@@ -154,8 +154,8 @@ class AppMetrics {
  * are added up, gauges as their `aggregator` says. What a process had that is gone still counts, or each counter would
  * go back at a recycle.
  *
- * @typedef {{ name: string, type: string, values: { labels: Record<string, any>, value: any, metricName?: string }[] }}
- *   Metric as prom-client has it in JSON
+ * @typedef {{ name: string, type: string, values: { labels: Record<string, unknown>, value: unknown, metricName?:
+ *   string }[] }} Metric as prom-client has it in JSON
  */
 
 const OWN = /^recycle_/

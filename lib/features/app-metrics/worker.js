@@ -12,8 +12,7 @@ const MODULE = path.join(path.sep, 'prom-client', 'index.js')
 /** @typedef {{ getMetricsAsJSON: () => Promise<unknown[]> | unknown[] }} Registry prom-client's */
 
 /**
- * @param {import('../interface').WorkerKernel} kernel
- * @param {Record<string, any>} settings `longest`: of its JSON, in characters
+ * @param {import('../interface').WorkerKernel} kernel @param {{ longest: number }} settings of its JSON, in characters
  * @returns {import('../interface').WorkerPart}
  */
 function tellMetrics ({ channel }, { longest }) {

@@ -24,15 +24,13 @@ const KILL_MS = 1000 // that its kill waits for that
  * @property {number | null} toldAt when it was heard last before the block that is in the journal; null: none is
  * @property {boolean | null} isDebugged by the latest look, since it is silent; null: not known yet
  * @property {Promise<void> | null} looking whether it is
- * @property {boolean} isStopTold
- * @property {boolean} isKilled
- * @property {Promise<void> | null} telling
+ * @property {boolean} isStopTold @property {boolean} isKilled @property {Promise<void> | null} telling
  * @property {(where: Where) => void} onWhere called when it says where it is
  *
  * @typedef {object} Where a worker is, as far as it says
  * @property {string | null} [request] whose code runs: method and path
  * @property {number | null} [serial] of its connection
- * @property {{ request: string, count: number }[] | null} [requests] in flight, latest first
+ * @property {readonly { request: string, count: number }[] | null} [requests] in flight, latest first
  * @property {string[] | null} [stack] innermost first
  */
 
@@ -219,7 +217,6 @@ class Silence {
 
 /**
  * Whether something else than its own code keeps a process from running.
- *
  * @param {number} pid @param {(pid: number) => string} [read]
  * @returns {'signal' | 'debugger' | null} stopped by a signal, or held by gdb, strace and the like; null also where
  *   there is no /proc

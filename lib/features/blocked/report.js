@@ -6,6 +6,7 @@ const { escapeControls } = require('../../core/escape-controls')
 const { clip, layOut, short } = require('../../core/grid')
 const { asCount } = require('../../core/journal-field')
 const { placeOf } = require('./sentence')
+/** @import { LineHandlers } from '../../lines' */
 
 const MOST_KEPT = 200
 const MOST = 20
@@ -15,8 +16,7 @@ const LONGEST = 300
  * @typedef {object} Block those of one request at one place
  * @property {string | null} request method and path; null: not known
  * @property {string | null} place the innermost function of the app, its file and line; null: not known
- * @property {number} count
- * @property {number} longestMs
+ * @property {number} count @property {number} longestMs
  *
  * @typedef {{ count: number, places: Block[] }} Blocks in all, and by place, the longest first
  */
@@ -26,7 +26,7 @@ class BlockedLoops {
   #blocks = new Map()
   #count = 0
 
-  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  /** @type {LineHandlers} */
   handlers = Object.freeze({
     'worker.blocked': ({ request, stack, blockedMs }) => {
       const text = (/** @type {unknown} */ value) => typeof value === 'string' ? value.slice(0, LONGEST) : null

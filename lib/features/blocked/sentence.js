@@ -9,8 +9,7 @@ const LOCATION = /^(?:file:\/\/)?(.+):(\d+):\d+$/
 
 /**
  * The innermost function of the app, or of a package of its.
- *
- * @param {string[] | null | undefined} stack frames as Error.stack has them, without their `at`
+ * @param {readonly string[] | null | undefined} stack frames as Error.stack has them, without their `at`
  * @returns {string | null} a function and the file's last name, or its path in its package; null: none is known
  */
 function placeOf (stack) {
@@ -24,7 +23,7 @@ function placeOf (stack) {
   return null
 }
 
-/** @param {string[] | null | undefined} stack */
+/** @param {readonly string[] | null | undefined} stack */
 function sayPlace (stack) {
   const place = placeOf(stack)
   return place === null ? '' : `, at ${place}`

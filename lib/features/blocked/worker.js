@@ -13,7 +13,8 @@ const { loadInterrupt } = require('./interrupt')
 const { captureStackTrace } = Error // the app may replace it
 
 /**
- * @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings
+ * @param {import('../interface').WorkerKernel} kernel
+ * @param {Record<'mostFrames' | 'longestFrame' | 'mostRequests', number>} settings
  * @returns {import('../interface').WorkerPart}
  */
 function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests }) {

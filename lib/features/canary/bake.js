@@ -97,8 +97,7 @@ class Bake {
   }
 
   /**
-   * @param {{ generation: number, before: number }} generations @returns {Promise<Verdict>}
-   * @throws what ends the fleet
+   * @param {{ generation: number, before: number }} generations @returns {Promise<Verdict>} @throws what ends the fleet
    */
   async run (generations) {
     Object.assign(this, generations)

@@ -3,30 +3,11 @@
 /**
  * Counts of a worker while a deploy is judged: plain data of bounded size, changed in constant time for each request.
  *
- * @typedef {'errors' | 'unfinished' | 'refusals' | 'empty' | 'slowMedian' | 'slowTail'} Kind 5xx; ended before the
- *   response was complete, by the app, or by a client that had waited long; 4xx; a redirect, or 200 without a body;
- *   slower than the threshold of the median, and of the tail
- * @typedef {Record<Kind, number>} OfKinds
- *
- * @typedef {object} Counts cumulative; JSON
- * @property {number} requests
- * @property {number} connections with a request
- * @property {number} squares Σ requests², over connections
- * @property {OfKinds} of requests of each kind
- * @property {OfKinds} ofSquares Σ (requests of the kind)², over connections
- * @property {OfKinds} ofProducts Σ requests of the kind × requests, over connections
- * @property {Times} times to the response
- * @property {number} busyMs in which the event loop was active; the caller sets it
- * @property {Memory} memory
- *
- * @typedef {object} Memory how live memory grows with the requests: k bytes over n requests, a group from one
- *   collection to the next
- * @property {Sums} ramps from a collection to the next scavenge, so that what a mark-sweep frees is no part of it
- * @property {Sums} sweeps from a mark-sweep to the next one
- * @property {Point | null} last
- * @property {Point | null} lastSweep
- *
- * @typedef {{ requests: number, liveBytes: number }} Point
+ * @typedef {import('../../core/shape').ValueOf<ReturnType<typeof import('./kinds').countsOf>>} Counts cumulative; JSON
+ * @typedef {Counts['of']} OfKinds
+ * @typedef {keyof OfKinds} Kind
+ * @typedef {Counts['memory']} Memory
+ * @typedef {NonNullable<Memory['last']>} Point
  * @typedef {{ requests: number } & OfKinds} Connection what one connection has counted
  * @typedef {{ requests: number, busyMs: number } & OfKinds} Block what a worker has counted in one stretch of time
  */
@@ -65,9 +46,7 @@ function newConnection () {
 /**
  * Counts a response. Without thresholds, as before the bake, none is slow. How long an unfinished one would have taken
  * is not known: neither its time nor its status counts.
- *
- * @param {Counts} counts changed
- * @param {Connection} connection changed
+ * @param {Counts} counts changed @param {Connection} connection changed
  * @param {{ status: number, ms: number, isUnfinished?: boolean, hasBody?: boolean }} response `ms`: since the request's
  *   start; `status`: 0 while it is not known
  * @param {Thresholds | null} thresholds
@@ -101,7 +80,6 @@ function countResponse (counts, connection, { status, ms, isUnfinished = false, 
 
 /**
  * Notes what is alive after a collection.
- *
  * @param {Memory} memory changed
  * @param {Point} point @param {boolean} isSweep it was a mark-sweep: what is left is no garbage
  */

@@ -15,11 +15,10 @@
  * @property {boolean} [abort] ends it: none is
  */
 
-const { kinds } = require('./kinds')
+const { countsOf, kinds } = require('./kinds')
 /** @import { SayLive } from '../../operate/admin/picture' */
 
 const KEY = 'canary'
-const MOST_BUCKETS = 400 // of times to the response; see times.js
 
 /**
  * @typedef {object} ReloadArgs arguments of the control socket's `reload`, and options of `recycle reload` of the same
@@ -109,24 +108,4 @@ function metric (name, help, of) {
       return value === null ? [] : [[side.labels, value]]
     })
   }
-}
-
-/** @param {typeof import('../../core/shape')} shapes @returns {import('../../core/shape').Shape} of counts.js */
-function countsOf ({ count, duration, number, record, mapOf, orNull }) {
-  const ofKinds = record(
-    { errors: count, unfinished: count, refusals: count, empty: count, slowMedian: count, slowTail: count }
-  )
-  const sums = record({ groups: count, n: count, nn: number, k: number, kk: number, kn: number })
-  const point = orNull(record({ requests: count, liveBytes: count }))
-  const memory = record({ ramps: sums, sweeps: sums, last: point, lastSweep: point })
-  const kinds = { of: ofKinds, ofSquares: ofKinds, ofProducts: ofKinds }
-  return record({
-    requests: count,
-    connections: count,
-    squares: count,
-    ...kinds,
-    times: mapOf(count, MOST_BUCKETS),
-    busyMs: duration,
-    memory
-  })
 }

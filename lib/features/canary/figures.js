@@ -26,7 +26,6 @@ const { poolSums, ratioOf, varianceOf } = require('./sums')
 /**
  * By how much a share must be larger: `least` as a difference, and `times`. A 4xx is most often by what a client asks
  * for, so it takes more of them, and `stricter` times less chance. Times to the response differ among equal workers.
- *
  * @type {Record<Kind, { least: number, times: number, stricter: number, text: string }>}
  */
 const MARGINS = {
@@ -56,7 +55,6 @@ function findShare (kind) {
  * Given how many there were in all, by the share of the work that the new code had: of the requests, or of the workers
  * where this is larger. Where the old workers have had none meanwhile, they are weighed since they began to serve: what
  * they have not done in a week says more than a minute.
- *
  * @param {'crashes' | 'exceptions'} key @returns {Find}
  */
 function findEvents (key) {
@@ -94,7 +92,6 @@ function quantile (share) {
 
 /**
  * In the order in which they are shown, and in which the first that is worse decides.
- *
  * @type {readonly { name: Figure['name'], unit: Figure['unit'], isLate?: true, value: Value, slow?: Value,
  *   find: Find }[]}
  */
@@ -165,7 +162,6 @@ function secondHalf ({ memory, half }) {
 
 /**
  * Memory that the new code has kept, beside how much the growths of the old workers differ.
- *
  * @param {Sums} ours @param {Sums} others
  */
 function sweepTail (ours, others) {

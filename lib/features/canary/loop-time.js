@@ -38,7 +38,6 @@ function findLoopTime (fresh, old) {
 /**
  * By least squares, and two standard errors more: where all old workers have as many requests as one another, little is
  * known of it.
- *
  * @param {readonly Window[]} old
  * @returns {number} ms that a worker's event loop works in a stretch without requests, at most
  */
@@ -68,7 +67,6 @@ function costsOf (old, idleMs) {
 /**
  * The need is the larger of two: with the time without requests, which is more for a worker with fewer requests
  * than the old ones; and all of the time by the request, which is more for a worker with more of them.
- *
  * @param {readonly Window[]} windows @param {readonly Window[]} old @param {number} idleMs
  * @returns {import('./sums').Sums} by stretch: ms of the event loop, over those that old workers would need
  */

@@ -154,15 +154,13 @@ const KINDS = kinds(types)
 /**
  * @typedef {object} Terms
  * @property {number} workers of the new code, at least 1
- * @property {number} bakeMs
- * @property {'go' | 'back'} undecided
+ * @property {number} bakeMs @property {'go' | 'back'} undecided
  */
 
 /**
  * @param {import('./feature').Reload} how @param {import('../../options').ResolvedOptions} options
  * @param {number} size how many workers the fleet is to have
- * @returns {Terms | null} null: the reload replaces all at once
- * @throws {RecycleError} RECYCLE_BAD_OPTION
+ * @returns {Terms | null} null: the reload replaces all at once @throws {RecycleError} RECYCLE_BAD_OPTION
  */
 function termsOf (how, options, size) {
   const { canary = options.canary, bake = options.bakeMs, undecided = options.undecided } = read(how)
@@ -176,7 +174,7 @@ function termsOf (how, options, size) {
   return { workers: Math.max(1, Math.round(most)), bakeMs: bake, undecided }
 }
 
-/** @param {Record<string, any>} how */
+/** @param {Record<string, unknown>} how */
 function read (how) {
   return Object.fromEntries(Object.entries(KINDS).filter(([name]) => how[name] !== undefined)
     .map(([name, kind]) => [name, readAs(kind, how[name], `--${name}`)]))

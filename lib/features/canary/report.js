@@ -12,12 +12,13 @@ const { TITLES } = require('./verdict-sentence')
 
 /** @typedef {import('../../operate/admin/picture').Live & { t: number }} Comparison */
 
-/** @param {Record<string, any>} line @returns {Comparison | null} */
+/** @param {import('../../lines').ReadLine<'canary.verdict'>} line @returns {Comparison | null} */
 function comparison (line) {
   const t = asNumber(line.t)
   if (t === null || !Array.isArray(line.figures)) return null
   const text = sayVerdict({
-    isGood: line.isGood === true, verdict: line.verdict, why: asText(line.why) ?? '', bakeMs: asNumber(line.bakeMs) ?? 0
+    isGood: line.isGood === true, verdict: asText(line.verdict), why: asText(line.why) ?? '',
+    bakeMs: asNumber(line.bakeMs) ?? 0
   })
   return {
     t, title: `Generation ${asNumber(line.generation) ?? '–'}`, text, isBad: line.isGood !== true,

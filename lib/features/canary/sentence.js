@@ -29,7 +29,7 @@ function sayProgress (status) {
   return `${STATES[status.state]}${left}${counted}`
 }
 
-/** @param {Record<string, any>} line `canary.verdict` */
+/** @param {{ isGood: boolean, verdict: string | null, why: string, bakeMs: number }} line `canary.verdict` */
 function sayVerdict ({ isGood, verdict, why, bakeMs }) {
   if (verdict === 'undecided') {
     return `whether the new code is as good is not known after ${formatTime(bakeMs)}: ${why}; ` +
@@ -50,7 +50,7 @@ function sides (status) {
   if (!status || status.leftMs === null) return []
   const { generation, before, requests, rssBytes, figures } = status
   const of = (/** @type {string} */ name, /** @type {Side} */ side) =>
-    figures.find((/** @type {Figure} */ figure) => figure.name === name)?.[side] ?? null
+    figures.find(figure => figure.name === name)?.[side] ?? null
   const sideOf = (/** @type {Side} */ side) => ({
     requests: requests[side], errors: of('errors', side), p50: of('p50', side), p99: of('p99', side),
     rssBytes: rssBytes[side]

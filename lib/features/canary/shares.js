@@ -24,7 +24,6 @@ const LEAST_OF_ONE = 100 // requests of an old worker, below which it is not loo
 
 /**
  * How likely so large a difference is in equal code; 1: it is none.
- *
  * @param {Kind} kind @param {readonly Window[]} fresh @param {readonly Window[]} old
  */
 function chanceOf (kind, fresh, old) {
@@ -46,7 +45,6 @@ function byConnection (ours, theirs) {
 
 /**
  * Within each stretch of time, so that what happened to all workers alike is no difference.
- *
  * @param {Kind} kind @param {readonly Window[]} fresh @param {readonly Window[]} old @param {Sums} ours
  * @param {Sums} theirs
  */
@@ -91,7 +89,6 @@ function blocksOf (kind, windows) {
 /**
  * By the share of both codes that is not of the kind, so that twice as many responses of the kind are never less
  * evidence.
- *
  * @param {Sums} sums @param {number} rest 1 less the share of both
  * @returns {number} 1 or more; 1, too, where one group cannot tell
  */
@@ -115,7 +112,6 @@ function tailOf (ours, theirs) {
 /**
  * Whether the share is larger by the margin, also beside each old worker that has enough requests: workers of equal
  * code differ, too. Of each the standard error is taken off, because the worst of several is so partly by chance.
- *
  * @param {Kind} kind @param {readonly Window[]} fresh @param {readonly Window[]} old
  * @param {{ least: number, times: number }} margin `least`: difference of the shares
  * @returns {'none' | 'pooled' | 'one'} what it is within the margin of: the old workers together, one of them

@@ -11,10 +11,7 @@ const TINY = 1e-300
 
 /**
  * Of Student's t distribution.
- *
- * @param {number} t may be infinite
- * @param {number} freedom degrees of freedom, above 0
- * @returns {number} P(T ≥ t)
+ * @param {number} t may be infinite @param {number} freedom degrees of freedom, above 0 @returns {number} P(T ≥ t)
  */
 function studentTail (t, freedom) {
   if (Number.isNaN(t)) return 1
@@ -24,9 +21,7 @@ function studentTail (t, freedom) {
 
 /**
  * Of the binomial distribution; between whole numbers of successes, by the beta distribution.
- *
- * @param {number} successes 0 to tries
- * @param {number} tries @param {number} p of a success, 0 to 1
+ * @param {number} successes 0 to tries @param {number} tries @param {number} p of a success, 0 to 1
  * @returns {number} P(X ≥ successes)
  */
 function binomialTail (successes, tries, p) {
@@ -37,9 +32,7 @@ function binomialTail (successes, tries, p) {
 
 /**
  * The regularized incomplete beta function, by its continued fraction (modified Lentz).
- *
- * @param {number} x 0 to 1 @param {number} a above 0 @param {number} b above 0
- * @returns {number} 0 to 1
+ * @param {number} x 0 to 1 @param {number} a above 0 @param {number} b above 0 @returns {number} 0 to 1
  */
 function betaShare (x, a, b) {
   if (x <= 0) return 0

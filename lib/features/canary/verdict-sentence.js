@@ -5,7 +5,6 @@ const { grouped, formatSize } = require('../../core/units')
 
 /**
  * The name of a figure, and the word between its value and the requests.
- *
  * @type {Record<Figure['name'], [title: string, word: 'of' | 'over']>}
  */
 const TITLES = {

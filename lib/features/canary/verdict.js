@@ -7,8 +7,7 @@
  * @typedef {import('./counts').Counts & WorkerFacts} Window what a worker has counted since the warm-up; JSON
  *
  * @typedef {object} WorkerFacts
- * @property {number} slot
- * @property {number} crashes
+ * @property {number} slot @property {number} crashes
  * @property {number} exceptions uncaught ones
  * @property {import('./counts').Memory | null} half `memory` of the Counts, as it was in the middle of the bake; null:
  *   that is to come
@@ -20,8 +19,7 @@
  * @typedef {object} Verdict JSON
  * @property {'good' | 'bad' | 'undecided' | 'going-on'} verdict
  * @property {Figure['name'] | null} decidedBy null: nothing is worse
- * @property {Beside} workers
- * @property {Beside} requests
+ * @property {Beside} workers @property {Beside} requests
  * @property {number} leastRequests of each code
  * @property {number} limit a figure is worse if its `p` is at most so much
  * @property {Figure[]} figures always all, in one order
@@ -55,8 +53,7 @@ const MOST_LOOKS = 3600 // once a second for an hour
  * @param {BothServices | null} [bake.service] since each code began to serve; null: that is not known
  * @param {boolean} bake.isFinal false: the bake goes on, and only what is beyond doubt is said
  * @param {number} [bake.alpha] how often equal code may be called bad, over all figures and looks; 0 to 1
- * @param {number} [bake.leastRequests] of each code, below which nothing is said in the end
- * @returns {Verdict}
+ * @param {number} [bake.leastRequests] of each code, below which nothing is said in the end @returns {Verdict}
  */
 function judge ({ isFinal, service = null, alpha = ALPHA, leastRequests = LEAST_REQUESTS, ...bake }) {
   // Sums of fractions depend on the order

@@ -49,7 +49,6 @@ class Observer {
   /**
    * A request that has waited for longer than the threshold of the tail is slow already, whatever comes of it: clients
    * wait longer than a comparison lasts.
-   *
    * @param {Counts} counts
    */
   #withWaiting (counts) {
@@ -88,7 +87,6 @@ class Observer {
   /**
    * The client has given up sooner than the slowest answers of the code before come. Each such client comes anew, and
    * workers that have just started accept more of those than of others: that says nothing of the code.
-   *
    * @param {import('../../worker/connections/connection').Connection} connection @param {number} ms
    */
   #isImpatient ({ session, top }, ms) {

@@ -7,16 +7,16 @@
  *   the fleet keeps its size
  */
 
-/** @param {Record<string, any>} line */
+/** @param {{ busy: number }} line */
 const sayBusy = ({ busy }) => `as much to do as ${busy.toFixed(1)} workers have time for`
 
 /**
  * @typedef {object} SizeWords of what status() has by its key
  * @property {string} key
- * @property {Record<string, (line: Record<string, any>) => string>} reasons for which it scales: how a sentence of
- *   `fleet.scale` ends
- * @property {(about: any) => string} beside what follows the number of workers in the status
- * @property {(about: any) => string} scaled the same after `recycle scale`, whose result has the description, too
+ * @property {Record<string, (line: { busy: number, requestsPerSecond: number }) => string>} reasons for which it
+ *   scales: how a sentence of `fleet.scale` ends
+ * @property {(about: unknown) => string} beside what follows the number of workers in the status
+ * @property {(about: unknown) => string} scaled the same after `recycle scale`, whose result has the description, too
  */
 
 /** @type {Readonly<import('..').Feature & { sizeWords: SizeWords }>} */

@@ -111,7 +111,6 @@ class Sizing {
 
 /**
  * Of its event loop, 0 to 1; one that is silent is held by what it does.
- *
  * @param {WorkerHandle} handle @param {number} at
  */
 function busyOf ({ latest, heardAt }, at) {

@@ -6,7 +6,7 @@ const { addUp } = require('../../core/fields')
 const { escapeControls } = require('../../core/escape-controls')
 const { clip, orDash, wrap } = require('../../core/grid')
 const { count, formatTime } = require('../../core/units')
-const { asCount, asNumber, asText } = require('../../core/journal-field')
+const { asCount, asNumber, asObject, asText } = require('../../core/journal-field')
 const { Timeline } = require('../../tools/report/timeline')
 const { HIGH } = require('./decide')
 
@@ -17,15 +17,13 @@ const LONGEST_LOOK_MS = 3000 // between two lines; after a longer pause nothing 
 
 /**
  * @typedef {object} Sizes
- * @property {number | null} min
- * @property {number | null} max
- * @property {Count} fewest
- * @property {Count} most
+ * @property {number | null} min @property {number | null} max @property {Count} fewest @property {Count} most
  * @property {Count} mean
  * @property {Record<string, Count>} changes of the intended number of workers, by reason
  * @property {Count} overTargetMs time in which the workers in service were busy for more than 0.8 of it
  */
 /** @import { Count } from '../../core/journal-field' */
+/** @import { LineHandlers, ReadLine } from '../../lines' */
 /** @typedef {{ looks: number, wanted: number, ready: number, busy: number, requestsPerSecond: number }} Cell sums */
 
 class Scaling {
@@ -48,10 +46,10 @@ class Scaling {
     merge: addUp
   })
 
-  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  /** @type {LineHandlers} */
   handlers = Object.freeze({
     'fleet.start': ({ options }) => {
-      const { min, max } = options?.autoscale ?? {}
+      const { min, max } = asObject(asObject(options).autoscale)
       this.#bounds = { min: asNumber(min), max: asNumber(max) }
     },
     'fleet.scale': line => {
@@ -86,7 +84,7 @@ class Scaling {
       }))
   }
 
-  /** @param {Record<string, any>} line */
+  /** @param {ReadLine<'fleet.load'>} line */
   #look (line) {
     const t = asNumber(line.t)
     if (t === null) return

@@ -16,7 +16,6 @@ const LONGEST_LINE = 200
 
 /**
  * As Node.js prints one that ends a process: the line of the source, the stack, and the version.
- *
  * @param {unknown} thrown @returns {string}
  */
 function print (thrown) {

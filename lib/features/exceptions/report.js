@@ -10,6 +10,7 @@ const { clip, layOut, short } = require('../../core/grid')
 const { asCount } = require('../../core/journal-field')
 const { LONGEST } = require('./bounds')
 const { Kinds } = require('./kinds')
+/** @import { LineHandlers } from '../../lines' */
 /** @import { Kind } from './kinds' */
 
 const MOST = 20
@@ -17,7 +18,7 @@ const MOST = 20
 class Exceptions {
   #kinds = new Kinds()
 
-  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  /** @type {LineHandlers} */
   handlers = Object.freeze({
     'worker.exception': line => {
       const text = (/** @type {'name' | 'message' | 'stack' | 'request'} */ field) =>

@@ -61,7 +61,7 @@ function surviveExceptions (kernel) {
   // Added when Node is about to look for listeners, so that the app, and what counts them, sees none of ours.
   process.on('uncaughtExceptionMonitor', (thrown, origin) => {
     if (origin === 'unhandledRejection' && isOfItsOwnMode) return
-    if (/** @type {any} */ (process)._exiting) return // an `exit` listener's: process.exit() would be given up for it
+    if (process._exiting) return // an `exit` listener's: process.exit() would be given up for it
     const current = throwing()
     forget()
     interrupted++
@@ -75,7 +75,6 @@ function surviveExceptions (kernel) {
 
   /**
    * The exception that the app's own listeners have had last.
-   *
    * @type {{ thrown: unknown, current: Current | null, event: Event }}
    */
   let kept = { thrown: null, current: null, event: 'uncaughtException' }
@@ -124,7 +123,6 @@ function surviveExceptions (kernel) {
 
   /**
    * Node does the same, but prints it here: the workers of a fleet that cannot start all throw the same.
-   *
    * @param {unknown} thrown
    */
   function die (thrown) {

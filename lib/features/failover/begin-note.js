@@ -20,7 +20,6 @@ const { watchWrites } = require('./write-ahead')
 
 /**
  * Of a connection that has come from a sibling.
- *
  * @param {Connection} connection @param {Handle} handle @param {Memory} memory
  * @returns {Note | null} null: no row is free
  */
@@ -36,13 +35,11 @@ function noteAdopted (connection, handle, memory) {
 
 /**
  * Of a connection that has been open for a while.
- *
- * @param {Connection} connection @param {Memory} memory
- * @returns {Note | null} null: no row is free
+ * @param {Connection} connection @param {Memory} memory @returns {Note | null} null: no row is free
  */
 function noteFresh (connection, memory) {
   const { socket, exchanges: [exchange], stage, isAdopted, parcel, deaths } = connection
-  const { _handle: handle } = /** @type {any} */ (socket)
+  const handle = /** @type {Handle} */ (socket._handle)
   const counted = isAdopted ? memory.addon.bytesOf(handle.fd) : [handle.bytesRead, handle.bytesWritten]
   const note = counted ? take(connection, handle, counted, memory) : null
   if (!counted || !note) return null
@@ -66,7 +63,6 @@ function noteFresh (connection, memory) {
 
 /**
  * The chunk is parsed in which the head has ended of a request whose beginning is not kept.
- *
  * @param {Connection} connection @param {Exchange} exchange
  */
 function noteAgain (connection, exchange) {
@@ -74,7 +70,7 @@ function noteAgain (connection, exchange) {
   const { socket, exchanges: [first] } = connection
   const bytes = first === exchange && bytesOf(connection)
   if (!note || !bytes) return
-  const { _handle: handle } = /** @type {any} */ (socket)
+  const handle = /** @type {Handle} */ (socket._handle)
   note.isUncertain = false
   note.begin(note.readBefore + handle.bytesRead - bytes.length, note.writtenBefore + exchange.written, {
     bytes, deaths: connection.deaths, isSeen: true, ageMs: ageOf(exchange)
@@ -90,7 +86,7 @@ function ageOf ({ since }) {
 function awaitEnd (connection, note) {
   const { socket } = connection
   onMessageEnd(socket, () => process.nextTick(() => { // the chunk is parsed by then
-    const { _handle: handle } = /** @type {any} */ (socket)
+    const handle = /** @type {Handle} */ (socket._handle)
     if (connection.copy !== note || connection.exchanges.length > 0 || !handle) return
     note.rest(readOf(note, connection), note.writtenBefore + handle.bytesWritten, false, false)
   }))
@@ -98,7 +94,6 @@ function awaitEnd (connection, note) {
 
 /**
  * How much had been read of a connection that has answered all its requests.
- *
  * @param {Note} note of which a part is uncertain from here on, if the next head has begun
  * @param {Connection} connection @returns {number} or ANSWERED, or UNKNOWN
  */
@@ -106,14 +101,13 @@ function readOf (note, { socket, head }) {
   const isBetween = head?.isBetweenMessages === true
   note.isUncertain = !isBetween
   if (isBetween && socket.readableLength === 0) {
-    return note.read ?? note.readBefore + /** @type {any} */ (socket)._handle.bytesRead
+    return note.read ?? note.readBefore + /** @type {Handle} */ (socket._handle).bytesRead
   }
   return isWithinMessage(socket) ? ANSWERED : UNKNOWN
 }
 
 /**
  * The bytes of a connection's only request, if nothing has come behind it.
- *
  * @param {Connection} connection @returns {Buffer | null} null: more has come, or a part of it is not known
  */
 function bytesOf ({ socket, head: bytes, exchanges: [{ head }, ...more] }) {

@@ -14,8 +14,8 @@ const sayNone = why => `connections die with their worker: ${why}`
  * @property {(shapes: import('..').Shapes) => Record<string, import('../../core/shape').Shape>} beat fields that its
  *   part in a worker adds to the heartbeat
  * @property {string} hook what of Node.js's inside it uses or replaces
- * @property {(beat: Record<string, any>) => number} ownBytes how much of a worker's memory is this feature's, and not
- *   the app's, by a heartbeat
+ * @property {(beat: Record<string, unknown>) => number} ownBytes how much of a worker's memory is this feature's, and
+ *   not the app's, by a heartbeat
  */
 
 /** @type {Readonly<import('..').Feature & Own>} */

@@ -19,9 +19,7 @@ const ROWS_OF_BLOCK = BLOCK_BYTES / ROW_BYTES
  * @typedef {{ fd: number, close: () => void, take?: () => number }} Socket a Descriptor, or a handle of Node's
  *
  * @typedef {object} Held
- * @property {Socket} socket
- * @property {Row} row
- * @property {string} key
+ * @property {Socket} socket @property {Row} row @property {string} key
  * @property {number | null | undefined} idleMs undefined: not known
  * @property {string} [preface] what its app reads before http, base64
  */
@@ -34,7 +32,6 @@ class Holdings {
   #servers = new Uint32Array(0)
   /**
    * Connections of which there is a handle, which cannot give its descriptor away, by their rows.
-   *
    * @type {Map<number, Socket>}
    */
   #handles = new Map()
@@ -148,7 +145,6 @@ class Holdings {
 
   /**
    * Bytes that were read of its request in flight, behind the prefix; null: nothing is.
-   *
    * @param {Row} row @param {Bytes} counted
    */
   keptOf (row, counted) {

@@ -17,6 +17,7 @@ const { MEMORY, TICK_MS, decode } = require('./packet')
 const { ROW_BYTES, readRow } = require('./row')
 const { Settlement } = require('./settlement')
 const { Suspects } = require('./suspects')
+/** @import { Handle } from '../../core/internals' */
 /** @import { Outcome } from '../../core/account' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 /** @import { ParcelFields } from '../../tables/message' */
@@ -74,7 +75,6 @@ class Failover {
   /**
    * The messages of a worker wait where they are, also when that worker has died: so they are looked for rarely, while
    * little comes, and not at all while no worker is there.
-   *
    * @param {number} afterMs
    */
   #look (afterMs) {
@@ -117,8 +117,7 @@ class Failover {
 
   /**
    * A worker reads this connection from here on.
-   *
-   * @param {WorkerHandle} handle @param {Copy} copy @param {any} socket @param {ParcelFields} parcel
+   * @param {WorkerHandle} handle @param {Copy} copy @param {Handle | Descriptor} socket @param {ParcelFields} parcel
    */
   kept (handle, copy, socket, { key, preface }) {
     this.suspects.kept(socket, handle, copy)

@@ -17,8 +17,7 @@
  * @property {number} deaths how many workers have died with what was read since it was idle
  * @property {boolean} isSeen the app has been given a request, and the response has not ended
  * @property {boolean} hasThrown the app's code has, for its request
- * @property {State} latest
- * @property {State} other
+ * @property {State} latest @property {State} other
  * @property {number} kept how many of the bytes are kept that were read since then, or fewer, if it died as it read;
  *   negative: more were read
  * @property {number} place where they are, in the file; 0: there is none
@@ -114,7 +113,6 @@ function fateOf (row, bytes, isWholeRequest) {
 
 /**
  * A response that ends while its request's head is being parsed: the parser does not tell how much it has read.
- *
  * @param {Row} row @param {Bytes} bytes @param {boolean} isWholeRequest
  */
 function isAnsweredAtOnce (row, bytes, isWholeRequest) {
@@ -125,7 +123,6 @@ function isAnsweredAtOnce (row, bytes, isWholeRequest) {
 
 /**
  * How many bytes are kept of a request in flight. The kernel's count is the later one.
- *
  * @param {Row} row @param {Bytes} bytes
  */
 function keptOf ({ kept, latest }, bytes) {
@@ -139,7 +136,6 @@ function readSpill (view) {
 
 /**
  * Where the bytes are that were read of a request in flight, in turn, behind the prefix of its place.
- *
  * @param {Row} row @param {Bytes} bytes @param {Spill} spill
  * @returns {{ offset: number, length: number }[] | null} null: nothing is kept, or it makes no sense
  */
@@ -184,7 +180,6 @@ function lengthOfLineEnds (text) {
 /**
  * Whether the app may have been given a request in these bytes though it was not noted: of an upgrade no channel of
  * Node's tells. A lenient parser takes a bare CR, too, for the end of a line.
- *
  * @param {string} text in latin1
  */
 function mayBeUpgrade (text) {
@@ -193,31 +188,7 @@ function mayBeUpgrade (text) {
 }
 
 module.exports = {
-  ROW_BYTES,
-  MOST_ROWS,
-  PLACES,
-  PREFIX_BYTES,
-  SPILL,
-  SPILL_PREFIX_BYTES,
-  MEMORY_BYTES,
-  SERIAL,
-  FLAGS,
-  LATEST,
-  SEEN,
-  THREW,
-  DEATH,
-  STATES,
-  KEPT,
-  PLACE,
-  UNKNOWN,
-  CLOSES,
-  ANSWERED,
-  ENDED_BY_CLIENT,
-  readRow,
-  fateOf,
-  readSpill,
-  placesOf,
-  parseHead,
-  lengthOfLineEnds,
-  mayBeUpgrade
+  ROW_BYTES, MOST_ROWS, PLACES, PREFIX_BYTES, SPILL, SPILL_PREFIX_BYTES, MEMORY_BYTES, SERIAL, FLAGS, LATEST, SEEN,
+  THREW, DEATH, STATES, KEPT, PLACE, UNKNOWN, CLOSES, ANSWERED, ENDED_BY_CLIENT, readRow, fateOf, readSpill, placesOf,
+  parseHead, lengthOfLineEnds, mayBeUpgrade
 }

@@ -207,7 +207,6 @@ function answerLast (handle, status) {
 
 /**
  * Closes a connection so that the client can read what was sent to it.
- *
  * @param {Handle} handle Node's @param {string} [text] to be sent before
  */
 function closeGently (handle, text = '') {

@@ -14,7 +14,7 @@ const { clearInterval, setInterval } = require('node:timers')
 
 /**
  * @typedef {object} Suspect
- * @property {any} socket
+ * @property {unknown} socket
  * @property {number} ageMs how long the dead worker had it
  * @property {string} key of its server
  * @property {(apart: ReadonlySet<WorkerHandle>) => void} give to a worker, to those of `apart` if no other takes it
@@ -62,7 +62,7 @@ class Suspects {
     this.#look()
   }
 
-  /** A worker has one of them, perhaps. @param {any} socket @param {WorkerHandle} worker @param {Copy} copy */
+  /** A worker has one of them, perhaps. @param {unknown} socket @param {WorkerHandle} worker @param {Copy} copy */
   kept (socket, worker, copy) {
     for (const trial of this.#trials) {
       if (trial.suspect.socket !== socket) continue

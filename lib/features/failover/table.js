@@ -53,7 +53,6 @@ class Table {
 
   /**
    * To be called from time to time: what idle connections have kept is free.
-   *
    * @returns {number} how much memory has been touched
    */
   sweep () {
@@ -107,7 +106,6 @@ class Note {
 
   /**
    * After one more write it will be between two requests, or closed.
-   *
    * @param {number} read @param {number} written @param {boolean} isLast
    */
   announce (read, written, isLast) {
@@ -116,7 +114,6 @@ class Note {
 
   /**
    * A response has ended.
-   *
    * @param {number} read @param {number} written @param {boolean} isLast @param {boolean} isSeen there are more
    */
   rest (read, written, isLast, isSeen) {

@@ -18,6 +18,8 @@ const { MEMORY, MOST_DESCRIPTORS, MOST_PREFACES, MOST_ENDED, TICK_MS, encode } =
 const { ANSWERED, UNKNOWN } = require('./row')
 const { Table } = require('./table')
 const { tellLastWrites, watchWrites, forgetWrites } = require('./write-ahead')
+/** @import { ServerResponse } from 'node:http' */
+/** @import { Socket } from 'node:net' */
 /** @import { Handle } from '../../core/internals' */
 /** @import { Connection, Exchange } from '../../worker/connections/connection' */
 /** @import { WorkerKernel, WorkerPart } from '../interface' */
@@ -85,8 +87,7 @@ class Duplicates {
 
   /**
    * A response is about to be handed to the kernel to its end.
-   *
-   * @param {any} socket @param {any} response @param {number} bytes of it
+   * @param {Socket} socket @param {ServerResponse} response @param {number} bytes of it
    */
   #ending (socket, response, bytes) {
     const connection = this.tracker.of(socket)
@@ -100,11 +101,11 @@ class Duplicates {
     )
   }
 
-  /** @param {Connection} connection @param {any} response */
+  /** @param {Connection} connection @param {ServerResponse} response */
   finished (connection, response) {
     const { copy, socket, exchanges } = connection
     const note = /** @type {Note | null} */ (copy)
-    const { _handle: handle } = /** @type {any} */ (socket)
+    const { _handle: handle } = socket
     if (note === null || !handle) return
     const hasMore = exchanges.length > 0
     const read = hasMore ? UNKNOWN : readOf(note, connection)
@@ -121,7 +122,7 @@ class Duplicates {
   closing (connection, handle, isReset) {
     if (!connection.copy) return
     // Else another process has it: a sibling, or a child of the app's.
-    if (/** @type {any} */ (connection.socket)?._handle === handle) this.addon.shut(handle.fd, isReset)
+    if (connection.socket?._handle === handle) this.addon.shut(handle.fd, isReset)
     this.#end(connection)
   }
 
@@ -168,7 +169,7 @@ class Duplicates {
         const { keepAliveTimeout, keepAliveTimeoutBuffer = 1000 } = /** @type {any} */ (server)
         const idleMs = keepAliveTimeout > 0 ? keepAliveTimeout + keepAliveTimeoutBuffer : null
         const isPassed = this.#pass(
-          { key, idleMs, begun, ...prefaces }, some.map(({ socket }) => /** @type {any} */ (socket)._handle.fd)
+          { key, idleMs, begun, ...prefaces }, some.map(({ socket }) => /** @type {Handle} */ (socket._handle).fd)
         )
         if (isPassed) continue
         for (const connection of some) this.#giveUp(connection)
@@ -190,7 +191,6 @@ class Duplicates {
   /**
    * Gives a row to those that have lasted for a tick, without a row, and can have one; anew, those that have one are
    * among them.
-   *
    * @returns {Map<import('../../worker/accepting/acceptor').Acceptor, Connection[]>}
    */
   #takeFresh () {
@@ -231,7 +231,7 @@ function isSuited (connection) {
   const { acceptor, stage, socket, head, isUntouched, session, secure, isPinned, isForeign } = connection
   if (stage !== 'served' && stage !== 'waiting') return false // one that is held, say, has no socket
   if (stage === 'served' && head === null && !isUntouched) return false // what its app reads before http is not known
-  const handle = /** @type {any} */ (socket)._handle
+  const handle = socket._handle
   return acceptor.isMovable && session === null && secure === null && !isPinned && !isForeign &&
     !connection.isEnding && typeof handle?.getpeername === 'function' && handle.fd >= 0
 }

@@ -7,20 +7,22 @@
 
 const http = require('node:http')
 const net = require('node:net')
+/** @import { ServerResponse } from 'node:http' */
+/** @import { Socket } from 'node:net' */
 
 const { byteLength } = Buffer
 
-/** The methods as of the first time, which may be the app's own. @type {any} */
+/** The methods as of the first time, which may be the app's own. @type {ServerResponse['end']} */
 let end
-/** @type {any} */
+/** @type {Socket['_writeGeneric']} */
 let write
 
-/** The response whose end() is running: most are written within. @type {any} */
+/** The response whose end() is running: most are written within. @type {ServerResponse | null} */
 let ending = null
-/** @type {((socket: any, response: any, bytes: number) => void) | null} */
+/** @type {((socket: Socket, response: ServerResponse, bytes: number) => void) | null} */
 let tell = null
 
-/** @this {any} @param {any} chunk @param {any} encoding @param {any} callback */
+/** @this {ServerResponse} @param {any} chunk @param {any} encoding @param {any} callback */
 function endTelling (chunk, encoding, callback) {
   const before = ending
   ending = this
@@ -31,7 +33,7 @@ function endTelling (chunk, encoding, callback) {
   }
 }
 
-/** @this {any} @param {boolean} isMany @param {any} data @param {any} encoding @param {any} callback */
+/** @this {Socket} @param {boolean} isMany @param {any} data @param {unknown} encoding @param {unknown} callback */
 function writeTelling (isMany, data, encoding, callback) {
   if (ending !== null && this._httpMessage === ending) {
     tell?.(this, ending, isMany ? sumOf(data) : lengthOf(data, encoding))
@@ -39,27 +41,30 @@ function writeTelling (isMany, data, encoding, callback) {
   return write.call(this, isMany, data, encoding, callback)
 }
 
-/** @param {(socket: any, response: any, bytes: number) => void} onLast in place of the one before: of a primary's */
+/**
+ * @param {(socket: Socket, response: ServerResponse, bytes: number) => void} onLast in place of the one before: of a
+ *   primary's
+ */
 function tellLastWrites (onLast) {
   if (tell === null) {
     ({ end } = http.ServerResponse.prototype);
-    ({ _writeGeneric: write } = /** @type {any} */ (net.Socket.prototype))
+    ({ _writeGeneric: write } = net.Socket.prototype)
     http.ServerResponse.prototype.end = /** @type {any} */ (endTelling)
   }
   tell = onLast
 }
 
-/** A write of any other socket in this process costs nothing. @param {any} socket */
+/** A write of any other socket in this process costs nothing. @param {Socket} socket */
 function watchWrites (socket) {
   if (typeof write === 'function' && socket._writeGeneric === write) socket._writeGeneric = writeTelling
 }
 
-/** @param {any} socket */
+/** @param {Socket} socket */
 function forgetWrites (socket) {
   if (socket._writeGeneric === writeTelling) socket._writeGeneric = write
 }
 
-/** @param {any} chunks of writev: buffers, if `allBuffers`, or objects with a chunk and its encoding */
+/** @param {any[]} chunks of writev: buffers, if `allBuffers`, or objects with a chunk and its encoding */
 function sumOf (chunks) {
   let sum = 0
   for (let i = 0; i < chunks.length; i++) {
@@ -69,7 +74,7 @@ function sumOf (chunks) {
   return sum
 }
 
-/** @param {any} chunk @param {any} encoding */
+/** @param {string | Buffer} chunk @param {any} encoding */
 function lengthOf (chunk, encoding) {
   return encoding === 'latin1' && typeof chunk === 'string' ? chunk.length : byteLength(chunk, encoding)
 }

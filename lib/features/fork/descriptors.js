@@ -15,7 +15,6 @@ const OF_THE_LOOP = /^anon_inode:\[(?:eventpoll|eventfd|io_uring)\]$/
 
 /**
  * Descriptors that are open now and were not before.
- *
  * @param {ReadonlySet<number>} before @returns {{ fd: number, what: string }[]} by number
  */
 function openedSince (before) {

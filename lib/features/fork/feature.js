@@ -6,15 +6,17 @@
  * forked-process.js).
  */
 
-const isForking = (/** @type {Record<string, any>} */ { fork }) => fork === 'mold'
+/** @typedef {Pick<import('../../tables/options').Options, 'metric' | 'sizing'> & { fork?: string | null }} Given */
+
+const isForking = (/** @type {Given} */ { fork }) => fork === 'mold'
 
 /**
  * @typedef {object} Own
  * @property {Record<string, string>} presets what options of the kernel are with it unless they are given, by name, for
  *   the help
- * @property {(options: Record<string, any>) => { metric?: 'pss' | 'uss' }} resolve options that follow from it
- * @property {(options: Record<string, any>) => string[]} v8Flags of the workers
- * @property {(options: Record<string, any>) => number} processes how many there are of it beside the workers
+ * @property {(options: Given) => { metric?: 'pss' | 'uss' }} resolve options that follow from it
+ * @property {(options: Given) => string[]} v8Flags of the workers
+ * @property {(options: Given) => number} processes how many there are of it beside the workers
  */
 
 /** @type {Readonly<import('..').Feature & Own>} */

@@ -67,9 +67,7 @@ class MoldControl extends EventEmitter {
   /**
    * Runs a function that starts one process by child_process or cluster: that one is forked from the mold. Its pid
    * comes with the event `forked` (or is undefined for good, where `error` comes).
-   *
-   * @template T
-   * @param {() => T} start @returns {T}
+   * @template T @param {() => T} start @returns {T}
    */
   forkBy (start) {
     return startForeign((child, options, onexit) => new Handle(this, { child, options, onexit }), start)
@@ -223,7 +221,6 @@ class Handle {
 
 /**
  * Variables that a process is given beside our own environment, which its mold has.
- *
  * @param {string[]} pairs `NAME=value`
  */
 function changes (pairs) {

@@ -91,7 +91,6 @@ class MoldProcess extends EventEmitter {
 
   /**
    * Why a process could not be forked; the mold's own end may be noticed later.
-   *
    * @param {Error} error @returns {Promise<string>}
    */
   async failure (error) {

@@ -119,7 +119,7 @@ class Mold {
     return pid
   }
 
-  /** Synchronously. @param {Record<string, any>} answer */
+  /** Synchronously. @param {Record<string, unknown>} answer */
   tell (answer) {
     try {
       fs.writeSync(this.control, `${JSON.stringify(answer)}\n`)
@@ -131,22 +131,21 @@ class Mold {
  * How a copy ends. Node joins its threads on the way out, and a copy has none of them: process.exit(), an uncaught
  * exception and a loop that runs empty all hang there, or crash. The addon ends a copy just before that, when every
  * exit handler has run and Node has reported what it reports; all it has to be told is the code.
- *
  * @param {import('../../native/addon').Addon} addon
  * @param {NodeJS.Process} [process] before the app is loaded, so that what the app puts around these two is around ours
  * @returns {boolean} false: this Node has no such hook
  */
 function guardExits (addon, process = global.process) {
   if (!addon.guardExits()) return false
-  const { emit, reallyExit } = /** @type {any} */ (process)
+  const { emit, reallyExit } = process
   Object.assign(process, {
-    /** @this {any} @param {string} event @param {any[]} args */
+    /** @this {unknown} @param {string} event @param {unknown[]} args */
     emit (event, ...args) {
       const isHeard = Reflect.apply(emit, this, [event, ...args])
       if (event === 'exit') addon.exitAs(Number(process.exitCode ?? 0))
       return isHeard
     },
-    /** @this {any} @param {number} code */
+    /** @this {unknown} @param {number} code */
     reallyExit (code) {
       addon.exitAs(Number(code ?? 0))
       Reflect.apply(reallyExit, this, [code])

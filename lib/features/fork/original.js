@@ -26,7 +26,6 @@ const SURVIVALS = 2 // of young objects, until they are old: a copy's first coll
 
 /**
  * Before the copies are made it does what a worker does before it loads the app; the rest follows in each copy.
- *
  * @param {{ worker: import('../../worker/prepare').Settings, settings: Record<string, any> }} how `warm`: requests;
  *   `isUnsafe`: whatever the app has opened
  */

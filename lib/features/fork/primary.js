@@ -14,8 +14,7 @@ function refuse () {
 }
 
 /**
- * @param {import('../../primary/parts').Parts} kernel
- * @returns {import('../interface').PrimaryPart & { source: Molds }}
+ * @param {import('../../primary/parts').Parts} kernel @returns {import('../interface').PrimaryPart & { source: Molds }}
  */
 function forkWorkers (kernel) {
   return { source: new Molds(kernel, /** @type {import('../../native/addon').Addon} */ (loadAddon().addon)) }

@@ -54,7 +54,7 @@ class PendingTimers {
     return this.#timers.filter(({ timer }) => !timer._destroyed)
   }
 
-  /** @param {any} timer */
+  /** @param {unknown} timer */
   #add (timer) {
     const site = siteOf()
     if (site) this.#timers.push({ timer, site })

@@ -16,7 +16,6 @@ const LARGEST_SHARE = 0.75
 
 /**
  * For the hard budget, up to which a worker may grow until it has left; no heap is larger than the worker.
- *
  * @param {Omit<Terms, 'gc' | 'maxRssBytes'>} terms
  */
 function oldSpaceFlag ({ hardRssBytes, sizing: { limitBytes } }) {
@@ -26,8 +25,7 @@ function oldSpaceFlag ({ hardRssBytes, sizing: { limitBytes } }) {
 
 /**
  * @param {number} heapLimitBytes as V8 tells it
- * @param {number} oldLimitBytes of that, the old generation's: see oldSpaceLimit()
- * @param {Terms} terms
+ * @param {number} oldLimitBytes of that, the old generation's: see oldSpaceLimit() @param {Terms} terms
  * @returns {{ warning: 'heap-limit', heapLimitBytes: number, softBytes: number | null, limitBytes: number | null,
  *   flag: string } | null} null: it fits
  */

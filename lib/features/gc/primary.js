@@ -18,7 +18,6 @@ const TASK = { type: 'collect', timeoutMs: 60_000 }
 class GarbageCollection {
   /**
    * Condemned workers whose collection is under way, or was not enough.
-   *
    * @type {WeakMap<WorkerHandle, 'under way' | 'over'>}
    */
   #tried = new WeakMap()
@@ -101,7 +100,7 @@ class GarbageCollection {
     const reading = await this.kernel.sampler.read(handle, { inFull: true })
     this.#collectedAt.set(handle, this.kernel.now())
     const { slot, pid, budget: { metric, softBytes } } = handle
-    const bytes = reading && figure(/** @type {any} */ (reading), metric)
+    const bytes = reading && figure(reading, metric)
     const isEnough = reason === 'requested' ? null : isRelieved(bytes, softBytes)
     const rss = { rssBefore: before.rssBytes, rssAfter: reading?.rssBytes ?? after.rssBytes }
     const heap = { heapUsedBefore: before.heapUsedBytes, heapUsedAfter: after.heapUsedBytes }
@@ -127,8 +126,7 @@ const ENOUGH = 0.8
 const SOON = 10
 
 /**
- * @param {object} condemned for its memory
- * @param {string | null} condemned.requested another reason to replace it
+ * @param {object} condemned for its memory @param {string | null} condemned.requested another reason to replace it
  * @param {number} condemned.at ms, by any clock that only goes forward
  * @param {number | null} condemned.collectedAt its last collection, ms, by the same clock
  * @param {number} intervalMs between two samples

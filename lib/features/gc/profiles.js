@@ -64,7 +64,6 @@ function gcFlags (profile, { maxRssBytes, nodeMajor }) {
 
 /**
  * The largest budget that a worker reaches before its heap is full.
- *
  * @param {Profile} profile @param {number} maxRssBytes
  * @param {string[]} nodeOptions the user's flags, which take precedence
  * @returns {number} bytes; Infinity for `default`, where V8's limits hold

@@ -10,6 +10,8 @@
 
 const http = require('node:http')
 const tls = require('node:tls')
+/** @import { Descriptor } from '../../native/descriptor' */
+/** @import { Handle } from '../../core/internals' */
 /** @import { Socket } from 'node:net' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 /** @import { Found } from './primary' */
@@ -17,7 +19,7 @@ const tls = require('node:tls')
 const MOST_BYTES = 10_240 // of the body that are read, as in Kubernetes
 
 /**
- * @param {WorkerHandle} handle @param {{ near: Socket, far: any }} pair
+ * @param {WorkerHandle} handle @param {{ near: Socket, far: Handle | Descriptor }} pair
  * @param {{ path: string, timeoutMs: number, cancel: AbortController }} how `cancel`: the worker leaves
  * @returns {Promise<Found>}
  */
@@ -33,7 +35,7 @@ async function probe (handle, pair, { path, timeoutMs, cancel }) {
 }
 
 /**
- * @param {WorkerHandle} handle @param {{ near: Socket, far: any }} pair
+ * @param {WorkerHandle} handle @param {{ near: Socket, far: Handle | Descriptor }} pair
  * @param {{ path: string, timeoutMs: number, signal: AbortSignal }} how @returns {Promise<Found>}
  */
 async function attempt (handle, { near, far }, { path, timeoutMs, signal }) {

@@ -8,6 +8,7 @@
 
 const http = require('node:http')
 const https = require('node:https')
+/** @import { Server } from 'node:net' */
 /** @import { Handle } from '../../core/internals' */
 
 const FIRST_PORT = 49_152 // from here on no service has one of its own
@@ -27,7 +28,7 @@ function offerProbe ({ channel, state, acceptors, tracker }) {
       }
       const acceptor = [...acceptors].find(({ server, isClosed }) => isHttp(server) && !isClosed)
       if (!acceptor) return refuse('no HTTP server listens', false)
-      const server = /** @type {any} */ (acceptor.server)
+      const server = acceptor.server
       if (server.maxConnections && server._connections >= server.maxConnections) {
         return refuse('maxConnections is reached')
       }
@@ -45,10 +46,7 @@ function offerProbe ({ channel, state, acceptors, tracker }) {
 /**
  * The request of a probe comes by a unix socket, which has no addresses: an app that asks for them is told what a TCP
  * connection from 127.0.0.1 has.
- *
- * @param {Handle} connection a handle
- * @param {any} listening the one that accepts
- * @param {number} id of the probe
+ * @param {Handle} connection a handle @param {any} listening the one that accepts @param {number} id of the probe
  */
 function showAddresses (connection, listening, id) {
   const show = (/** @type {() => number} */ port) => (/** @type {Record<string, any>} */ out) => {
@@ -64,12 +62,12 @@ function showAddresses (connection, listening, id) {
   })
 }
 
-/** HTTP/1, or HTTP/2 over TLS, which speaks HTTP/1 where the app allows it. @param {any} server */
+/** HTTP/1, or HTTP/2 over TLS, which speaks HTTP/1 where the app allows it. @param {Server} server */
 function isHttp (server) {
   return server instanceof http.Server || isTls(server)
 }
 
-/** @param {any} server */
+/** @param {Server} server */
 function isTls (server) {
   return server instanceof https.Server || ('setSecureContext' in server && server.listenerCount('request') > 0)
 }

@@ -24,7 +24,6 @@ const DUMP_MS = 10 * 60_000
 class Heapdumps {
   /**
    * Condemned workers whose snapshot is under way, or over: written or not.
-   *
    * @type {WeakMap<WorkerHandle, 'under way' | 'over'>}
    */
   #tried = new WeakMap()
@@ -131,8 +130,7 @@ class Heapdumps {
   }
 
   /**
-   * @param {string} file absolute, there already and empty
-   * @param {string} reason
+   * @param {string} file absolute, there already and empty @param {string} reason
    * @param {(task: import('../../primary/recycling/out-of-rotation').Task) => Promise<Answer
    *   & { handle: WorkerHandle }>} take
    * @returns {Promise<import('./feature').Snapshot>}
@@ -182,8 +180,7 @@ function isQuotaLeft (takenAt, perDay, now) {
 
 /**
  * @param {object} room @param {number} room.usedBytes size of the snapshots in the folder
- * @param {number} room.limitBytes of the folder
- * @param {number} room.freeBytes in the file system
+ * @param {number} room.limitBytes of the folder @param {number} room.freeBytes in the file system
  * @param {number} expectedBytes @returns {string | null} why there is no room; null: there is
  */
 function lackOfRoom ({ usedBytes, limitBytes, freeBytes }, expectedBytes) {
@@ -206,9 +203,7 @@ class HeapdumpFolder {
 
   /**
    * Creates it, or checks that no other user can write to it.
-   *
-   * @returns {this}
-   * @throws {RecycleError} RECYCLE_UNWRITABLE
+   * @returns {this} @throws {RecycleError} RECYCLE_UNWRITABLE
    */
   open () {
     const refuse = (/** @type {string} */ why) => {

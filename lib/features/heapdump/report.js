@@ -13,7 +13,7 @@ const { asNumber, asText } = require('../../core/journal-field')
  *   null, pauseMs: number | null }} Heapdump `reason`: requested, or rss with --on-condemn heapdump
  */
 
-/** @param {Record<string, any>} line @returns {Heapdump | null} */
+/** @param {import('../../lines').ReadLine<'heapdump'>} line @returns {Heapdump | null} */
 function heapdump (line) {
   const [t, file] = [asNumber(line.t), asText(line.file)]
   if (t === null || file === null) return null

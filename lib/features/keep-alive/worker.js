@@ -17,7 +17,7 @@ const HEADERS = ['X-Forwarded-For', 'Via', 'Forwarded']
 const MARGIN_MS = 1000
 
 /**
- * @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings
+ * @param {import('../interface').WorkerKernel} kernel @param {{ timeoutMs: number | null }} settings
  * @returns {import('../interface').WorkerPart}
  */
 function keepAlive ({ channel, tracker, beatMs }, { timeoutMs }) {
@@ -61,7 +61,6 @@ function keepAlive ({ channel, tracker, beatMs }, { timeoutMs }) {
 /**
  * A server that is not Node's HTTP server has no such timeout. The time for a head does not count while a connection is
  * idle between two requests; but a proxy opens connections ahead of its requests, and these it closes.
- *
  * @param {any} server @param {number} timeoutMs
  */
 function extend (server, timeoutMs) {

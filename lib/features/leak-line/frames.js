@@ -46,8 +46,7 @@ function packageOf (file) {
 }
 
 /**
- * @param {readonly Frame[]} stack from the outermost frame inwards
- * @param {boolean} [isWhole] nothing is folded
+ * @param {readonly Frame[]} stack from the outermost frame inwards @param {boolean} [isWhole] nothing is folded
  * @returns {{ at: number, callers: number[], by: number | null } | null} indexes: the frame that is named, up to two
  *   above it, and the package's or Node.js's that has allocated for it; null: no frame is known
  */

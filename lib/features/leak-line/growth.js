@@ -58,8 +58,7 @@ function sumOf (changes, intervalBytes) {
 
 /**
  * @param {readonly Reading[]} readings two or more, in the order of time
- * @param {readonly number[]} requests of the worker so far, at each
- * @param {Stacks} stacks
+ * @param {readonly number[]} requests of the worker so far, at each @param {Stacks} stacks
  * @param {{ intervalBytes: number, isWhole?: boolean, isIgnored?: (frame: Frame) => boolean }} how `isWhole`: nothing
  *   is folded; `isIgnored`: what such a function has allocated does not count
  * @returns {Growth}
@@ -101,7 +100,6 @@ function growthOf (readings, requests, stacks, { intervalBytes, isWhole = false,
 
 /**
  * The reading that divides them most evenly; null: none leaves enough on both sides.
- *
  * @param {readonly number[]} requests so far, at each reading
  */
 function middleOf (requests) {
@@ -125,9 +123,7 @@ function foldNode (node, stacks, isWhole) {
 
 /**
  * As Map.groupBy(), which Node.js 20 lacks.
- *
- * @template K, V
- * @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf @returns {Map<string, [K, V][]>}
+ * @template K, V @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf @returns {Map<string, [K, V][]>}
  */
 function groupBy (map, keyOf) {
   /** @type {Map<string, [K, V][]>} */
@@ -198,7 +194,6 @@ function addWeight (weights, weight, intervalBytes) {
 /**
  * Of allocations whose samples have this weight, in intervals: x / (1 − e^(−x)) is the weight, e^(−x) the share, 0 to
  * 1.
- *
  * @param {number} weight
  */
 function missedShare (weight) {
@@ -211,7 +206,6 @@ function missedShare (weight) {
 /**
  * Of samples with unequal weights: as if there were so many equal ones as have the same variance, by Byar's
  * approximation of the exact interval.
- *
  * @param {Weights} weights @returns {{ low: number, high: number }}
  */
 function intervalOf ({ sum, guessed, squares }) {
@@ -226,7 +220,6 @@ function intervalOf ({ sum, guessed, squares }) {
 /**
  * The difference of what has come and what has gone. The intervals of both make that of the difference (the MOVER
  * method of Zou and Donner).
- *
  * @param {Weights} came @param {Weights} gone @param {number} intervalBytes between two samples, in the mean
  * @returns {Estimate}
  */

@@ -13,30 +13,23 @@
  * @typedef {object} Usage at a reading, after a collection
  * @property {number} atMs since the worker was ready
  * @property {number} requests of the worker, so far
- * @property {number} rssBytes
- * @property {number} heapTotalBytes
- * @property {number} heapUsedBytes
+ * @property {number} rssBytes @property {number} heapTotalBytes @property {number} heapUsedBytes
  * @property {number} externalBytes Buffers and what else V8 knows of outside its heap
  * @property {number} pauseMs
  *
  * @typedef {object} Place a function
- * @property {string} name
- * @property {string} file
- * @property {number} line
+ * @property {string} name @property {string} file @property {number} line
  *
  * @typedef {object} Found
- * @property {Place} at
- * @property {Place[]} callers
+ * @property {Place} at @property {readonly Place[]} callers
  * @property {Place | null} by what has allocated for it
  * @property {boolean} isGrowing false: its memory has hardly grown in the second half
  * @property {boolean} isSure it has grown by enough, and by enough samples, to tell it from chance
  * @property {number} share of the growth, 0 to 1
- * @property {number} bytes
- * @property {number} bytesPerRequest
+ * @property {number} bytes @property {number} bytesPerRequest
  * @property {number} low of them, the 95 % interval
- * @property {number} high
- * @property {number} samples
- * @property {number[]} halves bytes
+ * @property {number} high @property {number} samples
+ * @property {readonly number[]} halves bytes
  *
  * @typedef {object} Outcome
  * @property {'grows' | 'fills' | 'outside' | 'none' | 'few' | 'unread'} verdict
@@ -44,7 +37,7 @@
  * @property {number} bytes that have grown in V8's heap
  * @property {number} mostPerRequest what a request may keep at the most, by the 95 % interval
  * @property {{ externalBytes: number, nativeBytes: number } | null} outside growth outside V8's heap
- * @property {Found[]} found by their growth
+ * @property {readonly Found[]} found by their growth
  */
 
 const { middleOf } = require('./growth')

@@ -13,15 +13,13 @@ const MOST = 100
 
 /**
  * @typedef {object} StudyFigures
- * @property {number} t
- * @property {number | null} slot
- * @property {number | null} pid
+ * @property {number} t @property {number | null} slot @property {number | null} pid
  * @property {string | null} by requested, or budget with --leak-report
  * @property {string} verdict grows, fills, outside, none, few or unread
  * @property {string[]} sentences
  */
 
-/** @param {Record<string, any>} line @returns {StudyFigures | null} */
+/** @param {import('../../lines').ReadLine<'leak.end'>} line @returns {StudyFigures | null} */
 function study (line) {
   const [t, verdict] = [asNumber(line.t), asText(line.verdict)]
   const sentences = say(line)
@@ -29,10 +27,7 @@ function study (line) {
   return { t, slot: asNumber(line.slot), pid: asNumber(line.pid), by: asText(line.by), verdict, sentences }
 }
 
-/**
- * @param {Record<string, any>} line of a journal that may be another version's, or damaged
- * @returns {string[] | null}
- */
+/** @param {import('../../lines').ReadLine<'leak.end'>} line @returns {string[] | null} */
 const say = line => attempt(() => sentencesOf(/** @type {any} */ (line)), null)
 
 /**

@@ -75,9 +75,9 @@ function sayFilling ({ found }, folder) {
     `by ${size(first)} in the first half and by ${size(Math.max(0, second))} in the second: a cache that fills up`)
 }
 
-/** Of the journal's `leak.end`. @param {Record<string, any>} line @param {import('..').Format} format */
+/** @param {import('../../lines').JournalLine<'leak.end'>} line @param {import('..').Format} format */
 function sentenceOf (line, { worker }) {
-  return `${worker(line)} is not under study any more: ${sentencesOf(/** @type {any} */ (line)).join('; ')}`
+  return `${worker(line)} is not under study any more: ${sentencesOf(line).join('; ')}`
 }
 
 /** @typedef {ReturnType<LeakStudies['describe']>} About of status() */
@@ -102,7 +102,9 @@ function sayProgress ({ sinceMs, forMs, requests }) {
   return `${time}, ${count(requests, 'request')}`
 }
 
-/** @param {About} about @param {(style: any, text: string) => string} paint @returns {string[]} */
+/**
+ * @param {About} about @param {ReturnType<typeof import('../../journal/painter').painter>} paint @returns {string[]}
+ */
 function statusLines ({ study, latest }, paint) {
   return [
     ...study

@@ -64,8 +64,7 @@ class Study {
   }
 
   /**
-   * @param {AbortSignal} [signal] ends it
-   * @returns the journal's `leak.end`, and what it was made from
+   * @param {AbortSignal} [signal] ends it @returns the journal's `leak.end`, and what it was made from
    * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_NOT_READY, RECYCLE_STOPPED
    */
   async run (signal) {

@@ -13,8 +13,7 @@ const MOST = 10
 
 /**
  * @param {Record<string, any>} result
- * @param {{ width: number, folder: string }} how `folder`: that paths are relative to
- * @returns {string[]}
+ * @param {{ width: number, folder: string }} how `folder`: that paths are relative to @returns {string[]}
  */
 function linesOf (result, { width, folder }) {
   const { outcome, readings, tookMs } = result

@@ -18,11 +18,13 @@ const { fileOf, kindOf } = require('./frames')
 const { growthOf } = require('./growth')
 const { Stacks, readProfile, bytesOf } = require('./samples')
 
+/** @typedef {{ intervalBytes: number, flags: string[] }} Settings */
+
 const SAMPLING = { includeObjectsCollectedByMajorGC: false, includeObjectsCollectedByMinorGC: false }
 const OWN_FOLDER = path.join(__dirname, '../../..') + path.sep
 
 /**
- * @param {import('../interface').WorkerKernel} kernel @param {Record<string, any>} settings
+ * @param {import('../interface').WorkerKernel} kernel @param {Settings} settings
  * @returns {import('../interface').WorkerPart}
  */
 function profileAllocations ({ channel, tracker }, { intervalBytes, flags }) {
@@ -81,11 +83,10 @@ function profileAllocations ({ channel, tracker }, { intervalBytes, flags }) {
 
 /**
  * In this thread a session answers at once.
- *
  * @param {inspector.Session} session @param {string} method @param {object} [params] @returns {any}
  */
 function post (session, method, params = {}) {
-  /** @type {any} */
+  /** @type {unknown} */
   let answer
   session.post(method, params, (error, result) => {
     if (error) throw error

@@ -27,8 +27,10 @@ module.exports = Object.freeze({
     'worker.memory': { level: 'quiet' },
     'fleet.leak': {
       level: 'warn',
-      sentence: ({ route, bytesPerRequest, low, high }, { size }) =>
-        `${route} leaks: it keeps about ${size(bytesPerRequest)} of each request (${size(low)} to ${size(high)})`
+      sentence: ({ route, bytesPerRequest, low, high }, { size }) => {
+        const [about, from, to] = [bytesPerRequest, low, high].map(bytes => size(Number(bytes)))
+        return `${route} leaks: it keeps about ${about} of each request (${from} to ${to})`
+      }
     }
   },
   primary: () => kernel => new (require('./primary').LeakingRoutes)(kernel),

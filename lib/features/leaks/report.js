@@ -11,12 +11,13 @@ const { formatSize } = require('../../core/units')
 const { asCount, asNumber } = require('../../core/journal-field')
 const { MOST_ROUTES, LONGEST_ROUTE } = require('./bounds')
 const { RouteMemory } = require('./route-memory')
+/** @import { LineHandlers, ReadLine } from '../../lines' */
 
 class Routes {
   #memory = new RouteMemory()
   #isSilent = true
 
-  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  /** @type {LineHandlers} */
   handlers = Object.freeze({
     'fleet.start': () => this.#memory.reset(),
     'fleet.reload': () => this.#memory.reset(),
@@ -28,7 +29,7 @@ class Routes {
     return this.#isSilent ? null : this.#memory.estimate()
   }
 
-  /** @param {Record<string, any>} line */
+  /** @param {ReadLine<'worker.memory'>} line */
   #add (line) {
     const [pid, upMs, liveBytes, markSweeps] = [line.pid, line.upMs, line.liveBytes, line.markSweeps].map(asNumber)
     if (pid === null || upMs === null || liveBytes === null || markSweeps === null ||

@@ -12,9 +12,7 @@ const DOUBT = 0.001 // that any route is named wrongly; it is looked at again an
 /**
  * In turn, the route that stands out most clearly is set apart, and is no
  * longer among those that the rest is compared with.
- *
- * @param {import('./trend-fit').Fit} fit its first slopes are the routes'
- * @param {number[]} requests by route
+ * @param {import('./trend-fit').Fit} fit its first slopes are the routes' @param {number[]} requests by route
  * @param {(i: number) => number} garbageOf bytes of each request that may be garbage
  * @returns {(Claim | undefined)[]} by route
  */
@@ -57,9 +55,7 @@ function best (ways, width) {
 /**
  * Of Student's t distribution, by the expansion about the normal one (Abramowitz and Stegun 26.7.5). Good to a few per
  * cent from 8 degrees of freedom on.
- *
- * @param {number} p 0.5 to 1
- * @param {number} freedom degrees of freedom
+ * @param {number} p 0.5 to 1 @param {number} freedom degrees of freedom
  */
 function studentQuantile (p, freedom) {
   const z = normalQuantile(p)
@@ -72,7 +68,6 @@ function studentQuantile (p, freedom) {
 
 /**
  * Of the normal distribution (Abramowitz and Stegun 26.2.23; the error is below 0.00045).
- *
  * @param {number} p 0.5 to 1
  */
 function normalQuantile (p) {

@@ -172,7 +172,6 @@ class RouteMemory {
 
   /**
    * Bytes that mark-sweeps have freed of what had grown since the mark-sweep before; null: there was none.
-   *
    * @param {Epoch[][]} workers
    */
   #garbage (workers) {
@@ -242,8 +241,7 @@ const LACKS = {
 
 /**
  * @param {Lack} lack @param {RouteEstimate[]} routes
- * @param {string} suspect the route that stands out, where the lack is a mark-sweep
- * @returns {string} which route leaks
+ * @param {string} suspect the route that stands out, where the lack is a mark-sweep @returns {string} which route leaks
  */
 function leakSentence (lack, routes, suspect) {
   if (lack !== null) return `not enough evidence that a route leaks: ${suspect ? `${suspect} ` : ''}${LACKS[lack]}`

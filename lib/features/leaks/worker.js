@@ -133,9 +133,7 @@ function textHash (text, seed = PRIME) {
 
 /**
  * The same for two URLs of one template.
- *
- * @param {string} url as the first line of a request has it @param {number} seed
- * @returns {number} 32 bits
+ * @param {string} url as the first line of a request has it @param {number} seed @returns {number} 32 bits
  */
 function pathHash (url, seed) {
   const length = Math.min(url.length, LONGEST_PATH)
@@ -173,7 +171,6 @@ function pathTemplate (url) {
 
 /**
  * A number, a date, a UUID, a hexadecimal id, or any long word. "v2", "oauth2" and "facade" are none.
- *
  * @param {number} length of a part between slashes and dots
  * @param {number} digits @param {number} letters those of hexadecimal numbers
  * @param {number} others all but these and - _ , :

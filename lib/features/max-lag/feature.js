@@ -40,7 +40,6 @@ module.exports = Object.freeze({
 
 /**
  * A figure may be a period old, and says nothing of before the worker was ready, or of while the machine slept.
- *
  * @param {import('../../primary/parts').Parts} kernel
  */
 function watchLag ({ options, now }) {
@@ -57,8 +56,7 @@ function watchLag ({ options, now }) {
 /**
  * In a worker: the delay of the event loop, 99th percentile over one period after the other. Node's timer runs in the
  * turn of a look too, before or after it: what delayed both is recorded in any case.
- *
- * @param {unknown} _ @param {Record<string, any>} settings
+ * @param {unknown} _ @param {{ periodMs: number }} settings
  */
 function measureDelay (_, { periodMs }) {
   const histogram = require('node:perf_hooks').monitorEventLoopDelay({ resolution: RESOLUTION_MS })

@@ -129,7 +129,6 @@ class Departed {
 
   /**
    * The other worker asks: what a poll for I/O brings now was sent before what it is going to send.
-   *
    * @param {number | null} mark null: the connection is closed here
    */
   tell (mark) {

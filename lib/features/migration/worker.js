@@ -66,7 +66,7 @@ function migrate ({ channel, tracker, inbox, emptying, callApp }) {
       },
       onMoved (
         /** @type {string} */ kind,
-        /** @type {(socket: Socket, state: any, unread: Buffer, arrived: any) => void} */ fn
+        /** @type {(socket: Socket, state: unknown, unread: Buffer, arrived: unknown) => void} */ fn
       ) {
         inbox.takers.set(checked(kind), (socket, state, unread, id) => {
           const isTaken = callApp('onMoved', () => {

@@ -16,7 +16,7 @@
 
 /**
  * @typedef {object} Own
- * @property {(options: Record<string, any>) => Options} resolve
+ * @property {(options: Record<string, unknown>) => Options} resolve
  * @property {(options: import('../../options').ResolvedOptions) => PassOn} passOn
  */
 

@@ -8,9 +8,7 @@ const PERIOD_MS = 1000 // as often as the live page looks
 /**
  * In a worker: counts responses with 5xx, and measures the times of responses second by second. A stream of
  * events has no time, and a response that was not finished neither a status nor a time.
- *
- * @param {Pick<import('../interface').WorkerKernel, 'tracker'>} kernel
- * @returns {import('../interface').WorkerPart}
+ * @param {Pick<import('../interface').WorkerKernel, 'tracker'>} kernel @returns {import('../interface').WorkerPart}
  */
 function measureResponses ({ tracker }) {
   const times = createHistogram() // µs

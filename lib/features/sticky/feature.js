@@ -63,11 +63,12 @@ module.exports = Object.freeze({
       const why = begun > 0
         ? `${sessions} begun in responses: the clients do not send them back`
         : 'no response has begun one'
-      return `--sticky ${by}: none of ${count(requests, 'request')} names a session, and ${why}; any worker serves them`
+      return `--sticky ${by}: none of ${count(Number(requests), 'request')} names a session, and ${why}; ` +
+        'any worker serves them'
     },
     'sticky-one': ({ by, most, requests }, { count }) => `--sticky ${by}: one session has ` +
-      `${Math.floor(100 * most / requests)} % of ${count(requests, 'request')} or more, so one worker serves ` +
-      `them${by === 'ip' ? '; behind a proxy, --sticky header:x-forwarded-for tells clients apart' : ''}`,
+      `${Math.floor(100 * most / Number(requests))} % of ${count(Number(requests), 'request')} or more, so one ` +
+      `worker serves them${by === 'ip' ? '; behind a proxy, --sticky header:x-forwarded-for tells clients apart' : ''}`,
     'sessions-lost': ({ sessions, chars }, { count, size }) => `the state of ${count(sessions, 'session')} ` +
       `(${size(chars)}) is lost: its workers were not ready, and there was no room to keep it`
   },

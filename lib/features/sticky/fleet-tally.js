@@ -53,7 +53,7 @@ class FleetTally {
     this.#most.clear()
   }
 
-  /** @param {string} warning @param {Record<string, number>} counts */
+  /** @param {string} warning @param {{ requests: number, begun?: number, most?: number }} counts */
   #tell (warning, counts) {
     if (this.#told.has(warning)) return
     this.#told.add(warning)

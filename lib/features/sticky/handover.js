@@ -54,7 +54,6 @@ class SessionsOfPredecessor {
   #slots = []
   /**
    * The sessions that each slot's workers have: all of its sessions, or these.
-   *
    * @type {Map<number, 'all' | Set<string>>}
    */
   #kept = new Map()

@@ -8,7 +8,6 @@ const holds = new WeakMap()
 /**
  * Holds back what is written to a socket from here on. A cork alone would not do: a response that ends takes all corks
  * off its socket (OutgoingMessage.end).
- *
  * @param {Socket} socket @returns {() => void} lets it go, unless another call holds it too
  */
 function holdWrites (socket) {

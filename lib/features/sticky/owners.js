@@ -75,7 +75,6 @@ class SessionOwners extends EventEmitter {
 
   /**
    * This fleet's sessions are going to be another primary's.
-   *
    * @param {import('../../primary/succession/peer').Peer<any>} successor
    */
   lendTo (successor) {
@@ -216,7 +215,6 @@ class SessionOwners extends EventEmitter {
 
   /**
    * To an old primary's successor: which sessions the workers of a slot still have, when all have said so, or are gone.
-   *
    * @param {number | null} slot
    */
   #tellLeft (slot) {
@@ -231,7 +229,6 @@ class SessionOwners extends EventEmitter {
 
   /**
    * State that no worker gets is told, with all that is lost within a second.
-   *
    * @param {number} sessions @param {number} chars
    */
   #lose (sessions, chars) {

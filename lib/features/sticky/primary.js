@@ -18,7 +18,7 @@ function keepSessions (kernel) {
   const key = /** @type {import('./session').SessionKey} */ (options.sticky)
   return {
     owners: new SessionOwners(kernel),
-    sessionOf: (/** @type {import('../interface').Asked} */ asked) => sessionOf(key, asked),
+    sessionOf: asked => sessionOf(key, asked),
     connect (handle) {
       tally.connect(handle)
       handle.on('address', ({ query: { address, port }, data }) => {

@@ -29,7 +29,6 @@ function fnv1a (text) {
 
 /**
  * MurmurHash3's finaliser: each bit of the input changes half of the output.
- *
  * @param {number} hash @returns {number} 0 to 2^32 - 1
  */
 function mix (hash) {

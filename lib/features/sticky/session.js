@@ -41,9 +41,7 @@ function sessionOf ({ by, name }, { url, headers, socket }) {
  * The session that a response begins or renews: by its `Set-Cookie`, by its header of the same name, or, for `query`,
  * by a JSON member of that name at the begin of its body, as in engine.io's handshake, or by a URL in a stream of
  * events, as MCP's over SSE.
- *
- * @param {SessionKey} key @param {string} head status line and header lines, in latin1
- * @param {string} body its begin
+ * @param {SessionKey} key @param {string} head status line and header lines, in latin1 @param {string} body its begin
  * @returns {string | null}
  */
 function sessionBegunIn ({ by, name }, head, body) {

@@ -17,11 +17,10 @@ class Transfers {
   #pending = new Map()
   /**
    * Of the sessions with requests in flight, whether all of these can move; null: to be found anew.
-   *
    * @type {Map<string, boolean> | null}
    */
   #inFlight = null
-  /** @type {((session: string, value: any) => void)[]} */
+  /** @type {((session: string, value: unknown) => void)[]} */
   #receivers = []
   #onRest = (/** @type {{ sessionId: string | null }} */ { sessionId }) => {
     if (sessionId !== null && this.#pending.has(sessionId)) this.sendIdle()
@@ -48,7 +47,7 @@ class Transfers {
     })
   }
 
-  /** @param {(session: string, value: any) => void} fn */
+  /** @param {(session: string, value: unknown) => void} fn */
   onTransfer (fn) {
     this.#receivers.push(fn)
   }
@@ -80,7 +79,6 @@ class Transfers {
 
   /**
    * All requests in flight of this session, whose transfer waits for them, can move to another worker.
-   *
    * @param {string} id
    */
   areMovable (id) {

@@ -28,6 +28,7 @@ const { bounded, sessionBegunIn, sessionOf } = require('./session')
 const { Tally } = require('./tally')
 const { Transfers } = require('./transfers')
 /** @import { Connection } from '../../worker/connections/connection' */
+/** @import { Socket } from 'node:net' */
 /** @import { WorkerKernel } from '../interface' */
 
 const MOST_REMEMBERED = 50_000
@@ -39,7 +40,6 @@ class Sessions {
   #own = new SecondChanceSet(MOST_REMEMBERED)
   /**
    * Requests that move, as sent, until Node has taken its parser off their connection.
-   *
    * @type {WeakMap<object, { connection: Connection, bytes: Buffer }>}
    */
   #moving = new WeakMap()
@@ -52,7 +52,6 @@ class Sessions {
   /**
    * The sessions that it keeps as it leaves: all, but for those transferred; these alone, whose transfer is pending;
    * none.
-   *
    * @type {'all' | Set<string> | null}
    */
   #kept = null
@@ -143,7 +142,6 @@ class Sessions {
 
   /**
    * This worker drains.
-   *
    * @param {number} deadlineMs @param {Promise<unknown>} released the app's work in onDrain() is done
    */
   leave (deadlineMs, released) {
@@ -203,7 +201,7 @@ class Sessions {
     return exchanges.length > 0 && (this.#isLate || this.transfers.areMovable(sessionId))
   }
 
-  /** @param {any} socket */
+  /** @param {Socket} socket */
   #watchParser (socket) {
     const { parser } = socket
     const connection = this.tracker.of(socket)
@@ -211,7 +209,7 @@ class Sessions {
     if (!parser || !connection || !head) return
     const { onIncoming } = parser
     head.follow() // the app may read the stream
-    parser.onIncoming = (/** @type {any} */ request, /** @type {boolean} */ keepAlive) => {
+    parser.onIncoming = (request, keepAlive) => {
       const bytes = this.#isHere(connection, request) ? null : head.take()
       head.next(request)
       if (bytes !== null) {
@@ -224,10 +222,10 @@ class Sessions {
     }
   }
 
-  /** @param {Connection} connection @param {any} request @returns {boolean} this worker handles it */
+  /** @param {Connection} connection @param {http.IncomingMessage} request @returns {boolean} this worker handles it */
   #isHere (connection, request) {
     const session = connection.sessionId = sessionOf(
-      this.key, { url: request.url, headers: request.headers, socket: connection.socket }
+      this.key, { url: String(request.url), headers: request.headers, socket: connection.socket }
     )
     const { isSettled, isOwned } = connection
     if (!isSettled) this.tally.count(session)
@@ -248,14 +246,14 @@ class Sessions {
       acceptor.server.listenerCount('connect') === 1
   }
 
-  /** @param {any} request @param {any} socket */
+  /** @param {http.IncomingMessage} request @param {any} socket */
   #onHeadEnd (request, socket) {
     const moving = this.#moving.get(request)
     if (moving) this.handoff.offer(moving.connection, moving.bytes)
     else if (socket.server?.listenerCount('connect') === 1) socket.destroy() // as Node does without a listener
   }
 
-  /** @param {Connection} connection @param {any} response */
+  /** @param {Connection} connection @param {http.ServerResponse} response */
   #watchResponse (connection, response) {
     if (connection.session !== null || this.key.by === 'ip' || this.key.by === 'path') return
     const learn = (/** @type {string | null} */ session) => {
@@ -268,9 +266,9 @@ class Sessions {
     }
     if (this.key.by === 'query') return connection.sessionId === null ? this.#watchBody(response, learn) : undefined
     const { writeHead } = response
-    response.writeHead = (/** @type {any[]} */ ...args) => { // nothing has left before it returns
+    response.writeHead = (/** @type {any} */ ...args) => { // nothing has left before it returns
       const result = writeHead.apply(response, args)
-      learn(sessionBegunIn(this.key, response._header, ''))
+      learn(sessionBegunIn(this.key, String(response._header), ''))
       return result
     }
   }
@@ -293,7 +291,7 @@ class Sessions {
   }
 }
 
-/** @param {WorkerKernel} kernel @param {Record<string, any>} settings */
+/** @param {WorkerKernel} kernel @param {{ key: import('./session').SessionKey }} settings */
 const keepSessions = (kernel, { key }) => new Sessions(key, kernel)
 
 module.exports = { keepSessions }

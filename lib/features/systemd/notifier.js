@@ -15,6 +15,7 @@ const { sayCrashing } = require('../../core/crashes')
 const { count } = require('../../core/units')
 const { loadAddon } = require('../../native/addon')
 const { ServiceState } = require('./state')
+/** @import { JournalLine } from '../../lines' */
 
 const PROGRAM = 'systemd-notify'
 const STATUS_MS = 1000 // no more often than that
@@ -30,7 +31,7 @@ class ServiceNotifier {
   /** @type {Promise<void> | null} */
   #sending = null
   #hasFailed = false
-  #onEvent = (/** @type {Record<string, any>} */ line) => this.#hear(line)
+  #onEvent = (/** @type {JournalLine} */ line) => this.#hear(line)
   #status = ''
   /** @type {NodeJS.Timeout | undefined} */
   #statusTimer
@@ -67,14 +68,14 @@ class ServiceNotifier {
     while (this.#sending) await this.#sending
   }
 
-  /** @param {Record<string, any>} line */
+  /** @param {JournalLine} line */
   #hear (line) {
     this.readiness.hear(line)
     if (line.event === 'fleet.stopping' && !this.supervisor.isLast) return
     const isReady = () => this.readiness.verdict().isReady
     const message = this.state.hear(line, isReady, Number(process.hrtime.bigint() / 1000n))
     if (Object.keys(message).length > 0) this.#tell({ ...message, STATUS: this.#describe() })
-    if (line.event === this.state.leads) this.#nameAgainAfter(line.oldPid)
+    if (line.event === this.state.leads && 'oldPid' in line) this.#nameAgainAfter(Number(line.oldPid))
     if (line.event === 'worker.sample') return // says nothing of which workers there are
     this.#statusTimer ??= setTimeout(() => {
       this.#statusTimer = undefined
@@ -87,7 +88,6 @@ class ServiceNotifier {
    * At a stop systemd waits for the main process only if that was its child when it was named; else, with
    * KillMode=mixed, it kills the workers at once. This process becomes its child when its parent, the old primary,
    * exits. It is named again then, behind one of its workers: systemd does not look again at a pid that it has.
-   *
    * @param {number} parent
    */
   #nameAgainAfter (parent) {

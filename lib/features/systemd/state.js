@@ -38,7 +38,7 @@ class ServiceState {
   }
 
   /**
-   * @param {Record<string, any>} line of the journal
+   * @param {import('../../lines').ReadLine} line
    * @param {() => boolean} isReady as a readiness probe sees it, after that line
    * @param {number} monotonicUs the kernel's CLOCK_MONOTONIC
    * @returns {Record<string, string | number>} the assignments of one message; none: there is nothing to tell
@@ -49,21 +49,21 @@ class ServiceState {
         return extend(this.timeouts.readyTimeoutMs + SLACK_MS)
       case this.leads:
       case 'fleet.resumed':
-        return { MAINPID: line.pid, ...this.#run() }
+        return { MAINPID: Number(line.pid), ...this.#run() }
       case 'fleet.stopping':
         this.#phase = 'stopping'
         return { STOPPING: 1, ...extend(this.timeouts.stopTimes.totalMs) }
       case 'fleet.trial':
       case 'fleet.reload':
         this.#isOnTrial = line.event === 'fleet.trial'
-        this.#generation = line.generation
+        this.#generation = Number(line.generation)
         if (this.#phase === 'running') {
           this.#phase = 'reloading'
           return { RELOADING: 1, MONOTONIC_USEC: monotonicUs, ...extend(longestRecycleMs(this.timeouts)) }
         }
         break
       case 'fleet.reloaded':
-        if (this.#phase === 'reloading' && line.generation >= this.#generation) return this.#run()
+        if (this.#phase === 'reloading' && Number(line.generation) >= this.#generation) return this.#run()
         break
       case 'fleet.rejected':
         this.#isOnTrial = false

@@ -24,11 +24,11 @@
  * @property {string} help
  * @property {[flags: string, help: string, read: (text: string) => unknown][]} flags options of the command, named as
  *   `args`
- * @property {(result: Record<string, any>) => string} say what has been done, after the fleet's name
+ * @property {(result: Record<string, unknown>) => string} say what has been done, after the fleet's name
  *
- * @typedef {(supervisor: Supervised, args: Record<string, any>, progress: Progress, during: typeof
- *   import('../../operate/control-verbs').during) => Promise<Record<string, any> & { recycled: Record<string, any>[]
- *   }>} CarryOut
+ * @typedef {(supervisor: Supervised, args: Record<string, unknown>, progress: Progress, during: typeof
+ *   import('../../operate/control-verbs').during) => Promise<Record<string, unknown> & { recycled: Record<string,
+ *   unknown>[] }>} CarryOut
  *
  * @typedef {object} Succession the kernel's, of a primary by another one; see lib/primary/succession. The feature says
  *   when there is one, and what it is called
@@ -48,7 +48,7 @@ module.exports = Object.freeze({
   primary () {
     // At the start: later the files on disk may be another version's
     require('./verb')
-    return parts => /** @type {any} */ ({ upgrade: (/** @type {any} */ how) => parts.handover.begin(how) })
+    return parts => ({ upgrade: (/** @type {any} */ how) => parts.handover.begin(how) })
   },
   verbs: {
     upgrade: {

@@ -22,7 +22,7 @@ class FleetReadiness {
     this.#intended = this.#target = supervisor.options.workers
   }
 
-  /** @param {Record<string, any>} line of the journal */
+  /** @param {import('../../lines').JournalLine} line */
   hear (line) {
     if (line.event === 'fleet.scale') {
       this.#target = line.to
@@ -54,7 +54,6 @@ class FleetReadiness {
 
   /**
    * Of the workers that are ready by their state: those that are unfit, and in words, and the others that are paused.
-   *
    * @param {Worker[]} all
    */
   #notServing (all) {

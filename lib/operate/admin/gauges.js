@@ -43,7 +43,7 @@ const GAUGES = [
     labels: ['slot', 'kind'],
     values: status => GC_KINDS.flatMap(([kind, key]) =>
       inService('', '', ({ gc }) => seconds(gc?.[key]?.longestMs)).values(status)
-        .map(([labels, value]) => /** @type {[any, number]} */ ([{ ...labels, kind }, value])))
+        .map(([labels, value]) => /** @type {[Record<string, string>, number]} */ ([{ ...labels, kind }, value])))
   }
 ]
 
@@ -58,7 +58,7 @@ function gauge (name, help, of) {
  */
 function ofMemory (name, help, label, of) {
   const values = (/** @type {Status} */ { memory }) => Object.entries(memory ? of(memory) : {})
-    .map(([key, value]) => /** @type {[any, number]} */ ([{ [label]: key }, value]))
+    .map(([key, value]) => /** @type {[Record<string, string>, number]} */ ([{ [label]: key }, value]))
   return { name, help, labels: [label], values }
 }
 
@@ -72,7 +72,6 @@ function inService (name, help, of) {
 
 /**
  * The sum over all workers in a slot, those that are leaving among them, or over some.
- *
  * @param {string} name @param {string} help @param {Of} of
  * @param {(workers: Worker[]) => Seated[]} [some] @returns {Metric}
  */

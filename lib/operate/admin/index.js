@@ -87,7 +87,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
   const { succession, handover } = supervisor
   await succession?.takeover.begun
   const address = addressOf(admin.host, admin.port)
-  const open = async (/** @type {any} */ handle) => {
+  const open = async (/** @type {unknown} */ handle) => {
     const url = await listen(server, admin, handle)
     supervisor.announce('fleet.admin', { url })
     handover?.lendAdmin({ address, handle: /** @type {any} */ (server)._handle })
@@ -144,7 +144,6 @@ const METRICS = new WeakMap()
 
 /**
  * Metrics count from the fleet's start to its end, also while another primary answers.
- *
  * @param {import('../control-verbs').Supervised} supervisor
  */
 function metricsOf (supervisor) {
@@ -159,8 +158,7 @@ function metricsOf (supervisor) {
 
 /**
  * The supervisor calls these listeners: an error here must not reach it.
- *
- * @param {(...args: any[]) => void} listener @returns {(...args: any[]) => void}
+ * @param {(...args: any[]) => void} listener @returns {(...args: unknown[]) => void}
  */
 function guarded (listener) {
   return (...args) => {
@@ -179,8 +177,7 @@ function timeOfDay () {
 
 /**
  * @param {Server} server @param {{ host: string, port: number }} admin
- * @param {any} [handle] of a socket that listens there already
- * @returns {Promise<string>} its URL
+ * @param {unknown} [handle] of a socket that listens there already @returns {Promise<string>} its URL
  */
 function listen (server, { host, port }, handle) {
   return new Promise((resolve, reject) => {
@@ -233,8 +230,7 @@ class Stream {
   }
 
   /**
-   * @param {ServerResponse} response whose head is not written yet
-   * @param {string} event the first event
+   * @param {ServerResponse} response whose head is not written yet @param {string} event the first event
    * @param {unknown} data
    */
   add (response, event, data) {

@@ -72,7 +72,7 @@ class Metrics {
   #gcSeconds = this.#counter('worker_gc_pause_seconds_total',
     'Time spent in pauses for garbage collection.', ['slot', 'kind'])
 
-  /** Of the primary before. @type {any[]} */
+  /** Of the primary before. @type {unknown[]} */
   #inherited = []
   /** For legacy.js. */
   isKept = true
@@ -120,7 +120,6 @@ class Metrics {
   /**
    * The text of a scrape. It is rendered a metric at a time, with turns of the event loop in between; concurrent
    * scrapes share one rendering.
-   *
    * @param {Status} status @returns {Promise<string>}
    */
   render (status) {
@@ -150,7 +149,7 @@ class Metrics {
   /** With what the primary before has counted. @returns {Promise<Registry>} */
   async #sum () {
     if (this.#inherited.length === 0) return this.#registry
-    return AggregatorRegistry.aggregate(/** @type {any} */ ([await this.#registry.getMetricsAsJSON(), this.#inherited]))
+    return AggregatorRegistry.aggregate([await this.#registry.getMetricsAsJSON(), this.#inherited])
   }
 
   /** Counters and histograms, but for the moves, which come from the status. @returns {Promise<string>} */

@@ -24,9 +24,7 @@
  * @property {{ t: number, from: number, to: number, reason: string } | null} change the last one
  *
  * @typedef {object} Live figures of workers of the code before beside those of new code
- * @property {string} title
- * @property {string} text
- * @property {boolean} isBad
+ * @property {string} title @property {string} text @property {boolean} isBad
  * @property {{ label: string, old: string, fresh: string, isWorse: boolean }[]} rows figures as text
  *
  * @typedef {(about: any) => Live | null} SayLive by what status() has of a feature
@@ -35,11 +33,8 @@
  *   status(), by key
  * @property {number} t now, ms since the epoch
  * @property {Record<string, any>} about sums and facts of the fleet
- * @property {Size} size
- * @property {Status['workers']} workers
- * @property {Live[]} live
- * @property {{ slot: number, points: Point[] }[]} memory
- * @property {Moment[]} traffic
+ * @property {Size} size @property {Status['workers']} workers @property {Live[]} live
+ * @property {{ slot: number, points: Point[] }[]} memory @property {Moment[]} traffic
  * @property {import('../../journal/recycle-event').RecycleEvent[]} recycleEvents
  * @property {import('../../journal/audit').CrashEvent[]} crashEvents
  */
@@ -47,18 +42,19 @@
 const { FEATURES, LIVE, MOMENTS } = require('../../features')
 const { sayMoves } = require('../../core/moves')
 const { pick } = require('../../core/fields')
+const { handleLine } = require('../../core/journal-field')
 const { sayCrashing } = require('../../core/crashes')
 const { ENDS } = require('../../journal/events')
 const { Audit } = require('../../journal/audit')
 const { verdictOf } = require('../../journal/verdict')
 const { busyWorkers } = require('./gauges')
 const { Growth } = require('./growth')
+/** @import { JournalLine } from '../../lines' */
 /** @import { Status } from '../../primary/supervisor' */
 
 const WINDOW_MS = 10 * 60_000
 const MOST_POINTS = 6000 // over all slots
 const MOST_EVENTS = 500 // of each kind
-const COUNTING = ['worker.sample', 'worker.retire', 'worker.crash'] // `requests`: all that the worker has begun
 
 class Picture {
   /** By slot. @type {Map<number, Point[]>} */
@@ -83,15 +79,16 @@ class Picture {
     this.windowMs = windowMs
   }
 
-  /** @param {Record<string, any>} line of the journal */
+  /** @param {JournalLine} line */
   hear (line) {
-    this.#audit.handlers[line.event]?.(line)
+    handleLine(this.#audit.handlers, line)
     if (line.event === 'fleet.start') this.#startedAt = line.t
     if (line.event === 'fleet.scale') this.#change = { t: line.t, from: line.from, to: line.to, reason: line.reason }
     if (ENDS.has(line.event)) this.#fresh.recycles++
     if (line.event === 'worker.crash') this.#fresh.crashes++
-    if (COUNTING.includes(line.event)) this.#requests += this.#growth.of(line.pid, 'requests', line.requests)
-    if (line.event === 'worker.retire' || line.event === 'worker.crash') this.#growth.forget(line.pid)
+    const isEnd = line.event === 'worker.retire' || line.event === 'worker.crash'
+    if (isEnd || line.event === 'worker.sample') this.#requests += this.#growth.of(line.pid, 'requests', line.requests)
+    if (isEnd) this.#growth.forget(line.pid)
   }
 
   /** @param {number} now @param {Status} status @param {number} elapsedMs since the last call, or since the start */

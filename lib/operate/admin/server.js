@@ -84,9 +84,7 @@ function refuse (request, routes, { host, isPublic }) {
 /**
  * Protects against DNS rebinding: a foreign page may have its own name resolve to this machine, and read the answers,
  * but its requests carry that name in the Host header.
- *
- * @param {string | undefined} asked the Host header
- * @param {string} host on which the server listens
+ * @param {string | undefined} asked the Host header @param {string} host on which the server listens
  */
 function isOurName (asked, host) {
   if (asked === undefined) return true // HTTP/1.0; browsers always send the header

@@ -36,7 +36,6 @@ class Adoption extends Part {
   #timer
   /**
    * The gap in supervision; null: there was none.
-   *
    * @type {{ oldPid: number, since: number, gapMs: number, workers: number } | null}
    */
   latest = null
@@ -89,7 +88,6 @@ class Adoption extends Part {
 
   /**
    * Another app may have the same name, in the control folder of another environment.
-   *
    * @param {OrphanProcess['facts']} facts
    */
   #isOurs (facts) {

@@ -14,6 +14,7 @@ const { VERSION, socketName } = require('../../core/orphan')
 const { ORPHAN } = require('../../tables/message')
 const { signalTo, startForeign } = require('../../native/foreign-child')
 const { statFields } = require('../../native/proc')
+/** @import { Handle } from '../../core/internals' */
 /** @import { OrphanFacts } from '../../tables/message' */
 /** @import { Addon } from '../../native/addon' */
 
@@ -48,7 +49,7 @@ class OrphanProcess {
   static async find (addon, family, pid) {
     const socket = await connect(socketName(family, pid))
     if (socket === null) return null
-    const { fd } = /** @type {any} */ (socket)._handle
+    const { fd } = /** @type {Handle} */ (socket._handle)
     const message = addon.peer(fd) === process.geteuid?.() ? await receive(addon, fd) : 'it is another user\'s'
     if (typeof message === 'string') {
       socket.destroy()
@@ -72,7 +73,6 @@ class OrphanProcess {
 
   /**
    * Runs a function that starts one process by cluster: that one is this orphan.
-   *
    * @template T @param {() => T} start @returns {T}
    */
   adoptBy (start) {
@@ -92,7 +92,7 @@ class OrphanProcess {
   }
 
   /**
-   * @param {any} child @param {{ type: string, handle?: any, ipc?: boolean }[]} stdio
+   * @param {unknown} child @param {{ type: string, handle?: any, ipc?: boolean }[]} stdio
    * @param {(code: number, signal: string) => void} onexit
    */
   #join (child, stdio, onexit) {
@@ -138,7 +138,7 @@ class OrphanProcess {
 
   /** @param {{ adopt: number } | { leave: true }} order @param {number[]} descriptors */
   #tell (order, descriptors) {
-    this.addon.send(/** @type {any} */ (this.socket)._handle.fd, JSON.stringify(order), descriptors)
+    this.addon.send(/** @type {Handle} */ (this.socket._handle).fd, JSON.stringify(order), descriptors)
   }
 
   /** The pid may be another process's by now. */

@@ -23,7 +23,6 @@ class Loads {
   resting = new Set()
   /**
    * Requests a second and CPUs that it uses, by its last two heartbeats.
-   *
    * @type {WeakMap<WorkerHandle, { requests: number, cpuUs: number, heardAt: number, rate: number, cpus: number }>}
    */
   #rates = new WeakMap()
@@ -63,9 +62,7 @@ class Loads {
 
   /**
    * All these together, as core/gathering.js wants it.
-   *
-   * @param {readonly WorkerHandle[]} handles that serve
-   * @param {number} [at]
+   * @param {readonly WorkerHandle[]} handles that serve @param {number} [at]
    */
   ofFleet (handles, at = now()) {
     const rates = handles.flatMap(handle => boots(handle, at) ? [] : this.#rates.get(handle) ?? [])

@@ -13,7 +13,6 @@ const { fewestWorkers } = require('../../core/recycle-order')
 class AutoSize {
   /**
    * Memory that the latest worker took when it was new, by the metric of its budget; null: not known.
-   *
    * @type {number | null}
    */
   freshBytes = null

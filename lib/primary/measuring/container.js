@@ -15,8 +15,7 @@ const { readNow } = require('../../native/proc')
 
 /**
  * @typedef {object} MemoryReading
- * @property {Source} source
- * @property {number} limitBytes
+ * @property {Source} source @property {number} limitBytes
  * @property {number} usedBytes without file pages that the kernel can drop at once
  * @property {import('../../core/cgroup').Pressure | null} pressure of the machine, where cgroups of version 1 limit it
  * @property {number | null} limitHits how often the limit was reached, so that memory had to be freed first; null: no

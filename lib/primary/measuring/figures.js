@@ -29,7 +29,7 @@ class Figures {
 
   /**
    * @param {import('./meter').Probe} probe @param {import('./meter/cpu').CpuProbe} cpu
-   * @param {(at: number) => Promise<Record<string, any>>} limits reads those of features
+   * @param {(at: number) => Promise<Record<string, unknown>>} limits reads those of features
    */
   constructor (probe, cpu, limits) {
     this.probe = probe
@@ -61,7 +61,6 @@ class Figures {
 
   /**
    * When its memory is going to cross the budget: ms, by clock.js.
-   *
    * @param {number | null} softBytes @returns {number | null} null: it is not to be foreseen
    */
   crossesAt (softBytes) {

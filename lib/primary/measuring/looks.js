@@ -5,7 +5,6 @@ const { Part } = require('../part')
 
 /**
  * When workers are looked at: every --interval, and at once where a replacement is requested.
- *
  * @extends {Part<{ sampler: import('./sampler').Sampler }>}
  */
 class Looks extends Part {
@@ -36,7 +35,6 @@ class Looks extends Part {
 
   /**
    * Has this worker replaced.
-   *
    * @param {WorkerHandle} handle @param {import('../../tables/reasons').Asked} reason
    * @param {{ isCommanded?: boolean }} [how]
    */

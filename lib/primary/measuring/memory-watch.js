@@ -16,7 +16,6 @@ const { Container } = require('./container')
 class MemoryWatch {
   /**
    * By the last look; null: this system does not tell.
-   *
    * @type {(import('../../core/memory-room').Memory & Pick<MemoryReading, 'source' | 'pressure' | 'limitHits'> &
    *   { oomKills: number }) | null}
    */
@@ -74,7 +73,6 @@ class MemoryWatch {
 
   /**
    * Call it once for each worker that is gone.
-   *
    * @param {WorkerHandle} handle @returns {boolean} the kernel has killed it for want of memory
    */
   wasOomKilled (handle) {

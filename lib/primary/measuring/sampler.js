@@ -26,7 +26,6 @@ class Sampler {
   #next = 'none'
   /**
    * The warning of a fresh worker over its budget; null: none is.
-   *
    * @type {{ bytes: number, softBytes: number | null, raisedBytes: number | null } | null}
    */
   freshOverBudget = null
@@ -72,7 +71,6 @@ class Sampler {
 
   /**
    * A condemned worker stays in service, and begins anew as far as its budget is concerned.
-   *
    * @param {WorkerHandle} handle
    */
   keep (handle) {
@@ -100,7 +98,7 @@ class Sampler {
   async whyHurry (handle) {
     const { metric, hardBytes } = handle.budget
     const reading = await this.read(handle, { inFull: metric === 'pss' || metric === 'uss' })
-    const bytes = reading && figure(/** @type {any} */ (reading), metric)
+    const bytes = reading && figure(reading, metric)
     return bytes !== null && hardBytes !== null && bytes > hardBytes ? 'it is over its hard budget' : null
   }
 
@@ -113,7 +111,6 @@ class Sampler {
   /**
    * A look at all workers, or at those alone whose replacement is requested and not decided: samples between the
    * intervals would make a spike of any other. A call during a look has another one follow.
-   *
    * @param {{ requestedAlone?: boolean }} [at]
    */
   async look ({ requestedAlone = false } = {}) {
@@ -154,7 +151,7 @@ class Sampler {
 
   /**
    * @param {WorkerHandle} handle @param {Figures} figures
-   * @param {{ reading: Reading | null, fresh: Reading | null, at: number, limited: Record<string, any> }} read
+   * @param {{ reading: Reading | null, fresh: Reading | null, at: number, limited: Record<string, unknown> }} read
    */
   #observe (handle, figures, { reading, fresh, at, limited }) {
     const { requests, connections, streams, inFlight, elu, gc, loopLagMs } = handle.latest
@@ -195,7 +192,6 @@ class Sampler {
 
   /**
    * The memory of the worker is going to cross the budget together with another worker's.
-   *
    * @param {WorkerHandle} handle
    */
   condemnAhead (handle) {
@@ -221,7 +217,6 @@ class Sampler {
 
   /**
    * A worker over budget from the start would be replaced by one that is too: its budget is raised. It is said once.
-   *
    * @param {WorkerHandle} handle @param {number | null} bytes that it took when it was new
    */
   #judgeFresh (handle, bytes) {
@@ -240,7 +235,6 @@ class Sampler {
 
   /**
    * Pages of files are no reason for a recycle. It is said once.
-   *
    * @param {WorkerHandle} handle @param {Figures} figures @param {Sample} sample
    */
   #judgeFiles (handle, figures, sample) {

@@ -14,6 +14,7 @@ const { now } = require('../clock')
 const { howItLeft } = require('../workers/process')
 const { replayAfter } = require('../workers/retirement')
 const { Part } = require('../part')
+/** @import { Left } from '../workers/process' */
 /** @import { Answer as Outcome } from '../workers/channel' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
@@ -24,8 +25,7 @@ const ANSWER_MS = 2000
 /**
  * @typedef {object} Task
  * @property {string} type its message: `collect`, or one of a feature's
- * @property {Record<string, any>} [fields]
- * @property {number} timeoutMs
+ * @property {object} [fields] @property {number} timeoutMs
  * @property {() => Promise<string | null>} [refusal] asked when nothing is left in the worker: why it is not to be done
  *   after all, or null
  */
@@ -77,7 +77,7 @@ class OutOfRotation extends Part {
         this.#bringBack(handle, outcome.isHeard === true)
       } finally { // whatever a listener does, the next one may leave
         // After its task, perhaps
-        const why = outcome.why ?? (handle.isGone ? `its worker ${howItLeft(/** @type {any} */ (handle.left))}` : null)
+        const why = outcome.why ?? (handle.isGone ? `its worker ${howItLeft(/** @type {Left} */ (handle.left))}` : null)
         this.record('worker.in-rotation',
           { slot, pid, task: task.type, why, moved: Number(outcome.moved ?? 0), outMs: now() - began })
         this.#handle = null
@@ -89,11 +89,9 @@ class OutOfRotation extends Part {
 
   /**
    * The same, on request: it waits for its turn.
-   *
    * @param {number} slot @param {Task & { called: string }} task `called`: what it is, in a sentence
    * @param {(handle: WorkerHandle, done: Outcome) => Promise<void>} [settle]
-   * @returns {Promise<Outcome & { handle: WorkerHandle }>}
-   * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_STOPPED
+   * @returns {Promise<Outcome & { handle: WorkerHandle }>} @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async request (slot, { called, ...task }, settle = async () => {}) {
     // Several may wait, and one of them goes first
@@ -109,7 +107,6 @@ class OutOfRotation extends Part {
 
   /**
    * Nothing is cut on this way, so requests move only where that was asked for beforehand.
-   *
    * @param {number} deadlineMs
    */
   #replayAfter (deadlineMs) {
@@ -133,7 +130,7 @@ class OutOfRotation extends Part {
 }
 
 /**
- * @param {WorkerHandle} handle @param {string} type @param {Record<string, any>} fields @param {number} timeoutMs
+ * @param {WorkerHandle} handle @param {string} type @param {object} fields @param {number} timeoutMs
  * @returns {Promise<Outcome>}
  */
 async function ask (handle, type, fields, timeoutMs) {

@@ -13,8 +13,7 @@ const { RecycleError } = require('../../core/errors')
 /**
  * @param {object} of @param {number} of.slot @param {number} [of.pid] @param {string} of.suffix
  * @param {string} [of.folder] by default the primary's working directory
- * @param {string} [of.asked] another name, in place of one by slot, pid and time
- * @returns {string} absolute
+ * @param {string} [of.asked] another name, in place of one by slot, pid and time @returns {string} absolute
  * @throws {RecycleError} RECYCLE_UNWRITABLE
  */
 function createPrivateFile ({ slot, pid = 0, suffix, folder = '', asked }) {

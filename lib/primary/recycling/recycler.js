@@ -86,7 +86,6 @@ class Recycler extends Part {
 
   /**
    * Adopts a worker that was leaving as its primary died: it goes on with that when others can take its connections.
-   *
    * @param {number} number its slot
    */
   async seeOff (number) {
@@ -109,7 +108,6 @@ class Recycler extends Part {
 
   /**
    * Has a slot's worker leave for good. The slot closes when it is gone, or takes a new one if it is to stay after all.
-   *
    * @param {number} number
    */
   async scaleAway (number) {
@@ -133,7 +131,6 @@ class Recycler extends Part {
 
   /**
    * A standby has nothing to drain; the app hears that it is to go, as any worker's does.
-   *
    * @param {WorkerHandle} handle @param {string} reason
    */
   async retireStandby (handle, reason) {
@@ -143,7 +140,6 @@ class Recycler extends Part {
 
   /**
    * A standby that does not fit leaves first, where a spawned replacement would be one process too many.
-   *
    * @param {Slot} slot @returns {Promise<string | null>} null: it serves; else why not
    */
   async #replace (slot) {
@@ -175,7 +171,6 @@ class Recycler extends Part {
 
   /**
    * The old worker stays in service, or its slot is empty.
-   *
    * @param {Slot} slot @param {WorkerHandle} old @param {string} why
    */
   #replacementFailed (slot, old, why) {
@@ -225,8 +220,7 @@ class Requests {
   }
 
   /**
-   * @param {import('../workers/slot').Slot} slot @param {WorkerHandle} handle its worker
-   * @returns {Promise<Recycled>}
+   * @param {import('../workers/slot').Slot} slot @param {WorkerHandle} handle its worker @returns {Promise<Recycled>}
    * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_NOT_READY, RECYCLE_STOPPED
    */
   open (slot, handle) {

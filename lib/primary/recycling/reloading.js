@@ -21,7 +21,6 @@ class Reloading extends Part {
 
   /**
    * To the release before.
-   *
    * @returns {Promise<{ app: string, named: string | null }>} `named`: where the link leads all the same
    * @throws {RecycleError} RECYCLE_NO_RELEASE, RECYCLE_ROLLOUT_STOPPED
    */
@@ -48,7 +47,6 @@ class Reloading extends Part {
 
   /**
    * Workers of the new code join, in new slots.
-   *
    * @param {number} workers
    * @returns {Promise<{ generation: number, before: number }>} resolves when they serve; `before`: the generation that
    *   the fleet has
@@ -73,7 +71,6 @@ class Reloading extends Part {
 
   /**
    * Why the last worker of the trial has failed, where they do again and again; null: they do not.
-   *
    * @returns {string | null}
    */
   get failing () {

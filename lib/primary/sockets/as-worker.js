@@ -19,11 +19,9 @@ const LINE = /^(Uid|Gid|Groups):[ \t]*(.*?)[ \t]*$/gm
 const seen = new WeakMap()
 
 /**
- * @template Result
- * @param {any} worker its handle
+ * @template Result @param {unknown} worker its handle
  * @param {{ umask?: number, uid?: number, gid?: number }} said as it was when it asked
- * @param {() => Result} act synchronous
- * @returns {Result}
+ * @param {() => Result} act synchronous @returns {Result}
  */
 function asWorker (worker, { umask, uid, gid }, act) {
   const before = umask === undefined ? undefined : process.umask(umask & 0o777)
@@ -38,7 +36,6 @@ function asWorker (worker, { umask, uid, gid }, act) {
 /**
  * A worker begins as the primary's user, and may have become another one since it asked: it is believed, until a second
  * after it has been seen as another user. From then on what the kernel says counts.
- *
  * @param {any} worker @param {{ uid?: number, gid?: number }} said
  * @returns {User | null} null: the primary's, or not to be had
  */

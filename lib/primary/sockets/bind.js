@@ -53,7 +53,6 @@ function tryToBind (query) {
 
 /**
  * Lets other users of the machine connect to a unix socket: TCP has no mode.
- *
  * @param {Handle} handle @param {Query} query @returns {number} libuv's error
  */
 function allow (handle, { readableAll, writableAll }) {
@@ -64,7 +63,6 @@ function allow (handle, { readableAll, writableAll }) {
 /**
  * The name that the app gave, where it means the same file here: the kernel takes ~100 bytes, and an absolute one may
  * be longer.
- *
  * @param {Query} query
  */
 function nameOf ({ address, asked }) {

@@ -18,11 +18,10 @@ const { UnixSocketFile } = require('./unix-socket-file')
 const UNIX_SOCKETS = '/proc/self/net/unix'
 
 /**
- * @typedef {InheritedSocket & { handle: any, file: UnixSocketFile | null }} Inherited
+ * @typedef {InheritedSocket & { handle: Handle, file: UnixSocketFile | null }} Inherited
  *
  * @typedef {object} Passed a descriptor, and its name where it has one
- * @property {number} fd
- * @property {string | null} name
+ * @property {number} fd @property {string | null} name
  */
 
 class InheritedSockets {
@@ -60,8 +59,7 @@ class InheritedSockets {
 
   /**
    * The facts that a successor needs of sockets without a server.
-   *
-   * @returns {{ socket: InheritedSocket, handle: any }[]}
+   * @returns {{ socket: InheritedSocket, handle: Handle }[]}
    */
   list () {
     return this.#free.map(
@@ -94,7 +92,6 @@ class InheritedSockets {
 
   /**
    * Sockets from which no worker has accepted so far, and why.
-   *
    * @returns {(Passed & { address: string | null, why: string })[]}
    */
   get unclaimed () {
@@ -127,7 +124,6 @@ function open ({ fd, name }) {
 /**
  * Node has no getsockname() for a unix socket. The kernel shows `@` for \0; libuv of Node 20 and 22 has filled an
  * abstract name up.
- *
  * @param {number} fd
  */
 function pathOf (fd) {

@@ -5,6 +5,7 @@
 const { setImmediate, setTimeout } = require('node:timers/promises')
 const { now } = require('../clock')
 const { CloseWithoutReset } = require('./close-without-reset')
+/** @import { Handle } from '../../core/internals' */
 
 const BACKLOG = 4096
 const QUIET_MS = 10
@@ -13,18 +14,17 @@ const PLUGGING_MS = 1500 // a handshake whose last ACK the kernel has dropped is
 
 /**
  * Accepts all that waits, then closes the sockets.
- *
- * @param {{ key: string, handle: any, file: import('./unix-socket-file').UnixSocketFile | null }[]} sockets
+ * @param {{ key: string, handle: Handle, file: import('./unix-socket-file').UnixSocketFile | null }[]} sockets
  * @param {Promise<unknown>} shut resolves when no worker accepts any more @param {(key: string) => void} close
- * @returns {Promise<{ key: string, client: any }[]>} connections, as handles that have not been read
+ * @returns {Promise<{ key: string, client: Handle }[]>} connections, as handles that have not been read
  */
 async function acceptLast (sockets, shut, close) {
-  /** @type {{ key: string, client: any }[]} */
+  /** @type {{ key: string, client: Handle }[]} */
   const last = []
   let accepted = 0
   const closings = sockets.map(({ key, handle, file }) => {
     const closing = new CloseWithoutReset(handle, BACKLOG)
-    handle.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
+    handle.onconnection = (error, client) => {
       accepted++
       if (error) return
       if (closing.isOurs(client)) client.close()

@@ -75,15 +75,17 @@ class ListeningSockets {
   }
 
   /**
-   * @param {string} key @param {Query} query @param {ServerData | undefined} data @param {any} user
-   * @returns {{ errno: number, handle?: any, data?: ServerData, isQueued?: boolean }} `errno`: libuv's, 0 where it
+   * @param {string} key @param {Query} query @param {ServerData | undefined} data @param {{ generation?: number }} user
+   * @returns {{ errno: number, handle?: Handle, data?: ServerData, isQueued?: boolean }} `errno`: libuv's, 0 where it
    *   listens; EMFILE: there are 1,000 addresses
    */
   open (key, query, data, user) {
     return asWorker(user, query, () => this.#open(key, query, data, user))
   }
 
-  /** @param {string} key @param {Query} query @param {ServerData | undefined} data @param {any} user */
+  /**
+   * @param {string} key @param {Query} query @param {ServerData | undefined} data @param {{ generation?: number }} user
+   */
   #open (key, query, data, user) {
     // The workers that accept from it have descriptors of their own
     if (this.#byKey.get(key)?.file?.isLost) this.#close(key)
@@ -134,7 +136,6 @@ class ListeningSockets {
 
   /**
    * The app has closed this server of its own accord; when every worker's has, the address is given up.
-   *
    * @param {string} key @param {unknown} user
    */
   leave (key, user) {
@@ -161,9 +162,8 @@ class ListeningSockets {
    * They are handed over only then: every answer would bring the next connection from a client that opens one a
    * request. The queue of a socket that has been inherited stays, and what waits there is for the fleet that inherits
    * it next.
-   *
    * @param {Promise<unknown>} shut resolves when no worker accepts any more
-   * @returns {Promise<{ key: string, client: any }[]>} the connections that were accepted, as handles that have not
+   * @returns {Promise<{ key: string, client: Handle }[]>} the connections that were accepted, as handles that have not
    *   been read
    */
   async closeAll (shut) {
@@ -182,8 +182,7 @@ class ListeningSockets {
 
   /**
    * The facts that a successor needs of each.
-   *
-   * @returns {{ key: string, handle: any, file: string | null, data: ServerData | undefined, kept?: object }[]}
+   * @returns {{ key: string, handle: Handle, file: string | null, data: ServerData | undefined, kept?: object }[]}
    */
   list () {
     return [...this.#byKey].map(([key, { handle, file, tickets, inherited }]) => {
@@ -200,7 +199,6 @@ class ListeningSockets {
 
   /**
    * The socket is open already, in the predecessor.
-   *
    * @param {{ key: string, file: string | null, data?: ServerData, kept?: Omit<Inherited, 'handle' | 'file'> }} socket
    * @param {Handle} handle
    */
@@ -213,7 +211,6 @@ class ListeningSockets {
 
   /**
    * The socket is open already, in a worker that is adopted.
-   *
    * @param {{ key: string, query: Query, data?: ServerData }} socket
    * @param {number} fd of it, which is ours from here on
    */
@@ -253,9 +250,9 @@ class ListeningSockets {
   }
 }
 
-/** @param {number} fd @returns {any} null: it is no listening socket */
+/** @param {number} fd @returns {Handle | null} null: it is no listening socket */
 function handleOf (fd) {
-  const handle = attempt(() => /** @type {any} */ (net)._createServerHandle(null, null, null, fd), null)
+  const handle = attempt(() => net._createServerHandle(null, null, null, fd), null)
   return typeof handle === 'object' ? handle : null
 }
 

@@ -146,7 +146,6 @@ class UnixSocketFile {
   /**
    * Removes the file and closes the socket. libuv deletes the file by the path that it was bound to, even if another's
    * is there by now: that one is moved aside, and back in the same turn.
-   *
    * @param {{ close: () => void }} handle
    */
   close (handle) {

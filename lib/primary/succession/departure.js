@@ -32,7 +32,6 @@ class Departure extends Part {
 
   /**
    * A retirement under way is hurried; the recycle that began it has its account.
-   *
    * @param {WorkerHandle} handle @param {Map<number, number>} [successors]
    */
   async #retire (handle, successors) {

@@ -31,7 +31,6 @@ const REAP_MS = 10_000
 /**
  * Emits `progress` ({ done, of }), `handed-over`, `resumed` if the successor has died since, `left` at the end, and
  * `to-stop` if the fleet must stop.
- *
  * @extends {Part<{ legacy: import('../legacy').Legacy, ledger: import('../handoff/ledger').HandoffLedger,
  *   departure: import('../succession/departure').Departure }>}
  */
@@ -97,7 +96,6 @@ class Handover extends Part {
   /**
    * No succession begins any more; one that can still be undone ends. Resolves when it is decided which primary runs
    * the fleet.
-   *
    * @param {string} why
    */
   async close (why) {

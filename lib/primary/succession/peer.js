@@ -39,7 +39,7 @@ class Peer extends Channel {
   constructor (process, kinds) {
     super(/** @type {any} */ (process), kinds, EVENTS)
     this.other = process
-    process.on('message', (/** @type {any} */ received, /** @type {any} */ handle) => {
+    process.on('message', (/** @type {unknown} */ received, /** @type {unknown} */ handle) => {
       const message = ourMessage(received, handle)
       if (message !== null) this.#receive(kinds, message, handle)
     })

@@ -8,6 +8,7 @@
 const { spawn } = require('node:child_process')
 const { EventEmitter } = require('node:events')
 const { setTimeout: delay } = require('node:timers/promises')
+/** @import { Message } from '../../core/envelope' */
 /** @import { WorkerProcess } from '../workers/process' */
 
 /** In the environment of a successor: the pid of its predecessor. */
@@ -35,8 +36,8 @@ class SuccessorProcess extends EventEmitter {
       await Promise.race([down, delay(READ_MS, undefined, { ref: false })])
       this.emit('exit', { code, signal })
     })
-    child.on(/** @type {any} */ ('internalMessage'),
-      (/** @type {any} */ message, /** @type {any} */ handle) => this.emit('message', message, handle))
+    child.on('internalMessage',
+      (/** @type {Message} */ message, /** @type {unknown} */ handle) => this.emit('message', message, handle))
     child.on('error', () => {}) // of a send to one that has just exited
   }
 
@@ -81,8 +82,8 @@ class PredecessorProcess extends EventEmitter {
   constructor (pid) {
     super()
     this.pid = pid
-    process.on(/** @type {any} */ ('internalMessage'),
-      (/** @type {any} */ message, /** @type {any} */ handle) => this.emit('message', message, handle))
+    process.on('internalMessage',
+      (/** @type {Message} */ message, /** @type {unknown} */ handle) => this.emit('message', message, handle))
     const gone = () => { this.emit('exit', { code: null, signal: null }) }
     if (process.connected) process.once('disconnect', gone)
     else setImmediate(gone) // before this process had booted

@@ -25,13 +25,10 @@ const AT_START = {
 
 /**
  * @typedef {object} Program
- * @property {string} node
- * @property {string[]} args
- * @property {string} cwd
+ * @property {string} node @property {string[]} args @property {string} cwd
  * @property {Record<string, string | undefined>} env
  *
- * @param {string} [node] another one than that of the command line
- * @returns {Program}
+ * @param {string} [node] another one than that of the command line @returns {Program}
  */
 function programOnDisk (node = nodeOnDisk(process.argv0, process.execPath, process.env.PATH, START_FOLDER)) {
   const { LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES, ...env } = process.env

@@ -20,7 +20,6 @@ const PATIENCE = 3 // workers of a slot that die in a row
 
 /**
  * Emits `lead` when this primary begins to run the fleet, and `serving` when its workers accept.
- *
  * @extends {Part<More>}
  */
 class Succession extends Part {

@@ -35,8 +35,7 @@ class AppPath {
   #undone = null
 
   /**
-   * @param {string} given as Node.js takes it
-   * @param {readonly string[]} flags of the workers
+   * @param {string} given as Node.js takes it @param {readonly string[]} flags of the workers
    * @param {string} [folder] that it is relative to, by the name that the shell knows it by
    */
   constructor (given, flags, folder = folderAsNamed(process.env.PWD)) {
@@ -104,7 +103,6 @@ class AppPath {
 
   /**
    * A release is rolled back.
-   *
    * @param {number} generation of the workers to come @param {AppFile} file that they are to run
    * @returns {string | null} the file to which the name leads all the same
    */
@@ -120,7 +118,6 @@ class AppPath {
 
   /**
    * The file of a release is there, and is not the later one's; before this has a worker, not what the name leads to.
-   *
    * @param {number} generation @param {number} later
    */
   differs (generation, later) {
@@ -154,7 +151,6 @@ function isFile (file) {
 
 /**
  * The working directory by the name that the shell knows it by: the kernel's has no symbolic links in it.
- *
  * @param {string | undefined} named
  */
 function folderAsNamed (named) {

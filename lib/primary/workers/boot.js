@@ -38,7 +38,6 @@ async function boots (handle, timeoutMs) {
 
 /**
  * As handle.next(), but the time begins anew while a debugger may hold the worker.
- *
  * @param {WorkerHandle} handle @param {string[]} events with `exit` @param {number} timeoutMs
  */
 async function nextUnlessDebugged (handle, events, timeoutMs) {

@@ -35,7 +35,6 @@ function forkGuardable (fork) {
 
 /**
  * To be called right after the fork, when Node's and cluster's listeners are there and nothing has been read.
- *
  * @param {import('node:child_process').ChildProcess} child @param {(type: string, flaw: string) => void} onFlaw
  */
 function guardChannel (child, onFlaw) {
@@ -44,7 +43,7 @@ function guardChannel (child, onFlaw) {
       `Node.js cannot read it: ${error instanceof Error ? error.message : error}`)
   for (const listener of child.listeners('internalMessage')) {
     child.removeListener('internalMessage', /** @type {any} */ (listener))
-    child.on(/** @type {any} */ ('internalMessage'), (/** @type {any} */ message, /** @type {any} */ handle) => {
+    child.on('internalMessage', (/** @type {any} */ message, /** @type {any} */ handle) => {
       if (isForTcp(message)) return onFlaw(message.cmd, 'cluster opens UDP sockets alone here')
       try {
         listener.call(child, harmless(message, handle), handle)
@@ -58,7 +57,7 @@ function guardChannel (child, onFlaw) {
   const { onread } = channel
   /** Where Node keeps the text of a line that has not ended, or that it could not parse. @type {symbol | undefined} */
   let rest
-  channel.onread = function (/** @type {any[]} */ ...args) {
+  channel.onread = function (/** @type {unknown[]} */ ...args) {
     try {
       onread.apply(this, args)
       rest ??= Object.getOwnPropertySymbols(channel).find(key => typeof channel[key] === 'string')
@@ -76,7 +75,6 @@ function guardChannel (child, onFlaw) {
 /**
  * A worker's TCP servers do not listen by cluster, whose primary throws when a worker leaves before such a server
  * listens.
- *
  * @param {any} message
  */
 function isForTcp (message) {
@@ -87,7 +85,6 @@ function isForTcp (message) {
  * Of a socket or a server that an app sends, Node would have the primary read, or listen on it, and an error of that
  * has no listener: each comes as a plain handle, which no message of recycle's takes. A descriptor is named for a UDP
  * socket.
- *
  * @param {any} message @param {any} handle
  */
 function harmless (message, handle) {

@@ -41,7 +41,6 @@ class Channel extends EventEmitter {
   workers = 1
   /**
    * The functions that take the answer of each call that has none yet, by its id.
-   *
    * @type {Map<number, (fields: Record<string, any>) => void>}
    */
   #calls = new Map()
@@ -84,7 +83,7 @@ class Channel extends EventEmitter {
   }
 
   /**
-   * @param {string} type @param {Record<string, any>} [fields]
+   * @param {string} type @param {object} [fields]
    * @param {Handle | Descriptor} [socket] a TCP or pipe handle, or a Descriptor
    * @param {(error: Error | null) => void} [sent]
    */
@@ -105,7 +104,7 @@ class Channel extends EventEmitter {
     this.give('batching', theirs)
   }
 
-  /** @param {any} socket the other end's, ours from here on */
+  /** @param {Handle} socket the other end's, ours from here on */
   beginBatching (socket) {
     const { addon } = loadAddon()
     if (!addon || this.#batches) return socket.close()
@@ -115,7 +114,7 @@ class Channel extends EventEmitter {
     this.send('batching')
   }
 
-  /** @param {import('../../native/addon').Addon} addon @param {any} socket this end's */
+  /** @param {import('../../native/addon').Addon} addon @param {Handle | Descriptor} socket this end's */
   #batchBy (addon, socket) {
     this.#batches = new Batches({ addon, socket, send: (message, handle, sent) => this.sendNow(message, handle, sent) })
   }
@@ -144,7 +143,7 @@ class Channel extends EventEmitter {
   }
 
   /**
-   * @param {import('../../core/envelope').Message} message @param {any} socket
+   * @param {import('../../core/envelope').Message} message @param {Handle | Descriptor | undefined} socket
    * @param {(error: Error | null) => void} sent
    */
   sendNow (message, socket, sent) {
@@ -153,7 +152,6 @@ class Channel extends EventEmitter {
 
   /**
    * As nextEvent(), and at once where it has been.
-   *
    * @param {string[]} events @param {number} timeoutMs @param {import('./next-event').Listen} [listen]
    */
   next (events, timeoutMs, listen) {
@@ -164,10 +162,8 @@ class Channel extends EventEmitter {
 
   /**
    * Sends a message that the worker answers once.
-   *
-   * @param {string} type @param {Record<string, any>} fields @param {number} timeoutMs
-   * @param {Handle | Descriptor} [socket] a TCP or pipe handle
-   * @returns {Promise<Answer>}
+   * @param {string} type @param {object} fields @param {number} timeoutMs
+   * @param {Handle | Descriptor} [socket] a TCP or pipe handle @returns {Promise<Answer>}
    */
   async call (type, fields, timeoutMs, socket) {
     const id = ++this.#lastId
@@ -184,7 +180,6 @@ class Channel extends EventEmitter {
 
   /**
    * Answers a call of the other end's, also where the handle has been closed by the time at which Node sends it.
-   *
    * @param {{ id: number } & Record<string, any>} answer @param {Handle | Descriptor} [socket]
    */
   answer (answer, socket) {
@@ -198,7 +193,6 @@ class Channel extends EventEmitter {
 
   /**
    * The channel has closed: a worker that ends closes it first.
-   *
    * @returns {Promise<Left | null>} how it ended; null: it lives, and the app has cut the channel
    */
   async afterDown () {

@@ -109,7 +109,6 @@ class Children extends Part {
 /**
  * An orphan's parent is an ancestor of this process or init. So the children of these are looked at, and of what is
  * found or cannot be read. Adopted workers may have other ancestors, and not all are seen everywhere: then all are.
- *
  * @param {ReadonlySet<number>} workers pids that are no children
  * @param {ReadonlyMap<string, string>} adopted sessions of those that another primary has started, by id
  * @returns {Promise<Map<string, Child[]>>} by the id of the worker that has started them
@@ -160,11 +159,7 @@ function ancestorsOf (pid) {
   return all
 }
 
-/**
- * @template T
- * @param {number[]} pids @param {(pid: number) => T} look
- * @returns {Promise<Awaited<T>[]>}
- */
+/** @template T @param {number[]} pids @param {(pid: number) => T} look @returns {Promise<Awaited<T>[]>} */
 async function inTurns (pids, look) {
   const all = []
   for (let at = 0; at < pids.length; at += AT_ONCE) {
@@ -174,10 +169,7 @@ async function inTurns (pids, look) {
   return all
 }
 
-/**
- * @param {number | 'self'} pid
- * @returns {Stat | null} null: it has exited
- */
+/** @param {number | 'self'} pid @returns {Stat | null} null: it has exited */
 function statOf (pid) {
   try {
     const fields = statFields(readNow(`/proc/${pid}/stat`))
@@ -189,8 +181,7 @@ function statOf (pid) {
 
 /**
  * @param {number} pid @param {string} file read on the thread pool: the kernel may wait for the process's memory
- * @returns {Promise<string>} empty: it has exited, or is another user's
- * @throws {Error} for want of a descriptor
+ * @returns {Promise<string>} empty: it has exited, or is another user's @throws {Error} for want of a descriptor
  */
 async function read (pid, file) {
   try {
@@ -200,9 +191,9 @@ async function read (pid, file) {
   }
 }
 
-/** @param {any} error @returns {null} the process has exited @throws {Error} for want of a descriptor */
+/** @param {unknown} error @returns {null} the process has exited @throws {Error} for want of a descriptor */
 function goneOr (error) {
-  if (['EMFILE', 'ENFILE'].includes(error.code)) throw error
+  if (['EMFILE', 'ENFILE'].includes(String(/** @type {NodeJS.ErrnoException} */ (error).code))) throw error
   return null
 }
 

@@ -40,7 +40,6 @@ function openCompileCache (env) {
 
 /**
  * Node never deletes an entry, and each release of an app has new ones.
- *
  * @param {string} folder @param {number} before ms since the epoch
  */
 async function prune (folder, before) {

@@ -46,7 +46,6 @@ class Condemnation {
 
   /**
    * The first request holds, but a fault of its channel outdoes it.
-   *
    * @param {Asked} reason @param {{ isCommanded?: boolean }} [by]
    */
   request (reason, { isCommanded = false } = {}) {

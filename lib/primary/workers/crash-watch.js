@@ -54,7 +54,6 @@ class CrashWatch extends Part {
 
   /**
    * An exception that its app has not caught counts as a crash: the worker leaves for it.
-   *
    * @param {WorkerHandle} handle @param {string} how @param {string | null} request that has caused it
    */
   threw (handle, how, request) {

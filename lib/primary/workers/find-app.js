@@ -17,8 +17,7 @@ const HEAD_BYTES = 4096
 const MOST_BYTES = 1024 * 1024
 
 /**
- * @param {string} app a path, as `node` takes it
- * @returns {string} absolute
+ * @param {string} app a path, as `node` takes it @returns {string} absolute
  * @throws {RecycleError} RECYCLE_NO_APP; RECYCLE_BAD_USAGE where it is no JavaScript
  */
 function findApp (app) {

@@ -10,7 +10,6 @@ const { Slot, StandbyPool } = require('./slot')
 class Fleet {
   /**
    * The numbers of the slots that there are to be, in order; another list after each change.
-   *
    * @type {readonly number[]}
    */
   wanted = []
@@ -21,7 +20,6 @@ class Fleet {
   standbyPool = new StandbyPool()
   /**
    * Another primary, while its workers get the connections of this fleet's.
-   *
    * @type {import('../succession/handover').Successor[]}
    */
   heirs = []
@@ -32,7 +30,6 @@ class Fleet {
 
   /**
    * The numbers of all slots that are to have a worker: those, and the ones of code on trial.
-   *
    * @returns {readonly number[]}
    */
   get numbers () {
@@ -53,7 +50,6 @@ class Fleet {
 
   /**
    * More slots take the lowest free numbers.
-   *
    * @param {number} count
    * @param {readonly number[]} [leaveFirst] slots in the order in which they are given up; by default the highest first
    */
@@ -164,7 +160,6 @@ class Fleet {
 
   /**
    * The worker drains, no other one serves until it is gone, and then its replacement starts.
-   *
    * @param {WorkerHandle} handle
    */
   isLeavingGap ({ slot, state }) {

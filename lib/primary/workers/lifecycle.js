@@ -28,7 +28,6 @@ const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer
 /**
  * Emits `spawned` with the handle. The fleet ends when no worker has started: after five in a row, or two for the same
  * cause.
- *
  * @extends {Part<{ crashWatch: import('./crash-watch').CrashWatch }>}
  */
 class Lifecycle extends Part {
@@ -52,7 +51,6 @@ class Lifecycle extends Part {
    * Obtains a worker for a place: for a slot a standby is taken, where one fits, else one is spawned. It is seated when
    * this returns. It accepts nothing before it is called, which is when it has booted; while another primary runs the
    * fleet it stands by in its slot.
-   *
    * @param {Place} place
    * @returns {Promise<{ why: string | null, hasCrashed?: boolean, isScaledAway?: boolean }>} resolves when it is ready
    *   (`why` is null), or is given up
@@ -87,7 +85,6 @@ class Lifecycle extends Part {
 
   /**
    * Calls a worker that stands by in its slot.
-   *
    * @param {WorkerHandle} handle @returns {Promise<void>} resolves when it serves, or is given up
    */
   async call (handle) {
@@ -119,7 +116,6 @@ class Lifecycle extends Part {
 
   /**
    * The worker finishes what it may have accepted since it was called.
-   *
    * @param {WorkerHandle} handle @param {string} why
    */
   async #giveUp (handle, why) {
@@ -162,7 +158,6 @@ class Lifecycle extends Part {
   /**
    * The generation that a worker which is spawned there now runs: that on trial, where it has taken the place of the
    * code before.
-   *
    * @param {Place} place
    */
   #codeOf ({ slot }) {
@@ -205,7 +200,6 @@ class Lifecycle extends Part {
 
   /**
    * Where no slot's workers listen any more from their start, no client is to wait.
-   *
    * @param {ReadonlyMap<string, number> | null} addresses it leaves
    */
   #closeLeft (addresses) {
@@ -247,7 +241,6 @@ class Lifecycle extends Part {
 
   /**
    * A worker that is ready clears the failures from before its own spawn.
-   *
    * @param {WorkerHandle} handle @param {import('../../core/backoff').Backoff} boots
    * @param {number} [failures] before it
    */

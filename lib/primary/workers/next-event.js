@@ -5,8 +5,8 @@ const { now } = require('../clock')
 /**
  * Resolves at the first of these events, or when the time is up.
  *
- * @typedef {(heard: (value: any) => void) => void} Listen for what else is waited for, which is no event: it is to call
- *   `heard`
+ * @typedef {(heard: (value: unknown) => void) => void} Listen for what else is waited for, which is no event: it is to
+ *   call `heard`
  *
  * @param {import('node:events').EventEmitter} emitter @param {string[]} events
  * @param {number} timeoutMs Infinity: no limit
@@ -14,7 +14,7 @@ const { now } = require('../clock')
  */
 function nextEvent (emitter, events, timeoutMs, listen) {
   return new Promise(resolve => {
-    const settle = (/** @type {string} */ event, /** @type {any} */ value) => {
+    const settle = (/** @type {string} */ event, /** @type {unknown} */ value) => {
       clearTimeout(deadline)
       for (const [name, listener] of listeners) emitter.removeListener(name, listener)
       resolve({ event, value })
@@ -26,7 +26,7 @@ function nextEvent (emitter, events, timeoutMs, listen) {
     }
     let deadline = timeoutMs === Infinity ? undefined : setTimeout(expire, timeoutMs)
     const listeners = events.map(name =>
-      /** @type {const} */ ([name, (/** @type {any} */ value) => settle(name, value)]))
+      /** @type {const} */ ([name, (/** @type {unknown} */ value) => settle(name, value)]))
     for (const [name, listener] of listeners) emitter.once(name, listener)
     listen?.(value => settle('heard', value))
   })

@@ -23,9 +23,7 @@ function nodeToRun () {
 /**
  * The node that the command line finds now: its first word, which is "node" where a shell or `#!/usr/bin/env node` has
  * looked for it in PATH. Where there is none of that name, the file that runs.
- *
- * @param {string} argv0 @param {string} execPath @param {string} [searched] PATH
- * @param {string} [cwd] of the start
+ * @param {string} argv0 @param {string} execPath @param {string} [searched] PATH @param {string} [cwd] of the start
  * @returns {string} absolute
  */
 function nodeOnDisk (argv0, execPath, searched = '', cwd = '/') {

@@ -53,8 +53,7 @@ async function isConnected (pid, port) {
 }
 
 /**
- * @param {number | 'self'} pid
- * @returns {Promise<InetSocket[] | null>} of its network namespace; null: it is not told
+ * @param {number | 'self'} pid @returns {Promise<InetSocket[] | null>} of its network namespace; null: it is not told
  */
 async function inetSocketsOf (pid) {
   const tables = await Promise.all(['tcp', 'tcp6'].map(name => read(`/proc/${pid}/net/${name}`)))

@@ -18,8 +18,7 @@ const UNREAD_MS = 1000
 
 /**
  * @typedef {object} Left how a process ended
- * @property {number | null} code
- * @property {string | null} signal
+ * @property {number | null} code @property {string | null} signal
  * @property {string} [error] it could not be started
  *
  * @typedef {object} WorkerProcess
@@ -39,7 +38,6 @@ class ClusterProcess extends EventEmitter {
   #hasLeft = false
   /**
    * Calls from before the fork is confirmed: a message of the copy can arrive before the mold's answer.
-   *
    * @type {(() => void)[] | null}
    */
   #early = null
@@ -64,7 +62,7 @@ class ClusterProcess extends EventEmitter {
   #follow ({ worker, forkedBy }) {
     this.worker = worker
     const hear = (/** @type {string} */ event) =>
-      (/** @type {any[]} */ ...args) => this.whenBegun(() => { this.emit(event, ...args) })
+      (/** @type {unknown[]} */ ...args) => this.whenBegun(() => { this.emit(event, ...args) })
     if (forkedBy) {
       this.forkedBy = forkedBy
       this.#early = []

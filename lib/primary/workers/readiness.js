@@ -73,9 +73,7 @@ class Readiness {
 
   /**
    * Of these, it evades: another port it has taken in their place.
-   *
-   * @param {Iterable<string>} addresses on which it does not listen
-   * @returns {string[]}
+   * @param {Iterable<string>} addresses on which it does not listen @returns {string[]}
    */
   evades (addresses) {
     const { asked, tried } = this.handle

@@ -35,9 +35,7 @@ const SOON_MS = 5000
 
 /**
  * @param {Fleet} fleet @param {Place} place without a predecessor: what all slots have in common
- * @param {number} generation of the new worker
- * @param {boolean} [isServed] some worker serves
- * @returns {Required}
+ * @param {number} generation of the new worker @param {boolean} [isServed] some worker serves @returns {Required}
  */
 function requiredAddresses (fleet, { slot, addresses, generation: before, pid, boots }, generation, isServed = true) {
   const peers = fleet.ofGeneration(generation)
@@ -68,7 +66,6 @@ function requiredAddresses (fleet, { slot, addresses, generation: before, pid, b
 
 /**
  * Of a worker that takes over where the workers of another primary listen; its code may leave some.
- *
  * @param {Iterable<string>} addresses @returns {Required}
  */
 function inheritedAddresses (addresses) {

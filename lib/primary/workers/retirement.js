@@ -31,9 +31,7 @@ const SILENT_MS = 1000 // a heartbeat comes twice a second: at a shorter kill ti
  * @property {Promise<unknown>} [after] when it is ordered to; rejected: by another call
  *
  * @typedef {object} Order how a worker is to drain; see lib/worker/leaving/drain.js
- * @property {string} reason
- * @property {number} deadlineMs
- * @property {number | null} lingerMs
+ * @property {string} reason @property {number} deadlineMs @property {number | null} lingerMs
  * @property {boolean} handoff
  * @property {number | null} replayAfterMs from when on it gives unanswered requests away; null: never
  * @property {boolean} [isSucceeded]
@@ -59,7 +57,6 @@ const underWay = new WeakMap()
 
 /**
  * Has a worker leave, or hurries one that leaves already.
- *
  * @param {WorkerHandle} handle in any state @param {Leaving} how
  * @param {{ options: Options, record: Recording, features: Asked }} deps `record` takes `worker.drain`, as it begins
  * @returns {Promise<Retired>} resolves when the worker is gone
@@ -155,7 +152,6 @@ class Retirement {
 
   /**
    * The worker is told how long it has; the primary waits a little longer for its account, never longer than before.
-   *
    * @param {Order} order
    */
   #arm ({ deadlineMs, handoff }) {

@@ -27,7 +27,6 @@ class Rollout {
   /**
    * The latest reload, where replacements that failed have stopped it; `why` the last one did; `isReplaced`: the code
    * before is there no more, and workers that are spawned run the new one.
-   *
    * @type {{ readonly generation: number, readonly failures: number, readonly why: string, readonly isReplaced: boolean
    *   } | null}
    */
@@ -36,7 +35,6 @@ class Rollout {
   wasRejected = false
   /**
    * New code, and the slots that run it beside the fleet's.
-   *
    * @type {{ readonly generation: number, readonly slots: readonly number[] } | null}
    */
   trial = null
@@ -44,7 +42,6 @@ class Rollout {
   /**
    * Another primary has had workers of this generation: what this one runs is later. Once it has workers of its own,
    * the next one is.
-   *
    * @param {number} generation @param {boolean} [hasWorkers]
    */
   follow (generation, hasWorkers = false) {

@@ -22,7 +22,6 @@ class Slot {
   recycling = new RecycleBackoff()
   /**
    * The addresses that its last ready worker has asked for, and how long it was up then: ms, 0: it was not yet.
-   *
    * @type {ReadonlyMap<string, number> | null}
    */
   addresses = null
@@ -34,19 +33,16 @@ class Slot {
   pid = null
   /**
    * The recycle under way; `isReplaced`: the successor has taken over.
-   *
    * @type {{ old: WorkerHandle, how: 'surge' | 'drain-first', isReplaced?: boolean } | null}
    */
   recycle = null
   /**
    * Why its last worker to boot has not become ready; null: it has.
-   *
    * @type {{ why: string, hasCrashed: boolean } | null}
    */
   unready = null
   /**
    * Settings that its next worker is to have in place of an ordinary one.
-   *
    * @type {import('./spawner').Variant | null}
    */
   variant = null
@@ -64,7 +60,6 @@ class Slot {
 
   /**
    * The slot's worker is ready: from here on it is the incumbent, and its predecessor, if there is one, leaves.
-   *
    * @param {WorkerHandle} handle
    */
   ready (handle) {

@@ -34,7 +34,7 @@ const STANDBY_PORTS = 4096 // in turn: a standby that serves may live long besid
  * @typedef {object} Variant
  * @property {string} feature its name: its part of a worker is loaded there, though it has no settings elsewhere
  * @property {string[]} execArgv more flags of Node.js and V8
- * @property {Record<string, any>} settings of that part
+ * @property {object} settings of that part
  *
  * @typedef {object} Source of workers, in place of a process of its own for each
  * @property {(generation: number, start: () => Worker) => { worker: Worker, forkedBy?: import('./process').Forker }}
@@ -54,8 +54,7 @@ class Spawner {
   #spawned = new Map()
 
   /**
-   * @param {string} app as given
-   * @param {string[]} args @param {import('../../tables/options').Options} options
+   * @param {string} app as given @param {string[]} args @param {import('../../tables/options').Options} options
    * @param {{ outputs: import('../outputs').Outputs, survivors: import('../survivors').Survivors, record:
    *   import('../../journal/events').Recording, source: Source | null }} means `source`: null, each worker is a process
    *   of its own
@@ -84,8 +83,7 @@ class Spawner {
 
   /**
    * Starts a process of which workers are to be copies.
-   *
-   * @param {{ label: string, generation: number, control: number, settings: Record<string, any> }} how `label`: in
+   * @param {{ label: string, generation: number, control: number, settings: object }} how `label`: in
    *   place of a slot; `control`: one more descriptor that it is given; `settings`: of lib/features/fork/original.js
    */
   startOriginal ({ label, generation, control, settings }) {
@@ -140,7 +138,6 @@ class Spawner {
 
   /**
    * A worker can still be started by the code of this generation, and not by the later one's.
-   *
    * @param {number} generation @param {number} later
    */
   canRun (generation, later) {
@@ -219,7 +216,6 @@ class Spawner {
   /**
    * With `--inspect`, each slot has two ports of its own, in turn: a worker and its replacement run side by side. A
    * standby keeps the one that it was spawned with. With port 0, and past the last one, the system chooses.
-   *
    * @param {number | null} slot
    */
   #inspectPort (slot) {

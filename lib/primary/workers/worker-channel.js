@@ -21,7 +21,7 @@ class WorkerChannel extends Channel {
   /** @param {import('./process').WorkerProcess} process @param {object} events all that this emits, by name */
   constructor (process, events) {
     super(process, FROM_WORKER, events)
-    process.on('message', (/** @type {any} */ received, socket) => {
+    process.on('message', (/** @type {unknown} */ received, socket) => {
       const ours = ourMessage(received, socket)
       if (ours !== null) this.#receive(ours, socket)
     })
@@ -39,7 +39,7 @@ class WorkerChannel extends Channel {
   }
 
   /**
-   * @param {import('../../core/envelope').Message} message @param {any} socket
+   * @param {import('../../core/envelope').Message} message @param {unknown} socket
    * @param {{ has: (type: string) => boolean }} [allowed]
    */
   #receive (message, socket, allowed) {
@@ -63,7 +63,6 @@ class WorkerChannel extends Channel {
 
   /**
    * The app has sent this, or has changed our end of the channel: from here on this worker's figures say nothing.
-   *
    * @param {{ type: unknown }} message @param {string} flaw @param {any} [socket] to be closed
    */
   refuse ({ type }, flaw, socket) {

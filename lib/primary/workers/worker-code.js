@@ -94,7 +94,6 @@ function featureFiles () {
 /**
  * The files, what they require of this package, and the addons in the folders of these. It runs in every start; by
  * require.resolve() it took twice the time.
- *
  * @param {string[]} first @returns {Map<string, Buffer>} by the path in the package
  */
 function closure (first) {

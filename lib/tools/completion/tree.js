@@ -8,8 +8,7 @@ const { DRILL_OPTIONS } = require('../drill/options')
 /**
  * @typedef {object} Place a command, and what may follow it
  * @property {string} name '' for `recycle` itself
- * @property {string} about
- * @property {Flag[]} flags
+ * @property {string} about @property {Flag[]} flags
  * @property {Operand[]} operands the last operand may repeat
  * @property {boolean} passesThrough what follows the first operand belongs to the app
  *

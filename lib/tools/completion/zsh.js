@@ -4,7 +4,6 @@
 
 /**
  * A completion script for zsh: a file in a folder of $fpath, or one to source.
- *
  * @param {Place[]} places @returns {string}
  */
 function zshScript ([root, ...commands]) {

@@ -34,36 +34,24 @@ const REST_AFTER_REFUSAL_MS = 100
 
 /**
  * @typedef {object} Plan of each request
- * @property {import('./target').Target} target
- * @property {string} method
- * @property {string} path
- * @property {Record<string, string | string[]>} headers
- * @property {Buffer | null} body
+ * @property {import('./target').Target} target @property {string} method @property {string} path
+ * @property {Record<string, string | string[]>} headers @property {Buffer | null} body
  * @property {number[][]} expect ranges of statuses, both ends included
- * @property {boolean} keepAlive
- * @property {number} timeoutMs
+ * @property {boolean} keepAlive @property {number} timeoutMs
  *
  * @typedef {object} Drop
  * @property {number} t when the client noticed it, ms since the epoch
- * @property {number} startedAt
- * @property {string} error
- * @property {number | null} status
- * @property {string} method
- * @property {string} path
- * @property {number | null} localPort
+ * @property {number} startedAt @property {string} error @property {number | null} status @property {string} method
+ * @property {string} path @property {number | null} localPort
  * @property {boolean} reused the connection had served a request before
  *
  * @typedef {object} Exchange a request in progress
  * @property {number} startedAt
  * @property {number} dueAt when it should have been sent
- * @property {Socket | null} socket
- * @property {boolean} isSent
+ * @property {Socket | null} socket @property {boolean} isSent
  * @property {number} readBefore bytes that the connection had read when the request was sent
- * @property {boolean} reused
- * @property {number | null} localPort
- * @property {number | null} status
- * @property {string | null} socketError
- * @property {boolean} isSettled
+ * @property {boolean} reused @property {number | null} localPort @property {number | null} status
+ * @property {string | null} socketError @property {boolean} isSettled
  */
 
 class Client {
@@ -176,7 +164,6 @@ class Client {
 
   /**
    * Counts a request, once.
-   *
    * @param {Exchange} exchange
    * @param {string | null} cause why there is no complete response; null: the response is complete
    */
@@ -210,8 +197,7 @@ class Client {
 }
 
 /**
- * @param {Exchange} exchange closed without a complete response
- * @param {string | undefined} code of the request's error
+ * @param {Exchange} exchange closed without a complete response @param {string | undefined} code of the request's error
  */
 function causeOf ({ isSent, socketError, socket, readBefore }, code) {
   if (!isSent) {

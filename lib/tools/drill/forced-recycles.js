@@ -17,7 +17,6 @@ const LOOK_MS = 50
 /**
  * Recycles at an interval, or as soon as the last recycle ends if it takes longer. A recycle that fails (the
  * replacement is not ready, the fleet stops) is skipped: the journal records it.
- *
  * @param {Recyclable} fleet @param {number} everyMs @param {AbortSignal} signal ends it
  */
 function forceRecycles (fleet, everyMs, signal) {
@@ -27,9 +26,7 @@ function forceRecycles (fleet, everyMs, signal) {
 /**
  * Kills a worker at an interval. The fleet is told nothing. In the end those that were killed are replaced: a stop that
  * follows is to find a whole fleet, else what clients lose depends on how many milliseconds lie between the two.
- *
- * @param {Recyclable} fleet @param {number} everyMs @param {AbortSignal} signal ends it
- * @param {() => void} killed
+ * @param {Recyclable} fleet @param {number} everyMs @param {AbortSignal} signal ends it @param {() => void} killed
  */
 async function forceKills (fleet, everyMs, signal, killed) {
   /** Whose death the fleet may not have noticed yet. @type {Set<number>} */
@@ -51,7 +48,6 @@ async function forceKills (fleet, everyMs, signal, killed) {
 
 /**
  * Kills the primary at an interval, or as soon as the next one has replaced the workers of the last.
- *
  * @param {import('./restarted-fleet').RestartedFleet} fleet @param {number} everyMs @param {AbortSignal} signal
  * @param {(tookMs: number) => void} adopted
  */
@@ -89,7 +85,6 @@ async function eachSlot (fleet, everyMs, signal, act, except = new Set()) {
 
 /**
  * The slots of a fleet that sizes itself need not be 0, 1, 2 and so on.
- *
  * @param {readonly (Omit<Serving, 'slot'> & { slot: number | null })[]} workers
  * @param {number | null} last the slot before; null: none
  * @returns {Serving | null} that of the next slot whose worker serves; null: there is none

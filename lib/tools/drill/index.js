@@ -60,7 +60,6 @@ const OF_RUNNING = { intervalMs: 500, maxRssBytes: null, maxRequests: null, maxA
  *
  * `name`, or the path of a `control` socket, instead of `app` drills a running fleet. It needs `url`, takes no options
  * of `supervise()`, and does not stop the fleet at the end.
- *
  * @param {{ app?: string, args?: string[], signal?: AbortSignal, onProgress?: (figures: Figures) => void } &
  *   import('../../options').FleetOptions & Record<string, unknown>} options
  * @returns {Promise<Outcome>} `exitCode` 0: nothing was dropped; 1: something was, or workers listen on different
@@ -78,8 +77,9 @@ async function drill ({ app, args = [], signal, onProgress, ...given }) {
 
 /**
  * @param {string} app @param {string[]} args @param {DrillOptions} own
- * @param {{ resolve: (journal: string) => import('../../tables/options').Options, given: Record<string, any>,
- *   config?: Record<string, any> | null }} supervisors options: with this journal; as they were given, and in a file
+ * @param {{ resolve: (journal: string) => import('../../tables/options').Options, given: Record<string, unknown>,
+ *   config?: Record<string, unknown> | null }} supervisors options: with this journal; as they were given, and in a
+ *   file
  * @param {How} [how] @returns {Promise<Outcome>}
  */
 async function drillResolved (app, args, own, { resolve, given, config }, how) {
@@ -106,13 +106,13 @@ async function drillResolved (app, args, own, { resolve, given, config }, how) {
 
 /**
  * Drills a running fleet.
- *
- * @param {DrillOptions} own @param {Record<string, any>} which `name` or `control`; other options are refused
+ * @param {DrillOptions} own @param {{ name?: string | null, control?: string | null } & Record<string, unknown>} which
+ *   `name` or `control`; other options are refused
  * @param {How} [how] @param {(option: { name: string, flag: string }) => string} [nameOf] @returns {Promise<Outcome>}
  */
 async function drillRunning (own, { name, control, ...supervisors }, how, nameOf = option => option.name) {
   const called = (/** @type {string} */ option) =>
-    nameOf(/** @type {any} */ (OPTIONS.find(({ name }) => name === option)))
+    nameOf(/** @type {typeof OPTIONS[0]} */ (OPTIONS.find(({ name }) => name === option)))
   const refuse = (/** @type {string} */ sentence) => { throw new RecycleError('RECYCLE_BAD_USAGE', { sentence }) }
   const [foreign] = Object.keys(supervisors)
   if (foreign) refuse(`${called(foreign)} is for a fleet that the drill starts; a running fleet keeps its options`)

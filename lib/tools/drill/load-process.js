@@ -50,7 +50,7 @@ function report (t) {
   drops = []
 }
 
-/** @param {string} type @param {Record<string, any>} [fields] */
+/** @param {string} type @param {Record<string, unknown>} [fields] */
 function say (type, fields) {
   process.send?.({ type, ...fields })
 }

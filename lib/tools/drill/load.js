@@ -149,7 +149,7 @@ class Process {
     })
   }
 
-  /** @param {string} type @param {Record<string, any>} [fields] */
+  /** @param {string} type @param {Record<string, unknown>} [fields] */
   say (type, fields) {
     if (this.child.connected) this.child.send({ type, ...fields })
   }

@@ -11,22 +11,14 @@ const { OPTIONS, row } = require('../../tables/options')
  * @typedef {ReturnType<typeof row<Kind>>} DrillOption
  *
  * @typedef {object} DrillOptions
- * @property {URL | null} url
- * @property {number} connections
- * @property {number} durationMs
- * @property {string} method
- * @property {string} path
- * @property {Record<string, string | string[]>} headers
- * @property {Buffer | null} body
+ * @property {URL | null} url @property {number} connections @property {number} durationMs @property {string} method
+ * @property {string} path @property {Record<string, string | string[]>} headers @property {Buffer | null} body
  * @property {number | null} rate requests per second
  * @property {number[][]} expect ranges of statuses
- * @property {boolean} keepAlive
- * @property {number} timeoutMs
- * @property {number | null} recycleEveryMs
+ * @property {boolean} keepAlive @property {number} timeoutMs @property {number | null} recycleEveryMs
  * @property {number | null} killEveryMs null: never
  * @property {number | null} killPrimaryEveryMs null: never
- * @property {number} loadWorkers
- * @property {string | null} out
+ * @property {number} loadWorkers @property {string | null} out
  */
 
 /** @type {Record<string, (...a: any[]) => Kind>} */
@@ -93,10 +85,9 @@ const DEFAULT_EVERY_MS = 2000
 
 /**
  * Separates the drill's options from the supervisor's, and reads the drill's.
- *
- * @param {Record<string, any>} given
+ * @param {Record<string, unknown>} given
  * @param {(option: Pick<DrillOption, 'name' | 'flag'>) => string} [nameOf] the option's name for messages
- * @returns {{ own: DrillOptions, supervisors: Record<string, any> }}
+ * @returns {{ own: DrillOptions, supervisors: Record<string, unknown> }}
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION
  */
 function partOptions (given, nameOf = option => option.name) {
@@ -129,7 +120,6 @@ function partOptions (given, nameOf = option => option.name) {
 /**
  * The interval of forced recycles. With a budget and no interval, only the budget recycles; with kills and no interval,
  * nothing does.
- *
  * @param {DrillOptions} own
  * @param {Pick<import('../../tables/options').Options, 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>} options its
  * @returns {number | null} ms; null: never

@@ -12,12 +12,8 @@ const PHASES = { booting: 'booting', load: '', stopping: 'stopping under load' }
  * @typedef {object} Figures
  * @property {'booting' | 'load' | 'stopping'} phase
  * @property {number} elapsedMs since the load began
- * @property {number} durationMs
- * @property {number} requests
- * @property {number} dropped
- * @property {number} recycles
- * @property {number} kills
- * @property {number | null} p99Ms
+ * @property {number} durationMs @property {number} requests @property {number} dropped @property {number} recycles
+ * @property {number} kills @property {number | null} p99Ms
  */
 
 /**

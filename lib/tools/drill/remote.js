@@ -24,7 +24,7 @@ class RemoteFleet extends EventEmitter {
 
   /**
    * @param {import('../../control/client').Client} client @param {string} path of the control socket
-   * @param {Record<string, any>} status
+   * @param {Pick<import('../../primary/supervisor').Status, 'pid' | 'workers'>} status
    * @param {{ isFromStart?: boolean }} [how] also the earlier lines of the journal of this primary
    */
   constructor (client, path, { pid, workers }, { isFromStart = false } = {}) {
@@ -33,7 +33,7 @@ class RemoteFleet extends EventEmitter {
     this.path = path
     /** The primary's. */
     this.pid = pid
-    this.#before = new Map(workers.map((/** @type {any} */ { pid, requests }) => [pid, requests]))
+    this.#before = new Map(workers.map(({ pid, requests }) => [pid, requests]))
     const gone = () => { if (!this.#hasLeft) this.emit('stopped', null) }
     client.follow(line => {
       if (line.event === 'worker.sample') this.#note(line)

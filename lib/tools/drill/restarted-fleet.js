@@ -31,12 +31,12 @@ class RestartedFleet extends EventEmitter {
   #isStopping = false
   /** A kill of the primary is under way. @type {Promise<unknown> | null} */
   #kill = null
-  /** @type {Record<string, any> | null} */
+  /** @type {Record<string, unknown> | null} */
   #lastStatus = null
 
   /**
-   * @param {string} app @param {string[]} args @param {Record<string, any>} given the supervisor's options, by name
-   * @param {string} journal @param {Record<string, any> | null} [config] values of a config file
+   * @param {string} app @param {string[]} args @param {Record<string, unknown>} given the supervisor's options, by name
+   * @param {string} journal @param {Record<string, unknown> | null} [config] values of a config file
    */
   constructor (app, args, given, journal, config = null) {
     super()
@@ -105,7 +105,6 @@ class RestartedFleet extends EventEmitter {
 
   /**
    * Kills the primary, and starts the next one at once.
-   *
    * @returns {Promise<number>} ms until that has adopted the workers; it has replaced them, too
    * @throws {RecycleError} it has not, and they have been told to leave
    */
@@ -176,7 +175,7 @@ function isRunning ({ exitCode, signalCode }) {
   return exitCode === null && signalCode === null
 }
 
-/** @param {Record<string, any>} given by name @returns {string[]} as on the command line */
+/** @param {Record<string, unknown>} given by name @returns {string[]} as on the command line */
 function flagsOf (given) {
   return OPTIONS.flatMap(({ name, flag }) => {
     const [long] = flag.split(' ')

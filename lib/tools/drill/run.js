@@ -14,6 +14,7 @@
  */
 
 const { RecycleError } = require('../../core/errors')
+const { handleLine } = require('../../core/journal-field')
 const { openJournal } = require('../../journal/writer')
 const { Audit } = require('../../journal/audit')
 const { now } = require('./clock')
@@ -162,7 +163,7 @@ class Run {
     })
     fleet.on('event', line => {
       if (isRemote) this.writer.write(line)
-      this.#audit.handlers[line.event]?.(line)
+      handleLine(this.#audit.handlers, line)
       if (line.event === 'worker.ready') for (const address of line.addresses) this.#addresses.add(address)
       if (line.event === 'worker.sample' && !isRemote && this.#phase !== 'booting' &&
         line.requests + line.connections > 0) {
@@ -241,7 +242,7 @@ class Run {
     return this.#stopped
   }
 
-  /** @param {Record<string, any>} line */
+  /** @param {{ event: string } & Record<string, unknown>} line */
   #write (line) {
     this.writer.write({ v: 1, t: now(), ...line })
   }

@@ -35,9 +35,7 @@ class Tally {
 
   /**
    * Removes the buckets that end at `t` or earlier.
-   *
-   * @param {number} t ms since the epoch; Infinity: all
-   * @returns {Tick[]} without gaps
+   * @param {number} t ms since the epoch; Infinity: all @returns {Tick[]} without gaps
    */
   take (t) {
     if (Number.isFinite(t)) this.#bucket(t)
@@ -58,11 +56,7 @@ class Tally {
   }
 }
 
-/**
- * Adds two processes' ticks of the same bucket.
- *
- * @param {Tick} a @param {Tick} b @returns {Tick}
- */
+/** Adds two processes' ticks of the same bucket. @param {Tick} a @param {Tick} b @returns {Tick} */
 function mergeTicks (a, b) {
   const latency = new Map(a.latency)
   for (const [ms, count] of b.latency) latency.set(ms, (latency.get(ms) ?? 0) + count)

@@ -8,9 +8,7 @@ const { isIPv6 } = net
 /**
  * @typedef {object} Target
  * @property {string} url for messages
- * @property {boolean} secure
- * @property {string} host
- * @property {number} port
+ * @property {boolean} secure @property {string} host @property {number} port
  * @property {string | null} socketPath instead of host and port
  */
 
@@ -31,8 +29,7 @@ function targetOf (url) {
 
 /**
  * @param {Iterable<string>} addresses of the workers' servers, as in `worker.ready`: address:port:family:fd#ordinal
- * @param {number} port that the app got by PORT
- * @returns {Target | null} null: not known
+ * @param {number} port that the app got by PORT @returns {Target | null} null: not known
  */
 function findTarget (addresses, port) {
   const targets = [...addresses].map(readAddress).filter(target => target !== null)
@@ -57,7 +54,6 @@ function readAddress (address) {
 
 /**
  * Connects, and sends nothing.
- *
  * @param {Target} target @returns {Promise<string | null>} null: connected; else why not
  */
 function probe ({ host, port, socketPath }) {
@@ -77,7 +73,6 @@ function probe ({ host, port, socketPath }) {
 /**
  * A free port. It is not in the kernel's range for outgoing connections: such a connection could take the port before
  * the app listens on it.
- *
  * @returns {Promise<number>}
  */
 async function freePort () {

@@ -8,8 +8,7 @@
  *
  * @typedef {object} Findings
  * @property {number} requests that the clients sent
- * @property {number} dropped
- * @property {number} recycles
+ * @property {number} dropped @property {number} recycles
  * @property {number | null} kills null: none was asked for
  * @property {readonly number[] | null} [adoptedMs] from each kill of the primary until the next one had adopted the
  *   workers; null: none was asked for
@@ -25,8 +24,7 @@
  * @property {string | null} broke why the drill could not be completed
  *
  * @typedef {object} Verdict
- * @property {'clean' | 'dropped' | 'uneven' | 'inconclusive'} verdict
- * @property {0 | 1 | 2} exitCode
+ * @property {'clean' | 'dropped' | 'uneven' | 'inconclusive'} verdict @property {0 | 1 | 2} exitCode
  * @property {string} sentence
  */
 

@@ -20,8 +20,7 @@
  * @typedef {object} Attribution
  * @property {RecycleEvent | null} event
  * @property {CrashEvent | null} crash of a worker at that time
- * @property {Phase} phase
- * @property {'port' | 'time' | null} joinedBy
+ * @property {Phase} phase @property {'port' | 'time' | null} joinedBy
  */
 
 const SLACK_MS = 250 // a client on a busy machine notices a failure late
@@ -34,7 +33,6 @@ const RANK = Object.freeze({ kill: 0, drain: 1, surge: 2, none: 3 })
 
 /**
  * Sets `attribute` of every drop, and `dropped` of every event.
- *
  * @param {readonly Drop[]} drops @param {readonly RecycleEvent[]} events @param {readonly CrashEvent[]} crashes
  */
 function attribute (drops, events, crashes) {
@@ -105,7 +103,6 @@ function phaseAt ({ how, drainAt, drainedAt, retiredAt }, t) {
 class InTime {
   /**
    * Ascending by `from`; `latest`: the latest end so far, which stops a search backward.
-   *
    * @type {{ item: Item, from: number, to: number, latest: number }[]}
    */
   #spans
@@ -121,19 +118,27 @@ class InTime {
 
   /** @param {number} from @param {number} to @returns {Item[]} */
   at (from, to) {
-    let low = 0
-    let high = this.#spans.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#spans[middle].from <= to) low = middle + 1
-      else high = middle
-    }
     const found = []
-    for (let i = low - 1; i >= 0 && this.#spans[i].latest >= from; i--) {
+    for (let i = countOfFirst(this.#spans, span => span.from <= to) - 1; i >= 0 && this.#spans[i].latest >= from; i--) {
       if (this.#spans[i].to >= from) found.push(this.#spans[i].item)
     }
     return found
   }
 }
 
-module.exports = { attribute, NONE }
+/**
+ * @template T @param {readonly T[]} sorted @param {(item: T) => boolean} isFirst of some at its begin, and of no other
+ * @returns {number} how many these are
+ */
+function countOfFirst (sorted, isFirst) {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isFirst(sorted[middle])) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+module.exports = { attribute, countOfFirst, NONE }

@@ -38,8 +38,7 @@
  *
  * @typedef {object} Moment the requests of one time span
  * @property {number} ms recorded time in it
- * @property {number} requests
- * @property {Histogram} histogram
+ * @property {number} requests @property {Histogram} histogram
  */
 
 const { asCount, asNumber, asText } = require('../../core/journal-field')
@@ -87,7 +86,7 @@ class Client {
     this.latency = latency
   }
 
-  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  /** @type {Readonly<Record<string, (line: Record<string, unknown>) => void>>} */
   handlers = Object.freeze({
     'client.start': line => {
       this.isSilent = false
@@ -139,7 +138,7 @@ class Client {
     return this.#ends > 0 && this.#ends >= this.#starts
   }
 
-  /** @param {Record<string, any>} line */
+  /** @param {Record<string, unknown>} line */
   #onTick (line) {
     const t = asNumber(line.t)
     if (t === null) return
@@ -156,7 +155,7 @@ class Client {
     moment.histogram.add(pairs)
   }
 
-  /** @param {Record<string, any>} line */
+  /** @param {Record<string, unknown>} line */
   #onDrop (line) {
     const t = asNumber(line.t)
     if (t === null) return

@@ -11,17 +11,16 @@
  * @property {Count} longestLoopLagMs longest delay of a worker's event loop
  *
  * @typedef {object} Shared pauses of one kind of collection
- * @property {Count} count
- * @property {Count} totalMs
- * @property {Count} longestMs
+ * @property {Count} count @property {Count} totalMs @property {Count} longestMs
  * @property {Share} share of the workers' time
  *
  * @typedef {{ t: number, ageMs: number | null, counts: Record<Kind, { count: number, totalMs: number }> }} Seen
  * @typedef {'scavenges' | 'markSweeps'} Kind
  */
 
-const { asCount, asNumber } = require('../../core/journal-field')
+const { asCount, asNumber, asObject } = require('../../core/journal-field')
 /** @import { Count, Share } from '../../core/journal-field' */
+/** @import { LineHandlers, ReadLine } from '../../lines' */
 
 const KINDS = /** @type {const} */ (['scavenges', 'markSweeps'])
 const MOST_WORKERS = 5000
@@ -35,7 +34,7 @@ class Collections {
   /** The last counts of each worker, by pid. @type {Map<unknown, Seen>} */
   #seen = new Map()
 
-  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  /** @type {LineHandlers} */
   handlers = Object.freeze({
     'worker.spawn': line => {
       const t = asNumber(line.t)
@@ -65,12 +64,12 @@ class Collections {
     }
   }
 
-  /** @param {Record<string, any>} line */
+  /** @param {ReadLine<'worker.sample'>} line */
   #onSample ({ t: time, pid, ageMs: age, gc, loopLagMs }) {
-    const t = asNumber(time)
+    const [t, of] = [asNumber(time), asObject(gc)]
     if (t === null || typeof gc !== 'object' || gc === null) return
     this.#isSilent = false
-    const counts = countsOf(gc)
+    const counts = countsOf(of)
     const seen = { t, ageMs: asNumber(age), counts }
     const before = this.#seen.get(pid) ?? seen
     this.#remember(pid, seen)
@@ -80,7 +79,7 @@ class Collections {
       const total = this.#totals[kind]
       total.count += Math.max(0, counts[kind].count - before.counts[kind].count)
       total.totalMs += Math.max(0, counts[kind].totalMs - before.counts[kind].totalMs)
-      total.longestMs = Math.max(total.longestMs, asCount(gc[kind]?.longestMs))
+      total.longestMs = Math.max(total.longestMs, asCount(asObject(of[kind]).longestMs))
     }
   }
 
@@ -94,7 +93,6 @@ class Collections {
 
 /**
  * By the worker's age, which is independent of the wall clock; a standby's age restarts when it takes a slot.
- *
  * @param {Seen} before @param {Seen} after
  */
 function msBetween (before, after) {
@@ -102,9 +100,12 @@ function msBetween (before, after) {
   return isByAge ? Number(after.ageMs) - Number(before.ageMs) : after.t - before.t
 }
 
-/** @param {Record<string, any>} gc @returns {Seen['counts']} */
+/** @param {Record<string, unknown>} gc @returns {Seen['counts']} */
 function countsOf (gc) {
-  const of = (/** @type {Kind} */ kind) => ({ count: asCount(gc[kind]?.count), totalMs: asCount(gc[kind]?.totalMs) })
+  const of = (/** @type {Kind} */ kind) => {
+    const { count, totalMs } = asObject(gc[kind])
+    return { count: asCount(count), totalMs: asCount(totalMs) }
+  }
   return { scavenges: of('scavenges'), markSweeps: of('markSweeps') }
 }
 

@@ -30,7 +30,6 @@ function dropGroups (drops) {
 
 /**
  * Advice on drops of requests that took longer than their worker's drain.
- *
  * @param {Drop[]} drops @param {Report['recycleEvents']} recycleEvents @param {(ms: number) => string} time
  * @returns {string | null}
  */

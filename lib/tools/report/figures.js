@@ -10,7 +10,7 @@
 
 const { FEATURES } = require('../../features')
 const { Audit } = require('../../journal/audit')
-const { attribute } = require('./attribution')
+const { attribute, countOfFirst } = require('./attribution')
 const { Client } = require('./client')
 const { Collections } = require('./collections')
 const { asNumber } = require('../../core/journal-field')
@@ -69,7 +69,6 @@ class Figures {
 
   /**
    * The figures. Call it after the last line.
-   *
    * @param {{ runsOn?: boolean }} [how] the fleet runs: its journal goes on
    * @returns {Omit<import('.').Report, 'skippedLines'>}
    */
@@ -110,7 +109,7 @@ class Figures {
 
   /** The values over time. */
   series () {
-    /** @type {Record<string, Record<string, any>[]>} */
+    /** @type {Record<string, Record<string, unknown>[]>} */
     const ofFeatures = Object.fromEntries(this.#ofFeatures.flatMap(([key, part]) =>
       part.series ? [[key, part.series()]] : []))
     return { memory: this.#memory.series(), client: this.#client.series(), ...ofFeatures }
@@ -118,7 +117,6 @@ class Figures {
 
   /**
    * A supervisor writes its lines in order, so a step back in time means that the clock was set.
-   *
    * @param {number} t of the line
    */
   #lookAtClock (t) {
@@ -148,7 +146,7 @@ class Figures {
     this.#attribute()
   }
 
-  /** @returns {Record<string, any>} */
+  /** @returns {Record<string, unknown>} */
   #summariesOfFeatures () {
     return Object.assign({}, ...this.#ofFeatures.map(([key, part]) => ({
       [key]: part.summary(), ...part.omitted !== undefined && { [`${key}Omitted`]: part.omitted }
@@ -210,14 +208,7 @@ class TimeSpans {
 
   /** The first span that ends at `t` or later. @param {number} t */
   #after (t) {
-    let low = 0
-    let high = this.#spans.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#spans[middle][1] < t) low = middle + 1
-      else high = middle
-    }
-    return low
+    return countOfFirst(this.#spans, ([, to]) => to < t)
   }
 }
 

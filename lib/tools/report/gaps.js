@@ -16,7 +16,8 @@
 const { OF_ORPHANS } = require('../../core/orphan')
 const { count } = require('../../core/units')
 const { SUCCESSION } = require('../../features')
-const { asCount, asNumber, asText } = require('../../core/journal-field')
+const { asCount, asNumber, asObject, asText, handleLine } = require('../../core/journal-field')
+/** @import { LineHandlers, ReadLine } from '../../lines' */
 
 const MOST = 100
 const BEFORE_START = ['fleet.admin', 'fleet.control', 'fleet.warning'] // the sockets are opened first
@@ -39,7 +40,6 @@ class Gaps {
   #successor = null
   /**
    * Workers of the fleet, and those of the fleet before it: their latest sample.
-   *
    * @type {Map<unknown, { t: number, ageMs: number } | null>}
    */
   #workers = new Map()
@@ -48,31 +48,31 @@ class Gaps {
   /** A silence that may be a clock that was set forward. @type {{ from: number, to: number } | null} */
   #silence = null
 
-  /** @param {Record<string, any>} line of a supervisor */
+  /** @param {ReadLine} line of a supervisor */
   add (line) {
-    const t = asNumber(line.t)
-    if (Object.hasOwn(OF_ORPHANS, line.event)) return // their own: the primary has died before
-    if (line.event === 'journal.gap') {
+    const [t, event] = [asNumber(line.t), String(line.event)]
+    if (Object.hasOwn(OF_ORPHANS, event)) return // their own: the primary has died before
+    if (event === 'journal.gap') {
       return this.#put(asNumber(line.from), asNumber(line.to), line.why === 'unreadable'
         ? `${count(asCount(line.lines), 'line')} cannot be read`
         : `${count(asCount(line.lines), 'line')} could not be written: ${asText(line.why) ?? 'not known'}`)
     }
-    if (line.event === 'journal.end') {
+    if (event === 'journal.end') {
       this.#isEnded = true
       return
     }
-    if (line.event === 'fleet.start') this.#onStart(line, t)
+    if (event === 'fleet.start') this.#onStart(line, t)
     else this.#lookAtSilence(t)
-    if (!BEFORE_START.includes(line.event)) this.#isEnded = false
+    if (!BEFORE_START.includes(event)) this.#isEnded = false
     if (t !== null) this.at = t
-    this.#handlers[line.event]?.(line)
-    if (this.#strangers.has(line.pid) && line.event.startsWith('worker.')) {
+    handleLine(this.#handlers, line)
+    if (this.#strangers.has(line.pid) && event.startsWith('worker.')) {
       this.#strangers.clear()
       this.#put(t, t, 'the lines of two fleets are mixed: each has a journal of its own')
     }
   }
 
-  /** @type {Readonly<Record<string, (line: Record<string, any>) => void>>} */
+  /** @type {LineHandlers} */
   #handlers = Object.freeze({
     [SUCCESSION.events.leads]: () => {
       if (this.#successor) ({ pid: this.pid, intervalMs: this.#intervalMs } = this.#successor)
@@ -125,9 +125,9 @@ class Gaps {
     return LOOKS * Number(this.#intervalMs) + SLACK_MS
   }
 
-  /** @param {Record<string, any>} line @param {number | null} t */
+  /** @param {ReadLine<'fleet.start'>} line @param {number | null} t */
   #onStart ({ pid, predecessor, options }, t) {
-    const started = { pid: asNumber(pid), intervalMs: asNumber(options?.intervalMs) }
+    const started = { pid: asNumber(pid), intervalMs: asNumber(asObject(options).intervalMs) }
     if (asNumber(predecessor) !== null) {
       this.#successor = started
       return
@@ -148,10 +148,11 @@ class Gaps {
     if (t - at > this.#longestMs) this.#silence ??= { from: at, to: t }
   }
 
-  /** By its age, a worker tells whether time has passed. @param {Record<string, any>} line */
-  #onSample ({ pid, t, ageMs }) {
+  /** By its age, a worker tells whether time has passed. @param {ReadLine<'worker.sample'>} line */
+  #onSample ({ pid, ...line }) {
     const before = this.#workers.get(pid)
-    if (asNumber(t) === null || asNumber(ageMs) === null) return
+    const [t, ageMs] = [asNumber(line.t), asNumber(line.ageMs)]
+    if (t === null || ageMs === null) return
     if (this.#silence && before && before.t <= this.#silence.from) {
       const setMs = (t - before.t) - (ageMs - before.ageMs)
       if (setMs > SLACK_MS / 2) {

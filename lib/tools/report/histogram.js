@@ -8,11 +8,7 @@ const { asCount, asNumber } = require('../../core/journal-field')
  *
  * @typedef {object} Percentiles latencies in ms
  * @property {Count} requests how many
- * @property {Count} mean
- * @property {Count} p50
- * @property {Count} p90
- * @property {Count} p99
- * @property {Count} p999
+ * @property {Count} mean @property {Count} p50 @property {Count} p90 @property {Count} p99 @property {Count} p999
  * @property {Count} max
  */
 class Histogram {
@@ -60,9 +56,7 @@ class Histogram {
 
 /**
  * Pairs of a latency and its count, in a flat array, which takes far less memory than nested arrays.
- *
- * @param {unknown} value the journal's `[[ms, count], …]`; items of another form are ignored
- * @returns {Float64Array}
+ * @param {unknown} value the journal's `[[ms, count], …]`; items of another form are ignored @returns {Float64Array}
  */
 function readPairs (value) {
   if (!Array.isArray(value)) return new Float64Array(0)

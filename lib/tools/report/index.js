@@ -82,8 +82,7 @@ const thisMachine = () => ({
  *   still being written
  * @param {{ now: number, isAlive: (pid: number) => boolean }} [machine] by which it is told whether the fleet still
  *   runs
- * @returns {Promise<{ report: Report, series: import('./figures').Series }>}
- * @throws {RecycleError} RECYCLE_UNREADABLE
+ * @returns {Promise<{ report: Report, series: import('./figures').Series }>} @throws {RecycleError} RECYCLE_UNREADABLE
  */
 async function readReport (files, { now, isAlive } = thisMachine()) {
   const figures = new Figures()

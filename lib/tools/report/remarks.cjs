@@ -6,8 +6,7 @@ const { span } = require('../../journal/gap.cjs')
  * Facts that a reader must know beside the figures, for the terminal and for the page.
  *
  * @typedef {object} Format
- * @property {(value: number) => string} grouped
- * @property {(value: number, one: string) => string} count
+ * @property {(value: number) => string} grouped @property {(value: number, one: string) => string} count
  * @property {(ms: number) => string} time
  * @property {(text: string) => string} clean without control characters
  *

@@ -70,7 +70,6 @@ function recycles ({ recycleEvents, recycleEventsOmitted }, paint) {
 
 /**
  * For a worker that gave no account: from the requests known to be in flight to all of its connections.
- *
  * @param {Report['recycleEvents'][number]} event
  */
 function cutOf ({ cut, unaccounted, lost }) {
@@ -206,7 +205,6 @@ function percent (share) {
 
 /**
  * The local time of day; in a run of many hours with the date.
- *
  * @param {{ from: number | null, to: number | null }} report @returns {(t: number) => string}
  */
 function clockOf ({ from, to }) {

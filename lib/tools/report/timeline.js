@@ -3,7 +3,6 @@
 /**
  * A series over time in bounded memory. Its cells have equal widths. If there are too many, the width doubles and pairs
  * of cells merge: a short run keeps every detail, a month an outline.
- *
  * @template Cell
  */
 class Timeline {

@@ -20,7 +20,7 @@ class FleetView {
   #requests = new Map()
   /** @type {{ slot: number | null, pid: number } | null} */
   #selected = null
-  /** @type {Record<string, any>[]} */
+  /** @type {Record<string, unknown>[]} */
   events = []
   /** @type {Row[]} */
   rows = []
@@ -46,7 +46,7 @@ class FleetView {
     this.#count(status.workers, now)
   }
 
-  /** @param {Record<string, any>} line of the journal */
+  /** @param {Record<string, unknown>} line of the journal */
   note (line) {
     if (isQuiet(line)) return
     this.events.push(line)
@@ -103,7 +103,6 @@ class History {
   /**
    * The values in `columns` groups, the highest of each. A value stays in its group, so that the picture moves and does
    * not flicker.
-   *
    * @param {number} columns @returns {(number | null)[]} the newest last
    */
   in (columns) {

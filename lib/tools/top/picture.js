@@ -17,7 +17,6 @@ const LATE_MS = 3000
 
 /**
  * Draws the whole screen.
- *
  * @param {FleetView} fleet
  * @param {{ columns: number, rows: number, colors: boolean, now: number, message: string }} how
  * @returns {string[]} a line for each row of the terminal; may be longer than its columns
@@ -60,7 +59,6 @@ function picture (fleet, { columns, rows, colors, now, message }) {
 
 /**
  * The index of the first row to show, such that the selected row is visible.
- *
  * @param {FleetView} fleet @param {number} room
  */
 function windowOf ({ rows, selected }, room) {
@@ -98,8 +96,7 @@ function formatRows (rows, { width, colors, selected }) {
 
 /**
  * The sparkline in the colour of how near the budget is.
- *
- * @param {string} line @param {Worker} worker @param {(style: any, text: string) => string} paint
+ * @param {string} line @param {Worker} worker @param {ReturnType<typeof import('../../journal/painter').painter>} paint
  */
 function painted (line, worker, paint) {
   return worker.budgetBytes === null ? line : line.replace(/[▁-█]+/g, text => paint(colorOf(worker), text))
@@ -114,7 +111,6 @@ function historyOf ({ history, worker: { budgetBytes } }, width) {
 
 /**
  * Values from 0 to `highest` as a line of block characters; blank where there is no value.
- *
  * @param {readonly (number | null)[]} values @param {number} highest @returns {string} one character for each value
  */
 function sparkline (values, highest) {

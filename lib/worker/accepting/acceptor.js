@@ -30,6 +30,7 @@ const { loadAddon } = require('../../native/addon')
 const { Descriptor } = require('../../native/descriptor')
 const { callApp } = require('../call-app')
 /** @import { Handle } from '../../core/internals' */
+/** @import { ServerData } from '../../tables/message' */
 
 // The default of listen(), 511, is soon full in a connection storm; the kernel caps this at net.core.somaxconn.
 const BACKLOG = 4096
@@ -41,15 +42,15 @@ const { addon } = loadAddon() // before the app can delete it
  * left for a connection, and `pinned` once, with the reason, where its connections turn out not to be movable.
  */
 class Acceptor extends EventEmitter {
-  /** The handle that accepts; null while the acceptor is shut. @type {any} */
+  /** The handle that accepts; null while the acceptor is shut. @type {Handle | null} */
   #listening
   #backlog = BACKLOG
-  /** Accepted and not yet passed to the server, while the acceptor is being shut. @type {any[] | null} */
+  /** Accepted and not yet passed to the server, while the acceptor is being shut. @type {Handle[] | null} */
   #held = null
   #isRef = true
   #handleClass
   #isOpening = false
-  /** A listening handle that is not accepted from, or not yet. @type {any} */
+  /** A listening handle that is not accepted from, or not yet. @type {Handle | null} */
   #unused = null
   #isPaused = false
   /** By their facades. @type {WeakMap<object, Acceptor>} */
@@ -75,7 +76,10 @@ class Acceptor extends EventEmitter {
     this.#handleClass = /** @type {new (type: number) => Handle} */ (listening.constructor)
     this.facade = this.#makeFacade(listening)
     Acceptor.#all.set(this.facade, this)
-    /** As the primary was asked for the listening handle. @type {{ key: string, query: any, data: any }} */
+    /**
+     * As the primary was asked for the listening handle.
+     * @type {{ key: string, query: object, data: ServerData | undefined }}
+     */
     this.request = { key, query: {}, data: undefined }
     /** The connections of this server can move to a sibling; known once it listens. */
     this.isMovable = false
@@ -86,8 +90,7 @@ class Acceptor extends EventEmitter {
 
   /**
    * A stream is of the kind that this acceptor accepts, and no other stream that the app has passed to its server.
-   *
-   * @param {any} socket
+   * @param {import('node:net').Socket} socket
    */
   isOfOurs (socket) {
     return socket._handle?.constructor === this.#handleClass
@@ -136,7 +139,6 @@ class Acceptor extends EventEmitter {
 
   /**
    * The app gives the server to another process. Where the listening handle is not here, the primary is asked for it.
-   *
    * @param {(listening: Handle | null) => number} use @returns {number} libuv's error, 0 for none as yet
    */
   lend (use) {
@@ -165,7 +167,7 @@ class Acceptor extends EventEmitter {
    * (`dropMaxConnection`), as under cluster.
    */
   get isFull () {
-    const { maxConnections, dropMaxConnection, _connections } = /** @type {any} */ (this.server)
+    const { maxConnections, dropMaxConnection, _connections } = this.server
     return maxConnections > 0 && dropMaxConnection !== true && _connections >= maxConnections
   }
 
@@ -198,11 +200,10 @@ class Acceptor extends EventEmitter {
    * Shuts when no other process accepts from the queue. The kernel resets the connections in it when the last listening
    * handle is closed, so they are accepted first. They are served only afterwards: a client that opens a connection per
    * request would open its next one after each response.
-   *
    * @param {() => void} done
    */
   shutEmpty (done) {
-    /** @type {any[]} */
+    /** @type {Handle[]} */
     const held = []
     this.#held = held
     const until = performance.now() + EMPTYING_MS
@@ -219,7 +220,6 @@ class Acceptor extends EventEmitter {
 
   /**
    * Accepts: at once the first time, and again as soon as the primary has sent the listening socket once more.
-   *
    * @param {() => void} [opened]
    */
   open (opened = () => {}) {
@@ -247,7 +247,6 @@ class Acceptor extends EventEmitter {
   /**
    * Passes on a connection that this acceptor has not accepted: net makes a socket of it, as of an accepted one (count,
    * noDelay, keep-alive, block list, `connection`).
-   *
    * @param {Handle} client a TCP or pipe handle
    */
   accept (client) {
@@ -256,8 +255,8 @@ class Acceptor extends EventEmitter {
 
   /** @returns {number} libuv's error, 0 for none */
   #accept () {
-    const listening = this.#listening
-    listening.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
+    const listening = /** @type {Handle} */ (this.#listening)
+    listening.onconnection = (error, client) => {
       if (error === -EMFILE || error === -ENFILE) this.emit('exhausted')
       else if (this.#held && !error) this.#held.push(client)
       else this.facade.onconnection(error, client)
@@ -294,13 +293,13 @@ class Acceptor extends EventEmitter {
       ref: () => this.#refer(true),
       unref: () => this.#refer(false),
       hasRef: () => this.#isRef,
-      fchmod: (/** @type {number} */ mode) => this.#listening?.fchmod(mode) ?? 0
+      fchmod: (/** @type {number} */ mode) => this.#listening?.fchmod?.(mode) ?? 0
     }
     Object.defineProperty(facade, 'fd', { enumerable: true, get: () => (this.#listening ?? this.#unused)?.fd ?? -1 })
     if (first.getsockname) {
       const sockname = {}
       const error = first.getsockname(sockname)
-      facade.getsockname = (/** @type {any} */ out) => {
+      facade.getsockname = (/** @type {object} */ out) => {
         Object.assign(out, sockname)
         return error
       }

@@ -106,7 +106,6 @@ class Admission {
 
   /**
    * No other process accepts from the queue.
-   *
    * @param {() => void} done called as each open acceptor is shut, its queue emptied
    */
   shutEmpty (done) {
@@ -267,7 +266,7 @@ function orNullAtLimit (look) {
   try {
     return look()
   } catch (error) {
-    return NONE_LEFT.has(/** @type {any} */ (error).code) ? null : 0
+    return NONE_LEFT.has(String(/** @type {NodeJS.ErrnoException} */ (error).code)) ? null : 0
   }
 }
 

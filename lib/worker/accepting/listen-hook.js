@@ -27,6 +27,7 @@ const { setImmediate } = require('node:timers')
 const { Acceptor } = require('./acceptor')
 const { serverDataOf } = require('./server-data')
 const { shareServers } = require('./share-servers')
+/** @import { Server } from 'node:net' */
 /** @import { Channel } from '../channel' */
 
 const OWN_CODE = path.join(__dirname, '..', '..', path.sep)
@@ -46,7 +47,7 @@ class ListenHook {
   /** @type {Channel | null} */
   #channel = null
   #onAcceptor = (/** @type {Acceptor} */ acceptor) => {}
-  /** Servers that were to listen before connect(). @type {{ server: any, listen: (channel: Channel) => void }[]} */
+  /** Servers that were to listen before connect(). @type {{ server: Server, listen: (channel: Channel) => void }[]} */
   #pending = []
   /** Called for each `listen()` before connect(), which is held back until then. */
   onHeld = () => {}
@@ -56,12 +57,12 @@ class ListenHook {
     const cluster_ = /** @type {any} */ (cluster)
     const getServer = cluster_._getServer
     cluster_._getServer =
-      (/** @type {any} */ server, /** @type {any} */ query, /** @type {(...answer: any[]) => void} */ done) => {
+      (/** @type {[Server, unknown, (...answer: unknown[]) => void]} */ ...[server, query, done]) => {
         const listen = (/** @type {Channel} */ channel) => {
           if (server instanceof net.Server) return this.#listen(channel, server, query, done)
           this.isOfOurs = false
           channel.expect(1) // a UDP socket, which cluster's primary opens and shares
-          getServer.call(cluster, server, query, (/** @type {any[]} */ ...answer) => {
+          getServer.call(cluster, server, query, (/** @type {unknown[]} */ ...answer) => {
             done(...answer)
             channel.expect(-1)
           })
@@ -72,7 +73,7 @@ class ListenHook {
       }
   }
 
-  /** Servers whose `listen()` is held back. @returns {any[]} */
+  /** Servers whose `listen()` is held back. @returns {Server[]} */
   get held () {
     return this.#pending.map(({ server }) => server)
   }
@@ -105,7 +106,7 @@ class ListenHook {
 
   /**
    * @param {Channel} channel @param {net.Server} server @param {any} query net's
-   * @param {(...answer: any[]) => void} done
+   * @param {(...answer: unknown[]) => void} done
    */
   #listen (channel, server, query, done) {
     const tls = /** @type {TlsServer} */ (/** @type {unknown} */ (server))
@@ -155,7 +156,6 @@ class ListenHook {
 
 /**
  * Two servers on the same address (port 0, say) are distinguished by an ordinal, the lowest that is free.
- *
  * @param {Set<string>} keys @param {string} address
  */
 function takeKey (keys, address) {
@@ -169,8 +169,7 @@ function takeKey (keys, address) {
 /**
  * By a listening handle that fails to listen: net reports it like one of its own, as `listen EADDRINUSE`. For a bare
  * errno it would report cluster's `bind EADDRINUSE`, and an app that checks `error.syscall` would not recognise it.
- *
- * @param {net.Server} server @param {number} errno libuv's @param {(...answer: any[]) => void} done
+ * @param {net.Server} server @param {number} errno libuv's @param {(...answer: unknown[]) => void} done
  */
 function refuse (server, errno, done) {
   // Before the app's listeners, and not counted among them
@@ -180,7 +179,6 @@ function refuse (server, errno, done) {
 
 /**
  * Without a host net says `null`, though it would listen on `::`, and the stack has frames of this package.
- *
  * @param {NodeJS.ErrnoException & { address?: string | null, port?: number }} error
  */
 function asOfPlainNode (error) {

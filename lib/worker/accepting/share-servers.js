@@ -8,6 +8,7 @@
  */
 
 const { constants: { errno: { EBADF } } } = require('node:os')
+/** @import { Handle } from '../../core/internals' */
 
 /** @param {(handle: object) => import('./acceptor').Acceptor | undefined} acceptorOf */
 function shareServers (acceptorOf) {
@@ -17,7 +18,7 @@ function shareServers (acceptorOf) {
   if (symbol === undefined || typeof channel?.writeUtf8String !== 'function') return
   const pipes = Object.getPrototypeOf(channel)
   const { writeUtf8String } = pipes
-  pipes.writeUtf8String = function (/** @type {any} */ request, /** @type {string} */ text, /** @type {any} */ handle) {
+  pipes.writeUtf8String = function (/** @type {[unknown, string, Handle]} */ ...[request, text, handle]) {
     const acceptor = handle ? acceptorOf(handle) : undefined
     if (acceptor === undefined) return writeUtf8String.call(this, request, text, handle)
     if (this === ofProcess[symbol]) return -EBADF

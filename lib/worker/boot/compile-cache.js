@@ -13,7 +13,6 @@ let isOn = false
 /**
  * For this process alone: an environment variable would be inherited by the app's children. A cache that the app or its
  * environment has configured or disabled (NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE) takes precedence.
- *
  * @param {string | null} folder null: none
  */
 function enableCompileCache (folder) {

@@ -40,8 +40,7 @@
 
 const { performance } = require('node:perf_hooks')
 const { LONGEST_PATH } = require('../../core/account')
-const { isEventStream } = require('../../core/internals')
-const { mostFieldsOf } = require('../../core/internals')
+const { isEventStream, mostFieldsOf } = require('../../core/internals')
 const { move } = require('../../core/place')
 const { isReplaySafe } = require('../../core/request-replay')
 /** @import { Socket } from 'node:net' */
@@ -75,7 +74,6 @@ class Connection {
     this.stage = /** @type {Stage} */ (socket ? 'served' : null)
     /**
      * The parcel with which the connection came or goes; null: it was accepted.
-     *
      * @type {import('./parcel').Parcel | null}
      */
     this.parcel = null
@@ -95,7 +93,6 @@ class Connection {
     this.isPinned = false
     /**
      * Of one whose protocol is the app's: what it can go with now, null if not now.
-     *
      * @type {(() => Packed | null) | null}
      */
     this.pack = null
@@ -148,7 +145,6 @@ class Connection {
     this.after = null
     /**
      * Where another process finds it if this one dies; see tracker.js, Witness.
-     *
      * @type {import('./parcel').Copy | null}
      */
     this.copy = null
@@ -156,7 +152,10 @@ class Connection {
     this.parsed = 0
   }
 
-  /** The socket that its server has got: the TLS socket, or the socket. @returns {any} */
+  /**
+   * The socket that its server has got: the TLS socket, or the socket.
+   * @returns {Socket & { errored: NodeJS.ErrnoException | null }}
+   */
   get top () {
     return this.secure ?? this.socket
   }
@@ -167,7 +166,7 @@ class Connection {
 
   /** In the inbox it counts as one of its server's; net counts it when it is served. @param {Stage} stage */
   become (stage) {
-    const server = /** @type {any} */ (this.acceptor.server)
+    const server = this.acceptor.server
     const { isInInbox } = this
     const [from, to] = [PLACES[this.stage], PLACES[stage]]
     if (from && from !== to) move(from, to)
@@ -206,7 +205,7 @@ class Connection {
     if (this.stage !== 'served' || this.exchanges.length !== 1 || this.session !== null || this.isEnding) return false
     const [{ head, response, written, isMarked, isSuspect }] = this.exchanges
     if (isSuspect && this.deaths > 0) return false // the second worker of it
-    const socket = /** @type {any} */ (this.socket)
+    const socket = this.socket
     const isUnanswered = !response.headersSent && socket._handle?.bytesWritten === written &&
       socket.writableLength === 0
     return isUnanswered && socket.bytesRead === this.idleBytes &&

@@ -12,6 +12,7 @@
 
 const { EventEmitter } = require('node:events')
 const { currentChunk, isRefused, isWithinMessage, watchBegin, watchParser } = require('../../core/internals')
+/** @import { Parser } from '../../core/node' */
 
 const MOST_BYTES = 1_000_000 // a message to the primary has a limit
 const MOST_CHUNKS = 32 // each takes much more than its bytes
@@ -36,11 +37,11 @@ class HeadBytes {
   #readTo = 0
   #follows = false
 
-  /** @param {any} socket that http has just given a parser */
+  /** @param {import('node:net').Socket} socket that http has just given a parser */
   constructor (socket) {
     this.socket = socket
-    this.parser = socket.parser
-    watchParser(socket.parser, this)
+    this.parser = /** @type {Parser} */ (socket.parser)
+    watchParser(this.parser, this)
     if (socket.readableLength > 0) this.follow() // what it was adopted with is parsed from the stream
   }
 
@@ -100,7 +101,6 @@ class HeadBytes {
 
   /**
    * A part of a head has come; empty: nothing of one has, though blank lines may have come.
-   *
    * @returns {Buffer | null} null: it is not known, a request is under way, or the parser has refused it
    */
   get part () {
@@ -112,7 +112,6 @@ class HeadBytes {
 
   /**
    * To be called in the parser's `onIncoming`, before next().
-   *
    * @returns {Buffer | null} to the end of the chunk in which the head ends; null: they are not known
    */
   take () {
@@ -124,7 +123,6 @@ class HeadBytes {
 
   /**
    * Another head in this chunk does not begin where the chunk does.
-   *
    * @param {{ complete: boolean }} request whose head has just ended
    */
   next (request) {

@@ -42,11 +42,9 @@ const HEAD_END = /[^\r\n](?:\r?\n\r?\n|\r\r)/ // as lenient parsers take it, too
 /**
  * Takes the handle and the unread bytes out of a connection's socket, which closes for the app as if the client had
  * left: an idle connection's, or that of one whose request is to be handled by another worker.
- *
  * @param {Connection} connection
  * @param {Buffer} [request] one that has been read, or a part of it, and that the app has not seen
- * @param {Packed | null} [packed] of one whose protocol is the app's
- * @returns {Parcel}
+ * @param {Packed | null} [packed] of one whose protocol is the app's @returns {Parcel}
  */
 function pack (connection, request, packed) {
   const { socket, acceptor: { key }, exchanges: [exchange], replayed, deaths } = connection
@@ -81,7 +79,6 @@ function unpack (connection, parcel) {
 
 /**
  * Bytes that have been read from the handle, or put back by the app, and not consumed.
- *
  * @param {import('node:net').Socket} socket @returns {Buffer}
  */
 function takeUnread (socket) {
@@ -138,7 +135,6 @@ function fromFields (
 
 /**
  * How long this idle connection may stay open: in the inbox what is left of its time, else what its server grants it.
- *
  * @param {Connection} connection @returns {number | null} milliseconds, at least 1; null: for ever
  */
 function timeLeft ({ stage, until, idleSince, since, acceptor }) {

@@ -8,7 +8,7 @@
 const { MOST_BYTES, isProxyHeader } = require('../../core/proxy-protocol')
 
 /**
- * @param {any} socket that has no parser of http's
+ * @param {import('node:net').Socket} socket that has no parser of http's
  * @param {(preface: Buffer | null) => void} given called when it has, before anything is parsed; null: the app has read
  *   something else before
  */
@@ -20,7 +20,7 @@ function awaitParser (socket, given) {
   socket.push = function (/** @type {any} */ chunk, /** @type {any} */ encoding) {
     if (length > MOST_BYTES) {
       chunks = null // a protocol of the app's, perhaps for hours
-      delete socket.push
+      Reflect.deleteProperty(socket, 'push')
     } else if (chunk) {
       chunks?.push(chunk) // the last one may have the first request, too
       length += chunk.length
@@ -34,7 +34,7 @@ function awaitParser (socket, given) {
     get: () => parser,
     set (value) {
       Object.defineProperty(socket, 'parser', { value, configurable: true, enumerable: true, writable: true })
-      delete socket.push
+      Reflect.deleteProperty(socket, 'push')
       const read = chunks && Buffer.concat(chunks)
       const preface = read && read.subarray(0, Math.max(0, read.length - socket.readableLength))
       process.nextTick(given, preface && (preface.length === 0 || isProxyHeader(preface)) ? preface : null)

@@ -16,8 +16,7 @@ class Requests {
   /**
    * @param {Connection} connection @param {Exchange['head']} head
    * @param {any} response of HTTP/1, or a stream of HTTP/2
-   * @param {number} written bytes that have been written to the connection
-   * @returns {Exchange}
+   * @param {number} written bytes that have been written to the connection @returns {Exchange}
    */
   begin (connection, head, response, written) {
     const exchange = {

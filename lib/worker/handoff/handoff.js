@@ -77,7 +77,6 @@ class Handoff {
     this.onBack = () => {}
     /**
      * Whether this worker takes a connection of this session of its own although it leaves.
-     *
      * @type {(session: string) => boolean}
      */
     this.isExpected = () => false
@@ -201,7 +200,7 @@ class Handoff {
     if (kind !== undefined && !this.inbox.takers.has(kind)) return 'the app does not take connections of this kind'
     const isMovable = acceptor.isMovable || (acceptor.isMovableUnread && bytes === '')
     if (kind === undefined && !isMovable) return 'connections of this server do not move'
-    const server = /** @type {any} */ (acceptor.server)
+    const server = acceptor.server
     if (server.maxConnections && server._connections >= server.maxConnections) return 'maxConnections is reached'
     return null
   }
@@ -219,7 +218,6 @@ class Handoff {
   /**
    * No answer comes any more. Of what has been sent the outcome is unknown: a sibling may be reading a connection by
    * now, so our copy is closed, because two readers would be worse than a lost idle connection. The others stay.
-   *
    * @param {boolean} [isCertain] the primary has died, and has noted with each whose it is
    */
   relinquish (isCertain = false) {
@@ -248,7 +246,6 @@ class Handoff {
 
   /**
    * The primary has exited, and says no more: each connection is the one's to which it was given last.
-   *
    * @param {boolean} isSucceeded another primary has had what was offered
    */
   endAll (isSucceeded) {
@@ -284,7 +281,6 @@ class Handoff {
 
   /**
    * The app has not heard that it was away.
-   *
    * @param {Connection} connection @param {Parcel} parcel @param {boolean} isStalled
    */
   #goOn (connection, { handle }, isStalled) {

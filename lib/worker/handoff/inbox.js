@@ -28,7 +28,6 @@ class Inbox {
     this.tracker = tracker
     /**
      * Functions that take connections whose protocol is the app's, by their kind.
-     *
      * @type {Map<string, (socket: net.Socket, state: Buffer, unread: Buffer, id: number | null) => void>} `id`: what
      *   its sender's app sends to it comes behind it, by this number; null: nothing does
      */
@@ -79,7 +78,7 @@ class Inbox {
 
   /** @param {Connection} connection @param {Parcel} parcel of one whose protocol is the app's */
   #passOn (connection, { handle, kind, state, bytes, isFollowed }) {
-    const { allowHalfOpen } = /** @type {any} */ (connection.acceptor.server)
+    const { allowHalfOpen } = connection.acceptor.server
     const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle, allowHalfOpen }))
     this.tracker.adopted(connection, socket)
     const take = this.takers.get(/** @type {string} */ (kind))

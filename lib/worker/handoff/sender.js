@@ -141,7 +141,6 @@ class Sender {
 
   /**
    * No sibling took it. A sibling that is asked again at once would refuse again.
-   *
    * @param {Connection} connection @param {boolean} isStalled
    */
   #back (connection, isStalled) {

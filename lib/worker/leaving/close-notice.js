@@ -130,13 +130,12 @@ function announceClose (connection, { response }) {
   response.shouldKeepAlive = false
   connection.isAnnounced = true
   closeLingering(connection.top, response.req)
-  insistOnClose(/** @type {any} */ (response))
+  insistOnClose(response)
 }
 
 /**
  * A header that the app sets would take precedence: proxies pass on the `Connection: keep-alive` of the server behind
  * them.
- *
  * @param {any} response
  */
 function insistOnClose (response) {
@@ -163,7 +162,6 @@ function withClose (headers) {
 
 /**
  * Another request follows on the same connection: it would be lost if this response announced `close`.
- *
  * @param {Connection} connection @param {Exchange} exchange
  */
 function retractClose (connection, { response }) {
@@ -176,7 +174,6 @@ function retractClose (connection, { response }) {
 /**
  * Whether the chunk that is being parsed contains more than the request whose head has just been parsed: a client that
  * pipelines has sent its next request in the same chunk. To be called once per request, while `request` is emitted.
- *
  * @param {Connection} connection @param {IncomingMessage} request @returns {boolean}
  */
 function isFollowed (connection, request) {

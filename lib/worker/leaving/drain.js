@@ -35,8 +35,7 @@ const STALLED_MS = 3000
  * @property {number} deadlineMs from now
  * @property {number | null} lingerMs connections that have been idle for so long are closed, without waiting for the
  *   deadline; null: not
- * @property {boolean} handoff
- * @property {boolean} [isSucceeded]
+ * @property {boolean} handoff @property {boolean} [isSucceeded]
  * @property {number | null} replayAfterMs from when on siblings are given unanswered requests; null: they are cut
  */
 
@@ -46,7 +45,6 @@ class Drain {
   #order = null
   /**
    * Idle connections are closed when they have been so for this long, ms; null: not yet at all.
-   *
    * @type {number | null}
    */
   #closeAfterMs = null
@@ -166,7 +164,6 @@ class Drain {
   /**
    * No sibling took a connection. If one is only busy, or none is there yet, it is offered again, for up to three
    * seconds; if all refused, it is served here to its end.
-   *
    * @param {boolean} isStalled
    */
   #onBack (isStalled) {

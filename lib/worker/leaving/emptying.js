@@ -35,7 +35,6 @@ class Emptying {
     /**
      * Work that is still to be done here though no connection is left, or keeps some from moving: `release` ends what
      * can wait no longer.
-     *
      * @type {{ isActive: () => boolean, release: () => void }[]}
      */
     this.holds = []

@@ -38,7 +38,6 @@ function holdSignals () {
   let onHeld = (/** @type {string} */ signal) => {}
   /**
    * The signal that ends the app in place of SIGTERM: one that it has given itself, while it was held, or listens for.
-   *
    * @type {NodeJS.Signals | 'message' | null}
    */
   let own = null
@@ -60,7 +59,7 @@ function holdSignals () {
   /** @param {NodeJS.Signals | 'message'} event */
   const callListeners = event => {
     const args = event === 'message' ? [SHUTDOWN] : [event, NUMBERS[event]]
-    const listeners = process.rawListeners(/** @type {any} */ (event)).filter(listener => listener !== ours)
+    const listeners = process.rawListeners(event).filter(listener => listener !== ours)
     for (const listener of listeners) setImmediate(callApp, event, () => Reflect.apply(listener, process, args))
     return listeners.length
   }
@@ -83,7 +82,7 @@ function holdSignals () {
     }
   }
 
-  const pass = (/** @type {any} */ event, /** @type {any[]} */ args) => {
+  const pass = (/** @type {unknown} */ event, /** @type {unknown[]} */ args) => {
     const isLast = event === (own ?? 'SIGTERM') && (event !== 'message' || args[0] === SHUTDOWN)
     try {
       return (isLast && isTold) || Reflect.apply(emit, process, [event, ...args])
@@ -93,7 +92,7 @@ function holdSignals () {
   }
 
   /** The listener that Node calls for a signal. @type {any} */
-  const fromKernel = (/** @type {any} */ event, /** @type {any[]} */ ...args) => {
+  const fromKernel = (/** @type {any} */ event, /** @type {unknown[]} */ ...args) => {
     if (isHolding && HELD.includes(event)) {
       onHeld(event)
       return true
@@ -113,7 +112,7 @@ function holdSignals () {
   }
   const earlier = HELD.map(signal => /** @type {const} */ ([signal, process.rawListeners(signal)]))
   for (const signal of HELD) process.removeAllListeners(signal)
-  process.emit = /** @type {any} */ (/** @type {any} */ event, /** @type {any[]} */ ...args) => {
+  process.emit = /** @type {any} */ (/** @type {any} */ event, /** @type {unknown[]} */ ...args) => {
     if (!isHolding || !HELD.includes(event)) return pass(event, args)
     const isListenedTo = process.listenerCount(event) > 1
     if (isListenedTo) take(event, () => pass(event, args))
@@ -150,7 +149,6 @@ function holdSignals () {
 
     /**
      * Calls the app's listeners for what ends it, ahead and once.
-     *
      * @returns {boolean} it has any, and they are called now
      */
     tell () {
@@ -163,14 +161,12 @@ function holdSignals () {
 
     /**
      * Calls the app's listeners for a signal that the primary passes on.
-     *
      * @param {NodeJS.Signals} signal @returns {number} how many there are
      */
     deliver: signal => callListeners(signal),
 
     /**
      * From here on a signal calls the app's listeners, or has its default action.
-     *
      * @param {() => void} done called behind the app's listeners for what ends it, where it has any. It is no listener
      *   itself: some count them to tell whether they are alone, and must end the process
      */
@@ -185,7 +181,6 @@ function holdSignals () {
 /**
  * Others listen for messages of the app's own, and would not end the worker for this one, or would throw: it then ends
  * by the signal. A bound function hides its source.
- *
  * @param {Function} listener
  */
 function isForShutdown (listener) {

@@ -8,13 +8,13 @@
  */
 
 const { clearInterval, setInterval } = require('node:timers')
+/** @import { Socket } from 'node:net' */
 
 const SILENT_MS = 5000 // nginx: lingering_timeout. The drain deadline bounds the whole
 
 /**
  * To be called before the response has ended.
- *
- * @param {any} socket the topmost of the connection, which Node closes by `destroySoon()`
+ * @param {Socket} socket the topmost of the connection, which Node closes by `destroySoon()`
  * @param {import('node:http').IncomingMessage} request the one that is answered
  */
 function closeLingering (socket, request) {
@@ -32,7 +32,7 @@ function closeLingering (socket, request) {
   }
 }
 
-/** Takes it back. @param {any} socket */
+/** Takes it back. @param {Partial<Pick<Socket, 'destroySoon'>>} socket */
 function closeAtOnce (socket) {
   delete socket.destroySoon
 }

@@ -15,7 +15,7 @@
 
 const { performance } = require('node:perf_hooks')
 
-/** @typedef {(fields: Record<string, any>) => void} Answer */
+/** @typedef {(fields: Record<string, unknown>) => void} Answer */
 
 /**
  * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'admission' | 'emptying'>} parts
@@ -26,7 +26,7 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
   let giveUp = (/** @type {string} */ why) => {}
   channel.answer({ 'leave-rotation': leave })
   for (const [type, task] of Object.entries({
-    collect: (/** @type {any} */ _) => require('../vitals/memory').collect(), ...tasks
+    collect: (/** @type {unknown} */ _) => require('../vitals/memory').collect(), ...tasks
   })) {
     channel.answer({ [type]: (fields, answer) => perform(answer, () => task(fields)) })
   }
@@ -84,7 +84,7 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
     admission.open()
   }
 
-  /** @param {Answer} answer @param {() => Record<string, any>} task blocks this thread until it is done */
+  /** @param {Answer} answer @param {() => Record<string, unknown>} task blocks this thread until it is done */
   function perform (answer, task) {
     if (state.current !== 'out') return answer({ why: 'it is in rotation' })
     try {

@@ -16,7 +16,6 @@ const TIMEOUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n'
 class Stalled {
   /**
    * The bytes that each had sent when it was last seen to go on.
-   *
    * @type {WeakMap<Connection, { bytes: number, since: number }>}
    */
   #seen = new WeakMap()

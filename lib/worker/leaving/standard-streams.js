@@ -124,7 +124,6 @@ function untilWritten (stream, done) {
 /**
  * For what is printed where an exception is being handled: it must not raise another one. An app may have replaced
  * stderr, or its write().
- *
  * @param {string} text
  */
 function printError (text) {

@@ -131,7 +131,7 @@ function oldBytes () {
 
 /** @returns {number} the same, and the bytes outside the heap that its objects keep */
 function liveBytes () {
-  return oldBytes() + /** @type {any} */ (getHeapStatistics()).external_memory
+  return oldBytes() + getHeapStatistics().external_memory
 }
 
 module.exports = { GcPauses, oldBytes, liveBytes }

@@ -35,7 +35,6 @@ function usage () {
 
 /**
  * V8 adds `gc` to every context that is created while the flag is set; the app's context does not have it.
- *
  * @returns {(how?: object) => void}
  */
 function exposeGc () {

@@ -24,16 +24,15 @@ function offerProfile (channel) {
 /**
  * Ends early where this worker drains, which may exit soon: so everything is synchronous, as a session of the own
  * thread calls back within post().
- *
  * @param {number} durationMs @param {string} file absolute, there already and empty
- * @param {(outcome: Record<string, any>) => void} done
+ * @param {(outcome: Record<string, unknown>) => void} done
  */
 function take (durationMs, file, done) {
   const session = new (require('node:inspector').Session)()
   const began = performance.now()
   const end = () => {
     clearTimeout(timer)
-    process.removeListener(/** @type {any} */ ('recycle:drain'), end)
+    process.removeListener('recycle:drain', end)
     session.post('Profiler.stop', (error, result) => done(error ? { why: error.message } : keep(result.profile)))
     session.disconnect()
   }
@@ -50,7 +49,7 @@ function take (durationMs, file, done) {
   session.post('Profiler.enable')
   session.post('Profiler.start')
   const timer = setTimeout(end, durationMs)
-  process.once(/** @type {any} */ ('recycle:drain'), end)
+  process.once('recycle:drain', end)
 }
 
 module.exports = { offerProfile }

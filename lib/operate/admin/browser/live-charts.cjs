@@ -75,7 +75,6 @@ function shapeOf ({ title, lines, isLast }) {
 
 /**
  * By what the number of workers is decided, and why there are as many.
- *
  * @param {import('../picture').Size} size @param {{ min: number, max: number, isPinned: boolean } | null} autoscale
  * @param {number} now
  */

@@ -1,8 +1,6 @@
 'use strict'
 
-/**
- * The page's copy of the picture: the parts received, merged, without what is older than the window.
- */
+/** The page's copy of the picture: the parts received, merged, without what is older than the window. */
 class State {
   /** By slot. @type {Map<number, { t: number, bytes: number, budget: number | null }[]>} */
   #memory = new Map()

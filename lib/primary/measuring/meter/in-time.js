@@ -8,10 +8,7 @@
 
 const PATIENCE_MS = 1000
 
-/**
- * @template T
- * @param {Promise<T>} reading @returns {Promise<T | null>} null: it has not returned yet
- */
+/** @template T @param {Promise<T>} reading @returns {Promise<T | null>} null: it has not returned yet */
 async function inTime (reading) {
   /** @type {NodeJS.Timeout | undefined} */
   let deadline

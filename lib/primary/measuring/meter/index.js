@@ -15,7 +15,6 @@ const { RecycleError } = require('../../../core/errors')
 
 /**
  * Picks the meter for this machine and checks that it can give the metric.
- *
  * @param {{ meter: string, metric: string }} options @returns {Meter}
  * @throws {RecycleError} RECYCLE_METER_UNSUPPORTED, RECYCLE_METRIC_UNSUPPORTED
  */

@@ -36,7 +36,6 @@ class ProcFile {
 
   /**
    * Reads it on the thread pool.
-   *
    * @returns {Promise<string>} empty: the process is gone, or the file closed or not to be had
    */
   async read () {

@@ -52,7 +52,6 @@ function statmErrorBytes () {
 
 /**
  * The sums of a smaps or smaps_rollup file.
- *
  * @param {string} text
  * @returns {{ rssBytes: number, anonBytes: number, pssBytes: number, ussBytes: number }} USS is Private_Clean +
  *   Private_Dirty
@@ -67,7 +66,6 @@ function parseSmaps (text) {
 
 /**
  * Of statm: numbers of pages between single spaces, without a string being made of them.
- *
  * @param {Buffer} bytes @returns {{ rssBytes: number, anonBytes: number }}
  */
 function residentOf (bytes) {
@@ -88,7 +86,6 @@ class ProcfsProbe {
   #rollup = null
   /**
    * The last full reading, with what statm said then.
-   *
    * @type {{ at: number, guardBytes: number, full: ReturnType<typeof parseSmaps> } | null}
    */
   #last = null
@@ -179,8 +176,7 @@ let held = 0
 const waiting = []
 
 /**
- * @template T
- * @param {() => Promise<T>} read
+ * @template T @param {() => Promise<T>} read
  * @returns {Promise<T | null>} what it gives, when its turn has come; null: it has not returned, or could not begin
  */
 async function inTurn (read) {

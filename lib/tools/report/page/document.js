@@ -17,10 +17,8 @@ const LANGUAGE = "Object.defineProperty(navigator, 'language', { value: 'en-US' 
 
 /**
  * @param {object} what @param {string} what.title @param {string} what.main file of the script that draws the page
- * @param {string[]} [what.styles] style sheets beside the common one
- * @param {unknown} [what.data] for the script
- * @param {boolean} [what.hasCharts] by uPlot
- * @param {string} what.without text for browsers with scripts disabled
+ * @param {string[]} [what.styles] style sheets beside the common one @param {unknown} [what.data] for the script
+ * @param {boolean} [what.hasCharts] by uPlot @param {string} what.without text for browsers with scripts disabled
  * @param {string[]} [what.policy] directives in addition to script and style
  * @returns {{ html: string, policy: string }} the policy is part of the page; a server also sends it as a header
  */
@@ -71,9 +69,7 @@ function hash (text) {
 /**
  * Bundles CommonJS modules into one script. They require each other only by relative paths that end in .cjs. The
  * extension separates modules for the browser from those for Node, and from its types.
- *
- * @param {string} main the file to begin with
- * @returns {string}
+ * @param {string} main the file to begin with @returns {string}
  */
 function bundle (main) {
   /** By file, in the order of the first require(). @type {Map<string, string>} */

@@ -76,7 +76,6 @@ function latency (report, client, title = 'Latency', isLast = true) {
 
 /**
  * How many there were to be, how many were ready, and how many the load kept busy.
- *
  * @param {any[]} moments @param {any} bounds null: there are none
  */
 function workers (moments, bounds) {
@@ -103,7 +102,6 @@ function workers (moments, bounds) {
 
 /**
  * The load alone: the number of workers is fixed, and a line of it would say nothing.
- *
  * @param {any[]} moments @param {number} wanted
  */
 function busy (moments, wanted) {

@@ -5,7 +5,6 @@ const { scroller } = require('./grid.cjs')
 
 /**
  * New code beside that before, figure by figure.
- *
  * @param {{ title: string, text: string, isBad: boolean, rows: { label: string, old: string, fresh: string,
  *   isWorse: boolean }[] }[]} list
  * @returns {HTMLElement | null} null: nothing was compared

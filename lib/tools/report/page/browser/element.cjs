@@ -4,7 +4,6 @@
 
 /**
  * Builds elements. Text always becomes a text node: no code of the page parses markup.
- *
  * @param {string} tag with classes: `td.figure.bad`
  * @param {Record<string, any>} [attributes] functions are event listeners
  * @param {(Node | string | number | null)[]} [children] null is omitted

@@ -40,7 +40,6 @@ function time (ms) {
 
 /**
  * The time of an event as the charts' axis has it: since the start in a short run, else of day.
- *
  * @param {{ from: number, to: number, isLive?: boolean }} run
  */
 function timeOf ({ from, to, isLive = false }) {

@@ -9,12 +9,10 @@ const AT_ONCE = 200
 
 /**
  * A table that sorts by the column whose heading is clicked; a second click reverses the order.
- *
  * @param {string} caption
  * @param {{ title: string, value: (item: any) => any, text?: (item: any) => string, left?: boolean,
  *   isLong?: boolean }[]} columns
- * @param {any[]} items
- * @param {(item: any) => string} [classOf] of a row
+ * @param {any[]} items @param {(item: any) => string} [classOf] of a row
  */
 function grid (caption, columns, items, classOf = () => '') {
   let sorted = items
@@ -65,7 +63,6 @@ function compare (a, b) {
 
 /**
  * A table that may be wider than the page, which it says where it is.
- *
  * @param {string} label @param {HTMLElement} table
  */
 function scroller (label, table) {

@@ -5,7 +5,6 @@ const { whole, time, day, plural } = require('./format.cjs')
 
 /**
  * The verdict, and the facts of the run.
- *
  * @param {any} report @param {string} kind of page @param {[string, string]} [headline] large, and what follows it
  */
 function masthead ({ verdict, dropped, cut, app, listening = [], workers, node, from, to, client }, kind, headline) {

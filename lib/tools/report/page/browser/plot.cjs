@@ -27,16 +27,12 @@ class Plots {
   }
 
   /**
-   * @param {object} what
-   * @param {string} what.title
-   * @param {number} what.height px
-   * @param {boolean} what.isLast it shows the time axis
-   * @param {number[][]} what.data x in s, then a row for each line
+   * @param {object} what @param {string} what.title @param {number} what.height px
+   * @param {boolean} what.isLast it shows the time axis @param {number[][]} what.data x in s, then a row for each line
    * @param {{ label: string, color: string, format: (value: number) => string, fill?: boolean, dash?: number[],
    *   points?: boolean, stepped?: boolean }[]} what.lines
    * @param {(value: number) => string} what.format the axis
-   * @param {[number, number] | undefined} what.y its range; undefined: from 0
-   * @param {boolean} [what.isLog]
+   * @param {[number, number] | undefined} what.y its range; undefined: from 0 @param {boolean} [what.isLog]
    * @param {boolean} [what.isBytes] its axis counts in MiB
    * @param {{ spans: { from: number, to: number }[], moments: import('./moment.cjs').Moment[] }} what.marks
    */
@@ -62,7 +58,6 @@ class Plots {
   /**
    * Shows new data and a new range. The range does not change while the plots are zoomed, or while the pointer is on
    * one.
-   *
    * @param {{ from: number, to: number }} range
    * @param {Map<HTMLElement, any>} whats by figure; with as many lines as before
    */
