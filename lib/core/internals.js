@@ -62,10 +62,14 @@
  * @property {(mode: number) => number} [fchmod] of a pipe
  * @property {(isBlocking: boolean) => void} [setBlocking] of a stream that is written
  * @property {false} [isDescriptor] as a Descriptor's
+ *
+ * @typedef {{ socket: Socket, incoming: import('node:http').IncomingMessage | null, maxHeaderPairs?: number,
+ *   getCurrentBuffer?: () => Buffer, onIncoming: (request: import('node:http').IncomingMessage, keepAlive: boolean) =>
+ *   number, constructor: Record<'kOnMessageBegin' | 'kOnMessageComplete' | 'kOnExecute', number>, [callback: number]:
+ *   ((...args: unknown[]) => unknown) | null }} Parser http's, while a connection has it
  */
 
 /** @import { Server, Socket } from 'node:net' */
-/** @import { Parser } from './node' */
 
 /**
  * Makes a server that does not listen yet take connections, as net has a listening one do. For the time being it says
@@ -122,8 +126,8 @@ function currentChunk (socket) {
 let kOnMessageBegin
 
 /** @param {Socket} socket @returns {boolean} the parser has not come to the end of the latest request */
-function isWithinMessage ({ parser }) {
-  return parser?.incoming?.complete === false
+function isWithinMessage (socket) {
+  return socket.parser?.incoming?.complete === false
 }
 
 /**

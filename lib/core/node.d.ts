@@ -1,17 +1,6 @@
 /** Types of what this package uses of Node's internals (internals.js says for what). They are not published. */
 
-import type { Handle } from './internals'
-
-/** Of http, while a connection has it. */
-export interface Parser {
-  socket: import('net').Socket
-  incoming: import('http').IncomingMessage | null
-  maxHeaderPairs?: number
-  getCurrentBuffer?: () => Buffer
-  onIncoming: (request: import('http').IncomingMessage, keepAlive: boolean) => number
-  constructor: { kOnMessageBegin: number, kOnMessageComplete: number, kOnExecute: number }
-  [callback: number]: ((...args: unknown[]) => unknown) | null
-}
+import type { Handle, Parser } from './internals'
 
 declare module 'net' {
   interface Socket {

@@ -12,7 +12,7 @@
 
 const { EventEmitter } = require('node:events')
 const { currentChunk, isRefused, isWithinMessage, watchBegin, watchParser } = require('../../core/internals')
-/** @import { Parser } from '../../core/node' */
+/** @import { Parser } from '../../core/internals' */
 
 const MOST_BYTES = 1_000_000 // a message to the primary has a limit
 const MOST_CHUNKS = 32 // each takes much more than its bytes
