@@ -57,8 +57,9 @@ t.test('under load no request is dropped and no client reconnects, by the comman
   t.equal(counts[2].sockets, 5)
   for (const line of events.all('recycled')) t.match(line, { reason: 'upgrade', cut: 0, unacked: 0, unaccounted: 0, closedAfterResponse: 0, closedIdle: 0 })
   t.equal(events.all('recycled').length, 7)
-  // Later a worker of three may have no connection yet
-  t.ok(events.all('recycled').slice(0, 4).every(({ moved }) => moved > 0))
+  // One of the two workers may have had all connections
+  const [first, second, third, fourth] = events.all('recycled').map(({ moved }) => moved)
+  for (const moved of [first + second, third + fourth]) t.ok(moved >= 20, `${moved} moved`)
   t.same([...events.all('fleet.warning'), ...events.all('worker.crash')], [])
 
   t.match(await room.recycle(['stop', '--name', 'shop']), { code: 0 })
