@@ -13,6 +13,7 @@ const LIB = path.dirname(__dirname) + path.sep // a real path: Node.js has resol
 
 /**
  * The requests of other files are resolved as before.
+ *
  * @returns {() => void} takes it back, unless another has put itself in its place meanwhile
  */
 function findOwnFiles () {
