@@ -44,4 +44,4 @@ function loadedRegistries () {
     .filter(({ getMetricsAsJSON }) => typeof getMetricsAsJSON === 'function')
 }
 
-module.exports = { tellMetrics }
+module.exports = { part: tellMetrics }

@@ -181,4 +181,4 @@ function answer ({ response }) {
   }
 }
 
-module.exports = { surviveExceptions }
+module.exports = { part: surviveExceptions }

@@ -73,4 +73,4 @@ function extend (server, timeoutMs) {
   )
 }
 
-module.exports = { keepAlive, extend }
+module.exports = { part: keepAlive, extend }

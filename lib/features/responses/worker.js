@@ -35,4 +35,4 @@ function measureResponses ({ tracker }) {
   }
 }
 
-module.exports = { measureResponses }
+module.exports = { part: measureResponses }

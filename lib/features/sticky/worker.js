@@ -296,4 +296,4 @@ class Sessions {
 /** @param {WorkerKernel} kernel @param {Record<string, any>} settings */
 const keepSessions = (kernel, { key }) => new Sessions(key, kernel)
 
-module.exports = { keepSessions }
+module.exports = { part: keepSessions }
