@@ -10,7 +10,7 @@
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { findOwnFiles } = require('../native/own-files')
-const { ownSettings } = require('./settings')
+const { awaitRest, ownSettings } = require('./settings')
 
 const at = process.execArgv.indexOf(__filename)
 if (at > 0) process.execArgv.splice(at - 1, 2)
@@ -24,6 +24,8 @@ if (process.env.RECYCLE_ORIGINAL && cluster.isWorker) {
   /** @type {import('./prepare').Settings} */
   const settings = ownSettings('RECYCLE_WORKER')
   const { enter } = require('./prepare').prepare(settings)
-  enter(new (require('./channel').Channel)(), settings)
+  const { Channel } = require('./channel')
+  if (settings.waitsAt) Object.assign(settings, awaitRest(settings.waitsAt))
+  enter(new Channel(), settings)
   restore() // before the app, which may have a resolver of its own
 }

@@ -8,6 +8,8 @@
  * @typedef {object} Settings as the primary's spawner gives them
  * @property {string | null} compileCache a folder; null: none
  * @property {boolean} collectsFirst
+ * @property {number | null} [waitsAt] the descriptor by which `orphan` comes once this worker is wanted: it was started
+ *   before the fleet
  * @property {number} beatMs
  * @property {number} drainTimeoutMs
  * @property {number} stopLingerMs
