@@ -30,6 +30,7 @@ const LAST_PORT = 65_535
 const MOST_WORKERS = 1024
 const FIRST = 0 // generation
 const AHEAD_FD = 4 // behind the channel
+const KEEP_MS = 500
 const STANDBY_PORTS = 4096 // in turn: a standby that serves may live long beside those after it
 
 /**
@@ -160,12 +161,11 @@ class Spawner {
       awaitsDebugger: this.execArgv.some(flag => AWAITS_DEBUGGER.test(flag))
     })
     handle.app = orphan?.facts.app ?? this.appPath.known(generation) ?? this.app
-    const keep = () => setImmediate(() => this.code.keep())
-    if (ahead) {
-      ahead.process.begin()
-      ahead.go({ orphan: this.#settingsOf(null, { id, generation }).orphan })
-      handle.once('ready', keep)
-    } else keep() // while the worker boots
+    ahead?.process.begin()
+    ahead?.go({ orphan: this.#settingsOf(null, { id, generation }).orphan })
+    const keep = () => this.code.keep()
+    handle.once('ready', () => setImmediate(keep)) // the first has its addresses sooner
+    setTimeout(keep, KEEP_MS).unref()
     return handle
   }
 
