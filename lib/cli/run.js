@@ -97,7 +97,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const parents = ancestors() // asked now: a shell may die by the same signal
   const { InheritedSockets } = require('../primary/sockets/inherited-sockets')
   const { Orphans } = require('../primary/orphans')
-  const { endAhead, startAhead } = require('../primary/workers/ahead')
+  const { endAhead } = require('../primary/workers/ahead')
   require('../primary/succession/program') // which notes what the next line takes out
   const service = takeServiceEnvironment(process.env, process.pid, Object.keys(ENVIRONMENT))
   const own = { inherited: new InheritedSockets(service.sockets), orphans: new Orphans(), takeover }
@@ -105,7 +105,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const supervisor = orNoSuchCommand(picked.app, () => {
     const toRun = fileOf(picked.app, picked.args)
     checkTypeScript(toRun.app, options.nodeOptions)
-    if (!takeover) startAhead(toRun.app, toRun.args, options)
+    if (!takeover) require('../primary/workers/start-ahead').startAhead(toRun.app, toRun.args, options)
     return require('../primary/start').assemble(toRun.app, toRun.args, options, own)
   })
   const { primaryBranchOf } = require('../primary/workers/find-app')

@@ -32,7 +32,7 @@ class Channel {
   #expected = 0
   /** @type {Batches | null} */
   #batches = null
-  /** Its other end is closed: a write has failed by that. */
+  /** The other end is closed: a write has failed by that. */
   #isCut = false
   /** Bound before the app is loaded: the app may replace or delete process.send. */
   #send = process.send?.bind(process)

@@ -1,15 +1,8 @@
 'use strict'
 
-/**
- * The first worker of a fleet of which this process is the command: started while the rest of the primary is still to
- * be loaded, on another CPU. It loads this package and waits; the app is loaded when the fleet has begun and wants the
- * worker. Where the fleet does not, as its name is taken, say, no line of the app has run.
- */
+/** Holds the worker that start-ahead.js has started, until the fleet wants it or is known not to. */
 
-const fs = require('node:fs')
-const path = require('node:path')
 const { attempt } = require('../../core/attempt')
-const { outputOf, processesBeside } = require('../../features')
 
 /**
  * @typedef {object} Ahead
@@ -22,28 +15,9 @@ const { outputOf, processesBeside } = require('../../features')
 /** @type {Ahead | null} */
 let waiting = null
 
-/**
- * @param {string} app @param {string[]} args
- * @param {import('../../tables/options').Options} options
- */
-function startAhead (app, args, options) {
-  if (!mayStart(options)) return
-  // Node.js aborts where a thread of its pool cannot be started: they start before a worker takes the room for it
-  fs.access(path.sep, () => {})
-  const { Spawner } = require('./spawner')
-  /** @type {any} */
-  const none = { outputs: { stdio: 'inherit', connect () {} }, survivors: {}, record () {} }
-  waiting = attempt(() => new Spawner(app, args, options, none).startAhead(), null) // what fails, fails again later
-}
-
-/**
- * No code but this package's may run before the fleet has begun, and nothing is heard from the worker.
- *
- * @param {import('../../tables/options').Options} options
- */
-function mayStart (options) {
-  return options.nodeOptions.length === 0 && !process.env.NODE_OPTIONS && options.readyOn === 'listening' &&
-    outputOf(options) === null && processesBeside(options) === 0
+/** @param {Ahead} ahead */
+function hold (ahead) {
+  waiting = ahead
 }
 
 /**
@@ -68,4 +42,4 @@ function endAhead () {
   return (waiting = null)
 }
 
-module.exports = { startAhead, takeAhead, endAhead }
+module.exports = { hold, takeAhead, endAhead }

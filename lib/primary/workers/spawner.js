@@ -103,7 +103,7 @@ class Spawner {
   }
 
   /**
-   * Starts the first worker before the fleet: see ahead.js.
+   * Starts the first worker before the fleet: see start-ahead.js.
    *
    * @returns {Ahead}
    */
