@@ -17,9 +17,17 @@ function appIn (t) {
   return { app, hasRun: () => fs.existsSync(`${app}.ran`), said: () => JSON.parse(fs.readFileSync(`${app}.ran`, 'utf8')) }
 }
 
-/** @param {any} t @param {string} app @param {Record<string, any>} [options] */
-function start (t, app, options = {}) {
-  t.teardown(endAhead)
+/**
+ * @param {any} t @param {string} app @param {Record<string, any>} [options] @param {string} [ofNode] in place of tap's
+ */
+function start (t, app, options = {}, ofNode = '') {
+  const { NODE_OPTIONS } = process.env
+  process.env.NODE_OPTIONS = ofNode
+  t.teardown(() => {
+    endAhead()
+    if (NODE_OPTIONS === undefined) delete process.env.NODE_OPTIONS
+    else process.env.NODE_OPTIONS = NODE_OPTIONS
+  })
   startAhead(app, ['word'], resolveOptions({ control: 'none', log: 'silent', ...options }, machineFacts()))
   return /** @type {import('node:cluster').Worker[]} */ (Object.values(cluster.workers ?? {}))
 }
@@ -71,9 +79,6 @@ t.test('none is started where other code would run, or be heard, before the flee
   for (const options of [{ nodeOption: ['--require=./x.js'] }, { readyOn: 'online' }, { output: 'lines' }, { fork: 'mold' }]) {
     t.same(start(t, app, options), [], JSON.stringify(options))
   }
-  process.env.NODE_OPTIONS = '--no-warnings'
-  t.teardown(() => { delete process.env.NODE_OPTIONS })
-  t.same(start(t, app), [])
-  delete process.env.NODE_OPTIONS
+  t.same(start(t, app, {}, '--no-warnings'), [])
   t.same(start(t, path.join(path.dirname(app), 'none.js')), [], 'what is not there')
 })
