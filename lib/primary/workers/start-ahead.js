@@ -13,6 +13,8 @@ const { outputOf, processesBeside } = require('../../features')
 const { hold } = require('./ahead')
 const { Spawner } = require('./spawner')
 
+const RUNS_NOTHING = /^(?:--max-[\w-]+=\d+|--no-[\w-]+|--enable-source-maps|)$/ // of Node's flags
+
 /**
  * @param {string} app @param {string[]} args
  * @param {import('../../tables/options').Options} options
@@ -32,7 +34,8 @@ function startAhead (app, args, options) {
  * @param {import('../../tables/options').Options} options
  */
 function mayStart (options) {
-  return options.nodeOptions.length === 0 && !process.env.NODE_OPTIONS && options.readyOn === 'listening' &&
+  const flags = [...options.nodeOptions, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)]
+  return flags.every(flag => RUNS_NOTHING.test(flag)) && options.readyOn === 'listening' &&
     outputOf(options) === null && processesBeside(options) === 0
 }
 

@@ -34,7 +34,7 @@ function start (t, app, options = {}, ofNode = '') {
 
 t.test('the first worker is started, waits, and runs the app once it is wanted', async t => {
   const { app, hasRun, said } = appIn(t)
-  const [worker] = start(t, app)
+  const [worker] = start(t, app, { nodeOption: ['--max-semi-space-size=32'] }, '--max-old-space-size=512 --no-warnings')
   await once(worker, 'online')
   const ahead = takeAhead(() => ({ exec: app, cwd: undefined }))
   t.equal(ahead?.process.pid, worker.process.pid)
@@ -79,6 +79,6 @@ t.test('none is started where other code would run, or be heard, before the flee
   for (const options of [{ nodeOption: ['--require=./x.js'] }, { readyOn: 'online' }, { output: 'lines' }, { fork: 'mold' }]) {
     t.same(start(t, app, options), [], JSON.stringify(options))
   }
-  t.same(start(t, app, {}, '--no-warnings'), [])
+  for (const flags of ['--import ./x.mjs', '--max-old-space-size=512 -r ./x.js', '--inspect']) t.same(start(t, app, {}, flags), [], flags)
   t.same(start(t, path.join(path.dirname(app), 'none.js')), [], 'what is not there')
 })
