@@ -13,7 +13,7 @@ const { setFlagsFromString } = require('node:v8')
 const { supervise } = require('../../lib')
 const { inliningFlags } = require('../../lib/features/leak-line/inlining-flags')
 const { INTERVAL_BYTES } = require('../../lib/features/leak-line/study')
-const { profileAllocations } = require('../../lib/features/leak-line/worker')
+const { part: profileAllocations } = require('../../lib/features/leak-line/worker')
 
 const STUDY_MS = 4000
 

@@ -1,7 +1,6 @@
 'use strict'
 
 const { isatty } = require('node:tty')
-const { Option } = require('commander')
 const { nearest } = require('../core/did-you-mean')
 const { answerToCommand, flagsAfterApp } = require('../tables/habits')
 const { RecycleError } = require('../core/errors')
@@ -11,7 +10,6 @@ const { takeServiceEnvironment } = require('../core/service-environment')
 const { ENVIRONMENT } = require('../features')
 const { checkTypeScript, fileOf, findStart } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
-const { NAMES, groupOf } = require('./help')
 const { compileWhenBusy } = require('./lean-v8')
 const { lastWords, write } = require('./print')
 /** @import { Command } from 'commander' */
@@ -39,6 +37,8 @@ function addRun (program, { isStart = false } = {}) {
 
 /** @param {import('../tables/options').Option} option */
 function flagOf ({ name, short, flag, help, defaultText, kind }) {
+  const { Option } = require('commander')
+  const { groupOf } = require('./help')
   const flags = short ? `${short}, ${flag}` : flag
   const built = new Option(flags, `${help} (default: ${defaultText})`).helpGroup(groupOf(name))
   if (name === 'nodeOption') {
@@ -48,26 +48,35 @@ function flagOf ({ name, short, flag, help, defaultText, kind }) {
 }
 
 /**
+ * @param {{ app: string, args: string[], given: Record<string, any> }} call that commander has not read
+ */
+function runCall ({ app, args, given }) {
+  return run({ app, args, misplaced: flagsAfterApp(app, args) }, given, null)
+}
+
+/**
  * @typedef {object} Asked
  * @property {string | undefined} app
  * @property {string[]} args
  * @property {ReturnType<typeof flagsAfterApp>} misplaced
  *
  * @param {Asked} asked @param {Record<string, any>} given by commander: undefined where the flag was not given
- * @param {Command} command
+ * @param {Command | null} command null: commander has not read the call
  */
 async function run (asked, given, command) {
-  const takeover = require('../primary/succession/takeover').Takeover.find()
+  const predecessor = require('../primary/succession/primary-process').PredecessorProcess.find()
+  const takeover = predecessor && new (require('../primary/succession/takeover').Takeover)(predecessor)
   try {
     await runFleet(asked, given, command, takeover)
   } catch (error) {
+    require('../primary/workers/ahead').endAhead()
     await takeover?.fail(/** @type {Error} */ (error).message)
     throw error
   }
 }
 
 /**
- * @param {Asked} asked @param {Record<string, any>} given @param {Command} command
+ * @param {Asked} asked @param {Record<string, any>} given @param {Command | null} command
  * @param {import('../primary/succession/takeover').Takeover | null} takeover
  */
 async function runFleet ({ app, args, misplaced }, given, command, takeover) {
@@ -75,7 +84,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const config = await loadConfig(named)
   const found = app === undefined && config?.app === undefined ? findStart('.') : null
   const isBare = app === undefined && config === null && Object.keys(withoutDefaults(given)).length === 0
-  if (isBare && found?.start === null && found.why === null) return command.help({ error: true })
+  if (isBare && found?.start === null && found.why === null) return command?.help({ error: true })
   const { options, origins } = resolveAll(flags, config)
   if (printConfig) {
     const { formatOrigins } = require('./config-origins')
@@ -83,26 +92,29 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
     write(formatOrigins({ app, args, config, options, origins }, { colors }))
     return
   }
-  const { primaryBranchOf } = require('../primary/workers/find-app')
-  const { assemble } = require('../primary/start')
-  const { formatOf } = require('../primary/log')
-  const { obeySignals } = require('../primary/signals')
-  const { obeyParent } = require('../primary/parent')
   const { ancestors, shellAsInit } = require('../primary/ancestors')
   const terminal = new (require('../primary/terminal').Terminal)()
   const parents = ancestors() // asked now: a shell may die by the same signal
   const { InheritedSockets } = require('../primary/sockets/inherited-sockets')
   const { Orphans } = require('../primary/orphans')
-  const { operate } = require('../operate')
-  const { controlFolders, fleetKey } = require('../control/socket-path')
+  const { endAhead } = require('../primary/workers/ahead')
+  require('../primary/succession/program') // which notes what the next line takes out
   const service = takeServiceEnvironment(process.env, process.pid, Object.keys(ENVIRONMENT))
   const own = { inherited: new InheritedSockets(service.sockets), orphans: new Orphans(), takeover }
   const picked = found?.start ?? pickApp(app, args, config, found?.why)
   const supervisor = orNoSuchCommand(picked.app, () => {
     const toRun = fileOf(picked.app, picked.args)
     checkTypeScript(toRun.app, options.nodeOptions)
-    return assemble(toRun.app, toRun.args, options, own)
+    if (!takeover) require('../primary/workers/start-ahead').startAhead(toRun.app, toRun.args, options)
+    return require('../primary/start').assemble(toRun.app, toRun.args, options, own)
   })
+  const { primaryBranchOf } = require('../primary/workers/find-app')
+  const { formatOf } = require('../primary/log')
+  const { obeySignals } = require('../primary/signals')
+  const { obeyParent } = require('../primary/parent')
+  const { operate } = require('../operate')
+  const { controlFolders, fleetKey } = require('../control/socket-path')
+  supervisor.once('stopped', endAhead) // it may stop before its first worker
   const stopped = new Promise(resolve => supervisor.once('stopped', resolve))
   const operations = await operate(supervisor, options, service.variables)
   const { adoption, survivors } = supervisor.parts
@@ -155,7 +167,7 @@ function orNoSuchCommand (app, assemble) {
     if (error instanceof RecycleError && error.code === 'RECYCLE_NO_APP' && /^[\w-]+$/.test(app)) {
       const answer = answerToCommand(app)
       if (answer !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: answer })
-      const meant = nearest(app, NAMES)
+      const meant = nearest(app, require('./help').NAMES)
       throw new RecycleError(error.code, {
         ...error.details,
         why: `${error.details.why}, and no such command; ` +
@@ -176,4 +188,4 @@ function withoutDefaults (given) {
     !(value === true && OPTIONS.some(o => o.name === name && o.flag.startsWith('--no-')))))
 }
 
-module.exports = { addRun, flagOf, withoutDefaults }
+module.exports = { addRun, flagOf, runCall, withoutDefaults }

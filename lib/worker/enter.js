@@ -16,7 +16,7 @@ const { inspect } = require('node:util')
 const { getHeapStatistics } = require('node:v8')
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { version } = require('../../package.json')
-const { featureOf } = require('../features/by-name')
+const { workerPartOf } = require('../features/by-name')
 const { Admission } = require('./accepting/admission')
 const { flushCompileCache } = require('./boot/compile-cache')
 const { Loads } = require('./connections/loads')
@@ -85,10 +85,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     callApp,
     currentExchange: () => null
   }
-  const features = Object.entries(settings.features).map(([name, own]) => {
-    const { worker } = featureOf(name)
-    return /** @type {NonNullable<typeof worker>} */ (worker)()(kernel, own)
-  })
+  const features = Object.entries(settings.features).map(([name, own]) => workerPartOf(name)(kernel, own))
   const rotation = offerOutOfRotation(
     { channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks))
   )

@@ -8,6 +8,8 @@
  * @typedef {object} Settings as the primary's spawner gives them
  * @property {string | null} compileCache a folder; null: none
  * @property {boolean} collectsFirst
+ * @property {number | null} [waitsAt] the descriptor by which `orphan` comes once this worker is wanted: it was started
+ *   before the fleet
  * @property {number} beatMs
  * @property {number} drainTimeoutMs
  * @property {number} stopLingerMs
@@ -37,8 +39,8 @@ function prepare ({ compileCache, collectsFirst, features, api }) {
   warmUpHttp() // before the tracker subscribes to http
   if (collectsFirst) require('./vitals/memory').exposeGc()() // for the limits that V8 keeps after it
   const { enter } = require('./enter')
-  const { featureOf } = require('../features/by-name')
-  Object.keys(features).forEach(featureOf) // once for all copies, and while the files are of this version
+  const { workerPartOf } = require('../features/by-name')
+  Object.keys(features).forEach(workerPartOf) // once for all copies, and while the files are of this version
   const { ListenHook } = require('./accepting/listen-hook')
   const { ConnectionTracker } = require('./connections/tracker')
   const { holdSignals } = require('./leaving/hold-signals')

@@ -1,5 +1,7 @@
 'use strict'
 
+const fs = require('node:fs')
+
 /**
  * Settings with which the primary has this process begin. The app does not see it.
  * @param {string} name of an environment variable @returns {any}
@@ -10,4 +12,17 @@ function ownSettings (name) {
   return settings
 }
 
-module.exports = { ownSettings }
+/**
+ * Waits, with this thread, until this worker is wanted.
+ *
+ * @param {number} fd by which the rest of its settings comes; closed without, it is not wanted
+ * @returns {any}
+ */
+function awaitRest (fd) {
+  const rest = fs.readFileSync(fd, 'utf8')
+  fs.closeSync(fd)
+  if (rest === '') process.exit()
+  return JSON.parse(rest)
+}
+
+module.exports = { ownSettings, awaitRest }

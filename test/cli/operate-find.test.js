@@ -84,7 +84,7 @@ t.test('two fleets', async t => {
     ])
   })
 
-  await t.test('a fleet whose name is taken is refused before it starts a worker', async t => {
+  await t.test('a fleet whose name is taken is refused before a worker runs its app', async t => {
     const second = await runToEnd([process.execPath, BIN, '--name', 'api', '--log', 'json', PLAIN], { env: room.env })
     t.match(second, { code: 2, stdout: '', stderr: `recycle: the control socket ${path.join(room.folder, 'api.sock')} belongs to a running fleet, pid ${api.child.pid}: recycle reload has it run new code; or give this one a name of its own by --name\n` })
     const third = await runToEnd([process.execPath, BIN, '--control', elsewhere, PLAIN], { env: room.env })

@@ -36,13 +36,39 @@ t.test('every file that one of ours requires is found as Node.js finds it, and o
   t.ok(requests.length > 500 && expected.filter(file => file === 'MODULE_NOT_FOUND').length < 3, `${requests.length}`)
 })
 
-t.test("another's resolver stays where it has come behind", t => {
-  const resolve = Module._resolveFilename
-  t.teardown(() => { Module._resolveFilename = resolve })
+t.test('ours are read at once, others by Node.js', t => {
+  const read = Module._extensions['.js']
+  /** @type {string[]} */
+  const others = []
+  t.teardown(() => { Module._extensions['.js'] = read })
+  const byOther = Module._extensions['.js'] = (/** @type {any} */ module, /** @type {string} */ file) => {
+    others.push(file)
+    read(module, file)
+  }
+  const restore = findOwnFiles()
+  const own = path.join(LIB, 'core', 'attempt.js')
+  const other = path.join(t.testdir({ 'a.js': 'module.exports = require.main === module' }), 'a.js')
+  delete require.cache[own]
+  t.equal(require(own).attempt(() => 1, 2), 1)
+  t.equal(require(other), false)
+  t.same(others, [other])
+  restore()
+  t.equal(Module._extensions['.js'], byOther)
+  t.end()
+})
+
+t.test("another's resolver and reader stay where they have come behind", t => {
+  const { _resolveFilename: resolve, _extensions: { '.js': read } } = Module
+  t.teardown(() => {
+    Module._resolveFilename = resolve
+    Module._extensions['.js'] = read
+  })
   const restore = findOwnFiles()
   const other = Module._resolveFilename = () => 'other'
+  const reader = Module._extensions['.js'] = () => {}
   restore()
   t.equal(Module._resolveFilename, other)
+  t.equal(Module._extensions['.js'], reader)
   t.end()
 })
 

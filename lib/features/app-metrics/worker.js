@@ -43,4 +43,4 @@ function loadedRegistries () {
     .filter(({ getMetricsAsJSON }) => typeof getMetricsAsJSON === 'function')
 }
 
-module.exports = { tellMetrics }
+module.exports = { part: tellMetrics }

@@ -65,4 +65,4 @@ function stackOf (below, most) {
   }
 }
 
-module.exports = { tellWhereBlocked, stackOf }
+module.exports = { part: tellWhereBlocked, stackOf }

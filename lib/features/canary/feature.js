@@ -71,7 +71,7 @@ module.exports = Object.freeze({
     }
   },
   primary: () => kernel => new (require('./primary').Canary)(kernel),
-  worker: () => kernel => new (require('./worker').Observer)(kernel),
+  worker: () => require('./worker').part,
   metrics: [
     metric('canary_requests', 'While new code is compared with that before: requests answered, by generation.',
       side => side.requests),

@@ -108,4 +108,7 @@ class Observer {
   }
 }
 
-module.exports = { Observer }
+/** @param {import('../interface').WorkerKernel} kernel */
+const part = kernel => new Observer(kernel)
+
+module.exports = { part, Observer }

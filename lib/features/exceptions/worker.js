@@ -179,4 +179,4 @@ function answer ({ response }) {
   }
 }
 
-module.exports = { surviveExceptions }
+module.exports = { part: surviveExceptions }

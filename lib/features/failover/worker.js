@@ -273,4 +273,4 @@ function raiseOomScore () {
   } catch {} // no /proc, or not ours to write
 }
 
-module.exports = { noteConnections }
+module.exports = { part: noteConnections }

@@ -72,4 +72,4 @@ function isTls (server) {
   return server instanceof https.Server || ('setSecureContext' in server && server.listenerCount('request') > 0)
 }
 
-module.exports = { offerProbe }
+module.exports = { part: offerProbe }

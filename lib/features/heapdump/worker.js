@@ -20,4 +20,4 @@ function writeHeapdump () {
   }
 }
 
-module.exports = { writeHeapdump }
+module.exports = { part: writeHeapdump }

@@ -72,4 +72,4 @@ function extend (server, timeoutMs) {
   )
 }
 
-module.exports = { keepAlive, extend }
+module.exports = { part: keepAlive, extend }

@@ -58,7 +58,7 @@ const feature = {
   },
   primary: () => kernel => new (require('./primary').LeakStudies)(kernel),
   settings: () => null, // of a worker under study alone
-  worker: () => require('./worker').profileAllocations,
+  worker: () => require('./worker').part,
   status: {
     key: 'leakStudies',
     lines: (about, paint) => require('./report').statusLines(about, paint)

@@ -164,4 +164,4 @@ function resolveSource (source, file) {
   return plain === source ? path.resolve(path.dirname(file), source) : path.resolve('/', plain)
 }
 
-module.exports = { profileAllocations, SourceMaps, resolveSource }
+module.exports = { part: profileAllocations, SourceMaps, resolveSource }

@@ -34,7 +34,7 @@ module.exports = Object.freeze({
     }
   },
   primary: () => kernel => new (require('./primary').LeakingRoutes)(kernel),
-  worker: () => kernel => new (require('./worker').LiveMemory)(kernel),
+  worker: () => require('./worker').part,
   metrics: [{
     name: 'leaking_route_bytes_per_request',
     help: 'Memory that a request keeps, as estimated, of each route that leaks.',

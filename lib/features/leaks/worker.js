@@ -182,4 +182,7 @@ function isId (length, digits, letters, others) {
   return letters === 0 || length >= SHORTEST_HEX
 }
 
-module.exports = { LiveMemory, RouteCounter, pathHash, pathTemplate, textHash }
+/** @param {import('../interface').WorkerKernel} kernel */
+const part = kernel => new LiveMemory(kernel)
+
+module.exports = { part, RouteCounter, pathHash, pathTemplate, textHash }

@@ -59,4 +59,4 @@ function takeLease ({ channel, onDrain, callApp }) {
   }
 }
 
-module.exports = { takeLease }
+module.exports = { part: takeLease }

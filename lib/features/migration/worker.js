@@ -101,4 +101,4 @@ function serialized (state, unread) {
   return bytes
 }
 
-module.exports = { migrate }
+module.exports = { part: migrate }

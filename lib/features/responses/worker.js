@@ -33,4 +33,4 @@ function measureResponses ({ tracker }) {
   }
 }
 
-module.exports = { measureResponses }
+module.exports = { part: measureResponses }

@@ -294,4 +294,4 @@ class Sessions {
 /** @param {WorkerKernel} kernel @param {{ key: import('./session').SessionKey }} settings */
 const keepSessions = (kernel, { key }) => new Sessions(key, kernel)
 
-module.exports = { keepSessions }
+module.exports = { part: keepSessions }

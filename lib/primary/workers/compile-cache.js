@@ -16,7 +16,8 @@ const { makeFolder } = require('../../native/make-folder')
 
 const OTHERS_WRITE = 0o022
 const STICKY = 0o1000
-const KEPT_MS = 30 * 24 * 3600 * 1000
+const DAY_MS = 24 * 3600 * 1000
+const KEPT_MS = 30 * DAY_MS
 
 /**
  * @param {Record<string, string | undefined>} env
@@ -31,11 +32,23 @@ function openCompileCache (env) {
     const real = fs.realpathSync(folder)
     if (!isPrivate(real)) return null
     const now = Date.now() // eslint-disable-line no-restricted-properties -- the times of files are of the wall clock
-    prune(real, now - KEPT_MS).catch(() => {}) // others prune too
+    if (isDue(`${folder}.pruned`, now)) prune(real, now - KEPT_MS).catch(() => {}) // others prune too
     return real
   } catch {
     return null // a read-only file system, or no home
   }
+}
+
+/**
+ * Once a day: a look at some thousand entries takes longer than the rest of a start.
+ *
+ * @param {string} stamp a file whose time is that of the last look @param {number} now ms since the epoch
+ */
+function isDue (stamp, now) {
+  const age = now - (fs.statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+  if (age >= 0 && age < DAY_MS) return false
+  fs.writeFileSync(stamp, '')
+  return true
 }
 
 /**

@@ -48,9 +48,13 @@ class ClusterProcess extends EventEmitter {
   /** @type {KilledFor | null} */
   killedFor = null
 
-  /** @param {() => { worker: Worker, forkedBy?: Forker }} start may throw: the kernel lacks memory (ENOMEM), say */
-  constructor (start) {
+  /**
+   * @param {() => { worker: Worker, forkedBy?: Forker }} start may throw: the kernel lacks memory (ENOMEM), say
+   * @param {{ isEarly?: boolean }} [how] `isEarly`: nothing hears it before begin() is called
+   */
+  constructor (start, { isEarly = false } = {}) {
     super()
+    if (isEarly) this.#early = []
     try {
       this.#follow(start())
     } catch (error) {
@@ -66,7 +70,7 @@ class ClusterProcess extends EventEmitter {
     if (forkedBy) {
       this.forkedBy = forkedBy
       this.#early = []
-      worker.process.once(/** @type {any} */ ('forked'), () => this.#begin())
+      worker.process.once(/** @type {any} */ ('forked'), () => this.begin())
     }
     // Most often the error of a send to a worker that has just died, whose exit follows; a process that could not be
     // started has no exit of its own.
@@ -90,13 +94,17 @@ class ClusterProcess extends EventEmitter {
     return this.worker?.process.pid ?? null
   }
 
+  get hasLeft () {
+    return this.#hasLeft
+  }
+
   /** @type {WorkerProcess['whenBegun']} */
   whenBegun (callback) {
     if (this.#early) this.#early.push(callback)
     else callback()
   }
 
-  #begin () {
+  begin () {
     const early = this.#early ?? []
     this.#early = null
     for (const callback of early) callback()
@@ -131,7 +139,7 @@ class ClusterProcess extends EventEmitter {
   #leave (left) {
     if (this.#hasLeft) return
     this.#hasLeft = true
-    this.#begin()
+    this.begin()
     this.emit('exit', left)
   }
 }

@@ -8,15 +8,17 @@
 const cluster = /** @type {Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { FEATURES, gatesOf, longestSilence, v8Of } = require('../../features')
 const { drawBudget } = require('../../tables/budget')
+const { takeAhead } = require('./ahead')
 const { AppPath } = require('./app-path')
 const { forkGuardable, guardChannel } = require('./channel-guard')
 const { newMarker } = require('./children')
 const { openCompileCache } = require('./compile-cache')
-const { WorkerHandle } = require('./worker-handle')
 const { ClusterProcess } = require('./process')
 const { nodeToRun, STARTED_WITH } = require('./node-file')
 const { WorkerCode, version } = require('./worker-code')
 /** @import { Cluster, Worker } from 'node:cluster' */
+/** @import { Ahead } from './ahead' */
+/** @import { WorkerHandle } from './worker-handle' */
 /** @import { WorkerProcess } from './process' */
 /** @import { Warning } from '../../journal/events' */
 
@@ -26,6 +28,9 @@ const AWAITS_DEBUGGER = /^--inspect-(?:brk|wait)(?:=|$)/
 const DEFAULT_INSPECT_PORT = 9229
 const LAST_PORT = 65_535
 const MOST_WORKERS = 1024
+const FIRST = 0 // generation
+const AHEAD_FD = 4 // behind the channel
+const KEEP_MS = 500
 const STANDBY_PORTS = 4096 // in turn: a standby that serves may live long beside those after it
 
 /**
@@ -89,9 +94,33 @@ class Spawner {
   startOriginal ({ label, generation, control, settings }) {
     const { id, env } = newMarker()
     const own = { RECYCLE_SLOT: label, RECYCLE_ORIGINAL: JSON.stringify({ worker: this.#settings, settings }) }
-    const worker = this.#fork({ ...env, ...own }, { generation, control, slot: () => label })
+    const worker = this.#fork({ ...env, ...own }, { generation, more: control, slot: () => label })
+    setImmediate(() => this.code.keep())
     guardChannel(worker.process, () => {}) // what its app sends is of no use here
     return { id, worker }
+  }
+
+  /**
+   * Starts the first worker before the fleet: see start-ahead.js.
+   *
+   * @returns {Ahead}
+   */
+  startAhead () {
+    const { id, env } = newMarker()
+    const { exec, cwd } = this.appPath.of(FIRST)
+    const worker = this.#fork(
+      { ...env, RECYCLE_SLOT: '0', RECYCLE_WORKER: JSON.stringify({ ...this.#settings, waitsAt: AHEAD_FD }) },
+      { generation: FIRST, slot: () => 0, more: 'pipe' }
+    )
+    const go = worker.process.stdio[AHEAD_FD]
+    go?.on('error', () => {}) // it has died, and its exit is told
+    return {
+      id,
+      exec,
+      cwd,
+      process: new ClusterProcess(() => ({ worker }), { isEarly: true }),
+      go: settings => { /** @type {import('node:net').Socket | undefined} */ (go)?.end(JSON.stringify(settings)) }
+    }
   }
 
   /**
@@ -101,8 +130,10 @@ class Spawner {
    * @returns {WorkerHandle}
    */
   spawn (slot, { generation, workers, required, variant = null }) {
+    const { WorkerHandle } = require('./worker-handle')
     const orphan = variant ? null : this.survivors.take(slot)
-    const { id, env } = orphan ? { id: orphan.facts.id, env: {} } : newMarker()
+    const ahead = takeAhead(orphan || variant ? null : () => this.appPath.of(generation))
+    const { id, env } = orphan ? { id: orphan.facts.id, env: {} } : ahead ? { id: ahead.id, env: {} } : newMarker()
     const start = () => this.#fork({
       ...env,
       RECYCLE_SLOT: slot === null ? 'standby' : String(slot),
@@ -111,7 +142,7 @@ class Spawner {
       generation, slot: () => handle.slot ?? 'standby', inspectPort: this.#inspectPort(slot),
       execArgv: variant?.execArgv
     })
-    const process = new ClusterProcess(() => orphan
+    const process = ahead?.process ?? new ClusterProcess(() => orphan
       ? { worker: orphan.adoptBy(start) }
       : (variant ? null : this.source?.fork(generation, start)) ?? { worker: start() })
     const budget = drawBudget(this.options, workers, Math.random())
@@ -128,6 +159,11 @@ class Spawner {
       awaitsDebugger: this.execArgv.some(flag => AWAITS_DEBUGGER.test(flag))
     })
     handle.app = orphan?.facts.app ?? this.appPath.known(generation) ?? this.app
+    ahead?.process.begin()
+    ahead?.go({ orphan: this.#settingsOf(null, { id, generation }).orphan })
+    const keep = () => this.code.keep()
+    handle.once('ready', () => setImmediate(keep)) // the first has its addresses sooner
+    setTimeout(keep, KEEP_MS).unref()
     return handle
   }
 
@@ -167,6 +203,7 @@ class Spawner {
       .map(({ name, settings = () => ({}) }) => [name, settings(options)]).filter(([, settings]) => settings !== null)
     return {
       orphan: null,
+      waitsAt: null,
       compileCache: this.compileCache,
       collectsFirst: this.v8.collectsFirst,
       beatMs: Math.min(500, options.intervalMs, Math.round(longestSilence(options) / 4)),
@@ -180,10 +217,10 @@ class Spawner {
 
   /**
    * @param {Record<string, string>} env
-   * @param {{ generation: number, slot: () => number | string, control?: number, inspectPort?: number,
-   *   execArgv?: string[] }} how `slot`: as it is for its output; `control`: one more descriptor that it is given
+   * @param {{ generation: number, slot: () => number | string, more?: number | 'pipe', inspectPort?: number,
+   *   execArgv?: string[] }} how `slot`: as it is for its output; `more`: one more descriptor that it is given
    */
-  #fork (env, { generation, slot, control, inspectPort, execArgv = [] }) {
+  #fork (env, { generation, slot, more, inspectPort, execArgv = [] }) {
     const { stdio } = this.outputs
     const { exec, cwd } = this.appPath.of(generation)
     this.#findNode()
@@ -192,12 +229,11 @@ class Spawner {
       cwd,
       args: this.args,
       execArgv: [...this.execArgv, '--require', this.code.preload, ...execArgv],
-      stdio: ['ignore', stdio, stdio, 'ipc', ...control === undefined ? [] : [control]],
+      stdio: ['ignore', stdio, stdio, 'ipc', ...more === undefined ? [] : [more]],
       inspectPort
     })
     const worker = forkGuardable(() => cluster.fork(this.options.plain ? { ...env, RECYCLE_ADDON: 'none' } : env))
     this.outputs.connect(worker.process, slot)
-    setImmediate(() => this.code.keep()) // while the worker boots
     return worker
   }
 

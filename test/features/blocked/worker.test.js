@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { tellWhereBlocked } = require('../../../lib/features/blocked/worker')
+const { part: tellWhereBlocked } = require('../../../lib/features/blocked/worker')
 const { loadInterrupt } = require('../../../lib/features/blocked/interrupt')
 
 const SETTINGS = { mostFrames: 20, longestFrame: 500, mostRequests: 10 }

@@ -5,7 +5,7 @@ const { once } = require('node:events')
 const http = require('node:http')
 const net = require('node:net')
 const t = require('tap')
-const { surviveExceptions } = require('../../../lib/features/exceptions/worker')
+const { part: surviveExceptions } = require('../../../lib/features/exceptions/worker')
 const { ConnectionTracker } = require('../../../lib/worker/connections/tracker')
 const { exposeGc } = require('../../../lib/worker/vitals/memory')
 

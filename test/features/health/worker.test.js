@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { offerProbe } = require('../../../lib/features/health/worker')
+const { part: offerProbe } = require('../../../lib/features/health/worker')
 const { received, workerParts } = require('../../support/worker-parts')
 
 const HEAD = 'GET /healthz HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n'

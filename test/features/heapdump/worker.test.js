@@ -9,7 +9,7 @@ const WORKER = require.resolve('../../../lib/features/heapdump/worker')
 
 /** In a process of its own, whose heap is small. @param {string} file */
 function dump (file) {
-  return JSON.parse(execFileSync(process.execPath, ['-p', `JSON.stringify(require(${JSON.stringify(WORKER)}).writeHeapdump().tasks.heapdump({ file: ${JSON.stringify(file)} }))`], { encoding: 'utf8', stdio: 'pipe', env: {} }))
+  return JSON.parse(execFileSync(process.execPath, ['-p', `JSON.stringify(require(${JSON.stringify(WORKER)}).part().tasks.heapdump({ file: ${JSON.stringify(file)} }))`], { encoding: 'utf8', stdio: 'pipe', env: {} }))
 }
 
 t.test('a heap snapshot is written into the file that is there', async t => {

@@ -5,7 +5,7 @@ const http = require('node:http')
 const net = require('node:net')
 const { performance } = require('node:perf_hooks')
 const t = require('tap')
-const { extend, keepAlive } = require('../../../lib/features/keep-alive/worker')
+const { extend, part: keepAlive } = require('../../../lib/features/keep-alive/worker')
 const { received, workerParts } = require('../../support/worker-parts')
 
 const { keepAliveTimeout: NODES_MS, headersTimeout } = new http.Server()

@@ -3,7 +3,7 @@
 const { EventEmitter } = require('node:events')
 const { deserialize, serialize } = require('node:v8')
 const t = require('tap')
-const { migrate } = require('../../../lib/features/migration/worker')
+const { part: migrate } = require('../../../lib/features/migration/worker')
 
 /** @param {Record<string, any>} [of] the connection */
 function parts (of = {}) {

@@ -71,16 +71,34 @@ t.test('there is none where no folder can be made, and none under coverage', { s
   t.notOk(fs.existsSync(path.join(home, 'recycle')))
 })
 
-t.test('entries not written for 30 days are deleted', { skip }, async t => {
+t.test('entries not written for 30 days are deleted, once a day', { skip }, async t => {
   const env = { XDG_CACHE_HOME: privateFolder(t) }
-  const version = path.join(/** @type {string} */ (openCompileCache(env)), 'v22-x64')
+  const folder = /** @type {string} */ (openCompileCache(env))
+  const version = path.join(folder, 'v22-x64')
   fs.mkdirSync(version)
   const days = (/** @type {number} */ n) => Date.now() / 1000 - n * 24 * 3600
-  for (const [name, age] of /** @type {const} */ ([['old', 31], ['young', 29]])) {
+  const make = (/** @type {string} */ name, /** @type {number} */ age) => {
     fs.writeFileSync(path.join(version, name), 'code')
     fs.utimesSync(path.join(version, name), days(age), days(age))
   }
+  make('old', 31)
+  make('young', 29)
+  const looked = (/** @type {number} */ age) => fs.utimesSync(`${folder}.pruned`, days(age), days(age))
+  const { opendir } = fs.promises
+  t.teardown(() => { fs.promises.opendir = opendir })
+  let looks = 0
+  fs.promises.opendir = (file, options) => {
+    looks++
+    return opendir(file, options)
+  }
+  looked(0.9)
+  openCompileCache(env)
+  t.equal(looks, 0, 'the last look is less than a day ago')
+  looked(1.1)
   openCompileCache(env)
   t.ok(await becomesTrue(() => !fs.existsSync(path.join(version, 'old'))))
   t.same(fs.readdirSync(version), ['young'])
+  looked(-1)
+  openCompileCache(env)
+  t.equal(looks, 2, 'a clock that was ahead delays nothing')
 })

@@ -14,9 +14,9 @@ function loadAll (preload) {
   const path = require('node:path')
   const fs = require('node:fs')
   const lib = path.join(path.dirname(preload), '..')
-  const { featureOf } = require(path.join(lib, 'features', 'by-name'))
+  const { workerPartOf } = require(path.join(lib, 'features', 'by-name'))
   const names = fs.readdirSync(path.join(lib, 'features')).filter(name => !name.endsWith('.js'))
-  for (const name of names) for (const part of ['worker', 'variant', 'original']) featureOf(name)[part]?.()
+  for (const name of names) if (require(path.join(lib, 'features', name, 'feature')).worker) workerPartOf(name)
   const worker = path.join(lib, 'worker')
   for (const file of fs.readdirSync(worker, { recursive: true, encoding: 'utf8' })) if (file.endsWith('.js')) require(path.join(worker, file))
   return [require(path.join(lib, 'native', 'addon')).loadAddon().missing, require(path.join(lib, 'features', 'blocked', 'interrupt')).loadInterrupt().missing]

@@ -40,11 +40,14 @@ function best () {
   return ['smaps_rollup', 'smaps'].find(name => unreadable(name) === null) ?? 'pidusage'
 }
 
-/** @param {string} name @returns {string | null} */
+/**
+ * Only opened: the kernel checks rights then, and a read takes milliseconds.
+ *
+ * @param {string} name @returns {string | null}
+ */
 function unreadable (name) {
   try {
-    fs.readFileSync(`/proc/self/${name}`)
-    fs.readFileSync('/proc/self/statm')
+    for (const file of [name, 'statm']) fs.closeSync(fs.openSync(`/proc/self/${file}`, 'r'))
     return null
   } catch (error) {
     return /** @type {Error} */ (error).message
