@@ -1,11 +1,12 @@
 'use strict'
 
 const fs = require('node:fs')
+const { Command, CommanderError } = require('commander')
+const { version } = require('../../package.json')
 const { RecycleError } = require('../core/errors')
 const { shorten } = require('../core/format-value')
 const leanV8 = require('./lean-v8')
 const { complain, watchOutput, write } = require('./print')
-/** @import { Command } from 'commander' */
 
 const MAX_CHARS = 400 // of commander's message, which repeats the user's input
 
@@ -28,21 +29,6 @@ const ALONE = Object.freeze({
 
 /** @param {string[]} argv */
 async function main (argv) {
-  const [, , word = ''] = argv
-  const call = Object.hasOwn(ALONE, word) ? null : require('./read-call').readCall(argv.slice(2))
-  watchOutput()
-  try {
-    if (call === null) await parse(argv)
-    else await require('./run').runCall(call)
-  } catch (error) {
-    process.exitCode = report(error)
-  }
-}
-
-/** @param {string[]} argv */
-async function parse (argv) {
-  const { Command } = require('commander')
-  const { version } = require('../../package.json')
   const program = new Command('recycle')
     .description('Runs any Node.js HTTP app on a fleet of workers and replaces a worker that exceeds its memory ' +
       'budget, without dropping a request.')
@@ -54,7 +40,13 @@ async function parse (argv) {
   const isAlone = Object.hasOwn(ALONE, argv[2] ?? '') && !argv.includes('--help') && !argv.includes('-h')
   if (isAlone) ALONE[argv[2]]()(program)
   else addAll(program, argv)
-  await program.parseAsync(isAlone ? argv : withoutSynonym(argv))
+
+  watchOutput()
+  try {
+    await program.parseAsync(isAlone ? argv : withoutSynonym(argv))
+  } catch (error) {
+    process.exitCode = report(error)
+  }
 }
 
 /** @param {Command} program @param {string[]} argv */
@@ -120,8 +112,7 @@ function oneSentence (text, command) {
 
 /** Prints the error as one sentence. @param {unknown} error @returns {number} the exit code */
 function report (error) {
-  const { code: ofCommander, exitCode } = /** @type {import('commander').CommanderError} */ (error ?? {})
-  if (String(ofCommander).startsWith('commander.')) return exitCode === 0 ? 0 : 2 // commander has printed it
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has printed it
   if (!(error instanceof RecycleError)) {
     const { syscall, code } = /** @type {NodeJS.ErrnoException} */ (error ?? {})
     if (syscall !== 'uv_cwd') throw error
