@@ -1,6 +1,7 @@
 'use strict'
 
 const { isatty } = require('node:tty')
+const { Option } = require('commander')
 const { nearest } = require('../core/did-you-mean')
 const { answerToCommand, flagsAfterApp } = require('../tables/habits')
 const { RecycleError } = require('../core/errors')
@@ -10,6 +11,7 @@ const { takeServiceEnvironment } = require('../core/service-environment')
 const { ENVIRONMENT } = require('../features')
 const { checkTypeScript, fileOf, findStart } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
+const { NAMES, groupOf } = require('./help')
 const { compileWhenBusy } = require('./lean-v8')
 const { lastWords, write } = require('./print')
 /** @import { Command } from 'commander' */
@@ -37,8 +39,6 @@ function addRun (program, { isStart = false } = {}) {
 
 /** @param {import('../tables/options').Option} option */
 function flagOf ({ name, short, flag, help, defaultText, kind }) {
-  const { Option } = require('commander')
-  const { groupOf } = require('./help')
   const flags = short ? `${short}, ${flag}` : flag
   const built = new Option(flags, `${help} (default: ${defaultText})`).helpGroup(groupOf(name))
   if (name === 'nodeOption') {
@@ -48,20 +48,13 @@ function flagOf ({ name, short, flag, help, defaultText, kind }) {
 }
 
 /**
- * @param {{ app: string, args: string[], given: Record<string, any> }} call that commander has not read
- */
-function runCall ({ app, args, given }) {
-  return run({ app, args, misplaced: flagsAfterApp(app, args) }, given, null)
-}
-
-/**
  * @typedef {object} Asked
  * @property {string | undefined} app
  * @property {string[]} args
  * @property {ReturnType<typeof flagsAfterApp>} misplaced
  *
  * @param {Asked} asked @param {Record<string, any>} given by commander: undefined where the flag was not given
- * @param {Command | null} command null: commander has not read the call
+ * @param {Command} command
  */
 async function run (asked, given, command) {
   const predecessor = require('../primary/succession/primary-process').PredecessorProcess.find()
@@ -76,7 +69,7 @@ async function run (asked, given, command) {
 }
 
 /**
- * @param {Asked} asked @param {Record<string, any>} given @param {Command | null} command
+ * @param {Asked} asked @param {Record<string, any>} given @param {Command} command
  * @param {import('../primary/succession/takeover').Takeover | null} takeover
  */
 async function runFleet ({ app, args, misplaced }, given, command, takeover) {
@@ -84,7 +77,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const config = await loadConfig(named)
   const found = app === undefined && config?.app === undefined ? findStart('.') : null
   const isBare = app === undefined && config === null && Object.keys(withoutDefaults(given)).length === 0
-  if (isBare && found?.start === null && found.why === null) return command?.help({ error: true })
+  if (isBare && found?.start === null && found.why === null) return command.help({ error: true })
   const { options, origins } = resolveAll(flags, config)
   if (printConfig) {
     const { formatOrigins } = require('./config-origins')
@@ -167,7 +160,7 @@ function orNoSuchCommand (app, assemble) {
     if (error instanceof RecycleError && error.code === 'RECYCLE_NO_APP' && /^[\w-]+$/.test(app)) {
       const answer = answerToCommand(app)
       if (answer !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: answer })
-      const meant = nearest(app, require('./help').NAMES)
+      const meant = nearest(app, NAMES)
       throw new RecycleError(error.code, {
         ...error.details,
         why: `${error.details.why}, and no such command; ` +
@@ -188,4 +181,4 @@ function withoutDefaults (given) {
     !(value === true && OPTIONS.some(o => o.name === name && o.flag.startsWith('--no-')))))
 }
 
-module.exports = { addRun, flagOf, runCall, withoutDefaults }
+module.exports = { addRun, flagOf, withoutDefaults }
