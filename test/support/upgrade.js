@@ -24,8 +24,8 @@ async function startUpgradable (t, args, { workers = 2, ...how } = {}) {
   return {
     ...cli,
     primaries,
-    /** The primary that runs the fleet. @returns {number} */
-    primary: () => events.all('fleet.upgraded').at(-1)?.pid ?? child.pid,
+    /** The primary that runs the fleet, by its own line or the last one of that before. @returns {number} */
+    primary: () => events.lines.findLast(({ event }) => ['fleet.upgraded', 'fleet.left'].includes(event))?.pid ?? child.pid,
     /** Resolves with whether no process is left. */
     areGone: () => becomesTrue(() => living().length === 0, 20_000),
     living
