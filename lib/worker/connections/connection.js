@@ -214,7 +214,7 @@ class Connection {
 
   /** Neither request nor stream is in flight. HTTP/1 alone: half a head may have been received. */
   get isQuiet () {
-    return this.exchanges.length === 0 && this.socket.writableLength === 0
+    return this.exchanges.length === 0 && !this.socket?.writableLength
   }
 
   /** The connection has been in this worker for a second. @param {number} now ms, performance.now() */
@@ -255,7 +255,7 @@ class Connection {
 
   /** The connection closes: a response has been sent with `Connection: close`, or the socket has ended. */
   get isEnding () {
-    return this.isAnnounced || this.socket.writableEnded || this.socket.destroyed
+    return this.isAnnounced || this.socket?.writableEnded === true || this.socket?.destroyed === true
   }
 
   /** Of TLS, before the app's server has it. */
@@ -271,8 +271,9 @@ class Connection {
 
   /** Nothing has passed in either direction, and http does not have it yet. */
   get isUntouched () {
-    const { acceptor, head, socket } = this
-    return acceptor.isMovable && head === null && socket.bytesRead === 0 && socket.bytesWritten === 0
+    const { acceptor, head, socket, stage } = this
+    return stage === 'served' && acceptor.isMovable && head === null && socket.bytesRead === 0 &&
+      socket.bytesWritten === 0
   }
 
   /** The protocol is the app's, which has said how it moves to another worker. */

@@ -44,6 +44,15 @@ t.test('an upgraded connection is named as such', async t => {
   t.match(nameCuts(connection), [{ method: null, path: null, upgraded: true }])
 })
 
+t.test('one that is held has no socket yet, and may be asked all the same', async t => {
+  const connection = new Connection(null, /** @type {any} */ ({ isMovable: true, server: { _connections: 0 } }))
+  connection.become('held')
+  const members = Object.entries(Object.getOwnPropertyDescriptors(Connection.prototype))
+  const asked = members.flatMap(([name, { get }]) => get ? [name] : [])
+  for (const name of asked) t.doesNotThrow(() => Reflect.get(connection, name), name)
+  t.ok(asked.includes('isUntouched') && asked.length > 10)
+})
+
 t.test('a closed socket has no port', async t => {
   t.match(
     nameCuts(new Connection(socketOf({ remotePort: undefined }), /** @type {any} */ ({}))), [{ remotePort: null }]
