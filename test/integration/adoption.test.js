@@ -7,6 +7,7 @@ const http = require('node:http')
 const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
+const { attempt } = require('../../lib/core/attempt')
 const { socketName } = require('../../lib/core/orphan')
 const { pathsOfUnixSockets } = require('../../lib/native/proc')
 const { startCli, FIXTURES } = require('../support/fleet')
@@ -173,8 +174,10 @@ t.test('a worker that drains as its primary is killed keeps its connections; the
   process.kill(third.pid, 'SIGKILL')
   t.match(await fleet.events.until('worker.crash'), { pid: third.pid, replayed: 1, cut: 0 })
   const answered = third.asked.then(() => true)
-  t.ok(await becomesTrue(async () => { // the other worker may not have it yet
-    for (const { pid, state } of (await status()).workers) if (state === 'ready') process.kill(pid, 'SIGUSR2')
+  t.ok(await becomesTrue(async () => { // the other worker may not have it yet, and may be leaving, too
+    for (const { pid, state } of (await status()).workers) {
+      if (['ready', 'draining'].includes(state)) attempt(() => process.kill(pid, 'SIGUSR2'), false)
+    }
     return Promise.race([answered, false])
   }))
   const { body, ...answer } = await third.asked
