@@ -5,7 +5,7 @@ const { resolveOptions } = require('./tables/resolved-options')
 const { operate } = require('./operate')
 const { machineFacts } = require('./primary/measuring/container')
 const { assemble } = require('./primary/start')
-const { Takeover } = require('./primary/succession/takeover')
+const { findTakeover } = require('./primary/succession/find-takeover')
 /** @import { FleetOptions } from './options' */
 
 /**
@@ -24,7 +24,7 @@ const { Takeover } = require('./primary/succession/takeover')
 function supervise ({ app, args = [], ...given }) {
   const control = given.control ?? (given.name === undefined ? 'none' : undefined)
   const resolved = resolveOptions({ log: 'silent', ...given, control }, machineFacts())
-  const supervisor = assemble(app, args, resolved, { takeover: Takeover.find() })
+  const supervisor = assemble(app, args, resolved, { takeover: findTakeover() })
   operate(supervisor, resolved).catch(error => supervisor.abandon(error))
   return /** @type {any} */ (supervisor.start())
 }

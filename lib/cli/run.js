@@ -57,8 +57,7 @@ function flagOf ({ name, short, flag, help, defaultText, kind }) {
  * @param {Command} command
  */
 async function run (asked, given, command) {
-  const predecessor = require('../primary/succession/primary-process').PredecessorProcess.find()
-  const takeover = predecessor && new (require('../primary/succession/takeover').Takeover)(predecessor)
+  const takeover = require('../primary/succession/find-takeover').findTakeover()
   try {
     await runFleet(asked, given, command, takeover)
   } catch (error) {

@@ -29,6 +29,14 @@ function ourMessage (received, handle) {
   return message?.cmd === CMD ? message : null
 }
 
+/**
+ * The process at the other end has died, though Node may not have read the end yet: writes go before.
+ * @param {NodeJS.ErrnoException | null} error of a send
+ */
+function isCut (error) {
+  return error?.code === 'EPIPE' || error?.code === 'ECONNRESET'
+}
+
 /** Work at each message: a function. */
 class Handlers {
   /** @type {Record<string, (fields: any, handle?: any) => void>} */
@@ -63,4 +71,4 @@ class Handlers {
   }
 }
 
-module.exports = { LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, message, ourMessage, Handlers }
+module.exports = { LONGEST_WISH, LONGEST_ERROR, MOST_REQUESTS, message, isCut, ourMessage, Handlers }

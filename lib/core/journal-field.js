@@ -30,7 +30,9 @@ function asObject (value) {
 
 /** Does what is to be done with a line of this event. @param {LineHandlers} handlers @param {ReadLine} line */
 function handleLine (handlers, line) {
-  /** @type {Readonly<Record<string, (line: ReadLine) => void>>} */ (handlers)[String(line.event)]?.(line)
+  const event = String(line.event)
+  if (!Object.hasOwn(handlers, event)) return
+  /** @type {Readonly<Record<string, (line: ReadLine) => void>>} */ (handlers)[event](line)
 }
 
 module.exports = { asNumber, asCount, asText, asObject, handleLine }

@@ -43,8 +43,7 @@
  *   command line
  * @property {Record<string, Figure>} [figures] of each worker, by the name that they have in a sample and in status()
  * @property {() => (kernel: Parts) => PrimaryPart} [primary] loads its part of the primary
- * @property {() => (kernel: WorkerKernel, settings: any) => WorkerPart} [worker] loads its part of a
- *   worker
+ * @property {true} [worker] it has a part in a worker: `part(kernel, settings)` of worker.js, as by-name.js has it
  * @property {Metric[]} [metrics] @property {Described} [status]
  * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: Terminal) => string[]
  *   }} [report] its figures, by `key`, and their lines in the terminal: `linesOf` of its report.js, whose first
@@ -147,7 +146,7 @@ const FEATURES = require('./list')
 /** @import { Reload } from './canary/feature' */
 /** @import { Parts } from '../primary/parts' */
 /** @import { Status } from '../primary/supervisor' */
-/** @import { PrimaryPart, WorkerKernel, WorkerPart } from './interface' */
+/** @import { PrimaryPart } from './interface' */
 
 /** @param {string} name @returns {any} null: there is no such feature */
 const named = name => FEATURES.find(feature => feature.name === name) ?? null

@@ -6,7 +6,7 @@
  */
 
 const childProcess = require('node:child_process')
-const { Handlers, message, ourMessage } = require('../core/envelope')
+const { Handlers, isCut, message, ourMessage } = require('../core/envelope')
 const { loadAddon } = require('../native/addon')
 const { BATCHED, Batches } = require('../native/batches')
 /** @import { Handle } from '../core/internals' */
@@ -17,7 +17,6 @@ const { BATCHED, Batches } = require('../native/batches')
 /** Events of the process for which Node adds a listener with each channel. */
 const OF_NODE = ['internalMessage', 'newListener', 'removeListener']
 
-const CUT = new Set(['EPIPE', 'ECONNRESET'])
 const NOTHING = () => {}
 
 class Channel {
@@ -180,7 +179,7 @@ class Channel {
   #write (message, handle, sent) {
     const send = this.#send
     send?.(message, handle, undefined, (/** @type {NodeJS.ErrnoException | null} */ error) => {
-      if (error && CUT.has(String(error.code)) && send === this.#send) this.#isCut = true
+      if (isCut(error) && send === this.#send) this.#isCut = true
       sent(error)
     })
   }

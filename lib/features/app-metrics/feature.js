@@ -29,5 +29,5 @@ module.exports = Object.freeze({
     'app-metrics-unread': ({ why }) => `the app's metrics of one worker are left out of /metrics: ${why}`
   },
   primary: () => kernel => new (require('./primary').AppMetrics)(kernel),
-  worker: () => require('./worker').part
+  worker: true
 })

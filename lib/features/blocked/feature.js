@@ -71,7 +71,7 @@ module.exports = Object.freeze({
   },
   settings: () => ({ mostFrames: MOST_FRAMES, longestFrame: LONGEST_FRAME, mostRequests: MOST_REQUESTS }),
   primary: () => kernel => new (require('./primary').BlockedLoops)(kernel),
-  worker: () => require('./worker').part,
+  worker: true,
   ofWorker: known => ({ blockedMs: known?.forMs ?? 0 }),
   metrics: [{
     name: 'blocked_event_loops',

@@ -71,7 +71,7 @@ module.exports = Object.freeze({
     }
   },
   primary: () => kernel => new (require('./primary').Canary)(kernel),
-  worker: () => require('./worker').part,
+  worker: true,
   metrics: [
     metric('canary_requests', 'While new code is compared with that before: requests answered, by generation.',
       side => side.requests),

@@ -56,7 +56,7 @@ module.exports = Object.freeze({
     }
   },
   primary: () => kernel => new (require('./primary').Exceptions)(kernel),
-  worker: () => require('./worker').part,
+  worker: true,
   metrics: [{
     name: 'uncaught_exceptions',
     help: 'Exceptions that the app has not caught, and that have not ended its worker.',

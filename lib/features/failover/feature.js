@@ -39,7 +39,7 @@ module.exports = Object.freeze({
       'with their worker; raise the limit of open files (ulimit -n, LimitNOFILE=)'
   },
   primary: () => require('./primary').failOver,
-  worker: () => require('./worker').part,
+  worker: true,
   metrics: [{
     name: 'failover_connections',
     help: 'Connections that the primary can give to another worker if theirs dies.',

@@ -76,5 +76,5 @@ module.exports = Object.freeze({
     }
   },
   primary: () => kernel => new (require('./primary').HealthChecks)(kernel),
-  worker: () => require('./worker').part
+  worker: true
 })

@@ -54,7 +54,7 @@ module.exports = Object.freeze({
       `no heap snapshot of slot ${slot} (${pid}) in ${folder}, whose worker is recycled at once: ${why}`
   },
   primary: () => kernel => new (require('./primary').Heapdumps)(kernel),
-  worker: () => require('./worker').part,
+  worker: true,
   status: { key: 'heapdumps' },
   report: {
     key: 'heapdumps',

@@ -30,7 +30,7 @@ module.exports = Object.freeze({
   warnings: { 'keep-alive-timeout': line => sayShort(/** @type {any} */ (line)) },
   settings: ({ keepAliveTimeoutMs }) => ({ timeoutMs: keepAliveTimeoutMs }),
   primary: () => require('./primary').warnOfShort,
-  worker: () => require('./worker').part,
+  worker: true,
   status: {
     key: 'keepAliveTimeout',
     lines: ({ short }, paint) => short === null ? [] : [paint('yellow', sayShort(short))]

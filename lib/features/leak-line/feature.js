@@ -58,7 +58,7 @@ const feature = {
   },
   primary: () => kernel => new (require('./primary').LeakStudies)(kernel),
   settings: () => null, // of a worker under study alone
-  worker: () => require('./worker').part,
+  worker: true,
   status: {
     key: 'leakStudies',
     lines: (about, paint) => require('./report').statusLines(about, paint)

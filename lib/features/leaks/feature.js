@@ -34,7 +34,7 @@ module.exports = Object.freeze({
     }
   },
   primary: () => kernel => new (require('./primary').LeakingRoutes)(kernel),
-  worker: () => require('./worker').part,
+  worker: true,
   metrics: [{
     name: 'leaking_route_bytes_per_request',
     help: 'Memory that a request keeps, as estimated, of each route that leaks.',

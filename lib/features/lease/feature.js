@@ -30,5 +30,5 @@ module.exports = Object.freeze({
     }
   },
   primary: () => kernel => new (require('./primary').Leases)(kernel),
-  worker: () => require('./worker').part
+  worker: true
 })

@@ -24,5 +24,5 @@ module.exports = Object.freeze({
       }
     }
   },
-  worker: () => () => ({ figures: () => ({ handles: process.getActiveResourcesInfo().length }) })
+  worker: true
 })

@@ -39,14 +39,5 @@ module.exports = Object.freeze({
       metric: ['heap_limit_bytes', 'With --max-heap: heap at which V8 ends the worker.']
     }
   },
-  worker: () => ({ onCollected }) => {
-    const { oldBytes } = require('../../worker/vitals/gc-pauses')
-    const flags = [...(process.env.NODE_OPTIONS ?? '').split(/\s+/), ...process.execArgv]
-    const { heap_size_limit: limit } = require('node:v8').getHeapStatistics()
-    const heapLimitBytes = require('../../core/old-space').oldSpaceLimit(limit, flags, parseInt(process.versions.v8))
-    /** @type {Record<string, number | null>} null: there was no mark-sweep yet */
-    let heap = { heapUsedBytes: null, heapLimitBytes: null }
-    onCollected(hasMarkSweep => { if (hasMarkSweep) heap = { heapUsedBytes: oldBytes(), heapLimitBytes } })
-    return { figures: () => heap }
-  }
+  worker: true
 })

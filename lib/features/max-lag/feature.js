@@ -3,7 +3,6 @@
 /** `--max-lag`: a worker whose event loop is late for a while is replaced. */
 
 const SHORTEST_MS = 1000 // a hundred ticks: one of them is not the 99th percentile
-const RESOLUTION_MS = 10 // of the timer whose ticks Node measures: so far apart are they where nothing delays them
 
 /** Over how long the percentile is taken. @param {{ intervalMs: number, samples: number }} options */
 const periodOf = ({ intervalMs, samples }) => Math.max(SHORTEST_MS, intervalMs * samples)
@@ -35,7 +34,7 @@ module.exports = Object.freeze({
     }
   },
   primary: () => watchLag,
-  worker: () => measureDelay
+  worker: true
 })
 
 /**
@@ -49,34 +48,6 @@ function watchLag ({ options, now }) {
     probe: (/** @type {WorkerHandle} */ handle) => (/** @type {number} */ at) => {
       const isKnown = at - Math.max(Number(handle.upSince), wokeAt) >= 3 * periodOf(options)
       return { lagP99Ms: isKnown ? handle.latest.lagP99Ms ?? null : null }
-    }
-  }
-}
-
-/**
- * In a worker: the delay of the event loop, 99th percentile over one period after the other. Node's timer runs in the
- * turn of a look too, before or after it: what delayed both is recorded in any case.
- * @param {unknown} _ @param {{ periodMs: number }} settings
- */
-function measureDelay (_, { periodMs }) {
-  const histogram = require('node:perf_hooks').monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-  const { setImmediate } = require('node:timers') // the app may replace the global one
-  let since = performance.now()
-  /** Of the latest whole period; null: none has passed yet. @type {number | null} */
-  let lagP99Ms = null
-  histogram.enable()
-  const settle = () => {
-    const lateMs = histogram.count === 0 ? 0 : Math.round(histogram.percentile(99) / 1e6) - RESOLUTION_MS
-    lagP99Ms = Math.max(0, lateMs)
-    histogram.reset()
-  }
-  return {
-    figures () {
-      if (performance.now() - since >= periodMs) {
-        since = performance.now()
-        setImmediate(settle)
-      }
-      return { lagP99Ms }
     }
   }
 }

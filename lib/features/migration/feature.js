@@ -13,5 +13,5 @@ module.exports = Object.freeze({
   group: '',
   isOn: ({ handoff }) => handoff,
   api: ['movable', 'onMoved'],
-  worker: () => require('./worker').part
+  worker: true
 })

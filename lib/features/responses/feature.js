@@ -37,5 +37,5 @@ module.exports = Object.freeze({
     { figure: 'responseP50Ms', name: 'p50', by: 'most' },
     { figure: 'responseP99Ms', name: 'p99', by: 'most' }
   ],
-  worker: () => require('./worker').part
+  worker: true
 })

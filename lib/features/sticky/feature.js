@@ -75,5 +75,5 @@ module.exports = Object.freeze({
   api: ['own', 'transfer', 'onTransfer'],
   settings: ({ sticky }) => ({ key: sticky }),
   primary: () => require('./primary').keepSessions,
-  worker: () => require('./worker').part
+  worker: true
 })

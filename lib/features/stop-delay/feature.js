@@ -30,10 +30,7 @@ module.exports = Object.freeze({
     }
   },
   primary: () => require('./primary').delayStop,
-  worker: () => ({ channel, emptying }) => {
-    channel.on({ 'announce-close': () => emptying.closeNotice.beginForGood() })
-    return {}
-  },
+  worker: true,
   status: {
     key: 'stopDelay',
     lines: ({ leftMs }, paint) => leftMs === null

@@ -20,6 +20,7 @@
  */
 
 const { setImmediate } = require('node:timers')
+const { isCut } = require('../../core/envelope')
 const { noMoves, whyOffered } = require('../../core/moves')
 const { loadAddon } = require('../../native/addon')
 const { Entry, tell } = require('./entry')
@@ -151,15 +152,19 @@ class HandoffLedger {
     if (isOwned) parcel.isOwned = true
     else if (hasWaited) delete parcel.session // another primary would wait as long again for its owner
     receiver.send('move', { id, parcel }, socket, error => {
-      if (error) this.#answered(receiver, { id, ok: false })
+      if (error) this.#answered(receiver, { id, ok: false }, { isCut: isCut(error) })
     })
   }
 
-  /** @param {WorkerHandle} handle @param {{ id: number, ok: boolean, row?: number }} answer */
-  #answered (handle, { id, ok, row }) {
+  /**
+   * @param {WorkerHandle} handle @param {{ id: number, ok: boolean, row?: number }} answer
+   * @param {{ isCut?: boolean }} [how] it has died, and a worker may take its place
+   */
+  #answered (handle, { id, ok, row }, { isCut = false } = {}) {
     const entry = this.#entries.get(id)
     if (entry?.sender === handle && entry.isLent) return entry.decided(ok)
     const isAsked = this.placement.answered(handle, id)
+    if (isCut) this.placement.timedOut(handle)
     if (entry?.receiver === handle && isAsked) {
       if (ok) entry.adopted(row ?? null)
       else this.#refused(entry)

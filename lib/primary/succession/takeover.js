@@ -11,7 +11,6 @@ const { VERSION, FROM_PREDECESSOR } = require('../../tables/primary-message')
 const { SUCCESSOR, next } = require('../../core/succession')
 const { nextEvent } = require('../workers/next-event')
 const { Peer } = require('./peer')
-const { PredecessorProcess } = require('./primary-process')
 
 const RELEASE_MS = 1000
 const LEGACY_MS = 500
@@ -33,13 +32,7 @@ class Takeover extends EventEmitter {
   /** Why nothing is taken over. @type {string | null} */
   why = null
 
-  /** @returns {Takeover | null} null: this process has no predecessor */
-  static find () {
-    const process = PredecessorProcess.find()
-    return process && new Takeover(process)
-  }
-
-  /** @param {PredecessorProcess} process */
+  /** @param {import('./primary-process').PredecessorProcess} process */
   constructor (process) {
     super()
     const predecessor = this.predecessor = new Peer(process, FROM_PREDECESSOR)

@@ -130,9 +130,9 @@ class Spawner {
    * @returns {WorkerHandle}
    */
   spawn (slot, { generation, workers, required, variant = null }) {
-    const { WorkerHandle } = require('./worker-handle')
+    const { WorkerHandle } = require('./worker-handle') // start-ahead.js does without
     const orphan = variant ? null : this.survivors.take(slot)
-    const ahead = takeAhead(orphan || variant ? null : () => this.appPath.of(generation))
+    const ahead = takeAhead(orphan || variant || slot !== 0 ? null : () => this.appPath.of(generation))
     const { id, env } = orphan ? { id: orphan.facts.id, env: {} } : ahead ? { id: ahead.id, env: {} } : newMarker()
     const start = () => this.#fork({
       ...env,

@@ -87,8 +87,8 @@ const installed = () =>
 
 /** Files that a worker loads by the names of features: see features/by-name.js. */
 function featureFiles () {
-  const folders = fs.readdirSync(FEATURES, { withFileTypes: true }).filter(entry => entry.isDirectory())
-  return folders.map(({ name }) => path.join(FEATURES, name, 'feature.js'))
+  const files = fs.readdirSync(FEATURES).map(name => path.join(FEATURES, name, 'worker.js'))
+  return files.filter(file => fs.existsSync(file))
 }
 
 /**

@@ -2,9 +2,9 @@
 
 const { setTimeout: wait } = require('node:timers/promises')
 const t = require('tap')
-const { worker } = require('../../../lib/features/max-lag/feature')
+const { part } = require('../../../lib/features/max-lag/worker')
 
-const measureDelay = /** @type {any} */ (worker?.())
+const measureDelay = /** @type {any} */ (part)
 
 /** @param {number} ms */
 const block = ms => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)

@@ -400,6 +400,18 @@ t.test('a send that fails counts as refused', async t => {
   t.equal(socket.closed, 0)
 })
 
+t.test('the only receiver has died, which a send finds out first: the sender is to offer the connection again', async t => {
+  const { sender, receivers: [a] } = scene(1)
+  a.sendError = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })
+  sender.offer(1)
+  await new Promise(process.nextTick)
+  t.match(sender.last('moved', false), { id: 1, isStalled: true })
+  a.die()
+  const next = sender.offer(2)
+  t.match(sender.last('moved', false), { id: 2, isStalled: true }, 'there is none yet')
+  t.equal(next.closed, 1)
+})
+
 t.test('a receiver dies before it answers: the next one gets the connection', async t => {
   const { sender, receivers: [a, b], ledger } = scene(2)
   const socket = sender.offer(1)

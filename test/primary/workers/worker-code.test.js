@@ -16,7 +16,7 @@ function loadAll (preload) {
   const lib = path.join(path.dirname(preload), '..')
   const { workerPartOf } = require(path.join(lib, 'features', 'by-name'))
   const names = fs.readdirSync(path.join(lib, 'features')).filter(name => !name.endsWith('.js'))
-  for (const name of names) if (require(path.join(lib, 'features', name, 'feature')).worker) workerPartOf(name)
+  for (const name of names) if (fs.existsSync(path.join(lib, 'features', name, 'worker.js'))) workerPartOf(name)
   const worker = path.join(lib, 'worker')
   for (const file of fs.readdirSync(worker, { recursive: true, encoding: 'utf8' })) if (file.endsWith('.js')) require(path.join(worker, file))
   return [require(path.join(lib, 'native', 'addon')).loadAddon().missing, require(path.join(lib, 'features', 'blocked', 'interrupt')).loadInterrupt().missing]
