@@ -71,7 +71,7 @@ const INSIDE = {
 
 /** Parts of features that call a module of a primary or a worker by its name, beside what the kernel gives them. */
 const BY_NAME = [
-  ...['canary/worker', 'leaks/worker', 'max-heap/feature'].map(part => `${part} → worker/vitals/gc-pauses`),
+  ...['canary/worker', 'leaks/worker', 'max-heap/worker'].map(part => `${part} → worker/vitals/gc-pauses`),
   'exceptions/worker → worker/leaving/standard-streams',
   ...['app-warmup', 'boot/compile-cache', 'channel', 'prepare', 'settings', 'vitals/memory'].map(part => `fork/original → worker/${part}`),
   'heapdump/primary → primary/recycling/private-file',

@@ -95,11 +95,11 @@ t.test('what runs before a fork starts no timer, observer or IPC listener, and k
   t.same(found, { enter: 'function', observers: 0, timers: [], listeners: [0, 0, 0], isLoaded: true })
 })
 
-t.test('of a feature that is on, a worker loads its own part alone, where that is a file of its own', async t => {
+t.test('of a feature that is on, a worker loads its own part alone', async t => {
   const program = `
     require(${JSON.stringify(path.join(WORKER, 'prepare'))}).prepare({ compileCache: null, collectsFirst: false, features: { exceptions: {}, 'max-handles': {} }, api: [] })
     console.log(JSON.stringify(Object.keys(require.cache).map(file => file.split('/features/')[1]).filter(Boolean)))
     process.exit()`
   const files = JSON.parse(execFileSync(process.execPath, ['-e', program], { encoding: 'utf8', timeout: 20_000 }))
-  t.same(files.filter((/** @type {string} */ file) => /worker|feature/.test(file)).sort(), ['exceptions/worker.js', 'max-handles/feature.js'])
+  t.same(files.filter((/** @type {string} */ file) => /worker|feature/.test(file)).sort(), ['exceptions/worker.js', 'max-handles/worker.js'])
 })
