@@ -70,7 +70,7 @@ t.test('SIGKILL of the primary under load, twice: the workers serve on, and the 
   await keepAlive.after(100)
   for (let deaths = 1; deaths <= 2; deaths++) {
     const before = fleet.child.pid
-    const workers = lines().filter(({ event }) => event === 'worker.ready').slice(-WORKERS).map(({ pid }) => pid)
+    const workers = fleet.events.all('worker.ready').slice(-WORKERS).map(({ pid }) => pid)
     fleet.child.kill('SIGKILL')
     t.ok(await becomesTrue(() => lines().filter(({ event, oldPid }) => event === 'worker.orphaned' && oldPid === before).length === WORKERS), 'each worker says that it serves on')
     await Promise.all([keepAlive.after(50), oneRequestEach.after(5)])
@@ -107,7 +107,9 @@ t.test('another user is told nothing by an orphan, and the next primary takes no
   const after = await start({ PORT: String(before.port) })
   t.match(await after.events.until('fleet.adopted'), { workers: { length: WORKERS } })
   t.same(await feigned.end, { bytes: 0 })
-  t.match(lines().filter(({ warning }) => warning === 'orphan'), [{ orphan: feigned.pid, why: "it is another user's" }])
+  const isOrphan = (/** @type {Record<string, any>} */ line) => line.warning === 'orphan'
+  t.match(await after.events.until('fleet.warning', { where: isOrphan }), { orphan: feigned.pid, why: "it is another user's" })
+  t.equal(after.events.lines.filter(isOrphan).length, 1)
 })
 
 t.test('the next primary of a single worker that does not answer, as its event loop is blocked, waits for it, since that has the port', async t => {
