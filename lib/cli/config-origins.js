@@ -13,6 +13,7 @@ const { controlFolders, socketIn } = require('../control/socket-path')
 const { painter } = require('../journal/painter')
 const { formatSize, formatTime, parseTime } = require('../core/units')
 const { nameOfApp } = require('../primary/fleet-name')
+const { fileAsNamed, folderAsNamed } = require('../primary/workers/app-path')
 const { layOut } = require('../core/grid')
 /** @import { Config } from '../tables/config' */
 /** @import { Option, Options } from '../tables/options' */
@@ -99,7 +100,10 @@ function timeOf (ms) {
 }
 
 /** @param {string | undefined} app @returns {string | null} null: there is no such app */
-const nameAfter = app => attempt(() => app === undefined ? null : nameOfApp(require.resolve(path.resolve(app))), null)
+function nameAfter (app) {
+  if (app === undefined) return null
+  return attempt(() => nameOfApp(fileAsNamed(path.resolve(folderAsNamed(process.env.PWD), app))), null)
+}
 
 /** @param {Origin} origin @param {Config | null} config */
 function sourceOf ({ from, called }, config) {

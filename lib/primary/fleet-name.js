@@ -5,17 +5,19 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { attempt } = require('../core/attempt')
+const { fileAsNamed } = require('./workers/app-path')
 
 const SAYS_NOTHING = ['index', 'server', 'app', 'main', 'start', 'cluster', 'www', 'cli', 'mod', 'bin', 'run']
 const FOLDERS = ['bin', '.bin', 'dist', 'build', 'lib', 'src', 'node_modules', 'current'] // as little
 const MAX_LENGTH = 64
 
 /**
- * @param {string} app absolute path
+ * @param {string} named absolute path of the app, by the links that lead to a release: the next one has the same name
  * @returns {string} the file's name, or where that says nothing, or the file is that of a package in node_modules, the
  *   name in the nearest package.json, or else the folder's; in the characters of --name
  */
-function nameOfApp (app) {
+function nameOfApp (named) {
+  const app = attempt(() => fileAsNamed(named), named)
   const file = path.basename(app).replace(/(?<=.)\.[^.]*$/, '')
   const folders = path.dirname(app).split(path.sep)
   const isOfPackage = folders.includes('node_modules') && folders.at(-1) !== '.bin'

@@ -78,7 +78,7 @@ class Supervisor extends EventEmitter {
       onMessage: message => this.emit('message', message)
     })
     this.spawner = this.parts.spawner
-    this.name = given.options.name ?? nameOfApp(this.spawner.app)
+    this.name = given.options.name ?? nameOfApp(this.spawner.appPath.named)
     const { commands } = this.parts
     this.ready = commands.ready.bind(commands)
     this.recycle = (/** @type {number} */ slot) => commands.recycle(slot)

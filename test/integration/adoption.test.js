@@ -249,6 +249,36 @@ t.test('as many workers as the primary before was told to have, each in its slot
   }
 })
 
+t.test('the release before is known to the next primary, after a kill and an upgrade', async t => {
+  const folder = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'releases-'))
+  t.teardown(() => fs.rmSync(folder, { recursive: true }))
+  const current = path.join(folder, 'current')
+  const file = (/** @type {number} */ of) => path.join(folder, 'releases', String(of), 'app.js')
+  for (const release of [1, 2]) fs.cpSync(APP, file(release))
+  const lead = (/** @type {number} */ to) => {
+    fs.rmSync(current, { force: true })
+    fs.symlinkSync(`releases/${to}`, current)
+  }
+  lead(1)
+  const { start, room } = lineage(t, [], [path.join(current, 'app.js')])
+  const { port, child, events } = await start()
+  await events.until('fleet.ready')
+  lead(2)
+  t.match(await room.recycle(['reload']), { code: 0 })
+  child.kill('SIGKILL')
+  const next = await start({ PORT: String(port) })
+  await next.events.until('recycled', { count: WORKERS, where: ({ reason }) => reason === 'adopted' })
+  const status = async () => JSON.parse((await room.call(['status', '--json'])).stdout)
+  t.match(await status(), { app: file(2) })
+  t.match(await room.recycle(['rollback']), { code: 0 })
+  t.match(await status(), { app: file(1) })
+  t.match(await room.recycle(['upgrade']), { code: 0 })
+  t.match(await status(), { app: file(2) }, 'by its link')
+  t.match(await room.recycle(['rollback']), { code: 0 })
+  t.match(await status(), { app: file(1) })
+  t.match(await room.recycle(['stop']), { code: 0 })
+})
+
 t.test('of two fleets of one name in two control folders each has its own workers; the same app is the same fleet in any folder', async t => {
   const start = (/** @type {string} */ app) => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ra-'))

@@ -1,5 +1,7 @@
 'use strict'
 
+const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
 const { nameOfApp } = require('../../lib/primary/fleet-name')
@@ -28,6 +30,18 @@ t.test('where the file name is generic, after its package, or else its folder', 
   t.equal(nameOfApp('/server.js'), 'app')
   // Above these is this project's own package.json.
   for (const folder of ['broken', 'broken/sub', 'nameless']) t.equal(nameOfApp(path.join(dir, folder, 'index.js')), 'recycle-supervisor')
+})
+
+t.test('the name stays where a link leads to another release, and a folder has that of its main file', async t => {
+  const dir = t.testdir({
+    shop: { releases: { 1: { 'server.js': '' } }, current: t.fixture('symlink', 'releases/1') },
+    main: { 'package.json': '{"main":"till.js"}', 'till.js': '' }
+  })
+  const alone = fs.mkdtempSync(path.join(os.tmpdir(), 'shop-'))
+  t.teardown(() => fs.rmSync(alone, { recursive: true }))
+  fs.cpSync(path.join(dir, 'shop'), path.join(alone, 'shop'), { recursive: true, verbatimSymlinks: true })
+  for (const file of ['server.js', 'server']) t.equal(nameOfApp(path.join(alone, 'shop/current', file)), 'shop', file)
+  t.equal(nameOfApp(path.join(dir, 'main')), 'till')
 })
 
 t.test('a program of a package is named after its package', async t => {

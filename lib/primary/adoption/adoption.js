@@ -45,13 +45,18 @@ class Adoption extends Part {
   /** @param {import('../part').Deps & More} given */
   constructor (given) {
     super(given)
-    const { fleet, options, legacy } = given
+    const { fleet, options, legacy, spawner: { appPath } } = given
     legacy.add('size', {
       isKept: true,
       bequeath: async () => JSON.stringify(
         { workers: fleet.desired === options.workers ? null : fleet.desired, isPinned: fleet.isPinned }
       ),
       inherit: text => { this.#size = JSON.parse(text) }
+    })
+    legacy.add('releases', {
+      isKept: true,
+      bequeath: async () => JSON.stringify(appPath.releases),
+      inherit: text => appPath.inherit(JSON.parse(text))
     })
   }
 

@@ -20,6 +20,8 @@ const START_FOLDER = folderAsNamed(process.env.PWD)
  * @property {string} real without symbolic links
  * @property {string} exec what Node.js is to run
  * @property {string | undefined} cwd of the workers; undefined: this process's
+ *
+ * @typedef {{ settled: AppFile | null, previous: AppFile | null, undone: string | null }} Releases
  */
 
 const MOST = 8 // generations: that of a trial, the fleet's, and those whose last workers leave
@@ -33,6 +35,8 @@ class AppPath {
   #previous = null
   /** The file of the release that was rolled back, until a reload runs it anew. @type {string | null} */
   #undone = null
+  /** What the primary before has run. @type {Releases | null} */
+  #inherited = null
 
   /**
    * @param {string} given as Node.js takes it @param {readonly string[]} flags of the workers
@@ -47,7 +51,11 @@ class AppPath {
 
   /** Of the latest code; before the first worker, as the name leads now. @returns {string} */
   get latest () {
-    return this.known(Math.max(...this.#found.keys())) ?? realFile(path.resolve(this.folder, this.given))
+    return this.known(Math.max(...this.#found.keys())) ?? realFile(this.named)
+  }
+
+  get named () {
+    return path.resolve(this.folder, this.given)
   }
 
   /** @param {number} generation @returns {string | null} what its latest worker runs; null: it has had none */
@@ -59,7 +67,7 @@ class AppPath {
   of (generation) {
     const found = this.#found.get(generation)
     if (found && fs.existsSync(found.real)) return found
-    const named = path.resolve(this.folder, this.given)
+    const { named } = this
     const real = realFile(named)
     const cwd = fs.realpathSync(this.folder)
     const exec = this.preserves && isFile(named) ? named : real
@@ -89,16 +97,34 @@ class AppPath {
    */
   before (generation) {
     this.settle(generation)
-    if (this.#previous === null) {
-      return `the fleet has run ${this.known(generation) ?? 'no other file'} since it was started`
-    }
-    if (this.#previous.real === this.#undone) {
+    const previous = this.#before
+    if (previous === null) return `the fleet has run ${this.known(generation) ?? 'no other file'} since it was started`
+    if (previous.real === this.#undone) {
       return `the fleet was rolled back from ${this.#undone} already; recycle reload runs what the link leads to, ` +
-        `${this.#named ?? 'which is nothing'}`
+        `${this.#leadsTo ?? 'which is nothing'}`
     }
-    return fs.existsSync(this.#previous.real)
-      ? this.#previous
-      : `${this.#previous.real}, which the fleet has run before, is there no more`
+    return fs.existsSync(previous.real)
+      ? previous
+      : `${previous.real}, which the fleet has run before, is there no more`
+  }
+
+  /** The file that the fleet ran before this one, maybe under another primary. */
+  get #before () {
+    const { settled = null, previous = null } = this.#inherited ?? {}
+    return this.#previous ?? (settled?.real === this.#settled?.real ? previous : settled)
+  }
+
+  /** For the next primary, which may have been started in another folder. @returns {Releases} */
+  get releases () {
+    const [settled, previous] = [this.#settled, this.#before]
+      .map(file => file && { ...file, cwd: file.cwd ?? this.startedIn })
+    return { settled, previous, undone: this.#undone }
+  }
+
+  /** @param {Releases} releases of the primary before */
+  inherit (releases) {
+    this.#inherited = releases
+    this.#undone ??= releases.undone
   }
 
   /**
@@ -108,12 +134,12 @@ class AppPath {
    */
   back (generation, file) {
     this.set(generation, file)
-    return this.#named === file.real ? null : this.#named
+    return this.#leadsTo === file.real ? null : this.#leadsTo
   }
 
   /** All workers run the release before. */
   isBack () {
-    this.#undone = this.#previous?.real ?? null
+    this.#undone = this.#before?.real ?? null
   }
 
   /**
@@ -122,12 +148,12 @@ class AppPath {
    */
   differs (generation, later) {
     const file = this.known(generation)
-    return file !== null && fs.existsSync(file) && file !== (this.known(later) ?? this.#named)
+    return file !== null && fs.existsSync(file) && file !== (this.known(later) ?? this.#leadsTo)
   }
 
   /** The file to which the name leads now; null: nothing. */
-  get #named () {
-    return attempt(() => realFile(path.resolve(this.folder, this.given)), null)
+  get #leadsTo () {
+    return attempt(() => realFile(this.named), null)
   }
 
   /** No worker runs it any more. @param {number} generation */
@@ -142,6 +168,16 @@ function realFile (named) {
     ? fs.realpathSync(named)
     : path.join(fs.realpathSync(path.dirname(named)), path.basename(named))
   return isFile(at) ? at : require.resolve(at)
+}
+
+/**
+ * @param {string} named absolute; a folder, too, or without its ending @returns {string} its file, with the links in it
+ * @throws {Error} there is none
+ */
+function fileAsNamed (named) {
+  if (isFile(named)) return named
+  const folder = fs.existsSync(named) ? named : path.dirname(named)
+  return path.join(folder, path.relative(fs.realpathSync(folder), realFile(named)))
 }
 
 /** @param {string} file */
@@ -159,4 +195,4 @@ function folderAsNamed (named) {
   return attempt(() => fileId(fs.statSync(named)) === fileId(fs.statSync(folder)), false) ? named : folder
 }
 
-module.exports = { AppPath, folderAsNamed, START_FOLDER }
+module.exports = { AppPath, fileAsNamed, folderAsNamed, START_FOLDER }

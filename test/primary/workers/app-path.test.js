@@ -46,6 +46,30 @@ t.test('with --preserve-symlinks-main the app runs by its name', async t => {
   t.match(app.of(0), { real: file(1), exec: path.join(current, 'app.js') })
 })
 
+t.test('the next primary goes back to what the one before ran, or ran before that, in its folder', async t => {
+  const { current, lead, file } = releases(t)
+  const first = new AppPath('app.js', [], current)
+  first.of(0)
+  const next = (/** @type {AppPath} */ from) => {
+    const app = new AppPath('app.js', [], current)
+    app.inherit(JSON.parse(JSON.stringify(from.releases)))
+    app.of(0)
+    return app
+  }
+  t.equal(next(first).before(0), `the fleet has run ${file(1)} since it was started`)
+  lead(2)
+  const second = next(first)
+  t.match(second.before(0), { real: file(1), cwd: path.dirname(file(1)) }, 'the link was switched meanwhile')
+  const third = next(second)
+  const before = /** @type {import('../../../lib/primary/workers/app-path').AppFile} */ (third.before(0))
+  t.match(before, { real: file(1) })
+  third.back(1, before)
+  third.settle(1)
+  third.isBack()
+  t.match(third.before(1), `the fleet was rolled back from ${file(2)} already; `)
+  t.match(next(next(third)).before(0), { real: file(1) }, 'its workers run what the link leads to')
+})
+
 t.test('the release before: none at first, then what all workers ran before another one; twice leads back', async t => {
   const { current, lead, file } = releases(t)
   const app = new AppPath('app.js', [], current)
