@@ -40,6 +40,7 @@
  * | `parser.onIncoming`                    | sticky: a head has ended                                              |
  * | `socket.push()`, `socket.parser` is set | preface: what the app reads before http has the socket        |
  * | `server._connections`, `_emitCloseIfDrained()` | inbox: counts adopted connections                             |
+ * | `socket._server`                       | tracker: a probe is not counted                                       |
  * | `response.shouldKeepAlive`             | close-notice: makes Node send `Connection: close`                     |
  * | `response._header`                     | event streams; canary: a response without a body                      |
  * | `socket.destroySoon()`                 | lingering-close: how Node closes behind a response                    |

@@ -124,6 +124,16 @@ for (const [what, env, options, status] of /** @type {const} */ ([
   })
 }
 
+t.test('a probe takes no place of a client\'s', async t => {
+  process.env.MOST = '1'
+  t.teardown(() => { delete process.env.MOST })
+  const { port } = await startFleet(t, 'limits.js', { ...HEALTH, workers: 1 })
+  t.match(await get(port, '/health?status=0'), { status: 200 })
+  const { probes } = await seen(port)
+  while ((await seen(port)).probes === probes); // until one is not answered
+  for (let i = 0; i < 3; i++) t.match(await get(port, '/seen'), { status: 200 })
+})
+
 t.test('an app that never passes does not become ready, and the journal says why', async t => {
   process.env.PORT = '0'
   await Promise.all(/** @type {const} */ ([['limits.js', '/nowhere', 'GET /nowhere: status 404'], ['connects.js', '/', 'GET /: no HTTP server listens']]).map(async ([app, health, why]) => {

@@ -69,13 +69,14 @@ t.test('the limit of descriptors may be a percentage of what the process may ope
 })
 
 t.test('a worker whose event loop is late for most of the time is replaced', async t => {
-  const { port, events } = await startFleet(t, 'limits.js', { maxLag: '250ms', jitter: 0, interval: '100ms' })
+  // More than the event loop of the other worker is late where this machine is busy
+  const { port, events } = await startFleet(t, 'limits.js', { maxLag: '1s', jitter: 0, interval: '100ms' })
   const clients = await clientPerWorker(t, port, 2)
   const [[pid, agent], [other]] = [...clients]
-  t.match(await get(port, '/block?ms=400', { agent }), { status: 200 })
+  t.match(await get(port, '/block?ms=1400', { agent }), { status: 200 })
   const line = await events.until('worker.condemn')
-  t.match(line, { pid, reason: 'lag', most: 250 })
-  t.ok(line.figure >= 350 && line.figure < 4000, `${line.figure} ms`)
+  t.match(line, { pid, reason: 'lag', most: 1000 })
+  t.ok(line.figure >= 1350 && line.figure < 5000, `${line.figure} ms`)
   await events.until('recycled')
   t.same(events.all('worker.condemn').filter(line => line.pid === other), [])
   t.strictSame(replay(events.lines), decided(events.lines))

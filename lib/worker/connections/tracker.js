@@ -213,7 +213,8 @@ class ConnectionTracker extends EventEmitter {
   /** @param {any} socket @param {Acceptor} acceptor */
   #track (socket, acceptor) {
     // A server that listens again, or gets its connections from another server
-    if (socket[kConnection] || isIgnored(socket)) return
+    if (socket[kConnection]) return
+    if (isIgnored(socket)) return uncount(socket)
     if (socket.destroyed) return // by an earlier listener of the app's
     const known = /** @type {Connection | undefined} */ (socket._handle?.[kConnection])
     const connection = known?.stage === 'served' && known.parcel ? known : new Connection(socket, acceptor)
@@ -326,6 +327,13 @@ class ConnectionTracker extends EventEmitter {
 /** @param {any} socket */
 function isIgnored (socket) {
   return socket?._handle?.[kIgnored] === true
+}
+
+/** It takes no client's place where the server has its maxConnections. @param {any} socket */
+function uncount (socket) {
+  if (!socket._server) return
+  socket._server._connections--
+  socket._server = null // net would count it out as it closes
 }
 
 /** @param {Connection} connection @param {import('./connection').Exchange} exchange */
