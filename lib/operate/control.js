@@ -24,7 +24,7 @@ const MAX_RECENT = 100 // lines
  * @throws {RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN
  */
 async function openControl (supervisor, { control, limits }) {
-  const { name, spawner: { app } } = supervisor
+  const { name, spawner } = supervisor
   const recent = new Recent(supervisor)
   /** @type {Set<Connection>} */
   const connections = new Set()
@@ -33,7 +33,7 @@ async function openControl (supervisor, { control, limits }) {
     const connection = new Connection(socket, { supervisor, recent, limits })
     connections.add(connection)
     socket.on('close', () => connections.delete(connection))
-    connection.say({ hello: { name, pid: process.pid, app, version } })
+    connection.say({ hello: { name, pid: process.pid, app: spawner.app, version } })
   }
   const { succession } = supervisor
   const kept = new KeptSocket(serve, { name, control }, supervisor.announce.bind(supervisor),

@@ -272,6 +272,7 @@ t.test('the release before is known to the next primary, after a kill and an upg
   t.match(await status(), { app: file(2) })
   t.match(await room.recycle(['rollback']), { code: 0 })
   t.match(await status(), { app: file(1) })
+  t.match(JSON.parse((await room.call(['ls', '--json'])).stdout), [{ app: file(1) }])
   t.match(await room.recycle(['upgrade']), { code: 0 })
   t.match(await status(), { app: file(2) }, 'by its link')
   t.match(await room.recycle(['rollback']), { code: 0 })
