@@ -135,6 +135,7 @@ t.test('releases by a link: a worker that is replaced meanwhile, or afterwards, 
   const first = t.rejects(supervisor.reload({ canary: 1, bake: '1h' }), { code: 'RECYCLE_REJECTED' })
   await events.until('worker.ready', { count: 3 })
   t.match(formatStatus(supervisor.status()), `\ngeneration 0, 2 workers: ${file(1)}\ngeneration 1, 1 worker: ${file(2)}\n`)
+  t.equal(supervisor.status().app, file(1), 'the other is on trial')
   process.kill(pid, 'SIGKILL')
   const [{ app: meanwhile }] = [await events.until('worker.spawn', { count: 4 })]
   await events.until('worker.ready', { count: 4 })

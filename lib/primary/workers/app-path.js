@@ -35,7 +35,7 @@ class AppPath {
   #previous = null
   /** The file of the release that was rolled back, until a reload runs it anew. @type {string | null} */
   #undone = null
-  /** What the primary before has run. @type {Releases | null} */
+  /** The files that the primary before has run. @type {Releases | null} */
   #inherited = null
 
   /**
@@ -49,9 +49,9 @@ class AppPath {
     this.startedIn = process.cwd()
   }
 
-  /** Of the latest code; before the first worker, as the name leads now. @returns {string} */
-  get latest () {
-    return this.known(Math.max(...this.#found.keys())) ?? realFile(this.named)
+  /** The file that the fleet runs, not that of a trial; before the first worker, as the name leads now. */
+  get current () {
+    return this.#settled?.real ?? realFile(this.named)
   }
 
   get named () {
@@ -76,8 +76,8 @@ class AppPath {
 
   /** @param {number} generation @param {AppFile} file that it is to run, wherever the name leads @returns {AppFile} */
   set (generation, file) {
+    if (this.#settled === null || this.#found.get(generation) === this.#settled) this.#settled = file // that is gone
     this.#found.set(generation, file)
-    this.#settled ??= file
     for (const old of [...this.#found.keys()].sort((a, b) => a - b).slice(0, -MOST)) this.#found.delete(old)
     return file
   }

@@ -244,9 +244,9 @@ class Spawner {
     process.execPath = node
   }
 
-  /** The app's file, as of now. */
+  /** The app's file, of the release that the fleet runs. */
   get app () {
-    return this.appPath.latest
+    return this.appPath.current
   }
 
   /**

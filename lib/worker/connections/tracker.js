@@ -329,7 +329,7 @@ function isIgnored (socket) {
   return socket?._handle?.[kIgnored] === true
 }
 
-/** It takes no client's place where the server has its maxConnections. @param {any} socket */
+/** So that no client's place is taken where the server has its maxConnections. @param {any} socket */
 function uncount (socket) {
   if (!socket._server) return
   socket._server._connections--
