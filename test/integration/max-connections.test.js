@@ -6,6 +6,7 @@
  */
 
 const t = require('tap')
+const { get } = require('../support/client')
 const { startFleet } = require('../support/fleet')
 const { RawClient } = require('../support/raw-client')
 
@@ -39,3 +40,19 @@ t.test('an app that wants connections dropped beyond its limit has them dropped'
   await Promise.race([first.ended(), second.ended()])
   for (const client of [first, second]) await client.close()
 })
+
+for (const [drainTimeout, ms, answered] of /** @type {const} */ ([['20s', 100, 10], ['300ms', 20_000, 0]])) {
+  t.test(`connections that wait at a stop are served as there is room, for ${drainTimeout} at most`, async t => {
+    process.env.MOST = '2'
+    t.teardown(() => { delete process.env.MOST })
+    const { port, supervisor, events } = await startFleet(t, 'limits.js', { workers: 1, interval: '50ms', drainTimeout })
+    const answers = Promise.all(Array.from({ length: 10 }, () => get(port, `/slow?ms=${ms}`)))
+    await events.until('worker.sample', { where: ({ inFlight }) => inFlight === 2 })
+    await supervisor.stop()
+    t.equal((await answers).filter(({ status }) => status === 200).length, answered)
+    const [{ connections, cut, cuts }] = events.all('stopped')
+    t.same([cuts.length, cut], [10 - answered, 10 - answered])
+    t.ok(connections >= cut)
+    t.same(cuts.filter((/** @type {any} */ { remotePort }) => !(remotePort > 0)), [])
+  })
+}

@@ -29,6 +29,7 @@ const { missingForHandoff } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
 const { Descriptor } = require('../../native/descriptor')
 const { callApp } = require('../call-app')
+const { WaitingClients } = require('./waiting-clients')
 /** @import { Handle } from '../../core/internals' */
 /** @import { ServerData } from '../../tables/message' */
 
@@ -55,6 +56,7 @@ class Acceptor extends EventEmitter {
   #isPaused = false
   /** By their facades. @type {WeakMap<object, Acceptor>} */
   static #all = new WeakMap()
+  waiting = new WaitingClients(this)
   isClosed = false
   /** The app's close() leaves idle connections open, and they can move. */
   keepsIdle = false
@@ -162,6 +164,11 @@ class Acceptor extends EventEmitter {
     return this.#listening !== null
   }
 
+  /** Nothing is accepted here, and nothing that has been waits for the server. */
+  get isShut () {
+    return !this.isOpen && this.waiting.areNone
+  }
+
   /**
    * The server takes no more: net would close a connection for which a sibling may have room. An app may want that
    * (`dropMaxConnection`), as under cluster.
@@ -212,7 +219,7 @@ class Acceptor extends EventEmitter {
       if (held.length !== before && performance.now() < until) return step(held.length)
       this.shut()
       this.#held = null
-      for (const client of held) this.accept(client)
+      for (const client of held) this.waiting.add(client)
       done()
     })
     setImmediate(() => step(-1))

@@ -16,6 +16,7 @@
 
 const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
+const { setImmediate } = require('node:timers')
 const { ceilingOf } = require('../../core/ceiling')
 const { descriptorLimit } = require('../../native/descriptor-limit')
 /** @import { Acceptor } from './acceptor' */
@@ -62,7 +63,7 @@ class Admission {
       },
       accept: ({ key }, client) => {
         const acceptor = [...acceptors].find(acceptor => acceptor.key === key)
-        if (acceptor && client) acceptor.accept(client)
+        if (acceptor && client) acceptor.waiting.add(client)
         else client?.close()
       }
     })
@@ -70,6 +71,7 @@ class Admission {
     tracker.on('gone', () => {
       this.#gone++
       this.consider()
+      for (const { waiting } of acceptors) if (!waiting.areNone) setImmediate(() => waiting.passOn())
     })
   }
 

@@ -211,7 +211,7 @@ class Drain {
   get #onlyStreamsAreLeft () {
     const { handoff, tracker, acceptors, emptying } = this.parts
     if (tracker.connections.size === 0 || handoff.isBusy || emptying.isHeld ||
-      [...acceptors].some(acceptor => acceptor.isOpen)) return false
+      [...acceptors].some(acceptor => !acceptor.isShut)) return false
     for (const connection of tracker.connections) if (!connection.isStream || connection.pack !== null) return false
     return true
   }
@@ -258,6 +258,12 @@ class Drain {
   }
 
   #cutAll () {
+    for (const { waiting } of this.parts.acceptors) {
+      const cuts = waiting.cut()
+      this.account.connections += cuts.length
+      this.account.cut += cuts.length
+      addCuts(this.account, cuts)
+    }
     this.#closeIdle()
     for (const connection of this.parts.tracker.connections) this.#cutOff(connection)
   }

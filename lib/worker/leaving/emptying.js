@@ -89,7 +89,7 @@ class Emptying {
 
   get #isEmpty () {
     return this.#purpose !== null && !this.isHeld && this.tracker.total === 0 &&
-      ![...this.acceptors].some(acceptor => acceptor.isOpen)
+      [...this.acceptors].every(acceptor => acceptor.isShut)
   }
 
   #finish () {
