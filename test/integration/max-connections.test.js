@@ -8,6 +8,7 @@
 const t = require('tap')
 const { get } = require('../support/client')
 const { startFleet } = require('../support/fleet')
+const { becomesTrue } = require('../support/processes')
 const { RawClient } = require('../support/raw-client')
 
 t.setTimeout(60_000)
@@ -18,18 +19,22 @@ const ask = async client => JSON.parse(String((await client.fetch('/')).body))
 t.test('150 clients at once, three workers that take 50 each: no client is dropped, and the next one gets the first room', async t => {
   const { port, supervisor } = await startFleet(t, 'connection-counts.js', { workers: 3, args: ['50'] })
   const clients = await Promise.all(Array.from({ length: 150 }, () => RawClient.connect(port)))
-  /** @type {Map<number, number>} */
-  const counts = new Map()
-  for (const { pid } of await Promise.all(clients.map(ask))) counts.set(pid, (counts.get(pid) ?? 0) + 1)
-  t.same([...counts.values()], [50, 50, 50])
+  const perWorker = async (/** @type {RawClient[]} */ clients) => {
+    /** @type {Map<number, number>} */
+    const counts = new Map()
+    for (const { pid } of await Promise.all(clients.map(ask))) counts.set(pid, (counts.get(pid) ?? 0) + 1)
+    return [...counts.values()].join()
+  }
+  t.equal(await perWorker(clients), '50,50,50')
   const late = await RawClient.connect(port)
   const answered = ask(late)
   await Promise.all(clients.map(ask))
   t.same([late.isEnded, late.responses.length], [false, 0], 'it waits')
   await clients[0].close()
-  t.match(await answered, { connections: 50 })
-  t.match(await supervisor.recycle(0), { cut: 0, moved: 50, refused: 0 }, 'the replacement takes them all')
-  await Promise.all([...clients.slice(1), late].map(ask))
+  t.match(await answered, { pid: Number })
+  t.match(await supervisor.recycle(0), { cut: 0, closedIdle: 0, closedAfterResponse: 0, closedByClient: 0, unacked: 0 })
+  // Some may be on their way meanwhile, to even out the load: where all are full, they come back
+  t.ok(await becomesTrue(async () => await perWorker([...clients.slice(1), late]) === '50,50,50'), 'the replacement takes them all')
   t.ok(clients.slice(1).every(({ isEnded }) => !isEnded))
   for (const client of [...clients, late]) await client.close()
 })

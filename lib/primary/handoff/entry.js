@@ -59,6 +59,8 @@ class Entry {
   isAnyones = false
   /** The time for its owner is over. */
   hasWaited = false
+  /** A worker that has refused it may take it later. */
+  isStalled = false
   /** When its receiver is to have answered; null: it has, or there is none. @type {NodeJS.Timeout | null} */
   #deadline = null
   /**

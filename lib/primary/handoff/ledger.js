@@ -157,26 +157,27 @@ class HandoffLedger {
   }
 
   /**
-   * @param {WorkerHandle} handle @param {{ id: number, ok: boolean, row?: number }} answer
+   * @param {WorkerHandle} handle @param {{ id: number, ok: boolean, row?: number, isStalled?: boolean }} answer
    * @param {{ isCut?: boolean }} [how] it has died, and a worker may take its place
    */
-  #answered (handle, { id, ok, row }, { isCut = false } = {}) {
+  #answered (handle, { id, ok, row, isStalled = false }, { isCut = false } = {}) {
     const entry = this.#entries.get(id)
     if (entry?.sender === handle && entry.isLent) return entry.decided(ok)
     const isAsked = this.placement.answered(handle, id)
     if (isCut) this.placement.timedOut(handle)
     if (entry?.receiver === handle && isAsked) {
       if (ok) entry.adopted(row ?? null)
-      else this.#refused(entry)
+      else this.#refused(entry, isStalled)
     } else if (ok && (isAsked || !this.peers.has(handle))) {
       tell(handle, id, { ok: false })
     }
     this.#lookSoon()
   }
 
-  /** @param {Entry} entry */
-  #refused (entry) {
+  /** @param {Entry} entry @param {boolean} isStalled for now alone */
+  #refused (entry, isStalled) {
     this.totals.refused++
+    entry.isStalled ||= isStalled
     entry.takeBack()
     this.#place(entry)
   }
@@ -229,7 +230,7 @@ class HandoffLedger {
     }
     if (entry.place !== 'held') {
       const isNoneYet = !this.isEnding && this.placement.serving().length === 0
-      entry.sendBack({ isStalled: isNoneYet || this.placement.isSilenceInTheWay(entry) })
+      entry.sendBack({ isStalled: isNoneYet || entry.isStalled || this.placement.isSilenceInTheWay(entry) })
     } else if (this.isEnding) {
       entry.lose()
     } else {

@@ -36,6 +36,7 @@ const { fromFields, toFields } = require('../connections/parcel')
 const WINDOW = 2
 const BATCHED_WINDOW = 256
 const STREAM_TAKES = 8
+const FULL = 'maxConnections is reached'
 const ALONE_MS = 10_000 // a service manager has started the next primary by then, or none does
 
 class Handoff {
@@ -179,7 +180,9 @@ class Handoff {
     const handle = why || !acceptor ? null : acceptor.handleOf(socket)
     if (!acceptor || !handle) {
       socket?.close()
-      return this.channel.send('moved', { id, ok: false, why: why ?? 'it is no connection of this kind' })
+      const flaw = why ?? 'it is no connection of this kind'
+      // Others may just be leaving that server
+      return this.channel.send('moved', { id, ok: false, why: flaw, ...why === FULL && { isStalled: true } })
     }
     const connection = new Connection(null, acceptor, id)
     this.tracker.adopt(connection, fromFields(parcel, handle))
@@ -201,7 +204,7 @@ class Handoff {
     const isMovable = acceptor.isMovable || (acceptor.isMovableUnread && bytes === '')
     if (kind === undefined && !isMovable) return 'connections of this server do not move'
     const server = acceptor.server
-    if (server.maxConnections && server._connections >= server.maxConnections) return 'maxConnections is reached'
+    if (server.maxConnections && server._connections >= server.maxConnections) return FULL
     return null
   }
 

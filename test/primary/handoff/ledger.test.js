@@ -391,6 +391,14 @@ t.test('a receiver refuses: the next one gets the connection', async t => {
   t.match(ledger.totals, { moved: 1, refused: 1 })
 })
 
+t.test('a receiver has no room for now: where no other one takes the connection, its sender is to offer it again', async t => {
+  const { sender, receivers: [a, b] } = scene(2)
+  sender.offer(1)
+  a.say('moved', { id: 1, ok: false, why: 'maxConnections is reached', isStalled: true })
+  b.say('moved', { id: 1, ok: false, why: 'leaving' })
+  t.same(sender.got, [{ type: 'moved', id: 1, ok: false, isStalled: true }])
+})
+
 t.test('a send that fails counts as refused', async t => {
   const { sender, receivers: [a, b] } = scene(2)
   a.sendError = new Error('EPIPE')

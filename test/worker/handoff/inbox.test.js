@@ -72,7 +72,7 @@ for (const [why, prepare] of /** @type {const} */ ([
     const { client, handle } = await worker.connectElsewhere()
     prepare(worker)
     worker.receive.move(adopt(5), handle)
-    t.same(worker.sent, [{ type: 'moved', id: 5, ok: false, why }])
+    t.same(worker.sent, [{ type: 'moved', id: 5, ok: false, why, ...why === 'maxConnections is reached' && { isStalled: true } }])
     t.equal(worker.tracker.total, 0)
     client.resume()
     await once(client, 'close') // our copy was the last one
