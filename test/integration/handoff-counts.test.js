@@ -88,7 +88,7 @@ t.test('maxConnections of the server is respected, and connections above it are 
   const scaled = supervisor.scale(1)
   await events.until('worker.drain')
   const samples = events.all('worker.sample').length
-  await events.until('worker.sample', { count: samples + 5 }) // time for the offers to be refused
+  await events.until('worker.sample', { count: samples + 80 }) // they are offered again for three seconds
   const answers = []
   for (const client of clients) answers.push(await ask(client))
   t.equal(new Set(answers.map(answer => answer.pid)).size, 2)
@@ -96,9 +96,8 @@ t.test('maxConnections of the server is respected, and connections above it are 
   await scaled
   const line = await events.until('scaled')
   checkAccount(t, line)
-  t.equal(line.moved, 0)
-  t.equal(line.refused, 4)
-  t.equal(line.closedAfterResponse, 4)
-  t.equal(supervisor.status().totals.refused, 4)
+  t.match(line, { moved: 0, takenBack: 4, closedAfterResponse: 4 })
+  t.ok(line.refused > 4)
+  t.equal(supervisor.status().totals.refused, line.refused)
   for (const client of clients) await client.close()
 })

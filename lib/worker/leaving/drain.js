@@ -168,10 +168,11 @@ class Drain {
    */
   #onBack (isStalled) {
     this.account.refused++
-    this.account.takenBack++
     const now = performance.now()
     this.#stalledAt ??= now
-    return isStalled && now - this.#stalledAt < STALLED_MS
+    if (isStalled && now - this.#stalledAt < STALLED_MS) return true
+    this.account.takenBack++
+    return false
   }
 
   /** @param {number | null} lingerMs */
