@@ -85,9 +85,7 @@ function numberOf (first, second, command) {
 }
 
 /** @param {Result} result @returns {string} what features say of the number of workers */
-function sayScaled (result) {
-  return result[SIZE_WORDS.key] ? SIZE_WORDS.scaled(result[SIZE_WORDS.key]) : ''
-}
+const sayScaled = result => result[SIZE_WORDS.key] ? SIZE_WORDS.scaled(result[SIZE_WORDS.key]) : ''
 
 /** @param {Command} program @param {string} name @param {string} description */
 function verb (program, name, description) {

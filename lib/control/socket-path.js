@@ -33,9 +33,7 @@ function controlFolders (env) {
 }
 
 /** @param {string} name of a fleet @param {string} folder */
-function socketIn (folder, name) {
-  return path.join(folder, `${name}${EXTENSION}`)
-}
+const socketIn = (folder, name) => path.join(folder, `${name}${EXTENSION}`)
 
 /**
  * @param {{ name: string, control: string | null }} of a fleet; `control`: the path of --control @param {Env} env
@@ -82,9 +80,7 @@ function placesOfOthers () {
 }
 
 /** @param {Env} env @returns {string[]} the folders in which a client looks, whether they exist or not */
-function searchedFolders (env) {
-  return places(env).map(({ folder }) => folder)
-}
+const searchedFolders = env => places(env).map(({ folder }) => folder)
 
 /** @param {Env} env @param {{ ofAll?: boolean }} [how] @returns {string[]} the folders that exist and are safe */
 function trustedFolders (env, how) {
@@ -112,9 +108,7 @@ function allSockets (env, how) {
 const filesIn = folder => attempt(() => fs.readdirSync(folder), []) // deleted meanwhile, or not readable
 
 /** @param {string} socket @returns {string} the name of the fleet */
-function nameBy (socket) {
-  return path.basename(socket, EXTENSION)
-}
+const nameBy = socket => path.basename(socket, EXTENSION)
 
 /**
  * Creates the folder of the sockets, or checks that no other user can write to it.
@@ -165,9 +159,7 @@ function isFolderOfOurs (folder) {
   return stat !== undefined && stat.isDirectory() && stat.uid === ourUid()
 }
 
-function ourUid () {
-  return process.getuid?.() ?? 0
-}
+const ourUid = () => process.getuid?.() ?? 0
 
 module.exports = {
   controlFolders, searchedFolders, trustedFolders, distrusted, socketIn, fleetKey, allSockets, nameBy, prepareFolder,

@@ -90,9 +90,7 @@ function addRestarted (account, why) {
 }
 
 /** @param {number} connections @param {number} inFlight @returns {Account} */
-function openAccount (connections, inFlight) {
-  return { connections, inFlight, ...NONE, cuts: [] }
-}
+const openAccount = (connections, inFlight) => ({ connections, inFlight, ...NONE, cuts: [] })
 
 /**
  * The account of a worker that gave none, from its last beat. A connection with a request in flight was cut; any other

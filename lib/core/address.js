@@ -3,9 +3,7 @@
 /** The addresses that workers listen on, by their key: `address:port:family:fd#ordinal`, as the app asks for them. */
 
 /** @param {string} key @returns {number} 0: any port that is free; -1: it is a path, or a descriptor */
-function portOf (key) {
-  return Number(/:(\d+):(?:4|6|-?\d*):[^:]*#\d+$/.exec(key)?.[1] ?? -1)
-}
+const portOf = key => Number(/:(\d+):(?:4|6|-?\d*):[^:]*#\d+$/.exec(key)?.[1] ?? -1)
 
 /** @param {string} key @returns {string} for people */
 function nameOf (key) {
@@ -29,9 +27,7 @@ function urlOf ({ address = '', port }, isTls) {
  * A path with this pid in it is that worker's alone: no other worker is to listen there.
  * @param {string} key @param {number} pid
  */
-function isOwnPath (key, pid) {
-  return portOf(key) < 0 && new RegExp(`(?<!\\d)${pid}(?!\\d)`).test(key)
-}
+const isOwnPath = (key, pid) => portOf(key) < 0 && new RegExp(`(?<!\\d)${pid}(?!\\d)`).test(key)
 
 /**
  * The ports that some of the workers listen on, and not all: each of them was to serve the same clients.

@@ -48,9 +48,7 @@ function readMount (line) {
 }
 
 /** The kernel writes a space, say, in octal. @param {string} text */
-function unescaped (text) {
-  return text.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8)))
-}
+const unescaped = text => text.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8)))
 
 /**
  * @param {string | null} text of memory.max, memory.high or memory.limit_in_bytes

@@ -78,9 +78,7 @@ function size ({ parallelism, container = null }, options, processes) {
  * For all but the primary; below 0: there is less.
  * @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing @returns {number} bytes
  */
-function forWorkers ({ limitBytes, primaryBytes, marginBytes }) {
-  return Number(limitBytes) - primaryBytes - marginBytes
-}
+const forWorkers = ({ limitBytes, primaryBytes, marginBytes }) => Number(limitBytes) - primaryBytes - marginBytes
 
 /**
  * `--workers auto`: 2×CPU+1, or fewer where the memory is not enough for so many of the least size. A budget that was
@@ -92,22 +90,16 @@ function autoWorkers ({ desired, fitting }, maxRssBytes) {
 }
 
 /** How many workers may boot before one has shown what it takes. @param {Sizing} sizing */
-function workersAtFirst (sizing) {
-  return workersOf(sizing, UNKNOWN_BYTES)
-}
+const workersAtFirst = sizing => workersOf(sizing, UNKNOWN_BYTES)
 
 /**
  * How many get a budget that leaves a fresh worker room to grow; one at least.
  * @param {Sizing} sizing @param {number} freshBytes by the budget's metric
  */
-function workersThatFit (sizing, freshBytes) {
-  return workersOf(sizing, BOOTING * freshBytes)
-}
+const workersThatFit = (sizing, freshBytes) => workersOf(sizing, BOOTING * freshBytes)
 
 /** @param {Sizing} sizing @param {number} eachBytes */
-function workersOf (sizing, eachBytes) {
-  return Math.max(1, Math.floor(forWorkers(sizing) / eachBytes) - sizing.beside)
-}
+const workersOf = (sizing, eachBytes) => Math.max(1, Math.floor(forWorkers(sizing) / eachBytes) - sizing.beside)
 
 /**
  * `--max-rss auto`.
@@ -181,9 +173,7 @@ function sizingWarnings ({ limitBytes, source, fitting, desired, beside, isAutoW
  * The bounds within which the fleet sizes itself; null: there are as many workers as the options, or a command, say.
  * @param {Record<string, any>} options @returns {Readonly<Bounds> | null}
  */
-function boundsOf ({ autoscale = null }) {
-  return autoscale
-}
+const boundsOf = ({ autoscale = null }) => autoscale
 
 /**
  * Never more than 2×CPU+1, as more event loops than that are of no use to the CPUs, nor more than the memory is enough

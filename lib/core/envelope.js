@@ -14,9 +14,7 @@ const LONGEST_ERROR = 500
 const MOST_REQUESTS = 100 // that are told at a time
 
 /** @param {string} type @param {object} [fields] @returns {Message} */
-function message (type, fields) {
-  return { cmd: CMD, type, ...fields }
-}
+const message = (type, fields) => ({ cmd: CMD, type, ...fields })
 
 /**
  * A message that carries a handle loses it where the receiver has no descriptor left, and Node drops the message with
@@ -33,9 +31,7 @@ function ourMessage (received, handle) {
  * The process at the other end has died, though Node may not have read the end yet: writes go before.
  * @param {NodeJS.ErrnoException | null} error of a send
  */
-function isCut (error) {
-  return error?.code === 'EPIPE' || error?.code === 'ECONNRESET'
-}
+const isCut = error => error?.code === 'EPIPE' || error?.code === 'ECONNRESET'
 
 /** Work at each message: a function. */
 class Handlers {

@@ -6,9 +6,7 @@
  * @template {keyof From} Name
  * @param {From} from @param {readonly Name[]} names @returns {Pick<From, Name>} these of its fields
  */
-function pick (from, names) {
-  return /** @type {any} */ (Object.fromEntries(names.map(name => [name, from[name]])))
-}
+const pick = (from, names) => /** @type {any} */ (Object.fromEntries(names.map(name => [name, from[name]])))
 
 /**
  * @template {string} Name

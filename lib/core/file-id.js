@@ -4,8 +4,6 @@
  * Identifies a file under all of its names. Unique while the file is open or has a name.
  * @param {{ dev: number, ino: number }} stat
  */
-function fileId ({ dev, ino }) {
-  return `${dev}:${ino}`
-}
+const fileId = ({ dev, ino }) => `${dev}:${ino}`
 
 module.exports = { fileId }

@@ -118,17 +118,13 @@ function betweenRequests (server) {
 }
 
 /** The bytes that the parser is processing. @param {Socket} socket @returns {Buffer | undefined} */
-function currentChunk (socket) {
-  return socket.parser?.getCurrentBuffer?.()
-}
+const currentChunk = socket => socket.parser?.getCurrentBuffer?.()
 
 /** Node's index of a parser's callback. @type {number} */
 let kOnMessageBegin
 
 /** @param {Socket} socket @returns {boolean} the parser has not come to the end of the latest request */
-function isWithinMessage (socket) {
-  return socket.parser?.incoming?.complete === false
-}
+const isWithinMessage = socket => socket.parser?.incoming?.complete === false
 
 /**
  * To be called within a message.
@@ -158,9 +154,7 @@ function isRefused (socket) {
  * The names and values of a request's headers that the parser keeps: it leaves out those behind.
  * @param {Socket} socket @returns {number} 0: it keeps all
  */
-function mostFieldsOf (socket) {
-  return socket.parser?.maxHeaderPairs ?? 0
-}
+const mostFieldsOf = socket => socket.parser?.maxHeaderPairs ?? 0
 
 /**
  * Node takes it off a parser when its connection is done with it.

@@ -25,9 +25,7 @@ function nextLookMs (memory, intervalMs) {
 }
 
 /** From 90 % of the limit on, until less than 80 % are used. @param {Memory} memory @param {boolean} wasNear */
-function isNearLimit ({ usedBytes, limitBytes }, wasNear) {
-  return usedBytes >= (wasNear ? NOT_NEAR : NEAR) * limitBytes
-}
+const isNearLimit = ({ usedBytes, limitBytes }, wasNear) => usedBytes >= (wasNear ? NOT_NEAR : NEAR) * limitBytes
 
 /**
  * @param {Memory | null} memory

@@ -19,9 +19,7 @@ const MOVES = Object.freeze({
 /** @typedef {keyof typeof MOVES} Move */
 
 /** @returns {Record<Move, number>} */
-function noMoves () {
-  return /** @type {any} */ (Object.fromEntries(Object.keys(MOVES).map(reason => [reason, 0])))
-}
+const noMoves = () => /** @type {any} */ (Object.fromEntries(Object.keys(MOVES).map(reason => [reason, 0])))
 
 /**
  * @param {Record<string, number>} moves by reason; those that are missing are none

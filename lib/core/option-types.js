@@ -193,9 +193,7 @@ function typesOf (schema, value) {
 }
 
 /** The value as text; '' for values that have no text, such as objects. @param {unknown} value */
-function textOf (value) {
-  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : ''
-}
+const textOf = value => ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : ''
 
 /** @param {unknown} value @returns {Limit | undefined} undefined: it is no percentage from 1 to 100 */
 function shareOf (value) {
@@ -204,13 +202,9 @@ function shareOf (value) {
 }
 
 /** @param {number | undefined} value @returns {Limit | undefined} */
-function most (value) {
-  return value === undefined ? undefined : { most: value }
-}
+const most = value => value === undefined ? undefined : { most: value }
 
 /** @param {number} value @param {number} min @param {number} max */
-function inRange (value, min, max) {
-  return value >= min && value <= max ? value : undefined
-}
+const inRange = (value, min, max) => value >= min && value <= max ? value : undefined
 
 module.exports = { textOf, types, readAs, isOfType, typesOf }

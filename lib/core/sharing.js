@@ -66,9 +66,7 @@ function giftsOf (shares) {
 }
 
 /** @param {Gift} gift */
-function isGift ({ load, count }) {
-  return load > 0 || count > 0
-}
+const isGift = ({ load, count }) => load > 0 || count > 0
 
 /**
  * How many of its connections each worker should give to its siblings.

@@ -58,8 +58,6 @@ function stopTimes (options, beforeMs, { isGiven, called, refuse }) {
 }
 
 /** @param {number} ms */
-function seconds (ms) {
-  return `${Math.floor(ms / 100) / 10}s`
-}
+const seconds = ms => `${Math.floor(ms / 100) / 10}s`
 
 module.exports = { stopTimes }

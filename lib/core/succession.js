@@ -51,8 +51,6 @@ const SUCCESSOR = Object.freeze({
  * @param {Readonly<Record<State, Readonly<Record<string, State>>>>} table @param {State} from @param {string} event
  * @returns {State | null} null: the event does not belong there
  */
-function next (table, from, event) {
-  return Object.hasOwn(table[from], event) ? table[from][event] : null
-}
+const next = (table, from, event) => Object.hasOwn(table[from], event) ? table[from][event] : null
 
 module.exports = { PREDECESSOR, SUCCESSOR, next }

@@ -15,9 +15,7 @@ const CERTAIN = 3 // standard errors that the slope is from zero
 /**
  * @param {Trend} trend @param {number} atMs by any clock that only goes forward @param {number} bytes @returns {Trend}
  */
-function pushReading (trend, atMs, bytes) {
-  return [...trend, /** @type {const} */ ([atMs, bytes])].slice(-KEPT)
-}
+const pushReading = (trend, atMs, bytes) => [...trend, /** @type {const} */ ([atMs, bytes])].slice(-KEPT)
 
 /**
  * @param {Trend} trend @param {number | null} softBytes

@@ -76,8 +76,6 @@ function grouped (n) {
 }
 
 /** @param {number} n @param {string} one @param {string} [many] @returns {string} `"1 worker"`, `"1,234 requests"` */
-function count (n, one, many = `${one}s`) {
-  return `${grouped(n)} ${n === 1 ? one : many}`
-}
+const count = (n, one, many = `${one}s`) => `${grouped(n)} ${n === 1 ? one : many}`
 
 module.exports = { parseSize, parseTime, withUnit, formatSize, formatTime, grouped, count }

@@ -192,9 +192,7 @@ function gapOf (tally, to) {
 const parse = text => attempt(() => JSON.parse(text), null)
 
 /** @param {Line} [line] */
-function timeOf (line) {
-  return typeof line?.t === 'number' ? line.t : -Infinity
-}
+const timeOf = line => typeof line?.t === 'number' ? line.t : -Infinity
 
 /** @param {string[]} files */
 async function distinct (files) {
@@ -210,8 +208,6 @@ async function distinct (files) {
 }
 
 /** @returns {Tally} */
-function emptyTally () {
-  return { lines: 0, skipped: 0, unknown: 0, at: null, damaged: 0 }
-}
+const emptyTally = () => ({ lines: 0, skipped: 0, unknown: 0, at: null, damaged: 0 })
 
 module.exports = { readJournal, readJournals, emptyTally }

@@ -16,18 +16,14 @@ const MODE = 0o666
  * @param {string} file @returns {number} descriptor, open for reading
  * @throws {Error} whose message completes "it cannot be read: …"
  */
-function openForReading (file) {
-  return open(file, O_RDONLY).fd
-}
+const openForReading = file => open(file, O_RDONLY).fd
 
 /**
  * @param {string} file
  * @returns {{ fd: number, id: string }} open for appending; `id`: the same for every path of the same file
  * @throws {Error} whose message completes "it cannot be written: …"
  */
-function openForAppending (file) {
-  return open(file, O_WRONLY | O_CREAT | O_APPEND)
-}
+const openForAppending = file => open(file, O_WRONLY | O_CREAT | O_APPEND)
 
 /** @param {string} file @param {number} flags */
 function open (file, flags) {

@@ -16,9 +16,7 @@ const { painter } = require('./painter')
 const COLORS = { warn: 'yellow', error: 'red' }
 
 /** Lines that are only in the journal. @param {Line} line */
-function isQuiet (line) {
-  return ownLevel(line) === 'quiet'
-}
+const isQuiet = line => ownLevel(line) === 'quiet'
 
 /**
  * @param {Line} line @param {{ colors?: boolean }} [how]
@@ -46,9 +44,7 @@ function levelOf (line) {
 }
 
 /** @param {Line} line @returns {Event | undefined} undefined: of another version */
-function rowOf ({ event }) {
-  return Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined
-}
+const rowOf = ({ event }) => Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined
 
 /** @param {Line} line */
 function ownLevel (line) {

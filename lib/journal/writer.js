@@ -117,9 +117,7 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
 }
 
 /** @param {Line} line @returns {Item} */
-function itemOf (line) {
-  return { text: `${JSON.stringify(line)}\n`, t: line.t }
-}
+const itemOf = line => ({ text: `${JSON.stringify(line)}\n`, t: line.t })
 
 /** @param {string} file @returns {boolean} its last line has no end */
 function endsWithinLine (file) {

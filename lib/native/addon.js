@@ -63,8 +63,6 @@ const FOLDER = path.join(__dirname, 'addon')
  * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a
  *   sentence
  */
-function loadAddon (files = binariesOf(FOLDER), platform = process.platform) {
-  return load(files, platform)
-}
+const loadAddon = (files = binariesOf(FOLDER), platform = process.platform) => load(files, platform)
 
 module.exports = { loadAddon }

@@ -17,14 +17,10 @@ let timer
 let wakesAt = Infinity
 
 /** @param {number} ms @returns {number} when the next interval begins: ms, performance.now() */
-function nextAt (ms) {
-  return (Math.floor((performance.now() + SOON_MS) / ms) + 1) * ms
-}
+const nextAt = ms => (Math.floor((performance.now() + SOON_MS) / ms) + 1) * ms
 
 /** @param {number} ms @returns {number} ms from now on to the next one's beginning */
-function untilNext (ms) {
-  return nextAt(ms) - performance.now()
-}
+const untilNext = ms => nextAt(ms) - performance.now()
 
 /** @param {number} ms @param {() => void} fn @returns {() => void} ends it */
 function every (ms, fn) {

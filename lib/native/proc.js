@@ -63,16 +63,12 @@ const pathsOfUnixSockets = () =>
   attempt(() => unixSockets(fs.readFileSync('/proc/net/unix', 'latin1')).map(({ path }) => path), [])
 
 /** @param {string} target of a link in /proc/<pid>/fd @returns {string | null} the inode; null: it is no socket */
-function inodeOfSocket (target) {
-  return /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? null
-}
+const inodeOfSocket = target => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? null
 
 /**
  * @param {string} text of /proc/<pid>/stat
  * @returns {string[]} its fields from the third on, which is the state: the name before them may hold anything
  */
-function statFields (text) {
-  return text.slice(text.lastIndexOf(')') + 2).split(' ')
-}
+const statFields = text => text.slice(text.lastIndexOf(')') + 2).split(' ')
 
 module.exports = { STATE, inetSocket, inodeOfSocket, pathsOfUnixSockets, readNow, statFields, unixSockets }

@@ -82,9 +82,7 @@ function readyOf ({ totals, [SIZE_WORDS.key]: size }) {
 }
 
 /** @param {Worker[]} workers */
-function rssOf (workers) {
-  return workers.reduce((sum, { rssBytes }) => sum + (rssBytes ?? 0), 0)
-}
+const rssOf = workers => workers.reduce((sum, { rssBytes }) => sum + (rssBytes ?? 0), 0)
 
 /**
  * @param {Record<string, any>} status @param {ReturnType<typeof painter>} paint

@@ -134,9 +134,7 @@ async function scale (supervisor, { workers }, progress) {
 /**
  * @param {Record<string, any>} status @returns {Record<string, any>} what features say of the number of workers, by key
  */
-function aboutWorkers (status) {
-  return SIZE_WORDS.key in status ? { [SIZE_WORDS.key]: status[SIZE_WORDS.key] } : {}
-}
+const aboutWorkers = status => SIZE_WORDS.key in status ? { [SIZE_WORDS.key]: status[SIZE_WORDS.key] } : {}
 
 /**
  * A stop during a stop waits for its end; `now` shortens it.
@@ -220,9 +218,7 @@ function slotsOf (supervisor, target, { mayBeAll = true, mayBePid = false } = {}
  * @param {Supervised} supervisor @param {string | number} target @returns {number} a slot
  * @throws {RecycleError} RECYCLE_BAD_OPTION
  */
-function slotOf (supervisor, target) {
-  return slotsOf(supervisor, target, { mayBeAll: false })[0]
-}
+const slotOf = (supervisor, target) => slotsOf(supervisor, target, { mayBeAll: false })[0]
 
 /**
  * Runs a verb.
@@ -266,8 +262,6 @@ function sayWaits (supervisor, progress) {
 }
 
 /** The wait of a feature. @param {Record<string, unknown>} status @returns {string | undefined} */
-function noteOf (status) {
-  return RELOAD.say?.(status) ?? undefined
-}
+const noteOf = status => RELOAD.say?.(status) ?? undefined
 
 module.exports = { VERBS, during, carryOut }

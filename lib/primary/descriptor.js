@@ -40,9 +40,7 @@ function openDescriptor (fd) {
 }
 
 /** @param {number} fd */
-function standard (fd) {
-  return fd === 1 ? process.stdout : process.stderr
-}
+const standard = fd => fd === 1 ? process.stdout : process.stderr
 
 /** @param {number} fd @returns {number | null} null: it cannot be opened anew */
 function reopen (fd) {

@@ -36,8 +36,6 @@ function nameInPackage (folder) {
 const readPackage = file => attempt(() => Object(JSON.parse(fs.readFileSync(file, 'utf8'))), {})
 
 /** @param {string} text */
-function tidy (text) {
-  return text.replace(/[^\w.-]+/g, '-').replace(/^[._-]+|-+$/g, '').slice(0, MAX_LENGTH) || 'app'
-}
+const tidy = text => text.replace(/[^\w.-]+/g, '-').replace(/^[._-]+|-+$/g, '').slice(0, MAX_LENGTH) || 'app'
 
 module.exports = { nameOfApp }

@@ -117,9 +117,7 @@ class Legacy extends Part {
 }
 
 /** @param {object[]} legacies */
-function pack (legacies) {
-  return deflateSync(JSON.stringify(legacies)).toString('base64')
-}
+const pack = legacies => deflateSync(JSON.stringify(legacies)).toString('base64')
 
 /**
  * @param {Counts} counts are increased by what others have counted since `before`; text is theirs where it is not own

@@ -21,17 +21,13 @@ const { sentence, prettyLine, levelOf, isQuiet } = require('../journal/sentence'
 const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 }
 
 /** @param {Options} options @returns {'pretty' | 'json' | 'silent'} */
-function formatOf ({ log }) {
-  return log ?? (process.stderr.isTTY ? 'pretty' : 'json')
-}
+const formatOf = ({ log }) => log ?? (process.stderr.isTTY ? 'pretty' : 'json')
 
 /**
  * JSON that is asked for is for programs, and has every event; what goes to a pipe or file is for people: the changes.
  * @param {Options} options @returns {Level}
  */
-function leastOf ({ log, logLevel }) {
-  return logLevel ?? (log === 'json' ? 'debug' : 'info')
-}
+const leastOf = ({ log, logLevel }) => logLevel ?? (log === 'json' ? 'debug' : 'info')
 
 /**
  * @param {Options} options @param {import('./outputs').Outputs} outputs

@@ -148,14 +148,10 @@ function asKeys (answer) {
 }
 
 /** @param {string} word @returns {string | null} what to write instead of this command */
-function answerToCommand (word) {
-  return Object.hasOwn(COMMANDS, word) ? `there is no ${word}: ${COMMANDS[word]}` : null
-}
+const answerToCommand = word => Object.hasOwn(COMMANDS, word) ? `there is no ${word}: ${COMMANDS[word]}` : null
 
 /** @param {string} flag @returns {string | null} what to write instead of this flag */
-function answerToFlag (flag) {
-  return Object.hasOwn(FLAGS, flag) ? `there is no ${flag}: ${FLAGS[flag].answer}` : null
-}
+const answerToFlag = flag => Object.hasOwn(FLAGS, flag) ? `there is no ${flag}: ${FLAGS[flag].answer}` : null
 
 /**
  * To the sentence on a fleet that there is not.

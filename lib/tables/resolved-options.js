@@ -37,9 +37,7 @@ const { stopTimes } = require('../core/stop-times')
  * @param {Sources} sources @returns {Readonly<Options>}
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION
  */
-function resolveOptions (given, sources) {
-  return traceOptions(given, sources).options
-}
+const resolveOptions = (given, sources) => traceOptions(given, sources).options
 
 /**
  * Resolves options, with the origin of each value.

@@ -146,8 +146,6 @@ class Overlap {
  * Messages that have come meanwhile are read before, though this process has had no CPU for as long.
  * @param {() => void} fn @param {number} ms
  */
-function afterPolls (fn, ms) {
-  return setTimeout(() => setImmediate(() => setImmediate(fn)), ms)
-}
+const afterPolls = (fn, ms) => setTimeout(() => setImmediate(() => setImmediate(fn)), ms)
 
 module.exports = { Overlap }

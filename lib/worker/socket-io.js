@@ -228,9 +228,7 @@ function keyOf (message) {
 }
 
 /** @param {string} namespace @param {string} id */
-function nameOf (namespace, id) {
-  return `${namespace},${id}`
-}
+const nameOf = (namespace, id) => `${namespace},${id}`
 
 /** @param {string} text @returns {Buffer} as a client sends it, with a mask that changes nothing */
 function textFrame (text) {

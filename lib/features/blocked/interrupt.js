@@ -22,8 +22,6 @@ const FOLDER = path.join(__dirname, 'addon')
  * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a
  *   sentence
  */
-function loadInterrupt (files = binariesOf(FOLDER), platform = process.platform) {
-  return load(files, platform)
-}
+const loadInterrupt = (files = binariesOf(FOLDER), platform = process.platform) => load(files, platform)
 
 module.exports = { loadInterrupt }

@@ -39,9 +39,7 @@ function newCounts () {
 }
 
 /** @returns {Connection} for the caller to keep as long as the connection is there */
-function newConnection () {
-  return { requests: 0, ...zeros() }
-}
+const newConnection = () => ({ requests: 0, ...zeros() })
 
 /**
  * Counts a response. Without thresholds, as before the bake, none is slow. How long an unfinished one would have taken

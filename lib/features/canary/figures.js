@@ -73,9 +73,7 @@ function findEvents (key) {
 }
 
 /** @param {(window: Window) => number} of @returns {(windows: readonly Window[]) => number} */
-function total (of) {
-  return windows => windows.reduce((sum, window) => sum + of(window), 0)
-}
+const total = of => windows => windows.reduce((sum, window) => sum + of(window), 0)
 
 /** @param {(window: Window) => number} of @returns {Value} a request */
 function perRequest (of) {
@@ -86,9 +84,7 @@ function perRequest (of) {
 }
 
 /** @param {number} share @returns {Value} ms */
-function quantile (share) {
-  return windows => quantileOf(poolTimes(windows.map(({ times }) => times)), share)
-}
+const quantile = share => windows => quantileOf(poolTimes(windows.map(({ times }) => times)), share)
 
 /**
  * In the order in which they are shown, and in which the first that is worse decides.
@@ -156,9 +152,7 @@ function findGrowth (fresh, old) {
 }
 
 /** @param {Window} window */
-function secondHalf ({ memory, half }) {
-  return half ? memorySince(memory, half) : memory
-}
+const secondHalf = ({ memory, half }) => half ? memorySince(memory, half) : memory
 
 /**
  * Memory that the new code has kept, beside how much the growths of the old workers differ.

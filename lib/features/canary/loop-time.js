@@ -87,8 +87,6 @@ function compared (windows, old, idleMs) {
 }
 
 /** @param {readonly Window[]} windows */
-function lengthOf (windows) {
-  return Math.max(0, ...windows.map(({ blocks }) => blocks.length))
-}
+const lengthOf = windows => Math.max(0, ...windows.map(({ blocks }) => blocks.length))
 
 module.exports = { findLoopTime }

@@ -62,14 +62,10 @@ function sides (status) {
 }
 
 /** The deciding figure. @param {import('./bake').Verdict} verdict @returns {string} */
-function sayWhy ({ sentence, ...verdict }) {
-  return sentence ?? sentenceOf(verdict)
-}
+const sayWhy = ({ sentence, ...verdict }) => sentence ?? sentenceOf(verdict)
 
 /** @param {number} requests */
-function sayCount (requests) {
-  return count(requests, 'request')
-}
+const sayCount = requests => count(requests, 'request')
 
 /**
  * @param {Described | null | undefined} status

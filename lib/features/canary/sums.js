@@ -17,9 +17,7 @@
 const { addUp } = require('../../core/fields')
 
 /** @returns {Sums} */
-function noSums () {
-  return { groups: 0, n: 0, nn: 0, k: 0, kk: 0, kn: 0 }
-}
+const noSums = () => ({ groups: 0, n: 0, nn: 0, k: 0, kk: 0, kn: 0 })
 
 /** @param {Sums} sums changed @param {number} k @param {number} n */
 function addGroup (sums, k, n) {
@@ -46,9 +44,7 @@ function sumsSince (later, earlier) {
 }
 
 /** @param {Sums} sums @returns {number} Σk / Σn; NaN: there is no n */
-function ratioOf ({ k, n }) {
-  return k / n
-}
+const ratioOf = ({ k, n }) => k / n
 
 /**
  * @param {Sums} sums

@@ -124,8 +124,6 @@ function leastLoaded (slots) {
 }
 
 /** @param {number} busy as a journal has it */
-function round (busy) {
-  return Math.round(1000 * busy) / 1000
-}
+const round = busy => Math.round(1000 * busy) / 1000
 
 module.exports = { NO_HISTORY, HIGH, pushLoad, decide, leastLoaded }

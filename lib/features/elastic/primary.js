@@ -113,13 +113,9 @@ class Sizing {
  * Of its event loop, 0 to 1; one that is silent is held by what it does.
  * @param {WorkerHandle} handle @param {number} at
  */
-function busyOf ({ latest, heardAt }, at) {
-  return at - heardAt > SILENT_MS ? 1 : latest.elu
-}
+const busyOf = ({ latest, heardAt }, at) => at - heardAt > SILENT_MS ? 1 : latest.elu
 
 /** @param {number} value */
-function rounded (value) {
-  return Math.round(1000 * value) / 1000
-}
+const rounded = value => Math.round(1000 * value) / 1000
 
 module.exports = { Sizing }

@@ -78,9 +78,7 @@ function noteAgain (connection, exchange) {
 }
 
 /** @param {Exchange} exchange @returns {number} ms */
-function ageOf ({ since }) {
-  return performance.now() - since
-}
+const ageOf = ({ since }) => performance.now() - since
 
 /** The rest of the body of a request that is answered is to come. @param {Connection} connection @param {Note} note */
 function awaitEnd (connection, note) {

@@ -130,9 +130,7 @@ function keptOf ({ kept, latest }, bytes) {
 }
 
 /** @param {DataView} view of the spill @returns {Spill} */
-function readSpill (view) {
-  return { serial: view.getFloat64(0, true), at: view.getFloat64(8, true) }
-}
+const readSpill = view => ({ serial: view.getFloat64(0, true), at: view.getFloat64(8, true) })
 
 /**
  * Where the bytes are that were read of a request in flight, in turn, behind the prefix of its place.
@@ -173,9 +171,7 @@ function parseHead (text) {
 }
 
 /** @param {string} text @returns {number} how many characters of line ends it begins with, which no parser heeds */
-function lengthOfLineEnds (text) {
-  return /** @type {RegExpExecArray} */ (/^[\r\n]*/.exec(text))[0].length
-}
+const lengthOfLineEnds = text => /** @type {RegExpExecArray} */(/^[\r\n]*/.exec(text))[0].length
 
 /**
  * Whether the app may have been given a request in these bytes though it was not noted: of an upgrade no channel of

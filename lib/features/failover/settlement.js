@@ -168,9 +168,7 @@ function latestOf (requests) {
 }
 
 /** @param {any} socket a Descriptor, or a handle @returns {Handle | null} Node's; null: it is closed */
-function handleOf (socket) {
-  return socket.isDescriptor ? socket.handle : socket
-}
+const handleOf = socket => socket.isDescriptor ? socket.handle : socket
 
 /** @param {Socket} socket @returns {{ address?: string, port?: number }} */
 function peerOf (socket) {

@@ -26,9 +26,7 @@ function openedSince (before) {
 }
 
 /** @returns {Set<number>} */
-function openDescriptors () {
-  return new Set(listDescriptors().map(({ fd }) => fd))
-}
+const openDescriptors = () => new Set(listDescriptors().map(({ fd }) => fd))
 
 /** Without the one by which they are read. @returns {{ fd: number, target: string }[]} */
 function listDescriptors () {

@@ -139,8 +139,6 @@ function mayCollect ({ requested, at, collectedAt }, intervalMs) {
  * @param {number | null} bytes after the collection, by the budget's metric; null: it could not be read
  * @param {number | null} softBytes
  */
-function isRelieved (bytes, softBytes) {
-  return bytes !== null && softBytes !== null && bytes <= ENOUGH * softBytes
-}
+const isRelieved = (bytes, softBytes) => bytes !== null && softBytes !== null && bytes <= ENOUGH * softBytes
 
 module.exports = { GarbageCollection, isRelieved, mayCollect }

@@ -49,9 +49,7 @@ const PROFILES = {
 }
 
 /** @param {number} semiMiB */
-function newSpace (semiMiB) {
-  return [`--min-semi-space-size=${semiMiB}`, `--max-semi-space-size=${semiMiB}`]
-}
+const newSpace = semiMiB => [`--min-semi-space-size=${semiMiB}`, `--max-semi-space-size=${semiMiB}`]
 
 /**
  * @param {Profile} profile @param {{ maxRssBytes: number | null, nodeMajor: number }} terms

@@ -63,9 +63,7 @@ function showAddresses (connection, listening, id) {
 }
 
 /** HTTP/1, or HTTP/2 over TLS, which speaks HTTP/1 where the app allows it. @param {Server} server */
-function isHttp (server) {
-  return server instanceof http.Server || isTls(server)
-}
+const isHttp = server => server instanceof http.Server || isTls(server)
 
 /** @param {Server} server */
 function isTls (server) {

@@ -174,9 +174,7 @@ const DAY_MS = 24 * 3600 * 1000
  * @param {readonly number[]} takenAt the snapshots so far: ms, by any clock that only goes forward
  * @param {number} perDay @param {number} now ms, by the same clock
  */
-function isQuotaLeft (takenAt, perDay, now) {
-  return takenAt.filter(at => now - at < DAY_MS).length < perDay
-}
+const isQuotaLeft = (takenAt, perDay, now) => takenAt.filter(at => now - at < DAY_MS).length < perDay
 
 /**
  * @param {object} room @param {number} room.usedBytes size of the snapshots in the folder

@@ -13,8 +13,6 @@ function sayShort ({ header, idleMs, timeoutMs }) {
 }
 
 /** @param {number} ms */
-function seconds (ms) {
-  return `${Math.round(ms / 100) / 10}s`
-}
+const seconds = ms => `${Math.round(ms / 100) / 10}s`
 
 module.exports = { sayShort }

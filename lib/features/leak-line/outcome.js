@@ -104,9 +104,7 @@ function describe ({ at, callers, by, bytes, low, high, samples, halves }, { gro
 }
 
 /** @param {Place} frame @returns {Place} */
-function place ({ name, file, line }) {
-  return { name, file, line }
-}
+const place = ({ name, file, line }) => ({ name, file, line })
 
 /** @param {readonly Usage[]} readings @returns {Outcome['outside']} null: V8's heap has most of the growth */
 function outsideOf (readings) {

@@ -221,9 +221,7 @@ function lackOf (routes, isFitted, isSuspected) {
 }
 
 /** Only by a route that leaks. @param {RouteEstimate} route */
-function keptBy ({ leaks, bytesPerRequest, requests }) {
-  return leaks ? Number(bytesPerRequest) * requests : 0
-}
+const keptBy = ({ leaks, bytesPerRequest, requests }) => leaks ? Number(bytesPerRequest) * requests : 0
 
 /** @param {Epoch[]} epochs */
 function lastOf (epochs) {

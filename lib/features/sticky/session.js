@@ -88,8 +88,6 @@ function bounded (session) {
 }
 
 /** @param {string} text */
-function literal (text) {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-}
+const literal = text => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 module.exports = { LONGEST, parseSessionKey, sessionOf, sessionBegunIn, bounded }

@@ -89,8 +89,6 @@ class ServiceState {
 }
 
 /** @param {number} ms */
-function extend (ms) {
-  return { EXTEND_TIMEOUT_USEC: ms * 1000 }
-}
+const extend = ms => ({ EXTEND_TIMEOUT_USEC: ms * 1000 })
 
 module.exports = { ServiceState, longestRecycleMs }

@@ -7,9 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 
 /** @param {string} folder of the addon @returns {string[]} */
-function sourcesOf (folder) {
-  return JSON.parse(fs.readFileSync(path.join(folder, 'binding.gyp'), 'utf8')).targets[0].sources
-}
+const sourcesOf = folder => JSON.parse(fs.readFileSync(path.join(folder, 'binding.gyp'), 'utf8')).targets[0].sources
 
 /** @param {string} folder of the addon @returns {string} in hex */
 function sourceHash (folder) {

@@ -106,9 +106,7 @@ function isInSlot (worker) {
 }
 
 /** @param {number | null | undefined} ms */
-function seconds (ms) {
-  return typeof ms === 'number' ? ms / 1000 : null
-}
+const seconds = ms => typeof ms === 'number' ? ms / 1000 : null
 
 /**
  * @param {readonly Pick<Worker, 'state' | 'elu'>[]} workers

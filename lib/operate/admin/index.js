@@ -208,9 +208,7 @@ const WHY = {
 }
 
 /** @param {string} host @param {number} port */
-function addressOf (host, port) {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
-}
+const addressOf = (host, port) => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /** Server-sent events to the open pages. A page that does not read is disconnected, and reconnects when it can. */
 
@@ -259,8 +257,6 @@ class Stream {
 }
 
 /** @param {string} event @param {unknown} data */
-function eventOf (event, data) {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
-}
+const eventOf = (event, data) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
 module.exports = { openAdmin, Stream }

@@ -225,14 +225,10 @@ function most (workers, figure) {
 }
 
 /** @template Item @param {readonly Item[]} items @param {number} count @returns {Item[]} */
-function last (items, count) {
-  return count > 0 ? items.slice(-count) : []
-}
+const last = (items, count) => count > 0 ? items.slice(-count) : []
 
 /** @param {Record<string, any>} status @returns {Live[]} */
-function liveOf (status) {
-  return [...LIVE].flatMap(([key, live]) => (status[key] && live(status[key])) || [])
-}
+const liveOf = status => [...LIVE].flatMap(([key, live]) => (status[key] && live(status[key])) || [])
 
 /** @param {Record<string, any>} status */
 function ofFeatures (status) {

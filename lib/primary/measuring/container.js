@@ -156,8 +156,6 @@ class Container {
 }
 
 /** Facts with which options are resolved. @returns {{ parallelism: number, container: Limits }} */
-function machineFacts () {
-  return { parallelism: os.availableParallelism(), container: new Container().limits() }
-}
+const machineFacts = () => ({ parallelism: os.availableParallelism(), container: new Container().limits() })
 
 module.exports = { Container, machineFacts }

@@ -140,8 +140,6 @@ async function ask (handle, type, fields, timeoutMs) {
 }
 
 /** @param {WorkerHandle} handle */
-function isDraining ({ state }) {
-  return state === 'draining'
-}
+const isDraining = ({ state }) => state === 'draining'
 
 module.exports = { OutOfRotation }

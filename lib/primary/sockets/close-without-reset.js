@@ -113,9 +113,7 @@ function isAnyHalfOpen (fd) {
 }
 
 /** @param {number} fd */
-function inodeOf (fd) {
-  return String(fs.fstatSync(fd).ino)
-}
+const inodeOf = fd => String(fs.fstatSync(fd).ino)
 
 /** @param {string} table */
 function * rows (table) {

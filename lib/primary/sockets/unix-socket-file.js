@@ -169,9 +169,7 @@ class UnixSocketFile {
 }
 
 /** @param {unknown} error of a link that could not be made: another process has made one meanwhile */
-function isTaken (error) {
-  return /** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST'
-}
+const isTaken = error => /** @type {NodeJS.ErrnoException} */(error).code === 'EEXIST'
 
 /** @param {string} file */
 const isSocket = file => attempt(() => fs.statSync(file).isSocket(), false)

@@ -145,9 +145,7 @@ function realFile (named) {
 }
 
 /** @param {string} file */
-function isFile (file) {
-  return fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true
-}
+const isFile = file => fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true
 
 /**
  * The working directory by the name that the shell knows it by: the kernel's has no symbolic links in it.

@@ -198,9 +198,7 @@ function goneOr (error) {
 }
 
 /** @param {Child[]} children */
-function commandsOf (children) {
-  return [...new Set(children.map(({ command }) => command))].slice(0, MOST_NAMED)
-}
+const commandsOf = children => [...new Set(children.map(({ command }) => command))].slice(0, MOST_NAMED)
 
 /** @param {number} pid @param {NodeJS.Signals} name */
 function signal (pid, name) {

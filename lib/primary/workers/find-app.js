@@ -47,9 +47,7 @@ function resolve (app) {
 }
 
 /** @param {string} file */
-function missing (file) {
-  return fs.existsSync(file) ? 'it is a folder without an index.js' : 'there is no such file'
-}
+const missing = file => fs.existsSync(file) ? 'it is a folder without an index.js' : 'there is no such file'
 
 /** @param {string} file @returns {string | null} what it is; null: nothing shows that it is no JavaScript */
 function foreign (file) {

@@ -92,9 +92,7 @@ async function descendantsOf (pid) {
 }
 
 /** @param {number} pid @returns {Promise<boolean>} whether it is this process, or one that this has started */
-async function isOfFleet (pid) {
-  return pid === process.pid || (await descendantsOf(process.pid)).includes(pid)
-}
+const isOfFleet = async pid => pid === process.pid || (await descendantsOf(process.pid)).includes(pid)
 
 /** @param {number} pid */
 async function commandOf (pid) {
@@ -103,18 +101,12 @@ async function commandOf (pid) {
 }
 
 /** @param {number} port */
-function addressOf (port) {
-  return `port ${port}`
-}
+const addressOf = port => `port ${port}`
 
 /** @param {string} file @returns {Promise<string>} empty where it cannot be read */
-async function read (file) {
-  return fs.promises.readFile(file, 'latin1').catch(() => '')
-}
+const read = async file => fs.promises.readFile(file, 'latin1').catch(() => '')
 
 /** @param {string} folder @returns {Promise<string[]>} */
-async function list (folder) {
-  return fs.promises.readdir(folder).catch(() => [])
-}
+const list = async folder => fs.promises.readdir(folder).catch(() => [])
 
 module.exports = { describeProcesses, holderOf, isConnected, isOfFleet }

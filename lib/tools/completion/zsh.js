@@ -61,13 +61,9 @@ function actionOf ({ words, isFile }) {
 }
 
 /** Escapes the characters that have a meaning in a spec. @param {string} text */
-function escape (text) {
-  return text.replace(/[\\:[\]]/g, '\\$&')
-}
+const escape = text => text.replace(/[\\:[\]]/g, '\\$&')
 
 /** @param {string} text */
-function quote (text) {
-  return `'${text.replaceAll("'", "'\\''")}'`
-}
+const quote = text => `'${text.replaceAll("'", "'\\''")}'`
 
 module.exports = { zshScript }

@@ -171,9 +171,7 @@ class RestartedFleet extends EventEmitter {
 }
 
 /** @param {import('node:child_process').ChildProcess} child */
-function isRunning ({ exitCode, signalCode }) {
-  return exitCode === null && signalCode === null
-}
+const isRunning = ({ exitCode, signalCode }) => exitCode === null && signalCode === null
 
 /** @param {Record<string, unknown>} given by name @returns {string[]} as on the command line */
 function flagsOf (given) {

@@ -262,9 +262,7 @@ class TooEarly extends Error {
 }
 
 /** Resolves when the fleet has ended by itself. @param {import('node:events').EventEmitter} fleet */
-function gone (fleet) {
-  return new Promise(resolve => fleet.once('stopped', resolve))
-}
+const gone = fleet => new Promise(resolve => fleet.once('stopped', resolve))
 
 /** @param {number} ms @param {AbortSignal} signal */
 function elapsed (ms, signal) {

@@ -66,9 +66,7 @@ function mergeTicks (a, b) {
 }
 
 /** Three significant digits bound the number of different values. @param {number} ms */
-function roundLatency (ms) {
-  return ms <= 0 ? 0 : Number(ms.toPrecision(3))
-}
+const roundLatency = ms => ms <= 0 ? 0 : Number(ms.toPrecision(3))
 
 /**
  * @param {Map<number, number>} latency @param {number} fraction 0 to 1
@@ -82,8 +80,6 @@ function quantile (latency, fraction) {
 }
 
 /** @param {Map<number, number>} latency @returns {[number, number][]} */
-function ascending (latency) {
-  return [...latency].sort(([a], [b]) => a - b)
-}
+const ascending = latency => [...latency].sort(([a], [b]) => a - b)
 
 module.exports = { Tally, mergeTicks, quantile, BUCKET_MS }

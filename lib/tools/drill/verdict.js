@@ -84,9 +84,7 @@ function judge ({
 }
 
 /** @param {string} why @returns {Verdict} */
-function inconclusive (why) {
-  return { verdict: 'inconclusive', exitCode: 2, sentence: why }
-}
+const inconclusive = why => ({ verdict: 'inconclusive', exitCode: 2, sentence: why })
 
 /** @param {ReadonlyMap<string, number>} errors @param {ReadonlyMap<number, number>} statuses */
 function kindsOf (errors, statuses) {

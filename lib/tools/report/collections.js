@@ -110,8 +110,6 @@ function countsOf (gc) {
 }
 
 /** @param {number} ms */
-function rounded (ms) {
-  return Math.round(ms * 1000) / 1000
-}
+const rounded = ms => Math.round(ms * 1000) / 1000
 
 module.exports = { Collections }

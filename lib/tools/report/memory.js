@@ -64,8 +64,6 @@ function widen (span, point) {
 }
 
 /** @param {Point | null} a @param {Point | null} b */
-function byTime (a, b) {
-  return /** @type {Point} */ (a).t - /** @type {Point} */ (b).t
-}
+const byTime = (a, b) => /** @type {Point} */(a).t - /** @type {Point} */ (b).t
 
 module.exports = { Memory }

@@ -189,19 +189,13 @@ function remarks (report, paint) {
 /** Texts of the terminal's report: figures as its cells have them. */
 
 /** @param {number | null} ms */
-function time (ms) {
-  return ms === null ? '–' : formatTime(ms)
-}
+const time = ms => ms === null ? '–' : formatTime(ms)
 
 /** @param {number} ms */
-function milliseconds (ms) {
-  return ms < 10_000 ? `${Number(ms.toPrecision(3))}ms` : formatTime(ms)
-}
+const milliseconds = ms => ms < 10_000 ? `${Number(ms.toPrecision(3))}ms` : formatTime(ms)
 
 /** @param {number} share 0 to 1 */
-function percent (share) {
-  return `${(100 * share).toFixed(2)}%`
-}
+const percent = share => `${(100 * share).toFixed(2)}%`
 
 /**
  * The local time of day; in a run of many hours with the date.
@@ -220,8 +214,6 @@ function clockOf ({ from, to }) {
 }
 
 /** @param {number} value */
-function two (value) {
-  return `${value}`.padStart(2, '0')
-}
+const two = value => `${value}`.padStart(2, '0')
 
 module.exports = { formatReport }

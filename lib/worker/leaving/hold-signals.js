@@ -183,8 +183,6 @@ function holdSignals () {
  * by the signal. A bound function hides its source.
  * @param {Function} listener
  */
-function isForShutdown (listener) {
-  return /['"`]shutdown['"`]/.test(Function.prototype.toString.call(listener))
-}
+const isForShutdown = listener => /['"`]shutdown['"`]/.test(Function.prototype.toString.call(listener))
 
 module.exports = { holdSignals }

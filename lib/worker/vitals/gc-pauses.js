@@ -118,9 +118,7 @@ function roundedPauses ({ count, totalMs, longestMs }) {
 }
 
 /** @param {number} ms */
-function rounded (ms) {
-  return Math.round(ms * 1000) / 1000
-}
+const rounded = ms => Math.round(ms * 1000) / 1000
 
 /** Young objects may be garbage since the last collection. @returns {number} bytes of V8's heap that are not */
 function oldBytes () {
@@ -130,8 +128,6 @@ function oldBytes () {
 }
 
 /** @returns {number} the same, and the bytes outside the heap that its objects keep */
-function liveBytes () {
-  return oldBytes() + getHeapStatistics().external_memory
-}
+const liveBytes = () => oldBytes() + getHeapStatistics().external_memory
 
 module.exports = { GcPauses, oldBytes, liveBytes }

@@ -62,9 +62,7 @@ function embed (value) {
 }
 
 /** The hash source of a content security policy. @param {string} text */
-function hash (text) {
-  return `sha256-${crypto.createHash('sha256').update(text).digest('base64')}`
-}
+const hash = text => `sha256-${crypto.createHash('sha256').update(text).digest('base64')}`
 
 /**
  * Bundles CommonJS modules into one script. They require each other only by relative paths that end in .cjs. The

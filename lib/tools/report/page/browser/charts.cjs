@@ -41,9 +41,7 @@ function legend ({ drops, crashEvents, recycleEvents }) {
   ])
 }
 
-function swatch (kind, label) {
-  return h('span.swatch', {}, [h(`i.${kind}`), label])
-}
+const swatch = (kind, label) => h('span.swatch', {}, [h(`i.${kind}`), label])
 
 function throughput (report, client, isLast = false) {
   return {
@@ -112,9 +110,7 @@ function busy (moments, wanted) {
   }
 }
 
-function tenths (value) {
-  return `${Math.round(value * 10) / 10}`
-}
+const tenths = value => `${Math.round(value * 10) / 10}`
 
 /** @param {any[]} slots @returns {HTMLElement | null} null: there are no budgets */
 function budgetHint (slots) {
@@ -181,9 +177,7 @@ function strip (report, { slot, points, top, isLast }) {
   }
 }
 
-function spansOf (events) {
-  return events.map(({ beganAt, t }) => ({ from: beganAt, to: t }))
-}
+const spansOf = events => events.map(({ beganAt, t }) => ({ from: beganAt, to: t }))
 
 module.exports = {
   MOST_SLOTS_AT_ONCE, charts, legend, throughput, latency, workers, busy, budgetHint, strips, moreSlots

@@ -3,13 +3,9 @@
 const NONE = '–'
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 
-function whole (value) {
-  return value === null ? NONE : value.toLocaleString('en-US', { maximumFractionDigits: 0 })
-}
+const whole = value => value === null ? NONE : value.toLocaleString('en-US', { maximumFractionDigits: 0 })
 
-function plural (value, one, many = `${one}s`) {
-  return `${whole(value)} ${value === 1 ? one : many}`
-}
+const plural = (value, one, many = `${one}s`) => `${whole(value)} ${value === 1 ? one : many}`
 
 function size (bytes) {
   if (bytes === null || bytes === undefined) return NONE
@@ -57,9 +53,7 @@ function clockOf ({ from, to }) {
   }
 }
 
-function monthDay (date) {
-  return date.toLocaleDateString('en-US', { month: 'short', day: 'numeric' })
-}
+const monthDay = date => date.toLocaleDateString('en-US', { month: 'short', day: 'numeric' })
 
 /** A label of the time axis; midnight is shown as the date. */
 function hour (t) {
@@ -73,9 +67,7 @@ function day (t) {
 }
 
 /** Whether times are shown since the start of the run. */
-function isShort (from, to) {
-  return to - from < 15 * 60_000
-}
+const isShort = (from, to) => to - from < 15 * 60_000
 
 /** A time at the cursor: since the start in a short run, else the time of day. */
 function since (t, from, to) {

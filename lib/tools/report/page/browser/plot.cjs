@@ -204,9 +204,7 @@ function isAll (u, min, max) {
 }
 
 /** Grid lines only at powers of ten. */
-function decade (value) {
-  return Number.isInteger(Math.log10(value)) ? value : null
-}
+const decade = value => Number.isInteger(Math.log10(value)) ? value : null
 
 /** Ticks at round numbers of seconds since the start. */
 function ticks (min, max, step, from) {

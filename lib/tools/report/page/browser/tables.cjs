@@ -12,9 +12,7 @@ function field (title, name, text = value => value === null ? NONE : String(valu
   return { title, left, value: item => item[name], text: item => text(item[name]) }
 }
 
-function section (title, ...children) {
-  return h('section', {}, [h('h2', {}, [title]), ...children])
-}
+const section = (title, ...children) => h('section', {}, [h('h2', {}, [title]), ...children])
 
 function note (count, what) {
   return count > 0 ? h('p.hint', {}, [`and ${plural(count, what)} that the report does not list`]) : null
@@ -75,9 +73,7 @@ function drained ({ dropped }) {
   ]
 }
 
-function rowClass (event) {
-  return event.cut > 0 || event.dropped > 0 || event.unaccounted > 0 ? 'bad' : ''
-}
+const rowClass = event => event.cut > 0 || event.dropped > 0 || event.unaccounted > 0 ? 'bad' : ''
 
 function drops (report) {
   const { drops, dropsOmitted, recycleEvents } = report
@@ -230,9 +226,7 @@ function routes ({ memoryByRoute }) {
     `collections, ${plural(markSweeps, 'mark-sweep')} among them.`]))
 }
 
-function signed (bytes) {
-  return bytes < 0 ? `−${size(-bytes)}` : size(bytes)
-}
+const signed = bytes => bytes < 0 ? `−${size(-bytes)}` : size(bytes)
 
 function heapdumps (report) {
   const { heapdumps, heapdumpsOmitted } = report
