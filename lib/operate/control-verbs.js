@@ -248,7 +248,7 @@ function sayWaits (supervisor, progress) {
     const status = supervisor.status()
     const waits = status.workers.filter(({ state }) => state === 'draining')
       .map(worker => pick(worker, ['slot', 'pid', 'connections', 'streams', 'inFlight', 'drainLeftMs']))
-    const note = noteOf(status)
+    const note = RELOAD.say?.(status) ?? undefined
     if (waits.length > 0 || note) progress({ ...latest, waits, note })
   }, WAITS_EVERY_MS)
   return {
@@ -260,8 +260,5 @@ function sayWaits (supervisor, progress) {
     end: () => clearInterval(timer)
   }
 }
-
-/** The wait of a feature. @param {Record<string, unknown>} status @returns {string | undefined} */
-const noteOf = status => RELOAD.say?.(status) ?? undefined
 
 module.exports = { VERBS, during, carryOut }

@@ -7,24 +7,20 @@
 
 const { FEATURES } = require('../features')
 const { OF_FEATURES } = require('../tables/figures')
-/** @import { PrimaryPart } from '../features/interface' */
+/** @import { Commands, Descriptions } from '../features' */
+/** @import { Asked, PrimaryPart } from '../features/interface' */
 /** @import { Parts } from './parts' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
 
 /**
- * @typedef {{
- *   'app-metrics': import('../features/app-metrics/primary').AppMetrics,
- *   blocked: import('../features/blocked/primary').BlockedLoops,
- *   canary: import('../features/canary/primary').Canary,
- *   elastic: import('../features/elastic/primary').Sizing,
- *   failover: ReturnType<typeof import('../features/failover/primary').failOver>,
- *   fork: ReturnType<typeof import('../features/fork/primary').forkWorkers>,
- *   gc: import('../features/gc/primary').GarbageCollection,
- *   heapdump: import('../features/heapdump/primary').Heapdumps,
- *   'leak-line': import('../features/leak-line/primary').LeakStudies,
- *   'stop-delay': ReturnType<typeof import('../features/stop-delay/primary').delayStop>,
- *   sticky: ReturnType<typeof import('../features/sticky/primary').keepSessions>,
- *   upgrade: Pick<import('../features').Commands, 'upgrade'>
+ * @typedef {{ 'app-metrics': import('../features/app-metrics/primary').AppMetrics, blocked:
+ *   import('../features/blocked/primary').BlockedLoops, canary: import('../features/canary/primary').Canary, elastic:
+ *   import('../features/elastic/primary').Sizing, failover: ReturnType<typeof
+ *   import('../features/failover/primary').failOver>, fork: ReturnType<typeof
+ *   import('../features/fork/primary').forkWorkers>, gc: import('../features/gc/primary').GarbageCollection, heapdump:
+ *   import('../features/heapdump/primary').Heapdumps, 'leak-line': import('../features/leak-line/primary').LeakStudies,
+ *   'stop-delay': ReturnType<typeof import('../features/stop-delay/primary').delayStop>, sticky: ReturnType<typeof
+ *   import('../features/sticky/primary').keepSessions>, upgrade: Pick<Commands, 'upgrade'>
  * }} Named parts of which the kernel calls what no other feature has
  *
  * @typedef {object} BeforeRecycle what a condemned worker does before its recycle, out of rotation, one at a time
@@ -76,10 +72,7 @@ class RunningFeatures {
     return this.owners !== null
   }
 
-  /**
-   * @param {import('../features/interface').Asked} asked
-   * @returns {string | null} the session that this request belongs to
-   */
+  /** @param {Asked} asked @returns {string | null} the session that this request belongs to */
   sessionOf (asked) {
     return this.#named('sticky')?.sessionOf(asked) ?? null
   }
@@ -210,7 +203,7 @@ class RunningFeatures {
     return [this.#relief ?? [], of('heapdump'), of('leak-line')].flat()
   }
 
-  /** @returns {import('../features').Descriptions} */
+  /** @returns {Descriptions} */
   describe () {
     return /** @type {any} */ (Object.fromEntries(FEATURES.flatMap(({ name, status }) =>
       status ? [[status.key, this.#parts.get(name)?.describe?.() ?? null]] : [])))

@@ -22,6 +22,7 @@ const { Sender } = require('./handoff/sender')
 const { WorkerState } = require('./state')
 /** @import { Handle } from '../core/internals' */
 /** @import { ConnectionTracker as Tracker } from './connections/tracker' */
+/** @import { Server } from 'node:http' */
 
 const CLIENT = path.join(__dirname, 'boot', 'warmup-client.js')
 const MOVE_MS = 10
@@ -41,10 +42,7 @@ async function warmUpApp (servers, requests, tracker) {
   tracker.requests.begun = 0
 }
 
-/**
- * @param {import('node:http').Server | import('node:https').Server} server @param {number} requests
- * @param {Tracker} tracker
- */
+/** @param {Server | import('node:https').Server} server @param {number} requests @param {Tracker} tracker */
 async function warmUp (server, requests, tracker) {
   // The bytes come as TLS would have deciphered them: a client certificate, say, is not to be had here.
   const door = net.createServer({ allowHalfOpen: true, noDelay: true },

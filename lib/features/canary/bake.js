@@ -16,6 +16,7 @@ const { Observed } = require('./observed')
 const { thresholdsOf } = require('./times')
 const { judge } = require('./verdict')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { Services, Terms } from './primary' */
 
 /**
  * @typedef {import('./verdict').Verdict & { isFinal: boolean, isGood?: boolean, sentence?: string }} Verdict `isFinal`:
@@ -50,10 +51,7 @@ class Bake {
   /** Ends the sleep under way. */
   #wake = () => {}
 
-  /**
-   * @param {import('../../primary/parts').Parts} kernel @param {import('./primary').Services} services
-   * @param {import('./primary').Terms} terms
-   */
+  /** @param {import('../../primary/parts').Parts} kernel @param {Services} services @param {Terms} terms */
   constructor (kernel, services, terms) {
     this.kernel = kernel
     this.services = services

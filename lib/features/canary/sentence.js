@@ -25,7 +25,7 @@ function sayProgress (status) {
   const left = status.leftMs === null ? '' : `, ${formatTime(1000 * Math.ceil(status.leftMs / 1000))} left`
   const counted = status.leftMs === null
     ? ''
-    : `; ${sayCount(status.requests.fresh)}, and ${grouped(status.requests.old)} of the code before`
+    : `; ${count(status.requests.fresh, 'request')}, and ${grouped(status.requests.old)} of the code before`
   return `${STATES[status.state]}${left}${counted}`
 }
 
@@ -63,9 +63,6 @@ function sides (status) {
 
 /** The deciding figure. @param {import('./bake').Verdict} verdict @returns {string} */
 const sayWhy = ({ sentence, ...verdict }) => sentence ?? sentenceOf(verdict)
-
-/** @param {number} requests */
-const sayCount = requests => count(requests, 'request')
 
 /**
  * @param {Described | null | undefined} status

@@ -86,7 +86,7 @@ class Sizing {
       atMs: Math.round(at),
       workers: this.fleet.desired,
       serving: serving.length,
-      busy: rounded(serving.reduce((sum, handle) => sum + busyOf(handle, at), 0)),
+      busy: Math.round(1000 * serving.reduce((sum, handle) => sum + busyOf(handle, at), 0)) / 1000,
       requestsPerSecond: Math.round(1000 * requests / elapsedMs),
       bootMs: Math.round(Math.max(0, ...all.map(({ bootMs }) => bootMs ?? 0))),
       fitting: fitting === Infinity ? null : fitting
@@ -114,8 +114,5 @@ class Sizing {
  * @param {WorkerHandle} handle @param {number} at
  */
 const busyOf = ({ latest, heardAt }, at) => at - heardAt > SILENT_MS ? 1 : latest.elu
-
-/** @param {number} value */
-const rounded = value => Math.round(1000 * value) / 1000
 
 module.exports = { Sizing }

@@ -9,6 +9,7 @@ const fs = require('node:fs')
 const { attempt } = require('../../core/attempt')
 const { Descriptor } = require('../../native/descriptor')
 const { MOST_ROWS, ROW_BYTES, SPILL, SPILL_PREFIX_BYTES, placesOf, readRow, readSpill } = require('./row')
+/** @import { Addon } from '../../native/addon' */
 /** @import { Copy } from '../../worker/connections/parcel' */
 /** @import { Bytes, Row, Spill } from './row' */
 
@@ -50,10 +51,7 @@ class Holdings {
     this.socket = socket
   }
 
-  /**
-   * @param {Pick<import('../../native/addon').Addon, 'receive'>} addon
-   * @returns {Generator<{ text: string, descriptors: number[] }>}
-   */
+  /** @param {Pick<Addon, 'receive'>} addon @returns {Generator<{ text: string, descriptors: number[] }>} */
   * packets (addon) {
     try {
       for (let packet; (packet = addon.receive(this.socket.fd));) yield packet

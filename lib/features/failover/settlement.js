@@ -15,13 +15,11 @@ const { PREFIX_BYTES } = require('./row')
 /** @import { Descriptor } from '../../native/descriptor' */
 /** @import { Cut, Outcome } from '../../core/account' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { Request } from './decision' */
 /** @import { Held, Holdings, Socket } from './holdings' */
 /** @import { Bytes, Row } from './row' */
 
-/**
- * @typedef {import('./decision').Request & { ageMs: number }} Kept
- * @typedef {Held & { bytes: Bytes | null, request: Kept | null }} Read
- */
+/** @typedef {Request & { ageMs: number }} Kept @typedef {Held & { bytes: Bytes | null, request: Kept | null }} Read */
 
 const SLICE = 500 // connections in a turn
 const IDLE_MS = 5000 // of a connection whose server has not told

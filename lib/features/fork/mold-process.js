@@ -7,6 +7,7 @@
 
 const { EventEmitter } = require('node:events')
 const { MoldControl } = require('./forked-process')
+/** @import { Addon } from '../../native/addon' */
 /** @import { Worker } from 'node:cluster' */
 
 /** Emits `frozen` with the time that it took, `refused` with the reason, and `exit`. */
@@ -15,10 +16,7 @@ class MoldProcess extends EventEmitter {
   why = null
   isFrozen = false
 
-  /**
-   * @param {number} generation @param {import('../../primary/parts').Parts} kernel
-   * @param {import('../../native/addon').Addon} addon
-   */
+  /** @param {number} generation @param {import('../../primary/parts').Parts} kernel @param {Addon} addon */
   constructor (generation, { options: { readyTimeoutMs, warm, forkUnsafe }, now, spawner }, addon) {
     super()
     this.generation = generation

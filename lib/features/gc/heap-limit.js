@@ -1,5 +1,7 @@
 'use strict'
 
+/** @import { Options } from '../../tables/options' */
+
 /**
  * V8's own limit of a worker's heap, and whether it fits. Below the budget, V8 ends the worker before the budget
  * replaces it; above the container's limit, the kernel kills the worker before V8 has collected its garbage in earnest.
@@ -9,10 +11,7 @@ const MIB = 1024 ** 2
 /** The share of the container's limit that one heap may take: the worker has memory beside it. */
 const LARGEST_SHARE = 0.75
 
-/**
- * @typedef {Pick<import('../../tables/options').Options, 'maxRssBytes' | 'hardRssBytes' | 'gc'>
- *   & { sizing: { limitBytes: number | null } }} Terms
- */
+/** @typedef {Pick<Options, 'maxRssBytes' | 'hardRssBytes' | 'gc'> & { sizing: { limitBytes: number | null } }} Terms */
 
 /**
  * For the hard budget, up to which a worker may grow until it has left; no heap is larger than the worker.

@@ -106,7 +106,7 @@ class Study {
       'leak-reading': ({ growth, requests, rssBytes, heapTotalBytes, heapUsedBytes, externalBytes }) => {
         const memory = { rssBytes, heapTotalBytes, heapUsedBytes, externalBytes }
         this.readings.push({ requests, ...memory, atMs: Math.round(this.#sinceReady()), pauseMs: 0 })
-        if (growth !== null) this.growth = parse(growth) ?? this.growth
+        if (growth !== null) this.growth = attempt(() => JSON.parse(growth), null) ?? this.growth
       }
     })
   }
@@ -240,9 +240,6 @@ class Study {
     await this.#replace().catch(() => {}) // the next worker of the slot is an ordinary one all the same
   }
 }
-
-/** @param {string} text of a worker @returns {Growth | null} */
-const parse = text => attempt(() => JSON.parse(text), null)
 
 /** @returns {Resolvable} */
 function resolvable () {

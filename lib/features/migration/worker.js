@@ -7,6 +7,7 @@
 
 const { deserialize, serialize } = require('node:v8')
 const { Trails } = require('./trails')
+/** @import { Connection } from '../../worker/connections/connection' */
 /** @import { Socket } from 'node:net' */
 
 const LONGEST_KIND = 100 // as lib/tables/message.js has it
@@ -26,10 +27,7 @@ const NOTHING = Buffer.alloc(0)
  */
 function migrate ({ channel, tracker, inbox, emptying, callApp }) {
   const trails = new Trails({ channel, emptying, callApp })
-  /**
-   * @param {import('../../worker/connections/connection').Connection} connection @param {string} kind
-   * @param {() => Given | null} give
-   */
+  /** @param {Connection} connection @param {string} kind @param {() => Given | null} give */
   function packed (connection, kind, give) {
     if (!inbox.takers.has(kind)) return null // it could not come back where no sibling takes it
     const packed = callApp('movable', () => {

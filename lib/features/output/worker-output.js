@@ -7,6 +7,8 @@
 
 const { setTimeout } = require('node:timers/promises')
 const { WholeLines } = require('../../core/whole-lines')
+/** @import { Output } from '../../primary/output' */
+/** @import { Readable } from 'node:stream' */
 
 const QUIET_MS = 100
 
@@ -16,10 +18,7 @@ class WorkerOutput {
   #isPaused = false
   #hasEnded = false
 
-  /**
-   * @param {import('node:stream').Readable} stream @param {import('../../primary/output').Output} output
-   * @param {() => string} prefix put before each line
-   */
+  /** @param {Readable} stream @param {Output} output @param {() => string} prefix put before each line */
   constructor (stream, output, prefix) {
     this.stream = stream
     this.output = output

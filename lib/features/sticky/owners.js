@@ -12,6 +12,7 @@
 const { EventEmitter } = require('node:events')
 const { ownerOf } = require('./rendezvous')
 const { SessionsForSuccessor, SessionsOfPredecessor } = require('./handover')
+/** @import { Peer } from '../../primary/succession/peer' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 const MOST_SESSIONS = 100_000 // that are not used, and twice as many in all
@@ -73,10 +74,7 @@ class SessionOwners extends EventEmitter {
     })
   }
 
-  /**
-   * This fleet's sessions are going to be another primary's.
-   * @param {import('../../primary/succession/peer').Peer<any>} successor
-   */
+  /** This fleet's sessions are going to be another primary's. @param {Peer<any>} successor */
   lendTo (successor) {
     this.#successor = new SessionsForSuccessor(successor, this.#slots, this.fleet.wanted)
   }

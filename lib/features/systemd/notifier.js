@@ -16,6 +16,7 @@ const { count } = require('../../core/units')
 const { loadAddon } = require('../../native/addon')
 const { ServiceState } = require('./state')
 /** @import { JournalLine } from '../../lines' */
+/** @import { Addon } from '../../native/addon' */
 
 const PROGRAM = 'systemd-notify'
 const STATUS_MS = 1000 // no more often than that
@@ -129,10 +130,7 @@ class ServiceNotifier {
   }
 }
 
-/**
- * @param {import('../../native/addon').Addon} addon @param {string} socket @param {string[]} assignments
- * @returns why not; null: sent
- */
+/** @param {Addon} addon @param {string} socket @param {string[]} assignments @returns why not; null: sent */
 async function send (addon, socket, assignments) {
   for (let attempts = 1; ; attempts++) {
     try {

@@ -10,13 +10,11 @@
  */
 
 const { REPLAY_MS } = require('../../core/request-replay')
+/** @import { Options } from '../../tables/options' */
 
 const SLACK_MS = 10_000 // to give the addresses up, for a worker's account, and for a busy machine
 
-/**
- * @typedef {Pick<import('../../tables/options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs'
- *   | 'stopTimes'>} Timeouts
- */
+/** @typedef {Pick<Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs' | 'stopTimes'>} Timeouts */
 
 /** @param {Timeouts} timeouts @returns {number} the longest that the replacement of one worker takes, ms */
 function longestRecycleMs ({ readyTimeoutMs, drainTimeoutMs, killTimeoutMs }) {

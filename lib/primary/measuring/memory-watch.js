@@ -10,6 +10,7 @@ const { isNearLimit, nextLookMs } = require('../../core/memory-room')
 const { OomKills } = require('../../core/oom-kills')
 const { now } = require('../clock')
 const { Container } = require('./container')
+/** @import { Deps } from '../part' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 /** @import { MemoryReading } from './container' */
 
@@ -25,9 +26,7 @@ class MemoryWatch {
   #hitsAtStart = null
   #isNear = false
 
-  /**
-   * @param {Pick<import('../part').Deps, 'options' | 'fleet' | 'figures' | 'record'> & { container?: Container }} deps
-   */
+  /** @param {Pick<Deps, 'options' | 'fleet' | 'figures' | 'record'> & { container?: Container }} deps */
   constructor ({ options, fleet, figures, record, container = new Container() }) {
     this.options = options
     this.container = container

@@ -11,6 +11,7 @@ const { VERSION, FROM_PREDECESSOR } = require('../../tables/primary-message')
 const { SUCCESSOR, next } = require('../../core/succession')
 const { nextEvent } = require('../workers/next-event')
 const { Peer } = require('./peer')
+/** @import { Legacy } from '../legacy' */
 
 const RELEASE_MS = 1000
 const LEGACY_MS = 500
@@ -64,10 +65,7 @@ class Takeover extends EventEmitter {
     return this.#state === 'sole'
   }
 
-  /**
-   * @param {import('../part').Deps & { legacy: import('../legacy').Legacy }} deps what takes what the predecessor
-   *   leaves
-   */
+  /** @param {import('../part').Deps & { legacy: Legacy }} deps what takes what the predecessor leaves */
   greet ({ listeningSockets, legacy, options: { readyTimeoutMs } }) {
     this.predecessor.hear({
       socket: (socket, handle) => { if (handle) listeningSockets.inherit(socket, handle) },

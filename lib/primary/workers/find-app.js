@@ -9,6 +9,7 @@ const { attempt } = require('../../core/attempt')
 const { RecycleError } = require('../../core/errors')
 const { formatValue } = require('../../core/format-value')
 const { primaryBranchIn } = require('../../core/start-failure')
+/** @import { PrimaryBranch } from '../../core/start-failure' */
 
 // In the first line of a program
 const RUNS_JAVASCRIPT = /node|deno|bun|coffee|zx|[jt]sx?\b/i
@@ -61,10 +62,7 @@ function foreign (file) {
   return `its first line is ${formatValue(line.trim())}`
 }
 
-/**
- * @param {string} app as findApp()
- * @returns {import('../../core/start-failure').PrimaryBranch | null} null: there is none, or the file is too long
- */
+/** @param {string} app as findApp() @returns {PrimaryBranch | null} null: there is none, or the file is too long */
 const primaryBranchOf = app => attempt(() => {
   const file = resolve(app)
   return fs.statSync(file).size > MOST_BYTES ? null : primaryBranchIn(fs.readFileSync(file, 'utf8'))

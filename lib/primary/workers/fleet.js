@@ -5,6 +5,7 @@
 const { unevenAddresses } = require('../../core/address')
 const { Rollout } = require('./rollout')
 const { Slot, StandbyPool } = require('./slot')
+/** @import { Successor } from '../succession/handover' */
 /** @import { WorkerHandle } from './worker-handle' */
 
 class Fleet {
@@ -18,10 +19,7 @@ class Fleet {
   /** @type {Map<number, Slot>} */
   slots = new Map()
   standbyPool = new StandbyPool()
-  /**
-   * Another primary, while its workers get the connections of this fleet's.
-   * @type {import('../succession/handover').Successor[]}
-   */
+  /** Another primary, while its workers get the connections of this fleet's. @type {Successor[]} */
   heirs = []
   /** Addresses on which a new worker listens only when its app is asked to. @type {Set<string>} */
   onDemand = new Set()

@@ -4,6 +4,7 @@
 
 const { Backoff } = require('../../core/backoff')
 const { RecycleBackoff } = require('../../tables/recycle-backoff')
+/** @import { Variant } from './spawner' */
 /** @import { WorkerHandle } from './worker-handle' */
 
 /** A stable worker number: its worker, the successor that boots beside it, and those that leave. */
@@ -41,10 +42,7 @@ class Slot {
    * @type {{ why: string, hasCrashed: boolean } | null}
    */
   unready = null
-  /**
-   * Settings that its next worker is to have in place of an ordinary one.
-   * @type {import('./spawner').Variant | null}
-   */
+  /** Settings that its next worker is to have in place of an ordinary one. @type {Variant | null} */
   variant = null
 
   /** @param {number} slot its number, from 0 */

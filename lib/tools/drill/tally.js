@@ -22,7 +22,7 @@ class Tally {
   answered (t, latencyMs) {
     const bucket = this.#bucket(t)
     bucket.requests++
-    const value = roundLatency(latencyMs)
+    const value = latencyMs <= 0 ? 0 : Number(latencyMs.toPrecision(3))
     bucket.latency.set(value, (bucket.latency.get(value) ?? 0) + 1)
   }
 
@@ -64,9 +64,6 @@ function mergeTicks (a, b) {
     t: a.t, ms: a.ms, requests: a.requests + b.requests, dropped: a.dropped + b.dropped, latency: ascending(latency)
   }
 }
-
-/** Three significant digits bound the number of different values. @param {number} ms */
-const roundLatency = ms => ms <= 0 ? 0 : Number(ms.toPrecision(3))
 
 /**
  * @param {Map<number, number>} latency @param {number} fraction 0 to 1

@@ -53,7 +53,7 @@ class Collections {
       const { count, totalMs, longestMs } = this.#totals[kind]
       return {
         count,
-        totalMs: rounded(totalMs),
+        totalMs: Math.round(totalMs * 1000) / 1000,
         longestMs,
         share: this.#workersMs > 0 ? Math.min(1, totalMs / this.#workersMs) : 0
       }
@@ -108,8 +108,5 @@ function countsOf (gc) {
   }
   return { scavenges: of('scavenges'), markSweeps: of('markSweeps') }
 }
-
-/** @param {number} ms */
-const rounded = ms => Math.round(ms * 1000) / 1000
 
 module.exports = { Collections }

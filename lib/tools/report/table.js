@@ -162,7 +162,7 @@ function pauses ({ gc }, paint) {
   const rows = Object.entries({
     scavenge: gc.scavenges, 'mark-sweep': gc.markSweeps
   }).map(([name, { count, totalMs, longestMs, share }]) =>
-    [name, time(totalMs), milliseconds(longestMs), percent(share), grouped(count)])
+    [name, time(totalMs), milliseconds(longestMs), `${(100 * share).toFixed(2)}%`, grouped(count)])
   const [heading, ...lines] = layOut(['GC pauses<', 'total', 'longest', 'share of time', 'count'], rows, WIDTH)
   return [paint('dim', heading), ...lines, paint('dim',
     `longest delay of an event loop: ${milliseconds(gc.longestLoopLagMs)}`)]
@@ -193,9 +193,6 @@ const time = ms => ms === null ? '–' : formatTime(ms)
 
 /** @param {number} ms */
 const milliseconds = ms => ms < 10_000 ? `${Number(ms.toPrecision(3))}ms` : formatTime(ms)
-
-/** @param {number} share 0 to 1 */
-const percent = share => `${(100 * share).toFixed(2)}%`
 
 /**
  * The local time of day; in a run of many hours with the date.

@@ -15,6 +15,7 @@ const { Goaway } = require('./goaway')
 const { closeAtOnce, closeLingering } = require('./lingering-close')
 /** @import { IncomingMessage } from 'node:http' */
 /** @import { Connection, Exchange } from '../connections/connection' */
+/** @import { ConnectionTracker } from '../connections/tracker' */
 
 const STEP_MS = 250
 const HEAD_END = '\r\n\r\n'
@@ -25,10 +26,7 @@ class CloseNotice {
   /** The fleet is about to stop. */
   #isFinal = false
 
-  /**
-   * @param {import('../connections/tracker').ConnectionTracker} tracker
-   * @param {(connection: Connection) => boolean} isMovable
-   */
+  /** @param {ConnectionTracker} tracker @param {(connection: Connection) => boolean} isMovable */
   constructor (tracker, isMovable) {
     this.tracker = tracker
     this.isMovable = isMovable
