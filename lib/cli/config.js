@@ -146,10 +146,7 @@ async function orEmptyLoop (awaited) {
   }
 }
 
-/**
- * A cause in one line, with the line number in the file if it is known.
- * @param {string} file @param {unknown} thrown
- */
+/** A cause in one line, with the line number in the file if known. @param {string} file @param {unknown} thrown */
 function causeIn (file, thrown) {
   const { message, stack } = thrown instanceof Error ? thrown : { message: String(thrown), stack: '' }
   const line = stack?.split(file)[1]?.match(/^:(\d+)/)?.[1]

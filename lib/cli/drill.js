@@ -59,10 +59,7 @@ async function run (app, args, given) {
   }
 }
 
-/**
- * @param {string | undefined} app @param {string[]} args @param {Record<string, any>} given
- * @returns {Promise<number>} the exit code
- */
+/** @param {string | undefined} app @param {string[]} args @param {Record<string, any>} given @returns the exit code */
 async function drillAndReport (app, args, { html, config: named, ...given }) {
   const { drillResolved, drillRunning } = require('../tools/drill')
   const { DRILL_OPTIONS, partOptions } = require('../tools/drill/options')
@@ -113,10 +110,7 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   return outcome.exitCode
 }
 
-/**
- * Writes to stderr, of which what is not read in time is left out: the primary of the fleet is in this process.
- * @param {NodeJS.WriteStream} stderr
- */
+/** Writes to stderr; what is not read in time is left out: the primary is here. @param {NodeJS.WriteStream} stderr */
 function openPicture (stderr) {
   const descriptor = require('../primary/descriptor').openDescriptor(2)
   let isWriting = false
@@ -131,10 +125,7 @@ function openPicture (stderr) {
   }
 }
 
-/**
- * The fleet of a drill takes neither the name nor the addresses of the production fleet.
- * @param {Config} config @returns {Config}
- */
+/** A drill's fleet has neither name nor addresses of the production fleet. @param {Config} config @returns {Config} */
 function withoutAddresses ({ values: { name, control, admin, adminAllowRemote, ...values }, ...rest }) {
   return { ...rest, values }
 }

@@ -8,10 +8,7 @@ const { types } = require('../core/option-types')
 const { FEATURES } = require('../features')
 /** @import { Command } from 'commander' */
 
-/**
- * The options of the short help, each in a few words with its default; the README has the same ten.
- * @type {Readonly<Record<string, string>>}
- */
+/** The short help's options and defaults; the README has the same ten. @type {Readonly<Record<string, string>>} */
 const MOST_USED = Object.freeze({
   workers: 'number of workers (2×CPU+1)',
   maxRss: 'memory budget of each worker (none)',
@@ -70,10 +67,7 @@ function groupOf (name) {
   return Object.keys(GROUPS).find(group => GROUPS[group].includes(name)) ?? OF_FEATURES.get(name) ?? 'Other options:'
 }
 
-/**
- * `recycle --help`, which fits a terminal, and `recycle help [options|<command>]`.
- * @param {Command} program with all other commands
- */
+/** `recycle --help`, which fits a terminal, and `recycle help [options|<command>]`. @param {Command} program whole */
 function addHelp (program) {
   let isWhole = false
   program.configureHelp({

@@ -3,10 +3,7 @@
 const { RecycleError } = require('../core/errors')
 const { writeRegular } = require('../journal/regular-file')
 
-/**
- * Writes the file that `--html` names.
- * @param {string} file @param {string} text @throws {RecycleError} RECYCLE_BAD_OPTION
- */
+/** Writes the file of `--html`. @param {string} file @param {string} text @throws {RecycleError} RECYCLE_BAD_OPTION */
 function writePage (file, text) {
   try {
     writeRegular(file, text)

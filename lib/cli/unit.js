@@ -109,10 +109,7 @@ function isUser (user) {
   return /^\d+$/.test(user) || spawnSync('id', ['-u', '--', user]).status !== 1 // of any source that NSS knows
 }
 
-/**
- * The app is found as by `recycle` alone.
- * @param {string | undefined} app @param {string[]} args @param {Given} given @returns {Promise<Unit>}
- */
+/** The app is found as by `recycle`. @param {string | undefined} app @param {string[]} args @param {Given} given */
 async function ofCall (app, args, {
   user, port = process.env.PORT, config: named = process.env.RECYCLE_CONFIG, only, from, write, ...given
 }) {
@@ -195,10 +192,7 @@ function appsOf (file) {
   }
 }
 
-/**
- * The command by the name that it was called by: a link such as current/ leads elsewhere after the next deploy.
- * @param {string} bin
- */
+/** As it was called: a link such as current/ leads elsewhere after the next deploy. @param {string} bin */
 function asCalled (bin) {
   const fs = require('node:fs')
   return attempt(() => fs.realpathSync(process.argv[1]) === fs.realpathSync(bin) ? process.argv[1] : bin, bin)

@@ -181,10 +181,7 @@ function openSteps (stream, doing, now = () => performance.now()) {
     const blocks = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
     return `${blocks} ${doing}: ${done} of ${of}${why}`.slice(0, (stream.columns || Infinity) - 1)
   }
-  /**
-   * On a terminal the bar has it, and each hint is said once; elsewhere each worker has a line.
-   * @param {Wait[]} waits
-   */
+  /** On a terminal the bar has it, and each hint is said once; elsewhere a line a worker. @param {Wait[]} waits */
   const explain = waits => {
     const lines = waits.flatMap(wait => {
       const phase = wait.drainLeftMs === null ? 'end' : 'drain'

@@ -169,10 +169,7 @@ const WHY = {
   ENOTDIR: 'it is not a socket'
 }
 
-/**
- * Finds the fleet that listens on a socket.
- * @param {string} socketPath @returns {Promise<Found | null>} null: no process listens there
- */
+/** Finds the fleet that listens there. @param {string} socketPath @returns {Promise<Found | null>} null: none does */
 async function fleetAt (socketPath) {
   try {
     const client = await connect(socketPath)

@@ -64,10 +64,7 @@ async function openControlSocket (server, { name, control, predecessor }, env = 
   }
 }
 
-/**
- * Takes the predecessor's place: there is a socket that listens at any time.
- * @param {string} socket @param {string} hidden
- */
+/** Takes the predecessor's place: some socket listens at any time. @param {string} socket @param {string} hidden */
 function replace (socket, hidden) {
   try {
     fs.renameSync(hidden, socket)
@@ -156,10 +153,7 @@ function ageMs (t) {
   return Math.abs(Date.now() - t) // eslint-disable-line no-restricted-properties -- file times are by the wall clock
 }
 
-/**
- * @param {string} lock a folder @param {string} socket
- * @returns {string | null} file id of the lock; null: another process has it
- */
+/** @param {string} lock a folder @param {string} socket @returns {string | null} file id; null: another's */
 function take (lock, socket) {
   try {
     fs.mkdirSync(lock)

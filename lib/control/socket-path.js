@@ -46,10 +46,7 @@ function fleetKey ({ name, control }, env) {
 
 /** @typedef {{ folder: string, uid: number | null }} Place `uid`: the one user that may write there; null: any */
 
-/**
- * @param {Env} env @param {{ ofAll?: boolean }} [how] `ofAll`: for root, those of other users too
- * @returns {Place[]} where a client looks
- */
+/** @param {Env} env @param {{ ofAll?: boolean }} [how] `ofAll`: of all users, for root @returns {Place[]} to look in */
 function places (env, { ofAll = false } = {}) {
   const uid = ourUid()
   const own = controlFolders(env)
@@ -93,10 +90,7 @@ function distrusted (env, how) {
   return places(env, how).map(({ folder, uid }) => distrustIfThere(folder, uid)).filter(why => why !== null)
 }
 
-/**
- * @param {Env} env @param {{ ofAll?: boolean }} [how]
- * @returns {string[]} the paths of all sockets, by name; some may be stale
- */
+/** @param {Env} env @param {{ ofAll?: boolean }} [how] @returns {string[]} all sockets, by name; some may be stale */
 function allSockets (env, how) {
   return trustedFolders(env, how).flatMap(folder => filesIn(folder)
     .filter(file => file.endsWith(EXTENSION))

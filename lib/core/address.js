@@ -23,10 +23,7 @@ function urlOf ({ address = '', port }, isTls) {
   return `${isTls ? 'https' : 'http'}://${host}:${port}`
 }
 
-/**
- * A path with this pid in it is that worker's alone: no other worker is to listen there.
- * @param {string} key @param {number} pid
- */
+/** A path with this pid in it is that worker's: no other listens there. @param {string} key @param {number} pid */
 const isOwnPath = (key, pid) => portOf(key) < 0 && new RegExp(`(?<!\\d)${pid}(?!\\d)`).test(key)
 
 /**

@@ -101,11 +101,7 @@ const workersThatFit = (sizing, freshBytes) => workersOf(sizing, BOOTING * fresh
 /** @param {Sizing} sizing @param {number} eachBytes */
 const workersOf = (sizing, eachBytes) => Math.max(1, Math.floor(forWorkers(sizing) / eachBytes) - sizing.beside)
 
-/**
- * `--max-rss auto`.
- * @param {Sizing} sizing @param {number} workers
- * @returns {number} bytes, a whole number of MiB; 0: there is no memory for them
- */
+/** `--max-rss auto`. @param {Sizing} sizing @param {number} workers @returns {number} bytes, whole MiB; 0: no memory */
 function autoBudget (sizing, workers) {
   return MIB * Math.max(0, Math.floor(forWorkers(sizing) / (workers + sizing.beside) / MIB))
 }

@@ -93,10 +93,7 @@ class RecycleError extends Error {
 const PROSE = ['why', 'how', 'accepts', 'sentence', 'running', 'distrusted']
 const PROSE_CHARS = 1000
 
-/**
- * Shortens details for the sentence: a value from the user may have any length.
- * @param {Record<string, any>} details
- */
+/** Shortens details for the sentence: a user's value may have any length. @param {Record<string, any>} details */
 function bounded (details) {
   return Object.fromEntries(Object.entries(details).map(([name, value]) =>
     [name, typeof value === 'string' ? shorten(value, PROSE.includes(name) ? PROSE_CHARS : undefined) : value]))

@@ -13,10 +13,7 @@ const escapeControls = text => String(text).replace(UNSAFE, char => `\\u{${codeO
 /** @param {unknown} value @returns {string} JSON of the same value, in one line, without such a character */
 const escapedJson = value => escapeJson(JSON.stringify(value))
 
-/**
- * @param {string} json one value a line
- * @returns {string} JSON of the same values, without such a character but line ends
- */
+/** @param {string} json one value a line @returns {string} JSON of the same, without such a character but line ends */
 function escapeJson (json) {
   return json.replace(UNSAFE, char => char === '\n' ? char : `\\u${codeOf(char).padStart(4, '0')}`)
 }

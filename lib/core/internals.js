@@ -90,19 +90,13 @@ function acceptEarly (server, facade, door, owner = server) {
   return () => { server._handle = null }
 }
 
-/**
- * Node makes the list of a server's connections when it begins to listen.
- * @param {Server} server an http.Server that does not listen yet
- */
+/** Node makes the list of a server's connections as it begins to listen. @param {Server} server that does not yet */
 function trackBeforeListening (server) {
   server.listeners('listening')
     .find((/** @type {Function} */ { name }) => name === 'setupConnectionsTracking')?.call(server)
 }
 
-/**
- * @param {Server} server a listening http.Server @returns {{ idle?: () => Parser[] } | undefined} undefined if this
- *   Node has none
- */
+/** @param {Server} server a listening http.Server @returns {{ idle?: () => Parser[] } | undefined} not on each Node */
 function connectionsList (server) {
   const symbol = Object.getOwnPropertySymbols(server).find(s => s.description === 'http.server.connections')
   return symbol && Reflect.get(server, symbol)
@@ -190,10 +184,7 @@ function detachHandle (socket) {
   return handle
 }
 
-/**
- * As detachHandle(), but the app goes on to see the socket as open.
- * @param {Socket} socket @returns {Handle} the handle
- */
+/** As detachHandle(), but for the app the socket stays open. @param {Socket} socket @returns {Handle} the handle */
 function takeHandle (socket) {
   const handle = /** @type {Handle} */ (socket._handle)
   handle.readStop()
@@ -257,10 +248,7 @@ const EMPTY = /^content-length: *0\r/im
 const NO_CHUNK = '0\r\n\r\n'
 const EVENT_STREAM = /^content-type: *text\/event-stream/im
 
-/**
- * @param {any} response of HTTP/1, or a stream of HTTP/2
- * @returns {boolean} its head has been sent, and says that it is a stream of events
- */
+/** @param {any} response of HTTP/1, or a stream of HTTP/2 @returns {boolean} its head was sent: a stream of events */
 function isEventStream (response) {
   if (response._header !== undefined) return response.headersSent && EVENT_STREAM.test(response._header)
   return String(response.sentHeaders?.['content-type']).startsWith('text/event-stream')

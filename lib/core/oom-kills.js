@@ -16,10 +16,7 @@ class OomKills {
   /** @type {number | null} */
   #last = null
 
-  /**
-   * @param {number | null} counter the kernel's; null: it could not be read
-   * @param {number} now ms, by any clock that only goes forward
-   */
+  /** @param {number | null} counter the kernel's; null: unreadable @param {number} now ms, a clock that goes forward */
   observe (counter, now) {
     if (counter === null) return
     const grown = this.#last === null ? 0 : Math.max(0, counter - this.#last)

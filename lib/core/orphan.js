@@ -31,10 +31,7 @@ const OF_ORPHANS = {
   }
 }
 
-/**
- * @param {number} uid @param {string} fleet what tells it from the others of this user
- * @returns {string} with which the names of its orphans begin
- */
+/** @param {number} uid @param {string} fleet that tells it from others @returns {string} as its orphans' names begin */
 const familyOf = (uid, fleet) => `recycle-orphan-${uid}-${hash(fleet)}-`
 
 /** @param {string} family @param {number} pid @returns {string} the path for net */

@@ -28,6 +28,8 @@ const { fitting, isServing, isUsable, surging } = require('./fleet-facts')
 const { nextRecycles } = require('./recycle-order')
 /** @import { Desired, Facts } from './fleet-facts' */
 
+/** @typedef {{ room: number, surging: number, clock: Clock }} Limits */
+
 const SAID_AFTER_MS = 2000 // the memory of a worker that has just left is among what is used until the next look
 
 /**
@@ -98,7 +100,7 @@ function leave ({ slots }, { slots: wanted }) {
 /**
  * Empty slots. A slot whose worker has served is filled at once, also where the one before it drains still; a new one,
  * while others serve, when there is room.
- * @param {Facts} facts @param {Desired} desired @param {{ room: number, surging: number, clock: Clock }} limits
+ * @param {Facts} facts @param {Desired} desired @param {Limits} limits
  * @returns {{ actions: Action[], starting: number }} `starting`: how many of them are new slots
  */
 function bootSlots ({ slots }, { slots: wanted, maxBoots = 1, atFirst = Infinity }, { room, surging, clock }) {
@@ -123,10 +125,7 @@ function bootSlots ({ slots }, { slots: wanted, maxBoots = 1, atFirst = Infinity
   return { actions, starting }
 }
 
-/**
- * A standby that must not be taken any more is replaced.
- * @param {Facts} facts @param {Desired} desired @returns {Action[]}
- */
+/** A standby that must not be taken is replaced. @param {Facts} facts @param {Desired} desired @returns {Action[]} */
 function retireStandbys ({ standbys }, desired) {
   return standbys.flatMap(({ state, reason, generation }, standby) =>
     state === 'standby' && (reason !== null || generation !== desired.generation)
@@ -134,10 +133,7 @@ function retireStandbys ({ standbys }, desired) {
       : [])
 }
 
-/**
- * @param {Facts} facts @param {Desired} desired @param {{ room: number, surging: number, clock: Clock }} limits
- * @returns {Action[]}
- */
+/** @param {Facts} facts @param {Desired} desired @param {Limits} limits @returns {Action[]} */
 function bootStandbys ({ slots, standbys, standbyNotBefore }, desired, { room, surging, clock }) {
   if (!slots.some(({ incumbent }) => isServing(incumbent))) return []
   if (slots.some(({ incumbent }) => incumbent?.state === 'spawning')) return []

@@ -60,10 +60,7 @@ function isBodyless ({ headers }) {
   return true
 }
 
-/**
- * The head as it goes over the wire: names, order, case, repeats and octets are the client's.
- * @param {Head} head @returns {Buffer}
- */
+/** The head as on the wire: names, order, case, repeats and octets are kept. @param {Head} head @returns {Buffer} */
 function toWire ({ method, url, version, headers }) {
   let text = `${method} ${url} HTTP/${version}\r\n`
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`

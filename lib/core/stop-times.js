@@ -19,9 +19,7 @@ const LEAST_REST_MS = 1500 // streams are told at the end of the drain, and have
 const LEAST_DRAIN_MS = 500
 const SLACK_MS = 10_000 // without --stop-timeout
 
-/**
- * @typedef {{ beforeMs: number, drainMs: number, killMs: number, totalMs: number }} StopTimes `totalMs`: with the rest
- */
+/** @typedef {{ beforeMs: number, drainMs: number, killMs: number, totalMs: number }} StopTimes `totalMs`: with more */
 
 /**
  * @param {import('../tables/options').Options} options

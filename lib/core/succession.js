@@ -21,10 +21,7 @@
  * @typedef {'booting' | 'preparing' | 'waiting' | 'leading' | 'sole' | 'ended'} SuccessorState
  */
 
-/**
- * @template {string} State
- * @typedef {Readonly<Record<State, Readonly<Record<string, State>>>>} Transitions by state and event
- */
+/** @template {string} State @typedef {Readonly<Record<State, Readonly<Record<string, State>>>>} Transitions by event */
 
 /** `gone`: the successor has failed, exited or not answered in time. @type {Transitions<PredecessorState>} */
 const PREDECESSOR = Object.freeze({

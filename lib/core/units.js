@@ -36,9 +36,7 @@ function parseTime (text) {
   return Number.isFinite(time) ? time : undefined
 }
 
-/**
- * @param {unknown} text @returns {string | undefined} what to write instead of a number alone; undefined: it is none
- */
+/** @param {unknown} text @returns {string | undefined} what to write for a number alone; undefined: it is none */
 function withUnit (text) {
   const number = /^\d+(\.\d+)?$/.exec(String(text).trim())?.[0]
   return number === undefined || Number(number) === 0
@@ -64,10 +62,7 @@ function formatTime (time) {
   return unitMs === 1 ? `${Math.round(time)}ms` : `${Math.round(time / unitMs * 10) / 10}${unit}`
 }
 
-/**
- * By toLocaleString() only where there is no other way: it loads 8 MB of ICU's data.
- * @param {number} n @returns {string} `"1,234"`
- */
+/** By toLocaleString() only if need be: it loads 8 MB of ICU's data. @param {number} n @returns {string} `"1,234"` */
 function grouped (n) {
   const whole = Math.round(n)
   return Number.isSafeInteger(whole)

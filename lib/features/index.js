@@ -184,10 +184,7 @@ const PRESETS = named('fork')?.presets ?? {}
 /** Of a fleet that sizes itself. @type {import('./elastic/feature').SizeWords} */
 const SIZE_WORDS = named('elastic')?.sizeWords ?? { key: '', reasons: {}, beside: () => '', scaled: () => '' }
 
-/**
- * @param {Record<string, any>} options `sizing` is among them
- * @returns {Partial<FleetOptions>} options that follow from those that are given
- */
+/** @param {Record<string, any>} options with `sizing` @returns {Partial<FleetOptions>} those that follow from them */
 const derive = options => Object.assign({}, ...['fork', 'output'].map(name => named(name)?.resolve(options)))
 
 /** @param {FleetOptions} options @returns {string[]} what of Node.js's inside the workers use or replace */

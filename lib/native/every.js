@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * Work at intervals. It is done at multiples of its interval, so that an idle process wakes once for all of it. None of
- * it keeps the process.
- */
+/** Work at multiples of its interval: an idle process wakes once for all of it. None of it keeps the process. */
 
 const SOON_MS = 1 // timers are of whole milliseconds
 

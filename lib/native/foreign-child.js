@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * A ChildProcess of Node's, and so a cluster worker, whose process Node does not spawn: what uv_spawn does is done by a
- * handle of the caller's.
- */
+/** Node's ChildProcess, and so a cluster worker, of a process that Node does not spawn: the caller's handle does it. */
 
 const { ChildProcess } = require('node:child_process')
 

@@ -47,10 +47,7 @@ function inetSocket (line) {
   return { local, port: parseInt(port, 16), remote, state, queued: parseInt(queued, 16), inode }
 }
 
-/**
- * @param {string} text of /proc/net/unix
- * @returns {{ inode: string, path: string | null }[]} `path`: `@` for the \0 of an abstract name
- */
+/** @param {string} text of /proc/net/unix @returns {{ inode: string, path: string | null }[]} `path`: `@` for a \0 */
 function unixSockets (text) {
   return text.split('\n').flatMap(line => {
     const [found, inode, path = null] = UNIX.exec(line) ?? []

@@ -1,8 +1,6 @@
 'use strict'
 
-/**
- * The control socket of a running fleet: accepts a limited number of clients, and answers them before the fleet ends.
- */
+/** The control socket of a running fleet: takes a limited number of clients, and answers them before the fleet ends. */
 
 const { setMaxListeners } = require('node:events')
 const { version } = require('../../package.json')

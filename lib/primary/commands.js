@@ -25,10 +25,7 @@ class Commands extends Part {
       return command(slot, how)
     }])))
 
-  /**
-   * Resolves when every slot has a worker that is ready.
-   * @returns {Promise<void>} @throws {RecycleError} RECYCLE_APP_DIES
-   */
+  /** Resolves when every slot has a ready worker. @returns {Promise<void>} @throws {RecycleError} RECYCLE_APP_DIES */
   async ready () {
     await this.until(() => this.fleet.isComplete)
   }
@@ -186,10 +183,7 @@ class Commands extends Part {
 
 const SIGNALS = /** @type {const} */ (['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'])
 
-/**
- * @param {unknown} given with or without its SIG @returns {typeof SIGNALS[number]}
- * @throws {RecycleError} RECYCLE_BAD_OPTION
- */
+/** @param {unknown} given with or without SIG @returns {typeof SIGNALS[number]} @throws RECYCLE_BAD_OPTION */
 function readSignal (given) {
   const name = `SIG${String(given).toUpperCase().replace(/^SIG/, '')}`
   const found = SIGNALS.find(signal => signal === name)

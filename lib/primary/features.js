@@ -48,10 +48,7 @@ class RunningFeatures {
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
   }
 
-  /**
-   * @template {keyof Named} Name
-   * @param {Name} name of a feature @returns {Named[Name] | null} its part; null: it is off
-   */
+  /** @template {keyof Named} Name @param {Name} name of a feature @returns {Named[Name] | null} null: it is off */
   #named (name) {
     return /** @type {any} */ (this.#parts.get(name) ?? null)
   }
@@ -126,10 +123,7 @@ class RunningFeatures {
     return this.#named('stop-delay')?.beforeStop(hurried) ?? null
   }
 
-  /**
-   * @param {Record<string, any>} how
-   * @returns {Promise<string | undefined> | null} null: no feature reloads the fleet its own way
-   */
+  /** @param {Record<string, any>} how @returns {Promise<string | undefined> | null} null: no feature does it its way */
   reload (how) {
     return this.#named('canary')?.reload(how) ?? null
   }
@@ -164,10 +158,7 @@ class RunningFeatures {
     for (const part of this.#parts.values()) part.wake?.()
   }
 
-  /**
-   * @param {WorkerHandle} handle
-   * @returns {(at: number) => Promise<Record<string, any>>} reads what they add to its samples
-   */
+  /** @param {WorkerHandle} handle @returns {(at: number) => Promise<Record<string, any>>} reads what they add */
   probe (handle) {
     const reads = [...this.#parts.values()].flatMap(part => part.probe?.(handle) ?? [])
     const ofBeat = () => Object.fromEntries(this.#ofBeat.map(name => [name, handle.latest[name] ?? null]))

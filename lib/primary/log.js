@@ -11,10 +11,7 @@ const { OPTIONS } = require('../tables/options')
 const { resolveOptions } = require('../tables/resolved-options')
 const { sentence, prettyLine, levelOf, isQuiet } = require('../journal/sentence')
 
-/**
- * @typedef {Record<string, any>} Line
- * @typedef {'debug' | 'info' | 'warn' | 'error'} Level
- */
+/** @typedef {Record<string, any>} Line @typedef {'debug' | 'info' | 'warn' | 'error'} Level */
 /** @import { Options } from '../tables/options' */
 
 /** Numbers of pino. @type {Record<Level, number>} */

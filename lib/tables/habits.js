@@ -153,10 +153,7 @@ const answerToCommand = word => Object.hasOwn(COMMANDS, word) ? `there is no ${w
 /** @param {string} flag @returns {string | null} what to write instead of this flag */
 const answerToFlag = flag => Object.hasOwn(FLAGS, flag) ? `there is no ${flag}: ${FLAGS[flag].answer}` : null
 
-/**
- * To the sentence on a fleet that there is not.
- * @param {string} command @param {string} name @returns {string | null}
- */
+/** To the sentence on a fleet not there. @param {string} command @param {string} name @returns {string | null} */
 function answerToFleet (command, name) {
   if (!/^\d+$/.test(name)) return null
   const one = ['reload', 'stop'].includes(command)

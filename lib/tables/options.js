@@ -113,10 +113,7 @@ const OF_KERNEL = [
 /** @type {readonly Readonly<Option>[]} */
 const OPTIONS = Object.freeze([...OF_KERNEL.map(preset), ...FEATURES.flatMap(({ options }) => options({ row, types }))])
 
-/**
- * The value unless one is given, with features that change that.
- * @param {Readonly<Option>} option @returns {Readonly<Option>}
- */
+/** The value unless one is given, as features have it. @param {Readonly<Option>} option @returns {Readonly<Option>} */
 function preset (option) {
   const other = PRESETS[option.name]
   return other === undefined ? option : Object.freeze({ ...option, defaultText: `${option.defaultText}; ${other}` })

@@ -63,10 +63,7 @@ async function warmUp (server, requests, tracker) {
   if (code !== 0) throw new Error('a connection was closed without an answer')
 }
 
-/**
- * Each connection that is offered comes back to the inbox, as if no sibling took it.
- * @param {Acceptor} acceptor @param {Tracker} tracker
- */
+/** Each offered connection comes back, as if no sibling took it. @param {Acceptor} acceptor @param {Tracker} tracker */
 function moveInCircles (acceptor, tracker) {
   trackBeforeListening(acceptor.server)
   acceptor.selfTest()

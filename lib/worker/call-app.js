@@ -37,10 +37,7 @@ function callApp (where, call) {
   }
 }
 
-/**
- * As process.emit(), but for what a listener throws: the others are called all the same.
- * @param {string} event @param {unknown} about
- */
+/** As process.emit(), but where a listener throws, others are called. @param {string} event @param {unknown} about */
 function tellApp (event, about) {
   for (const listener of process.rawListeners(event)) {
     callApp(event, () => Reflect.apply(listener, process, [about]))

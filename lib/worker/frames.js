@@ -55,10 +55,7 @@ function headLength (bytes) {
 /** @param {Buffer} frame a whole one @returns {Buffer} */
 const payloadOf = frame => frame.subarray(headLength(frame))
 
-/**
- * @param {Buffer} frame a whole one
- * @returns {{ code: number | undefined, reason: string } | null} null: it is none that closes
- */
+/** @param {Buffer} frame a whole one @returns {{ code: number | undefined, reason: string } | null} null: no close */
 function closeOf (frame) {
   if ((frame[0] & 0x0f) !== CONTROL) return null
   const payload = payloadOf(frame)

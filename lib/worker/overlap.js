@@ -31,10 +31,7 @@ class Overlap {
   #held = []
   #asked = 0
   #answered = 0
-  /**
-   * By message: how many more the other has sent than this one, or, below 0, this one than the other.
-   * @type {Map<string, number>}
-   */
+  /** By message: how many more the other has sent than this one; below 0: fewer. @type {Map<string, number>} */
   #balance = new Map()
   /** Nothing comes from the other worker any more. */
   #isAlone = false
@@ -64,10 +61,7 @@ class Overlap {
     arrived.hear((/** @type {any} */ behind) => this.#take(behind))
   }
 
-  /**
-   * As the socket's own.
-   * @param {string | Uint8Array} chunk @param {any} [encoding] @param {any} [callback] @returns {boolean}
-   */
+  /** As the socket's. @param {string | Uint8Array} chunk @param {any} [encoding] @param {any} [callback] */
   #onWrite (chunk, encoding, callback) {
     const [form, done] = typeof encoding === 'function' ? [undefined, encoding] : [encoding, callback]
     const messages = this.#own.push(typeof chunk === 'string'
@@ -142,10 +136,7 @@ class Overlap {
   }
 }
 
-/**
- * Messages that have come meanwhile are read before, though this process has had no CPU for as long.
- * @param {() => void} fn @param {number} ms
- */
+/** Messages that have come meanwhile are read first, even without CPU. @param {() => void} fn @param {number} ms */
 const afterPolls = (fn, ms) => setTimeout(() => setImmediate(() => setImmediate(fn)), ms)
 
 module.exports = { Overlap }

@@ -13,10 +13,7 @@
  * @typedef {'held' | 'serving' | 'leaving' | 'out' | 'shut' | 'draining' | 'drained'} State
  */
 
-/**
- * `next`: what each may become; `refusal`: why it does not adopt.
- * @type {Readonly<Record<State, { next: State[], refusal: string | null }>>}
- */
+/** `refusal`: why it does not adopt. @type {Readonly<Record<State, { next: State[], refusal: string | null }>>} */
 const STATES = Object.freeze({
   held: { next: ['serving', 'shut', 'draining'], refusal: 'this worker has not been called' },
   serving: { next: ['leaving', 'shut', 'draining'], refusal: null },

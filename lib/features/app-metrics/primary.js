@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * In the primary: asks each worker for its app's metrics at each scrape, and adds them up with those of the workers
- * that are gone.
- */
+/** In the primary: asks workers for their app's metrics at each scrape, and adds those of workers that are gone. */
 
 const { every } = require('../../native/every')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */

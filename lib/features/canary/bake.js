@@ -94,9 +94,7 @@ class Bake {
     this.#wake()
   }
 
-  /**
-   * @param {{ generation: number, before: number }} generations @returns {Promise<Verdict>} @throws what ends the fleet
-   */
+  /** @param {{ generation: number, before: number }} generations @returns {Promise<Verdict>} @throws the fleet's end */
   async run (generations) {
     Object.assign(this, generations)
     const { bakeMs } = this.terms
@@ -220,10 +218,7 @@ class Sweeps {
     this.isOver = isOver
   }
 
-  /**
-   * @param {number} share of the comparison that is over, 0 to 1
-   * @param {{ fresh: WorkerHandle[], old: WorkerHandle[] }} workers
-   */
+  /** @param {number} share of the comparison that is over @param {Record<'fresh' | 'old', WorkerHandle[]>} workers */
   look (share, { fresh, old }) {
     if (this.#isBusy || this.#rounds === AT.length || share < AT[this.#rounds]) return
     while (share >= AT[this.#rounds]) this.#rounds++

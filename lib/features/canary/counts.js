@@ -91,10 +91,7 @@ function countCollection (memory, point, isSweep) {
   if (isSweep) memory.lastSweep = point
 }
 
-/**
- * @param {Memory} later @param {Memory} earlier of the same process
- * @returns {Memory} what came between, such as in the second half of a bake
- */
+/** @param {Memory} later @param {Memory} earlier of the same process @returns {Memory} what came between */
 function memorySince (later, earlier) {
   return { ...later, ramps: sumsSince(later.ramps, earlier.ramps), sweeps: sumsSince(later.sweeps, earlier.sweeps) }
 }

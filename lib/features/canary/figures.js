@@ -154,10 +154,7 @@ function findGrowth (fresh, old) {
 /** @param {Window} window */
 const secondHalf = ({ memory, half }) => half ? memorySince(memory, half) : memory
 
-/**
- * Memory that the new code has kept, beside how much the growths of the old workers differ.
- * @param {Sums} ours @param {Sums} others
- */
+/** Memory that the new code has kept, beside the growths of old workers. @param {Sums} ours @param {Sums} others */
 function sweepTail (ours, others) {
   const more = ours.k - (ratioOf(others) + LEAST_BYTES) * ours.n
   const square = varianceOf(others) * others.n ** 2 / others.groups
@@ -173,10 +170,7 @@ function rampTail (ours, other) {
   return mine + theirs > 0 ? studentTail(more / Math.sqrt(mine + theirs), freedom) : more > 0 ? 0 : 1
 }
 
-/**
- * @param {readonly Window[]} windows
- * @returns {number | null} bytes a request, after mark-sweeps where there are two; null: not known
- */
+/** @param {readonly Window[]} windows @returns {number | null} bytes a request, after mark-sweeps if there are two */
 function growthOf (windows) {
   const memories = windows.map(secondHalf)
   const swept = poolSums(memories.map(({ sweeps }) => sweeps))

@@ -49,10 +49,7 @@ class Canary {
     this.#bake?.crashed(handle, isGone)
   }
 
-  /**
-   * @param {Reload} how
-   * @returns {Promise<string | undefined> | null} null: all at once; else what came of it, in a sentence
-   */
+  /** @param {Reload} how @returns {Promise<string | undefined> | null} null: all at once; else what came of it */
   reload (how) {
     if (how.promote || how.abort) {
       const others = Object.entries(how).filter(([name, value]) =>

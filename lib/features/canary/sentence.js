@@ -64,10 +64,7 @@ function sides (status) {
 /** The deciding figure. @param {import('./bake').Verdict} verdict @returns {string} */
 const sayWhy = ({ sentence, ...verdict }) => sentence ?? sentenceOf(verdict)
 
-/**
- * @param {Described | null | undefined} status
- * @returns {Live | null} null: the latest reload was good, or there was none
- */
+/** @param {Described | null | undefined} status @returns {Live | null} null: the latest reload was good, or none was */
 function compared (status) {
   if (!status || status.state === 'promoted') return null
   const { generation, why, isReplaced, requests, rssBytes, figures } = status

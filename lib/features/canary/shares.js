@@ -69,10 +69,7 @@ function byTime (kind, fresh, old, ours, theirs) {
   )
 }
 
-/**
- * @param {Kind} kind @param {readonly Window[]} windows
- * @returns {{ k: number, n: number }[]} of all workers together, by stretch
- */
+/** @param {Kind} kind @param {readonly Window[]} windows @returns {{ k: number, n: number }[]} of all, by stretch */
 function blocksOf (kind, windows) {
   const pooled = Array.from(
     { length: Math.max(0, ...windows.map(({ blocks }) => blocks.length)) }, () => ({ k: 0, n: 0 })

@@ -10,10 +10,7 @@
 const STEP = Math.log(1.05)
 const LEAST_MS = 0.05
 const MOST_MS = 3_600_000
-/**
- * How much slower a response of the new code may be: a fast app is allowed what the scheduling of a shared machine
- * makes of a response.
- */
+/** How much slower a response of the new code may be: a fast app is allowed the scheduling of a shared machine. */
 const SLOWER = 1.05
 const SLOWER_MS = 0.5
 

@@ -3,10 +3,7 @@
 const { grouped, formatSize } = require('../../core/units')
 /** @import { Figure, Verdict } from './verdict' */
 
-/**
- * The name of a figure, and the word between its value and the requests.
- * @type {Record<Figure['name'], [title: string, word: 'of' | 'over']>}
- */
+/** A figure's name, and the word before requests. @type {Record<Figure['name'], [string, 'of' | 'over']>} */
 const TITLES = {
   crashes: ['crashes', 'over'],
   exceptions: ['uncaught exceptions', 'over'],
@@ -39,9 +36,7 @@ function crashesOf (figures) {
   return count === 0 ? '' : `; a worker of the new code has crashed ${count === 1 ? 'once' : `${grouped(count)} times`}`
 }
 
-/**
- * @param {Figure} figure @param {'old' | 'fresh'} side @returns {string} with its unit, as it is shown; "–": not known
- */
+/** @param {Figure} figure @param {'old' | 'fresh'} side @returns {string} with its unit; "–": not known */
 function valueOf (figure, side) {
   const { unit, [side]: value } = figure
   if (value === null) return '–'

@@ -71,10 +71,7 @@ function pushLoad (history, load) {
   return { recent, steps, changedAt, settledAt }
 }
 
-/**
- * @param {History} history @param {{ min: number, max: number }} bounds
- * @returns {Decision | null} null: as many as there are
- */
+/** @param {History} history @param {{ min: number, max: number }} bounds @returns {Decision | null} null: no change */
 function decide (history, { min, max }) {
   const latest = history.recent.at(-1)
   if (!latest) return null

@@ -13,10 +13,7 @@ const { watchWrites } = require('./write-ahead')
 /** @import { Parcel } from '../../worker/connections/parcel' */
 /** @import { Table } from './table' */
 
-/**
- * @typedef {NonNullable<ReturnType<Table['take']>>} Note
- * @typedef {Readonly<{ addon: Addon, table: Table }>} Memory
- */
+/** @typedef {NonNullable<ReturnType<Table['take']>>} Note @typedef {Readonly<{ addon: Addon, table: Table }>} Memory */
 
 /**
  * Of a connection that has come from a sibling.
@@ -33,10 +30,7 @@ function noteAdopted (connection, handle, memory) {
   return note
 }
 
-/**
- * Of a connection that has been open for a while.
- * @param {Connection} connection @param {Memory} memory @returns {Note | null} null: no row is free
- */
+/** Of an older connection. @param {Connection} connection @param {Memory} memory @returns {Note | null} null: full */
 function noteFresh (connection, memory) {
   const { socket, exchanges: [exchange], stage, isAdopted, parcel, deaths } = connection
   const handle = /** @type {Handle} */ (socket._handle)

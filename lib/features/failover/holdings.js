@@ -31,10 +31,7 @@ class Holdings {
   #serials = new Float64Array(0)
   /** The index of its server. */
   #servers = new Uint32Array(0)
-  /**
-   * Connections of which there is a handle, which cannot give its descriptor away, by their rows.
-   * @type {Map<number, Socket>}
-   */
+  /** Connections with a handle, which cannot give its descriptor away, by their rows. @type {Map<number, Socket>} */
   #handles = new Map()
   /** Of connections that have one, by their rows. @type {Map<number, string>} */
   #prefaces = new Map()
@@ -141,10 +138,7 @@ class Holdings {
     }
   }
 
-  /**
-   * Bytes that were read of its request in flight, behind the prefix; null: nothing is.
-   * @param {Row} row @param {Bytes} counted
-   */
+  /** Bytes read of its request in flight, after the prefix; null: none. @param {Row} row @param {Bytes} counted */
   keptOf (row, counted) {
     const places = placesOf(row, counted, this.#spill)
     const parts = places?.flatMap(({ offset, length }) => this.readAt(offset, length) ?? []) ?? []

@@ -85,10 +85,7 @@ class Duplicates {
     if (note.isUncertain) process.nextTick(noteAgain, connection, exchange)
   }
 
-  /**
-   * A response is about to be handed to the kernel to its end.
-   * @param {Socket} socket @param {ServerResponse} response @param {number} bytes of it
-   */
+  /** A response is about to end. @param {Socket} socket @param {ServerResponse} response @param {number} bytes of it */
   #ending (socket, response, bytes) {
     const connection = this.tracker.of(socket)
     const note = /** @type {Note | null | undefined} */ (connection?.copy)

@@ -13,10 +13,7 @@ const { STATE, inetSocket, inodeOfSocket, unixSockets } = require('../../native/
 /** Descriptors that Node opens for itself; a copy's event loop makes these anew. */
 const OF_THE_LOOP = /^anon_inode:\[(?:eventpoll|eventfd|io_uring)\]$/
 
-/**
- * Descriptors that are open now and were not before.
- * @param {ReadonlySet<number>} before @returns {{ fd: number, what: string }[]} by number
- */
+/** Descriptors opened since. @param {ReadonlySet<number>} before @returns {{ fd: number, what: string }[]} by number */
 function openedSince (before) {
   const inodes = new Map()
   return listDescriptors()
@@ -35,10 +32,7 @@ function listDescriptors () {
   })
 }
 
-/**
- * @param {string} target as /proc/self/fd tells it
- * @param {Map<string, string>} sockets by inode, filled when first needed
- */
+/** @param {string} target as /proc/self/fd has it @param {Map<string, string>} sockets by inode, filled when needed */
 function describe (target, sockets) {
   if (target.startsWith('pipe:')) return 'a pipe'
   const inode = inodeOfSocket(target)
@@ -71,9 +65,7 @@ function readSockets (sockets) {
 /** @param {string} name in /proc/self/net */
 const table = name => attempt(() => fs.readFileSync(`/proc/self/net/${name}`, 'utf8'), '') // no IPv6, say
 
-/**
- * @param {string} hex as /proc/net has it: each word of the address in the machine's order, which is little-endian here
- */
+/** @param {string} hex as in /proc/net: each word of the address in the machine's order, little-endian here */
 function address (hex) {
   const [host, port] = hex.split(':')
   const bytes = (host.match(/.{8}/g) ?? []).flatMap(word => [...Buffer.from(word, 'hex')].reverse())

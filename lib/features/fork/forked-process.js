@@ -219,10 +219,7 @@ class Handle {
   }
 }
 
-/**
- * Variables that a process is given beside our own environment, which its mold has.
- * @param {string[]} pairs `NAME=value`
- */
+/** Variables beside our own environment, which the process's mold has. @param {string[]} pairs `NAME=value` */
 function changes (pairs) {
   const entries = pairs.map(pair =>
     /** @type {[string, string]} */ ([pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))

@@ -101,10 +101,7 @@ class Mold {
     }
   }
 
-  /**
-   * @param {number} number @param {number[]} descriptors @param {number[]} places
-   * @returns {number | null} 0 in the copy; null: it failed
-   */
+  /** @param {number} number @param {number[]} descriptors @param {number[]} places @returns {number | null} 0: copy */
   #fork (number, descriptors, places) {
     let pid = null
     let answer

@@ -98,10 +98,7 @@ class Molds {
     for (const mold of this.#all) mold.retire()
   }
 
-  /**
-   * @param {number} timeoutMs those that have not ended by then are killed
-   * @returns {Promise<void>} resolves when none is left
-   */
+  /** @param {number} timeoutMs then those left are killed @returns {Promise<void>} resolves when none is left */
   async ended (timeoutMs) {
     const deadline = setTimeout(() => { for (const mold of this.#all) mold.end('it did not end with the fleet') },
       timeoutMs)

@@ -16,10 +16,7 @@ const { heapWarning } = require('./heap-limit')
 const TASK = { type: 'collect', timeoutMs: 60_000 }
 
 class GarbageCollection {
-  /**
-   * Condemned workers whose collection is under way, or was not enough.
-   * @type {WeakMap<WorkerHandle, 'under way' | 'over'>}
-   */
+  /** Workers whose collection is under way, or was not enough. @type {WeakMap<WorkerHandle, 'under way' | 'over'>} */
   #tried = new WeakMap()
   /** When a worker last collected, ms, by kernel.now(). @type {WeakMap<WorkerHandle, number>} */
   #collectedAt = new WeakMap()
@@ -135,10 +132,7 @@ function mayCollect ({ requested, at, collectedAt }, intervalMs) {
   return requested === null && (collectedAt === null || at - collectedAt >= SOON * intervalMs)
 }
 
-/**
- * @param {number | null} bytes after the collection, by the budget's metric; null: it could not be read
- * @param {number | null} softBytes
- */
+/** @param {number | null} bytes after the collection, by the budget's metric @param {number | null} softBytes */
 const isRelieved = (bytes, softBytes) => bytes !== null && softBytes !== null && bytes <= ENOUGH * softBytes
 
 module.exports = { GarbageCollection, isRelieved, mayCollect }

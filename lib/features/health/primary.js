@@ -146,10 +146,7 @@ function countFailures (failures, found) {
   return isHealthy(found) ? 0 : failures + 1
 }
 
-/**
- * @param {boolean} isUp it has passed a probe @param {number} periodMs
- * @returns {number} ms from the begin of a probe to that of the next
- */
+/** @param {boolean} isUp it has passed a probe @param {number} periodMs @returns {number} ms from probe to probe */
 const nextProbeMs = (isUp, periodMs) => isUp ? periodMs : Math.min(BOOT_PERIOD_MS, periodMs)
 
 /**

@@ -22,10 +22,7 @@ const { makeFolder } = require('../../native/make-folder')
 const DUMP_MS = 10 * 60_000
 
 class Heapdumps {
-  /**
-   * Condemned workers whose snapshot is under way, or over: written or not.
-   * @type {WeakMap<WorkerHandle, 'under way' | 'over'>}
-   */
+  /** Workers whose snapshot is under way, or over. @type {WeakMap<WorkerHandle, 'under way' | 'over'>} */
   #tried = new WeakMap()
   /** When the snapshots were begun, ms, by kernel.now(). @type {number[]} */
   #takenAt = []
@@ -199,10 +196,7 @@ class HeapdumpFolder {
     this.path = path.resolve(folder)
   }
 
-  /**
-   * Creates it, or checks that no other user can write to it.
-   * @returns {this} @throws {RecycleError} RECYCLE_UNWRITABLE
-   */
+  /** Creates it, or checks that no other user can write there. @returns {this} @throws RECYCLE_UNWRITABLE */
   open () {
     const refuse = (/** @type {string} */ why) => {
       throw new RecycleError('RECYCLE_UNWRITABLE', { file: this.path, why })
@@ -217,9 +211,7 @@ class HeapdumpFolder {
     return this
   }
 
-  /**
-   * @returns {{ usedBytes: number, freeBytes: number }} size of the snapshots in it; what is free in its file system
-   */
+  /** @returns {{ usedBytes: number, freeBytes: number }} of its snapshots; what is free in its file system */
   usage () {
     const names = fs.readdirSync(this.path).filter(name => name.endsWith(EXTENSION))
     const sizes = names.map(name => fs.lstatSync(path.join(this.path, name), { throwIfNoEntry: false })?.size ?? 0)

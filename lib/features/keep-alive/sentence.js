@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * @typedef {{ header: string, idleMs: number, timeoutMs: number }} Short a proxy's request, and how long its server
- *   keeps idle connections
- */
+/** @typedef {{ header: string, idleMs: number, timeoutMs: number }} Short a proxy's header, and its server's times */
 
 /** @param {Short} short */
 function sayShort ({ header, idleMs, timeoutMs }) {

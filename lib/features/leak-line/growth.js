@@ -23,10 +23,7 @@ const MOST_ROWS = 25
 const LEAST_IN_HALF = 40 // requests
 const LEAST_SHARE = 1 / 500 // of the growth, to be in the tree
 
-/**
- * @param {Reading} before @param {Reading} after @param {number} intervalBytes
- * @returns {Map<number, Change>} by the node of its stack
- */
+/** @param {Reading} before @param {Reading} after @param {number} intervalBytes @returns {Map<number, Change>} */
 function compare (before, after, intervalBytes) {
   /** @type {Map<number, Change>} */
   const changes = new Map()
@@ -98,10 +95,7 @@ function growthOf (readings, requests, stacks, { intervalBytes, isWhole = false,
   }
 }
 
-/**
- * The reading that divides them most evenly; null: none leaves enough on both sides.
- * @param {readonly number[]} requests so far, at each reading
- */
+/** The reading that halves them best; null: none leaves enough on both sides. @param {readonly number[]} requests */
 function middleOf (requests) {
   const [first, last] = [requests[0], requests[requests.length - 1]]
   const least = requests.map(count => Math.min(count - first, last - count))
@@ -191,11 +185,7 @@ function addWeight (weights, weight, intervalBytes) {
   weights.count++
 }
 
-/**
- * Of allocations whose samples have this weight, in intervals: x / (1 − e^(−x)) is the weight, e^(−x) the share, 0 to
- * 1.
- * @param {number} weight
- */
+/** Of samples of this weight, in intervals: x / (1 − e^(−x)) is the weight, e^(−x) the share. @param {number} weight */
 function missedShare (weight) {
   if (weight <= 1) return 1
   let x = weight

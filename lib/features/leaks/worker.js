@@ -131,10 +131,7 @@ function textHash (text, seed = PRIME) {
   return hash
 }
 
-/**
- * The same for two URLs of one template.
- * @param {string} url as the first line of a request has it @param {number} seed @returns {number} 32 bits
- */
+/** The same for URLs of one template. @param {string} url of a first line @param {number} seed @returns 32 bits */
 function pathHash (url, seed) {
   const length = Math.min(url.length, LONGEST_PATH)
   let hash = seed

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * An output of a worker, stdout or stderr, on its way to the primary's: in whole lines, and no faster than that takes
- * them.
- */
+/** A worker's stdout or stderr on its way to the primary's: in whole lines, and no faster than that takes them. */
 
 const { setTimeout } = require('node:timers/promises')
 const { WholeLines } = require('../../core/whole-lines')
@@ -35,10 +32,7 @@ class WorkerOutput {
     })
   }
 
-  /**
-   * The worker has exited: resolves when all that it wrote is with the output. A process that it has left behind may
-   * still write.
-   */
+  /** The worker has exited: resolves when the output has all that it wrote. A process left behind may still write. */
   async settled () {
     for (let seen = -1; !this.#hasEnded && (this.#isPaused || seen !== this.#chunks);) {
       seen = this.#chunks

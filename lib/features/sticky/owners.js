@@ -126,10 +126,7 @@ class SessionOwners extends EventEmitter {
     return this.fleet.all().some(({ isAdopted, state }) => isAdopted && state === 'spawning')
   }
 
-  /**
-   * @param {string} session
-   * @returns {boolean} its owner is out of rotation, and comes back, or is an old primary's worker that leaves
-   */
+  /** @param {string} session @returns {boolean} its owner is out of rotation, or an old primary's worker that leaves */
   isAway (session) {
     if (this.#predecessor?.has(session, this.#slots.get(session))) return true
     return this.fleet.slots.get(this.#slotOf(session))?.incumbent?.state === 'out-of-rotation'
@@ -211,10 +208,7 @@ class SessionOwners extends EventEmitter {
     this.#waiting.push(state)
   }
 
-  /**
-   * To an old primary's successor: which sessions the workers of a slot still have, when all have said so, or are gone.
-   * @param {number | null} slot
-   */
+  /** To a successor: sessions that a slot's workers still have, when all have said so. @param {number | null} slot */
   #tellLeft (slot) {
     if (!this.isOver || this.#successor === null || slot === null) return
     const { incumbent = null, leaving = [] } = this.fleet.slots.get(slot) ?? {}
@@ -225,10 +219,7 @@ class SessionOwners extends EventEmitter {
       [...this.#kept.get(handle) ?? []].filter(session => this.#stillOwns(handle, session))))
   }
 
-  /**
-   * State that no worker gets is told, with all that is lost within a second.
-   * @param {number} sessions @param {number} chars
-   */
+  /** Lost state is told, with all that is lost within a second. @param {number} sessions @param {number} chars */
   #lose (sessions, chars) {
     if (this.#lost === null) {
       setTimeout(() => {

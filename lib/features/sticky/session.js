@@ -61,10 +61,7 @@ function sessionBegunIn ({ by, name }, head, body) {
     : new RegExp(`"${literal(name)}"\\s*:\\s*"([^"\\\\]+)"`).exec(start)?.[1])
 }
 
-/**
- * @param {unknown} list name=value pairs @param {string} name @param {string} separator
- * @returns {string | null} the first of this name
- */
+/** @param {unknown} list name=value pairs @param {string} name @param {string} separator @returns {string | null} */
 function valueAt (list, name, separator) {
   if (typeof list !== 'string') return null
   for (let at = list.indexOf(name); at !== -1; at = list.indexOf(name, at + 1)) {

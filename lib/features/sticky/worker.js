@@ -108,10 +108,7 @@ class Sessions {
     server.prependListener('connect', (request, socket) => this.#onHeadEnd(request, socket))
   }
 
-  /**
-   * @param {string} session it is this worker's from here on
-   * @returns {Promise<void>} resolves when the primary knows it
-   */
+  /** @param {string} session this worker's from here on @returns {Promise<void>} resolves when the primary knows it */
   own (session) {
     const id = bounded(session)
     if (id === null || this.#own.has(id)) return Promise.resolve()
@@ -140,10 +137,7 @@ class Sessions {
     }
   }
 
-  /**
-   * This worker drains.
-   * @param {number} deadlineMs @param {Promise<unknown>} released the app's work in onDrain() is done
-   */
+  /** This worker drains. @param {number} deadlineMs @param {Promise<unknown>} released the app's onDrain() is done */
   leave (deadlineMs, released) {
     if (!this.state.canBecome('draining')) return // it hurries
     this.#kept = 'all'
@@ -151,9 +145,7 @@ class Sessions {
     setTimeout(() => this.#release(), Math.min(deadlineMs, LEAVING_MS)).unref()
   }
 
-  /**
-   * The app's work in onDrain() is done, or has had its time: only what waits for a transfer is still this worker's.
-   */
+  /** The app's onDrain() is done, or has had its time: only what waits for a transfer is still this worker's. */
   #release () {
     if (this.#kept !== 'all') return
     const { pending } = this.transfers
@@ -192,10 +184,7 @@ class Sessions {
     return this.#kept === 'all' ? !this.#transferred.has(session) : this.#kept?.has(session) === true
   }
 
-  /**
-   * @param {Connection} connection one that is idle, or whose request can move
-   * @returns {boolean} its session is not tied to this worker
-   */
+  /** @param {Connection} connection idle, or one whose request can move @returns {boolean} its session is not tied */
   #mayLeave ({ sessionId, exchanges }) {
     if (sessionId === null || !this.#isKept(sessionId) || !this.#own.has(sessionId)) return true
     return exchanges.length > 0 && (this.#isLate || this.transfers.areMovable(sessionId))

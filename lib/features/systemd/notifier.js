@@ -144,10 +144,7 @@ async function send (addon, socket, assignments) {
   }
 }
 
-/**
- * @param {string[]} assignments @param {NodeJS.ProcessEnv} env
- * @returns {Promise<string | null>} why they could not be sent; null: they were
- */
+/** @param {string[]} assignments @param {NodeJS.ProcessEnv} env @returns {Promise<string | null>} why not sent */
 function run (assignments, env) {
   return new Promise(resolve => {
     const child = spawn(PROGRAM, assignments, { env, stdio: ['ignore', 'ignore', 'pipe'] })

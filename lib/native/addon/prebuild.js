@@ -28,10 +28,7 @@ const FLAGS = [
   '-Wl,--build-id=none', '-Wl,-z,relro,-z,now'
 ]
 
-/**
- * @param {string} machine @param {string} libc
- * @returns {string[]} the flags by which this C library's headers are taken
- */
+/** @param {string} machine @param {string} libc @returns {string[]} flags by which its headers are taken */
 function headers (machine, libc) {
   // The kernel's, which musl has not
   const kernel = [`/usr/include/${machine}-linux-gnu`, `/usr/${machine}-linux-gnu/include`, '/usr/include']

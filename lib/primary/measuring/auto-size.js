@@ -11,10 +11,7 @@ const { workersAtFirst, workersThatFit } = require('../../core/container-budget'
 const { fewestWorkers } = require('../../core/recycle-order')
 
 class AutoSize {
-  /**
-   * Memory that the latest worker took when it was new, by the metric of its budget; null: not known.
-   * @type {number | null}
-   */
+  /** What the latest worker took when it was new, by its budget's metric; null: not known. @type {number | null} */
   freshBytes = null
 
   /** @param {Pick<import('../part').Deps, 'options' | 'fleet' | 'takeover' | 'resize' | 'record'>} deps */

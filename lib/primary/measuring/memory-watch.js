@@ -70,10 +70,7 @@ class MemoryWatch {
     this.#isNear = isNear
   }
 
-  /**
-   * Call it once for each worker that is gone.
-   * @param {WorkerHandle} handle @returns {boolean} the kernel has killed it for want of memory
-   */
+  /** Once for each worker that is gone. @param {WorkerHandle} handle @returns {boolean} killed for want of memory */
   wasOomKilled (handle) {
     if (handle.left?.signal !== 'SIGKILL' || handle.process.killedFor !== null) return false
     this.#read()

@@ -57,9 +57,7 @@ class Sampler {
       .catch(() => null)
   }
 
-  /**
-   * This process, and the workers perhaps, did not run: how late event loops were, and how memory grew, says nothing.
-   */
+  /** This process, and perhaps the workers, did not run: how late loops were, and how memory grew, says nothing. */
   wake () {
     for (const handle of this.fleet.all()) this.figures.get(handle)?.forgetTrend()
   }
@@ -69,10 +67,7 @@ class Sampler {
     return this.figures.get(handle)?.sample ?? null
   }
 
-  /**
-   * A condemned worker stays in service, and begins anew as far as its budget is concerned.
-   * @param {WorkerHandle} handle
-   */
+  /** A condemned worker stays in service; as to its budget it begins anew. @param {WorkerHandle} handle */
   keep (handle) {
     const { slot, pid, reason } = handle
     handle.condemnation.lift()
@@ -190,10 +185,7 @@ class Sampler {
     return slot === null ? this.fleet.standbyPool : this.fleet.slots.get(slot)
   }
 
-  /**
-   * The memory of the worker is going to cross the budget together with another worker's.
-   * @param {WorkerHandle} handle
-   */
+  /** The worker's memory is going to cross the budget together with another's. @param {WorkerHandle} handle */
   condemnAhead (handle) {
     const sample = this.figures.get(handle)?.sample ?? null
     if (handle.reason !== null || sample === null) return

@@ -105,10 +105,7 @@ class OutOfRotation extends Part {
     return { ...outcome, handle }
   }
 
-  /**
-   * Nothing is cut on this way, so requests move only where that was asked for beforehand.
-   * @param {number} deadlineMs
-   */
+  /** Nothing is cut this way: requests move only where that was asked for beforehand. @param {number} deadlineMs */
   #replayAfter (deadlineMs) {
     const afterMs = this.options.replayAfterMs === null ? null : replayAfter(this.options)
     return afterMs !== null && afterMs < deadlineMs ? afterMs : null
@@ -129,10 +126,7 @@ class OutOfRotation extends Part {
   }
 }
 
-/**
- * @param {WorkerHandle} handle @param {string} type @param {object} fields @param {number} timeoutMs
- * @returns {Promise<Outcome>}
- */
+/** @param {WorkerHandle} handle @param {string} type @param {object} fields @param {number} timeoutMs */
 async function ask (handle, type, fields, timeoutMs) {
   if (handle.state !== 'out-of-rotation') return { why: `its worker is ${handle.state}` }
   const answer = await handle.call(type, fields, timeoutMs)

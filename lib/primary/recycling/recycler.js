@@ -106,10 +106,7 @@ class Recycler extends Part {
     this.record('worker.no-room', { slot: number, pid: incumbent.pid, how: 'wait' })
   }
 
-  /**
-   * Has a slot's worker leave for good. The slot closes when it is gone, or takes a new one if it is to stay after all.
-   * @param {number} number
-   */
+  /** A slot's worker leaves. The slot closes then, or takes a new one if it is to stay. @param {number} number */
   async scaleAway (number) {
     const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
     const old = /** @type {WorkerHandle} */ (slot.incumbent)
@@ -129,10 +126,7 @@ class Recycler extends Part {
     if (why !== null && !this.tenure.isOver) this.#recordNotReady(standbyPool, null, why)
   }
 
-  /**
-   * A standby has nothing to drain; the app hears that it is to go, as any worker's does.
-   * @param {WorkerHandle} handle @param {string} reason
-   */
+  /** A standby drains nothing; the app hears that it is to go. @param {WorkerHandle} handle @param {string} reason */
   async retireStandby (handle, reason) {
     await leave(handle, { why: reason, times: { lingerMs: 0 } }, this)
     this.changed()

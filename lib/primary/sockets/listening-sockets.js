@@ -134,10 +134,7 @@ class ListeningSockets {
     }
   }
 
-  /**
-   * The app has closed this server of its own accord; when every worker's has, the address is given up.
-   * @param {string} key @param {unknown} user
-   */
+  /** The app has closed this server; when all have, its address goes. @param {string} key @param {unknown} user */
   leave (key, user) {
     if (this.#isClosing) return // closeAll() is at it
     const listener = this.#byKey.get(key)

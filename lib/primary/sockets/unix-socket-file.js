@@ -57,10 +57,7 @@ class UnixSocketFile {
     return this.id !== null && idOf(this.file) === null && !this.#isOurs(this.spare)
   }
 
-  /**
-   * Either name is given back by the other: another fleet that listens on the same inherited socket removes the second
-   * name when it ends.
-   */
+  /** Either name restores the other: another fleet on the same inherited socket removes the second as it ends. */
   restore () {
     // Each looked at once: another primary may be giving it back now
     const [found, isSpared] = [idOf(this.file), this.#isOurs(this.spare)]

@@ -93,11 +93,7 @@ class Handover extends Part {
     this.#adminSocket = socket
   }
 
-  /**
-   * No succession begins any more; one that can still be undone ends. Resolves when it is decided which primary runs
-   * the fleet.
-   * @param {string} why
-   */
+  /** No succession begins any more; resolves when it is decided which primary leads. @param {string} why */
   async close (why) {
     this.#isClosed = true
     if (this.#state === 'starting' || this.#state === 'preparing') this.#successor?.fail(why)

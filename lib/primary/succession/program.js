@@ -37,10 +37,7 @@ function programOnDisk (node = nodeOnDisk(process.argv0, process.execPath, proce
   }
 }
 
-/**
- * @returns {{ pid: number, startedBy: number, init: string | null, env: NodeJS.ProcessEnv }} `init`: the name of PID 1,
- *   null: not known
- */
+/** @returns {{ pid: number, startedBy: number, init: string | null, env: NodeJS.ProcessEnv }} `init`: PID 1's name */
 function aboutThisProcess () {
   return {
     pid: process.pid, startedBy: AT_START.startedBy, init: nameOfInit(), env: { ...process.env, ...AT_START.service }

@@ -72,11 +72,7 @@ function guardChannel (child, onFlaw) {
   }
 }
 
-/**
- * A worker's TCP servers do not listen by cluster, whose primary throws when a worker leaves before such a server
- * listens.
- * @param {any} message
- */
+/** Its TCP servers listen without cluster, which throws if a worker leaves before one does. @param {any} message */
 function isForTcp (message) {
   return message?.cmd === 'NODE_CLUSTER' && message.act === 'queryServer' && !UDP.has(message.addressType)
 }

@@ -97,10 +97,7 @@ class Lifecycle extends Part {
     this.tasks.run('kill', () => kill(handle, why, this.features))
   }
 
-  /**
-   * @param {WorkerHandle} handle that is up @param {number} slot
-   * @returns {Promise<string | null>} null: it accepts; else why not
-   */
+  /** @param {WorkerHandle} handle that is up @param {number} slot @returns {Promise<string | null>} null: it accepts */
   async #serves (handle, slot) {
     // A standby has loaded everything; another one may do so yet, where --ready-on is not `listening`.
     const timeoutMs = handle.stoodBy
@@ -114,10 +111,7 @@ class Lifecycle extends Part {
       : `it was called to serve, and did not answer within ${Math.round(timeoutMs)} ms`
   }
 
-  /**
-   * The worker finishes what it may have accepted since it was called.
-   * @param {WorkerHandle} handle @param {string} why
-   */
+  /** The worker finishes what it may have accepted since its call. @param {WorkerHandle} handle @param {string} why */
   async #giveUp (handle, why) {
     if (handle.isGone || handle.state === 'draining') return
     handle.givenUp = why

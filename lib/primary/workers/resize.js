@@ -6,10 +6,7 @@
  *   what the load is
  */
 
-/**
- * @param {Pick<import('../part').Deps, 'fleet' | 'record' | 'changed'>} deps
- * @returns {Resize} changes how many workers there are to be
- */
+/** @param {Pick<import('../part').Deps, 'fleet' | 'record' | 'changed'>} deps @returns {Resize} sets a fleet's size */
 function resizing ({ fleet, record, changed }) {
   return (workers, reason, { leaveFirst, ...fields } = {}) => {
     const from = fleet.desired

@@ -150,10 +150,7 @@ class Retirement {
     return this.handle.heardAt > this.#deadline ? this.#until : this.#silentUntil
   }
 
-  /**
-   * The worker is told how long it has; the primary waits a little longer for its account, never longer than before.
-   * @param {Order} order
-   */
+  /** The worker is told its time; the primary waits a little longer, never longer than before. @param {Order} order */
   #arm ({ deadlineMs, handoff }) {
     const deadline = this.#deadline = this.handle.drainsUntil = Math.min(this.#deadline, now() + deadlineMs)
     this.#until = Math.min(this.#until, now() + deadlineMs + (handoff ? REPLAY_MS : 0) + ANSWER_MS)

@@ -66,19 +66,13 @@ class Rollout {
     return this.trial.generation
   }
 
-  /**
-   * @returns {number} the generation that workers must have for the reload to be over; the slots of the trial stay
-   *   until then
-   */
+  /** @returns {number} the generation that ends the reload once all have it; the trial's slots stay until then */
   promote () {
     this.generation = /** @type {NonNullable<typeof this.trial>} */ (this.trial).generation
     return this.#want(this.generation)
   }
 
-  /**
-   * @param {boolean} isReplaced the code before is there no more: workers that are spawned from here on run the
-   *   rejected code
-   */
+  /** @param {boolean} isReplaced the code before is gone: workers spawned from here on run the rejected code */
   reject (isReplaced) {
     const { generation } = /** @type {NonNullable<typeof this.trial>} */ (this.trial)
     this.#stoppedAt = generation

@@ -2,10 +2,7 @@
 
 /** @import { Flag, Place, Value } from './tree' */
 
-/**
- * A completion script for zsh: a file in a folder of $fpath, or one to source.
- * @param {Place[]} places @returns {string}
- */
+/** A completion script for zsh: a file in $fpath, or one to source. @param {Place[]} places @returns {string} */
 function zshScript ([root, ...commands]) {
   return `#compdef recycle
 

@@ -196,9 +196,7 @@ class Client {
   }
 }
 
-/**
- * @param {Exchange} exchange closed without a complete response @param {string | undefined} code of the request's error
- */
+/** @param {Exchange} exchange closed without a complete response @param {string | undefined} code of an error */
 function causeOf ({ isSent, socketError, socket, readBefore }, code) {
   if (!isSent) {
     return ['ECONNREFUSED', 'ENOENT'].includes(socketError ?? code ?? '') ? 'refused' : socketError ?? code ?? 'refused'

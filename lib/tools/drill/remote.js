@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * A running fleet, as a drill uses it: recycles slots and follows the journal through the control socket. The fleet
- * runs on after the drill.
- */
+/** A running fleet, as a drill uses it: recycles slots and follows the journal by the control socket. */
 
 const { EventEmitter } = require('node:events')
 const fs = require('node:fs')

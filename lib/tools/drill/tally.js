@@ -33,10 +33,7 @@ class Tally {
     bucket.dropped++
   }
 
-  /**
-   * Removes the buckets that end at `t` or earlier.
-   * @param {number} t ms since the epoch; Infinity: all @returns {Tick[]} without gaps
-   */
+  /** Removes the buckets that end by `t`. @param {number} t ms since the epoch; Infinity: all @returns {Tick[]} */
   take (t) {
     if (Number.isFinite(t)) this.#bucket(t)
     const over = this.#buckets.filter(bucket => bucket.t + BUCKET_MS <= t)
@@ -65,10 +62,7 @@ function mergeTicks (a, b) {
   }
 }
 
-/**
- * @param {Map<number, number>} latency @param {number} fraction 0 to 1
- * @returns {number | null} ms; null: there are none
- */
+/** @param {Map<number, number>} latency @param {number} fraction 0 to 1 @returns {number | null} ms; null: none */
 function quantile (latency, fraction) {
   const values = ascending(latency)
   const total = values.reduce((sum, [, count]) => sum + count, 0)

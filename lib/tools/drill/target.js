@@ -52,10 +52,7 @@ function readAddress (address) {
   return null
 }
 
-/**
- * Connects, and sends nothing.
- * @param {Target} target @returns {Promise<string | null>} null: connected; else why not
- */
+/** Connects, and sends nothing. @param {Target} target @returns {Promise<string | null>} null, or why it cannot */
 function probe ({ host, port, socketPath }) {
   return new Promise(resolve => {
     const socket = net.connect(socketPath ? { path: socketPath } : { host, port })

@@ -57,10 +57,7 @@ function picture (fleet, { columns, rows, colors, now, message }) {
     .concat(message ? `${keys}   ${escapeControls(message)}` : keys)
 }
 
-/**
- * The index of the first row to show, such that the selected row is visible.
- * @param {FleetView} fleet @param {number} room
- */
+/** The first row to show, such that the selected one is visible. @param {FleetView} fleet @param {number} room */
 function windowOf ({ rows, selected }, room) {
   const at = rows.findIndex(row => row === selected)
   return Math.max(0, Math.min(at - Math.floor(room / 2), rows.length - room))

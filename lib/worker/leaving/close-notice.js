@@ -50,10 +50,7 @@ class CloseNotice {
     for (const connection of this.tracker.connections) if (connection.session) this.#goaway(connection)
   }
 
-  /**
-   * The fleet is about to stop: HTTP/1 responses announce it for good, also on connections that could move. HTTP/2
-   * sessions go on until the drain.
-   */
+  /** The fleet is about to stop: HTTP/1 responses announce it, also where a move could be; HTTP/2 does so later. */
   beginForGood () {
     if (this.#isFinal) return
     this.#isFinal = true
@@ -78,10 +75,7 @@ class CloseNotice {
     }
   }
 
-  /**
-   * This worker stays: what has not been sent is not announced any more. A GOAWAY of which the first was sent is
-   * completed.
-   */
+  /** This worker stays: what has not been sent is not announced. A GOAWAY of which the first was sent is completed. */
   retract () {
     this.end()
     for (const connection of this.#isFinal ? [] : this.tracker.connections) {
@@ -131,11 +125,7 @@ function announceClose (connection, { response }) {
   insistOnClose(response)
 }
 
-/**
- * A header that the app sets would take precedence: proxies pass on the `Connection: keep-alive` of the server behind
- * them.
- * @param {any} response
- */
+/** A header of the app's would win: proxies pass on `Connection: keep-alive` from behind. @param {any} response */
 function insistOnClose (response) {
   const { writeHead } = response
   response.writeHead = function (/** @type {any[]} */ ...args) {

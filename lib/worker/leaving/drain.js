@@ -43,10 +43,7 @@ class Drain {
   account = openAccount(0, 0)
   /** @type {Order | null} */
   #order = null
-  /**
-   * Idle connections are closed when they have been so for this long, ms; null: not yet at all.
-   * @type {number | null}
-   */
+  /** Idle connections are closed after so long, ms; null: not yet at all. @type {number | null} */
   #closeAfterMs = null
   /** Since when every offer has come back. @type {number | null} */
   #stalledAt = null

@@ -71,10 +71,7 @@ class Emptying {
     this.sender.look()
   }
 
-  /**
-   * The emptying is over when nothing is left, and the app's sockets have emitted `close`: two turns later at the
-   * latest.
-   */
+  /** The emptying is over when nothing is left, and the app's sockets have emitted `close`: two turns later at most. */
   check () {
     if (this.#isEmpty) setImmediate(() => setImmediate(() => { if (this.#isEmpty) this.#finish() }))
   }

@@ -24,10 +24,7 @@ const { callApp } = require('../call-app')
 const HELD = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'])
 /** Signals by which an app may end, the first that it listens for before the others. */
 const ENDING = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGQUIT'])
-/**
- * Verbs of the primary, which may reach every process of a unit, and Node's own, which opens an inspector: the app's
- * listeners alone have them.
- */
+/** Verbs of the primary, which reach all of a unit, and Node's own, for an inspector: for the app's listeners alone. */
 const WITHOUT_DEFAULT = /** @type {const} */ (['SIGUSR1', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU'])
 
 const SHUTDOWN = 'shutdown'
@@ -43,10 +40,7 @@ function holdSignals () {
   let own = null
   /** The app has been told ahead, and is not told again. */
   let isTold = false
-  /**
-   * @type {(signal: string) => boolean} whether this worker is to be replaced for it; else the signal is delivered at
-   *   once
-   */
+  /** @type {(signal: string) => boolean} this worker is to be replaced for it; else the signal is delivered at once */
   let askToLeave = () => false
   const { emit, kill } = process
   const ours = () => {}
@@ -147,10 +141,7 @@ function holdSignals () {
       askToLeave = fn
     },
 
-    /**
-     * Calls the app's listeners for what ends it, ahead and once.
-     * @returns {boolean} it has any, and they are called now
-     */
+    /** Calls the app's listeners for what ends it, ahead and once. @returns {boolean} it has any, called now */
     tell () {
       const event = ending()
       if (isTold || !isHolding || !listens(event)) return false
@@ -159,10 +150,7 @@ function holdSignals () {
       return true
     },
 
-    /**
-     * Calls the app's listeners for a signal that the primary passes on.
-     * @param {NodeJS.Signals} signal @returns {number} how many there are
-     */
+    /** Calls the app's listeners for a signal passed on. @param {NodeJS.Signals} signal @returns {number} how many */
     deliver: signal => callListeners(signal),
 
     /**

@@ -51,10 +51,7 @@ class GcPauses {
     }).observe({ entryTypes: ['gc'] })
   }
 
-  /**
-   * @param {(hasMarkSweep: boolean) => void} listener called soon after collections, with whether one of them was a
-   *   mark-sweep
-   */
+  /** @param {(hasMarkSweep: boolean) => void} listener soon after collections, with whether one was a mark-sweep */
   onCollected (listener) {
     this.#listeners.push(listener)
   }

@@ -9,10 +9,7 @@ const crypto = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 
-/**
- * Of all figures of a page; and a browser under LANG=C may have the language "en-US@posix", at which uPlot throws as it
- * is loaded.
- */
+/** Of all figures of a page; a browser under LANG=C may have the language "en-US@posix", at which uPlot throws. */
 const LANGUAGE = "Object.defineProperty(navigator, 'language', { value: 'en-US' });"
 
 /**

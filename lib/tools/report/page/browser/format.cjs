@@ -14,9 +14,7 @@ function size (bytes) {
   return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[power]}`
 }
 
-/**
- * The cut connections. For a worker that gave no account: from those known to be in flight to all of its connections.
- */
+/** The cut connections; of a worker without an account: from those known in flight to all of its connections. */
 function cutOf ({ kind, cut, unaccounted, lost }) {
   if (kind === 'unfinished') return NONE
   return `${whole(cut)}${unaccounted > 0 ? `–${whole(cut + unaccounted)}` : lost ? '?' : ''}`

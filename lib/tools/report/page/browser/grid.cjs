@@ -61,10 +61,7 @@ function compare (a, b) {
   return typeof a === 'string' ? a.localeCompare(b) : a - b
 }
 
-/**
- * A table that may be wider than the page, which it says where it is.
- * @param {string} label @param {HTMLElement} table
- */
+/** A table that may be wider than the page, and says so. @param {string} label @param {HTMLElement} table */
 function scroller (label, table) {
   const hint = h('p.hint.sideways', { hidden: '' }, ['more columns: scroll sideways →'])
   const box = h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': label }, [table])
