@@ -1,6 +1,6 @@
 'use strict'
 
-/** What `recycle --print-config` prints: each option's value and its origin, and how what is `auto` came about. */
+/** Text of `recycle --print-config`: each option's value and its origin, and how what is `auto` came about. */
 
 const path = require('node:path')
 const { attempt } = require('../core/attempt')

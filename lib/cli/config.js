@@ -63,10 +63,7 @@ async function loadNamed (explorer, file) {
   return explorer.load(file)
 }
 
-/**
- * The search ends at the project: the folders above may belong to other users, and config files are programs.
- * @param {string} folder @returns {string}
- */
+/** The search ends at the project: folders above may be others', and configs are programs. @param {string} folder */
 function projectFolder (folder) {
   for (let at = folder; ; at = path.dirname(at)) {
     if (fs.existsSync(path.join(at, 'package.json'))) return at
@@ -94,10 +91,7 @@ function hasPlace (stopDir) {
   }
 }
 
-/**
- * @param {string} file a package.json
- * @returns {boolean} it has a "recycle", or cannot be read, which the search reports
- */
+/** @param {string} file a package.json @returns {boolean} it has a "recycle", or the search says why not */
 const hasOwnKey = file => attempt(() => Object.hasOwn(JSON.parse(fs.readFileSync(file, 'utf8')), 'recycle'), true)
 
 /** @param {unknown} error */
@@ -129,10 +123,7 @@ async function load (file, content) {
   }
 }
 
-/**
- * Node exits with code 0, silently, if the only thing left is a promise that never settles.
- * @template T @param {Promise<T> | T} awaited @returns {Promise<T>}
- */
+/** Node exits silently if only a promise is left that never settles. @template T @param {Promise<T> | T} awaited */
 async function orEmptyLoop (awaited) {
   let onEmpty = () => {}
   const empty = /** @type {Promise<never>} */ (new Promise((resolve, reject) => {

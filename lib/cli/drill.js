@@ -45,10 +45,7 @@ function addDrill (program, argv) {
   command.action((app, args, given) => run(app, args, given))
 }
 
-/**
- * @param {string | undefined} app @param {string[]} args
- * @param {Record<string, any>} given by commander: undefined where the flag was not given
- */
+/** @param {string | undefined} app @param {string[]} args @param {Record<string, any>} given by commander */
 async function run (app, args, given) {
   try {
     process.exitCode = await drillAndReport(app, args, given)

@@ -73,10 +73,7 @@ function addVerbs (program) {
       ({ stopped }, name) => `${name} has stopped, ${losses(stopped)}`, ({ stopped }) => now ? [] : stopped))
 }
 
-/**
- * `recycle scale shop 4`, as in pm2, is `recycle scale 4 shop`.
- * @param {string} first @param {string | undefined} second @param {Command} command
- */
+/** As pm2: `recycle scale shop 4`. @param {string} first @param {string | undefined} second @param {Command} command */
 function numberOf (first, second, command) {
   const isNumber = (/** @type {string} */ text) => /^(?:[+-]?\d+|auto)$/.test(text)
   if (second === undefined || isNumber(first) || !isNumber(second)) return first

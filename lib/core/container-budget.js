@@ -74,10 +74,7 @@ function size ({ parallelism, container = null }, options, processes) {
   return Object.freeze({ ...sizing, fitting, isAutoWorkers: workers === 'auto', isAutoBudget: maxRssBytes === 'auto' })
 }
 
-/**
- * For all but the primary; below 0: there is less.
- * @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing @returns {number} bytes
- */
+/** For all but the primary. @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing */
 const forWorkers = ({ limitBytes, primaryBytes, marginBytes }) => Number(limitBytes) - primaryBytes - marginBytes
 
 /**

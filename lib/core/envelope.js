@@ -58,10 +58,7 @@ class Handlers {
     Object.assign(this.#byType, handlers)
   }
 
-  /**
-   * Without a handler, where a feature is off, it is of no consequence.
-   * @param {string} type @param {Record<string, any>} fields @param {any} [handle]
-   */
+  /** A feature that is off has none. @param {string} type @param {Record<string, any>} fields @param {any} [handle] */
   call (type, fields, handle) {
     this.#byType[type]?.(fields, handle)
   }

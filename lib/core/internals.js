@@ -120,11 +120,7 @@ let kOnMessageBegin
 /** @param {Socket} socket @returns {boolean} the parser has not come to the end of the latest request */
 const isWithinMessage = socket => socket.parser?.incoming?.complete === false
 
-/**
- * To be called within a message.
- * @param {Socket} socket @param {() => void} ended called when the parser has come to its end, within the chunk that it
- *   parses
- */
+/** Within a message. @param {Socket} socket @param {() => void} ended called at its end, within the parser's chunk */
 function onMessageEnd (socket, ended) {
   const parser = /** @type {Parser} */ (socket.parser)
   const { kOnMessageComplete } = parser.constructor

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * The kinds of option values: what a flag, the environment and the library accept as text or number, and what a config
- * file may contain, which is stricter about types.
- */
+/** The kinds of option values: what flags, environment and library accept, and config files, which are stricter. */
 
 const { RecycleError } = require('./errors')
 const { parseSize, parseTime, withUnit } = require('./units')
@@ -163,10 +160,7 @@ function readAs ({ read, accepts, instead }, given, option) {
   throw new RecycleError('RECYCLE_BAD_OPTION', { option, given, accepts: instead?.(given) ?? accepts })
 }
 
-/**
- * Whether a config file may contain a value of this type. `read` checks its range and form.
- * @param {Schema} schema @param {unknown} value @returns {boolean}
- */
+/** A config file may have this; `read` checks more. @param {Schema} schema @param {unknown} value @returns {boolean} */
 function isOfType (schema, value) {
   if (isQuotedNumber(schema, value)) return false
   if (schema.anyOf) return schema.anyOf.some(one => isOfType(one, value))
@@ -182,10 +176,7 @@ function isQuotedNumber ({ anyOf = [] }, value) {
     anyOf.some(({ type }) => type === 'integer' || type === 'number')
 }
 
-/**
- * The types that are accepted in place of this value, in words: "a number or a string".
- * @param {Schema} schema @param {unknown} value @returns {string}
- */
+/** The types accepted instead, in words: "a number or a string". @param {Schema} schema @param {unknown} value */
 function typesOf (schema, value) {
   if (isQuotedNumber(schema, value)) return 'a number without quotes'
   const types = (schema.anyOf ?? [schema]).flatMap(({ type = [] }) => type === 'integer' ? 'number' : type)

@@ -40,10 +40,7 @@ const socketName = (family, pid) => `\0${family}${pid}`.padEnd(LONGEST_NAME, '\0
 /** @param {string} family @returns {string} the path of the one that starts the next primary */
 const lockName = family => `\0${family}revival`.padEnd(LONGEST_NAME, '\0')
 
-/**
- * @param {(string | null)[]} paths of all unix sockets, as /proc/net/unix has them @param {string} family
- * @returns {number[]} pids of orphans, lowest first
- */
+/** @param {(string | null)[]} paths of /proc/net/unix @param {string} family @returns {number[]} lowest first */
 function orphansAmong (paths, family) {
   const pids = paths.flatMap(path =>
     path?.startsWith(`@${family}`) ? Number(path.slice(1 + family.length).replace(/@+$/, '')) : [])

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * Sizes and times as users write them, such as "512MiB" and "30s". They are parsed only here; elsewhere a name carries
- * its unit (`rssBytes`, `intervalMs`).
- */
+/** Sizes and times as users write them ("512MiB", "30s"), parsed only here; elsewhere names have units (`rssBytes`). */
 
 const bytes = require('bytes')
 const ms = require('ms')

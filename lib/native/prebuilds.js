@@ -22,10 +22,7 @@ function prebuiltFile (folder, arch = process.arch, libc = LIBC) {
   return path.join(folder, 'prebuilds', `linux-${arch}`, `node.napi.${libc}.node`)
 }
 
-/**
- * @param {string} folder that may have an addon's source
- * @returns {string[]} those of its binaries that this process could load, what was built here first
- */
+/** @param {string} folder perhaps of an addon's source @returns {string[]} loadable binaries, built here first */
 function binariesOf (folder) {
   const built = path.join(folder, 'build', 'Release')
   const builds = fs.existsSync(built)

@@ -212,10 +212,7 @@ function slotsOf (supervisor, target, { mayBeAll = true, mayBePid = false } = {}
   })
 }
 
-/**
- * @param {Supervised} supervisor @param {string | number} target @returns {number} a slot
- * @throws {RecycleError} RECYCLE_BAD_OPTION
- */
+/** @param {Supervised} supervisor @param {string | number} target @returns {number} a slot */
 const slotOf = (supervisor, target) => slotsOf(supervisor, target, { mayBeAll: false })[0]
 
 /**

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * The primary's parts of the features that are on. What one feature alone does for the kernel is called by that
- * feature's name: here, and nowhere else in the primary.
- */
+/** The primary's parts of features. What one feature alone does is called by its name: here, and nowhere else. */
 
 const { FEATURES } = require('../features')
 const { OF_FEATURES } = require('../tables/figures')
@@ -115,10 +112,7 @@ class RunningFeatures {
     await this.#named('blocked')?.beforeKill(handle)
   }
 
-  /**
-   * Waits for --stop-delay before a stop, while the fleet is in service.
-   * @param {AbortSignal} hurried it resolves soon then @returns {Promise<void> | null} null: nothing does
-   */
+  /** Waits for --stop-delay, in service. @param {AbortSignal} hurried ends it soon @returns {Promise<void> | null} */
   beforeStop (hurried) {
     return this.#named('stop-delay')?.beforeStop(hurried) ?? null
   }

@@ -73,10 +73,7 @@ class Output extends EventEmitter {
     while (this.#logBytes > KEPT_BYTES && this.#dropOldest());
   }
 
-  /**
-   * @param {Buffer} bytes whole lines, or a part of one @param {object} source whose they are
-   * @param {string} [linePrefix] put before each line
-   */
+  /** @param {Buffer} bytes whole lines, or a part @param {object} source @param {string} [linePrefix] of each line */
   pass (bytes, source, linePrefix = '') {
     this.#add(linePrefix === '' ? bytes : prefixLines(bytes, linePrefix, this.#unfinished === source), source)
   }

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * Habits of users of other supervisors: words and flags that recycle does not have, each with what to write instead.
- * `recycle start <app>` and `recycle list` work.
- */
+/** Habits from other supervisors: words and flags that recycle does not have, each with what to write instead. */
 
 const { FEATURES, SUCCESSION } = require('../features')
 const { byWord } = require('../core/fields')

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * The options, as data. Flags, RECYCLE_* environment variables, help, the reference in docs/options.md and the checks
- * of the library's arguments all come from this table.
- */
+/** The options, as data: flags, RECYCLE_* variables, help, docs/options.md and the library's checks come of it. */
 
 const { FEATURES, PRESETS } = require('../features')
 const { types } = require('../core/option-types')

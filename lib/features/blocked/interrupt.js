@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * The addon by which a worker says where its event loop is blocked. It is apart from lib/native/addon, as it must not
- * be missing where that fails, nor the other way round.
- */
+/** The addon that says where an event loop is blocked, apart from lib/native/addon: neither needs the other. */
 
 const path = require('node:path')
 const { binariesOf, load } = require('../../native/prebuilds')

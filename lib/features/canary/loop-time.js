@@ -53,10 +53,7 @@ function idleOf (old) {
   return Math.min(k / groups, Math.max(0, (k - slope * n) / groups + 2 * error))
 }
 
-/**
- * @param {readonly Window[]} old @param {number} idleMs
- * @returns {number[]} ms a request, of the old workers together, by stretch; NaN: there was none
- */
+/** @param {readonly Window[]} old @param {number} idleMs @returns {number[]} ms a request, by stretch; NaN: none */
 function costsOf (old, idleMs) {
   return Array.from({ length: lengthOf(old) }, (_, at) => {
     const busyMs = old.reduce((sum, { blocks }) => sum + (blocks[at] ? blocks[at].busyMs - idleMs : 0), 0)

@@ -148,11 +148,7 @@ class Canary {
 
 const KINDS = kinds(types)
 
-/**
- * @typedef {object} Terms
- * @property {number} workers of the new code, at least 1
- * @property {number} bakeMs @property {'go' | 'back'} undecided
- */
+/** @typedef {{ workers: number, bakeMs: number, undecided: 'go' | 'back' }} Terms `workers`: of new code, at least 1 */
 
 /**
  * @param {import('./feature').Reload} how @param {import('../../options').ResolvedOptions} options

@@ -22,10 +22,7 @@ const LEAST_FREEDOM = 5 // or two connections to new code that always fails woul
 const NEARLY_ALL = 0.9 // of the responses: this is the code, however few connections it has
 const LEAST_OF_ONE = 100 // requests of an old worker, below which it is not looked at by itself
 
-/**
- * How likely so large a difference is in equal code; 1: it is none.
- * @param {Kind} kind @param {readonly Window[]} fresh @param {readonly Window[]} old
- */
+/** How likely it is by chance. @param {Kind} kind @param {readonly Window[]} fresh @param {readonly Window[]} old */
 function chanceOf (kind, fresh, old) {
   const [ours, theirs] = [fresh, old].map(windows => poolSums(windows.map(window => sumsOf(window, kind))))
   if (!(ratioOf(ours) > ratioOf(theirs))) return 1

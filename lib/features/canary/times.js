@@ -32,10 +32,7 @@ function poolTimes (all) {
   return pooled
 }
 
-/**
- * @param {Times} times @param {number} share 0 to 1
- * @returns {number | null} ms, within the bucket as if its times were evenly spread; null: there are none
- */
+/** @param {Times} times @param {number} share @returns {number | null} ms, within a bucket evenly spread; null: none */
 function quantileOf (times, share) {
   const sorted = Object.entries(times).map(([bucket, count]) => [Number(bucket), count]).sort((a, b) => a[0] - b[0])
   const rank = share * sorted.reduce((sum, [, count]) => sum + count, 0)

@@ -38,10 +38,7 @@ function describe (thrown) {
 const isError = thrown =>
   attempt(() => types.isNativeError(thrown) || thrown instanceof Error, false) // the former may be of another context
 
-/**
- * @param {Error} error @param {'name' | 'message' | 'stack'} field
- * @returns {string} '' where it throws: Node.js makes the stack when it is first read
- */
+/** @param {Error} error @param {'name' | 'message' | 'stack'} field @returns {string} '' where reading it throws */
 const textOf = (error, field) => attempt(() => String(error[field]), '')
 
 /** @param {unknown} thrown @param {import('node:util').InspectOptions} [how] @returns {string} */

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * In the primary: the descriptors of one worker's connections, by their rows. They are numbers in an array: no handle,
- * and nothing of the event loop.
- */
+/** In the primary: descriptors of a worker's connections, by their rows: numbers without handles or an event loop. */
 
 const fs = require('node:fs')
 const { attempt } = require('../../core/attempt')

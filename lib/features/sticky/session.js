@@ -15,10 +15,7 @@
 const LONGEST = 200 // characters; of a longer one, such as a JWT, the last ones: they have its signature
 const HANDSHAKE = 1000 // characters of a body in which a new session is looked for
 
-/**
- * @param {string} text `cookie:NAME`, `query:NAME`, `header:NAME`, `path:n` or `ip`
- * @returns {SessionKey | undefined} undefined: it is none of these
- */
+/** @param {string} text `cookie:NAME`, `query:NAME`, `header:NAME`, `path:n`, `ip` @returns {SessionKey | undefined} */
 function parseSessionKey (text) {
   if (text === 'ip') return { by: 'ip', name: '' }
   if (/^path:[1-9]\d?$/.test(text)) return { by: 'path', name: text.slice(5) }

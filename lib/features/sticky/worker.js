@@ -49,11 +49,7 @@ class Sessions {
   #unanswered = new Set()
   /** Sessions that are no longer its own, as long as it leaves. @type {Set<string>} */
   #transferred = new Set()
-  /**
-   * The sessions that it keeps as it leaves: all, but for those transferred; these alone, whose transfer is pending;
-   * none.
-   * @type {'all' | Set<string> | null}
-   */
+  /** Sessions kept as it leaves: all but those transferred; those pending; none. @type {'all' | Set<string> | null} */
   #kept = null
   /** The time of this worker is up. */
   #isLate = false

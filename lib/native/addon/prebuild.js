@@ -19,10 +19,7 @@ const NODE = [process.env.npm_config_nodedir, path.dirname(path.dirname(process.
   .filter(folder => folder !== undefined).map(folder => path.join(folder, 'include', 'node'))
   .find(folder => fs.existsSync(path.join(folder, 'node_api.h')))
 
-/**
- * With one compiler the same source gives the same bytes: no path, no date, no build id. No C library is linked: its
- * functions are those of the process, whatever its version.
- */
+/** With one compiler the same source gives the same bytes: no path, date or build id; no C library is linked. */
 const FLAGS = [
   '-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-fPIC', '-shared', '-nostdlib', '-fvisibility=hidden', '-s',
   '-Wl,--build-id=none', '-Wl,-z,relro,-z,now'

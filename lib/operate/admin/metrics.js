@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * The fleet's metrics for Prometheus, in seconds, bytes and ratios. They come from the journal's lines and from the
- * supervisor's status; no worker is queried.
- */
+/** The fleet's metrics for Prometheus, from the journal's lines and the supervisor's status; no worker is queried. */
 
 const { setImmediate: turn } = require('node:timers/promises')
 const { AggregatorRegistry, Registry, Counter, Gauge, Histogram } = require('prom-client')

@@ -11,7 +11,7 @@ const { workersAtFirst, workersThatFit } = require('../../core/container-budget'
 const { fewestWorkers } = require('../../core/recycle-order')
 
 class AutoSize {
-  /** What the latest worker took when it was new, by its budget's metric; null: not known. @type {number | null} */
+  /** Memory of the latest worker when it was new, by its budget's metric; null: not known. @type {number | null} */
   freshBytes = null
 
   /** @param {Pick<import('../part').Deps, 'options' | 'fleet' | 'takeover' | 'resize' | 'record'>} deps */

@@ -163,10 +163,7 @@ class Recycler extends Part {
     })
   }
 
-  /**
-   * The old worker stays in service, or its slot is empty.
-   * @param {Slot} slot @param {WorkerHandle} old @param {string} why
-   */
+  /** The old one stays, or its slot is empty. @param {Slot} slot @param {WorkerHandle} old @param {string} why */
   #replacementFailed (slot, old, why) {
     this.#recordNotReady(slot, old.isServing ? old.pid : null, why)
     this.requests.refused(old,

@@ -55,7 +55,7 @@ class InheritedSockets {
     return pickInherited(this.#free, query) !== undefined
   }
 
-  /** What a successor needs of sockets without a server. @returns {{ socket: InheritedSocket, handle: Handle }[]} */
+  /** A successor's facts of sockets without a server. @returns {{ socket: InheritedSocket, handle: Handle }[]} */
   list () {
     return this.#free.map(
       ({ fd, name, path, address, port, handle }) => ({ socket: { fd, name, path, address, port }, handle })

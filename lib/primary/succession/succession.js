@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * The part of a successor's fleet: its workers boot and stand by, each in its slot. When this primary is to lead,
- * they are called to serve, all at once.
- */
+/** A successor's fleet: workers boot and stand by, each in its slot, and are called together when it leads. */
 
 const { boundsOf } = require('../../core/container-budget')
 const { Part } = require('../part')

@@ -72,7 +72,7 @@ function guardChannel (child, onFlaw) {
   }
 }
 
-/** Its TCP servers listen without cluster, which throws if a worker leaves before one does. @param {any} message */
+/** TCP servers listen without cluster, which throws if a worker leaves before one does. @param {any} message */
 function isForTcp (message) {
   return message?.cmd === 'NODE_CLUSTER' && message.act === 'queryServer' && !UDP.has(message.addressType)
 }

@@ -83,10 +83,7 @@ class Lifecycle extends Part {
     return handle
   }
 
-  /**
-   * Calls a worker that stands by in its slot.
-   * @param {WorkerHandle} handle @returns {Promise<void>} resolves when it serves, or is given up
-   */
+  /** Calls one that stands by. @param {WorkerHandle} handle @returns {Promise<void>} it serves, or is given up */
   async call (handle) {
     const why = await this.#serves(handle, Number(handle.slot))
     if (why !== null) await this.#giveUp(handle, why)
@@ -149,11 +146,7 @@ class Lifecycle extends Part {
     return this.#codeOf(this.fleet.standbyPool) === this.fleet.rollout.generation
   }
 
-  /**
-   * The generation that a worker which is spawned there now runs: that on trial, where it has taken the place of the
-   * code before.
-   * @param {Place} place
-   */
+  /** The generation of what is spawned there: that on trial where it replaces the code before. @param {Place} place */
   #codeOf ({ slot }) {
     const { rollout } = this.fleet
     const generation = rollout.of(slot)
@@ -192,10 +185,7 @@ class Lifecycle extends Part {
     this.#closeLeft(addresses)
   }
 
-  /**
-   * Where no slot's workers listen any more from their start, no client is to wait.
-   * @param {ReadonlyMap<string, number> | null} addresses it leaves
-   */
+  /** Closes what no slot listens on from its start. @param {ReadonlyMap<string, number> | null} addresses */
   #closeLeft (addresses) {
     for (const [key, upMs] of addresses ?? []) {
       if (upMs === 0 && !this.fleet.list().some(slot => slot.addresses?.has(key))) this.listeningSockets.giveUp(key)

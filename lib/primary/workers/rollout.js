@@ -33,10 +33,7 @@ class Rollout {
   stopped = null
   /** The latest code was on trial and is rejected, and no worker runs it. */
   wasRejected = false
-  /**
-   * New code, and the slots that run it beside the fleet's.
-   * @type {{ readonly generation: number, readonly slots: readonly number[] } | null}
-   */
+  /** New code, and its slots. @type {{ readonly generation: number, readonly slots: readonly number[] } | null} */
   trial = null
 
   /**

@@ -71,12 +71,7 @@ class WorkerHandle extends WorkerChannel {
   out = null
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
-  /**
-   * Addresses that it has asked for (listen() may be called again before the answer), and how long it was up then, ms;
-   * 0: not yet.
-   *
-   * @type {Map<string, number>}
-   */
+  /** Addresses asked for, perhaps again, and how long it was up then, ms; 0: not yet. @type {Map<string, number>} */
   asked = new Map()
   /** The app has closed all its servers, and may open them again. */
   hasClosed = false

@@ -61,10 +61,7 @@ class RemoteFleet extends EventEmitter {
     return line
   }
 
-  /**
-   * @throws {RecycleError} RECYCLE_BAD_USAGE where its workers cannot be killed from here
-   * @param {string} option that asks for it
-   */
+  /** @throws {RecycleError} RECYCLE_BAD_USAGE: they cannot be killed from here @param {string} option that asks so */
   async mayKill (option) {
     const { workers } = await this.status()
     const why = whyNotKill({ path: this.path, pid: this.pid, workers })

@@ -67,11 +67,7 @@ function probe ({ host, port, socketPath }) {
   })
 }
 
-/**
- * A free port. It is not in the kernel's range for outgoing connections: such a connection could take the port before
- * the app listens on it.
- * @returns {Promise<number>}
- */
+/** A free port outside the kernel's range for outgoing connections, which could take it before the app listens. */
 async function freePort () {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)

@@ -38,10 +38,7 @@ class Gaps {
   #recycles = 0
   /** A primary that is to take over. @type {{ pid: number | null, intervalMs: number | null } | null} */
   #successor = null
-  /**
-   * Workers of the fleet, and those of the fleet before it: their latest sample.
-   * @type {Map<unknown, { t: number, ageMs: number } | null>}
-   */
+  /** The latest samples, also of the fleet before. @type {Map<unknown, { t: number, ageMs: number } | null>} */
   #workers = new Map()
   /** @type {Set<unknown>} */
   #strangers = new Set()

@@ -194,10 +194,7 @@ const time = ms => ms === null ? '–' : formatTime(ms)
 /** @param {number} ms */
 const milliseconds = ms => ms < 10_000 ? `${Number(ms.toPrecision(3))}ms` : formatTime(ms)
 
-/**
- * The local time of day; in a run of many hours with the date.
- * @param {{ from: number | null, to: number | null }} report @returns {(t: number) => string}
- */
+/** Time of day; after many hours dated. @param {Pick<Report, 'from' | 'to'>} report @returns {(t: number) => string} */
 function clockOf ({ from, to }) {
   const hasDate = Number(to) - Number(from) > 20 * 3_600_000
   return t => {

@@ -68,10 +68,7 @@ function windowOf ({ rows, selected }, room) {
 const LEVELS = [...'▁▂▃▄▅▆▇█']
 const SPARKLINE_WIDTH = { min: 8, max: 30 }
 
-/**
- * @param {Row[]} rows @param {{ width: number, colors: boolean, selected: Row | undefined }} how
- * @returns {string[]} the heading, then a line for each
- */
+/** @param {Row[]} rows @param {{ width: number, colors: boolean, selected: Row | undefined }} how to show them */
 function formatRows (rows, { width, colors, selected }) {
   const paint = painter(colors)
   const lay = (/** @type {number} */ sparkWidth) => layOut(

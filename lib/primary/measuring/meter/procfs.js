@@ -64,10 +64,7 @@ function parseSmaps (text) {
   return sum
 }
 
-/**
- * Of statm: numbers of pages between single spaces, without a string being made of them.
- * @param {Buffer} bytes @returns {{ rssBytes: number, anonBytes: number }}
- */
+/** Of statm: pages, without making strings. @param {Buffer} bytes @returns {{ rssBytes: number, anonBytes: number }} */
 function residentOf (bytes) {
   let at = bytes.indexOf(SPACE)
   const next = () => {
@@ -84,10 +81,7 @@ class ProcfsProbe {
   #statm
   /** @type {ProcFile | null} null: `smaps` is read instead */
   #rollup = null
-  /**
-   * The last full reading, with what statm said then.
-   * @type {{ at: number, guardBytes: number, full: ReturnType<typeof parseSmaps> } | null}
-   */
+  /** The last full reading. @type {{ at: number, guardBytes: number, full: ReturnType<typeof parseSmaps> } | null} */
   #last = null
   /** A full reading is under way. */
   #isReading = false

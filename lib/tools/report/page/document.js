@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * A self-contained HTML page with its script and style, and a content security policy that forbids all others. Data is
- * embedded as JSON, and shown as text, never as markup.
- */
+/** A self-contained HTML page whose policy forbids foreign scripts. Data is JSON, shown as text, never as markup. */
 
 const crypto = require('node:crypto')
 const fs = require('node:fs')

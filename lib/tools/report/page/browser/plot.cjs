@@ -9,10 +9,7 @@ const { NONE, since, isShort, hour, clockOf } = require('./format.cjs')
 
 const BYTE_STEPS = Array.from({ length: 12 }, (_, i) => [1, 2, 5].map(n => n * 1024 ** 2 * 10 ** i)).flat()
 
-/**
- * Plots that share a time axis, a cursor and a zoom. Each plot shows its values at the cursor; without a cursor, live
- * plots show their latest values.
- */
+/** Plots with one time axis, cursor and zoom; each shows its values at the cursor, live ones else their latest. */
 class Plots {
   /** By figure. */
   #plots = new Map()
