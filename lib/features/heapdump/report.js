@@ -21,7 +21,10 @@ function heapdump (line) {
   return { t, slot, pid, reason, file, bytes: asNumber(line.bytes), pauseMs: asNumber(line.pauseMs) }
 }
 
-/** @param {Heapdump[]} heapdumps heap snapshots, oldest first @param {import('..').Terminal} to @returns {string[]} */
+/**
+ * @param {Heapdump[]} heapdumps heap snapshots that were written, oldest first @param {import('..').Terminal} tools
+ * @returns {string[]}
+ */
 function linesOf (heapdumps, { paint, width }) {
   if (heapdumps.length === 0) return []
   const lines = heapdumps.map(({ slot, pid, bytes, file }) => {

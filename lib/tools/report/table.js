@@ -44,9 +44,21 @@ function about ({ app, node, workers, from, to, byReason }) {
   return [facts, reasons.slice(0, 8)].filter(list => list.length > 0).map(list => clip(list.join(', '), WIDTH))
 }
 
+/**
+ * @param {string[]} titles @param {string[][]} rows @param {Paint} paint
+ * @param {{ omitted?: number, what?: string, each?: (line: string, at: number) => string }} [how] `omitted`: earlier
+ *   rows, not listed
+ * @returns {string[]} none where there are no rows
+ */
+function section (titles, rows, paint, { omitted = 0, what = 'earlier ones', each = line => line } = {}) {
+  if (rows.length === 0) return []
+  const [heading, ...lines] = layOut(titles, rows, WIDTH)
+  const more = omitted > 0 ? [paint('dim', `and ${grouped(omitted)} ${what}`)] : []
+  return [paint('dim', heading), ...lines.map(each), ...more]
+}
+
 /** @param {Report} report @param {Paint} paint */
-function recycles ({ recycleEvents, recycleEventsOmitted }, paint) {
-  if (recycleEvents.length === 0) return []
+function recycles ({ recycleEvents, recycleEventsOmitted: omitted }, paint) {
   const rows = recycleEvents.map(event => [
     `${event.id}`,
     orDash(event.slot),
@@ -59,13 +71,9 @@ function recycles ({ recycleEvents, recycleEventsOmitted }, paint) {
     short(event.moved),
     event.kind === 'unfinished' ? '–' : cutOf(event)
   ])
-  const [heading, ...lines] = layOut(
-    ['#', 'slot', 'old → new pid<', 'reason<', 'RSS MiB', 'ready', 'drain', 'flight', 'moved', 'cut'], rows, WIDTH)
-  const painted = lines.map((line, i) => paintOf(recycleEvents[i], paint)(line))
-  const more = recycleEventsOmitted
-    ? [paint('dim', `and ${grouped(recycleEventsOmitted)} earlier ones that cut nothing`)]
-    : []
-  return [paint('dim', heading), ...painted, ...more]
+  return section(
+    ['#', 'slot', 'old → new pid<', 'reason<', 'RSS MiB', 'ready', 'drain', 'flight', 'moved', 'cut'], rows, paint,
+    { omitted, what: 'earlier ones that cut nothing', each: (line, at) => paintOf(recycleEvents[at], paint)(line) })
 }
 
 /**
@@ -84,8 +92,7 @@ function paintOf ({ cut, dropped, unaccounted }, paint) {
 
 /** @param {Report} report @param {Paint} paint */
 function crashes (report, paint) {
-  const { crashEvents, crashEventsOmitted } = report
-  if (crashEvents.length === 0) return []
+  const { crashEvents, crashEventsOmitted: omitted } = report
   const clock = clockOf(report)
   const rows = crashEvents.map(({ t, slot, pid, code, signal, oomKilled, connections, inFlight }) =>
     [
@@ -93,14 +100,13 @@ function crashes (report, paint) {
       oomKilled ? 'OOM-killed' : signal === null ? `code ${orDash(code)}` : clip(escapeControls(signal), 12),
       connections === null ? '–' : grouped(connections), grouped(inFlight)
     ])
-  const [heading, ...lines] = layOut(['crashed<', 'slot', 'pid', 'how<', 'connections', 'in flight'], rows, WIDTH)
-  const more = crashEventsOmitted ? [paint('dim', `and ${grouped(crashEventsOmitted)} earlier ones`)] : []
-  return [paint('dim', heading), ...lines.map(line => paint('yellow', line)), ...more]
+  return section(['crashed<', 'slot', 'pid', 'how<', 'connections', 'in flight'], rows, paint,
+    { omitted, each: line => paint('yellow', line) })
 }
 
 /** @param {Report} report @param {Paint} paint */
 function drops (report, paint) {
-  const { drops, dropsOmitted, recycleEvents } = report
+  const { drops, dropsOmitted: omitted, recycleEvents } = report
   if (drops.length === 0) return []
   const clock = clockOf(report)
   const cells = dropGroups(drops).map(drop => ({
@@ -116,15 +122,13 @@ function drops (report, paint) {
   const left = WIDTH - 14 - widest('count') - widest('error') - widest('recycle') - 5 - 10
   const rows = cells.map(({ time, count, error, request, recycle, phase }) =>
     [time, count, error, clip(request, left), recycle, phase])
-  const [heading, ...lines] = layOut(['dropped<', 'count', 'error<', 'request<', 'recycle<', 'phase<'], rows, WIDTH)
-  const more = dropsOmitted ? [paint('dim', `and ${grouped(dropsOmitted)} earlier ones`)] : []
+  const lines = section(['dropped<', 'count', 'error<', 'request<', 'recycle<', 'phase<'], rows, paint,
+    { omitted, each: line => paint('red', line) })
   const note = drops.some(drop => drop.joinedBy === 'port')
     ? [paint('dim', '* joined by port with a request that the supervisor cut; the others by time alone')]
     : []
   const hint = hintOf(drops, recycleEvents, time)
-  return [paint('dim', heading), ...lines.map(line => paint('red', line)), ...more, ...note, ...hint === null
-    ? []
-    : wrap(hint)]
+  return [...lines, ...note, ...hint === null ? [] : wrap(hint)]
 }
 
 /** @param {ReturnType<typeof dropGroups>[number]} group */
@@ -151,9 +155,7 @@ function latency ({ latency: { steady, recycling } }, paint) {
         name, ...[figures.p50, figures.p90, figures.p99, figures.p999, figures.max].map(milliseconds),
         grouped(figures.requests)
       ]])
-  if (rows.length === 0) return []
-  const [heading, ...lines] = layOut(['latency<', 'p50', 'p90', 'p99', 'p99.9', 'max', 'requests'], rows, WIDTH)
-  return [paint('dim', heading), ...lines]
+  return section(['latency<', 'p50', 'p90', 'p99', 'p99.9', 'max', 'requests'], rows, paint)
 }
 
 /** @param {Report} report @param {Paint} paint */
@@ -163,8 +165,7 @@ function pauses ({ gc }, paint) {
     scavenge: gc.scavenges, 'mark-sweep': gc.markSweeps
   }).map(([name, { count, totalMs, longestMs, share }]) =>
     [name, time(totalMs), milliseconds(longestMs), `${(100 * share).toFixed(2)}%`, grouped(count)])
-  const [heading, ...lines] = layOut(['GC pauses<', 'total', 'longest', 'share of time', 'count'], rows, WIDTH)
-  return [paint('dim', heading), ...lines, paint('dim',
+  return [...section(['GC pauses<', 'total', 'longest', 'share of time', 'count'], rows, paint), paint('dim',
     `longest delay of an event loop: ${milliseconds(gc.longestLoopLagMs)}`)]
 }
 

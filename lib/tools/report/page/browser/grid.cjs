@@ -72,4 +72,17 @@ function scroller (label, table) {
   return h('div', {}, [hint, box])
 }
 
-module.exports = { grid, scroller }
+/** Rows of figures, each with a name. */
+function ofFigures (label, caption, titles, rows) {
+  return scroller(label, h('table', {}, [
+    h('caption', {}, [caption]),
+    h('thead', {}, [h('tr', {}, ['', ...titles].map(title => h('th', { scope: 'col' }, [title])))]),
+    h('tbody', {}, rows)
+  ]))
+}
+
+function figuresRow (name, texts, tag = 'tr') {
+  return h(tag, {}, [h('th.left', { scope: 'row' }, [name]), ...texts.map(text => h('td', {}, [text]))])
+}
+
+module.exports = { grid, scroller, ofFigures, figuresRow }
