@@ -20,8 +20,7 @@ const LOADS = /^(?:--(?:import|require|loader|experimental-(?:loader|(?:strip|tr
 /**
  * By the start script of a folder's package.json.
  * @param {string} folder
- * @returns {{ start: Start | null, why: string | null }} `start`: a script of the form `node file.js`; `why`: it is of
- *   another form
+ * @returns {{ start: Start | null, why: string | null }} `start`: of the form `node file.js`; `why`: of another form
  */
 function findStart (folder) {
   const script = read(folder)?.scripts?.start

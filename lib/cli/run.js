@@ -49,9 +49,7 @@ function flagOf ({ name, short, flag, help, defaultText, kind }) {
 
 /**
  * @typedef {object} Asked
- * @property {string | undefined} app
- * @property {string[]} args
- * @property {ReturnType<typeof flagsAfterApp>} misplaced
+ * @property {string | undefined} app @property {string[]} args @property {ReturnType<typeof flagsAfterApp>} misplaced
  *
  * @param {Asked} asked @param {Record<string, any>} given by commander: undefined where the flag was not given
  * @param {Command} command
@@ -146,11 +144,9 @@ function unreadInput () {
 }
 
 /**
- * `recycle relaod` is parsed as an app of that name: the error says that there is no such command either, and which is
- * like it.
+ * `recycle relaod` is parsed as an app of that name: the error names the command that is like it.
  *
- * @template T
- * @param {string} app @param {() => T} assemble @returns {T}
+ * @template T @param {string} app @param {() => T} assemble @returns {T}
  */
 function orNoSuchCommand (app, assemble) {
   try {

@@ -152,8 +152,7 @@ const HINTS = {
  */
 
 /**
- * The progress of a command: a line for each step, what is waited for where that takes long, and on a terminal a bar
- * below them.
+ * The progress of a command: a line for each step, what is waited for if that takes long, and on a terminal a bar.
  * @param {Pick<NodeJS.WriteStream, 'isTTY' | 'hasColors' | 'columns'> & { write: (text: string) => unknown }} stream
  * @param {string} doing @param {() => number} [now] ms
  */

@@ -66,8 +66,7 @@ class Client {
   /**
    * Calls `onLine` with every line of the journal from now on.
    * @param {(line: Record<string, unknown>) => void} onLine
-   * @param {{ last?: number, isOver?: boolean }} [how] `last`: number of earlier lines to begin with, without samples;
-   *   `isOver`: these alone
+   * @param {{ last?: number, isOver?: boolean }} [how] `last`: earlier lines, without samples; `isOver`: these alone
    * @returns {Promise<boolean>} resolves at the end of this primary: true if another one runs the fleet by then
    */
   async follow (onLine, { last = 0, isOver = false } = {}) {

@@ -6,8 +6,7 @@
  *
  * When Node closes a unix socket, it deletes the file at the path that the socket was bound to, even if that is another
  * fleet's socket by then. So the socket is bound to a temporary name, linked to its public path, and the temporary name
- * is deleted; on a file system without hard links it is renamed. A socket at the public path therefore listens, or was
- * left behind.
+ * is deleted; on a file system without hard links it is renamed. So a socket at the public path listens, or was left.
  */
 
 const fs = require('node:fs')

@@ -2,8 +2,7 @@
 
 /**
  * The texts in which Linux tells a process its cgroups: where their files are, and what the files hold. Versions 1 and
- * 2 of cgroups differ in both. A limit holds for all cgroups below it, so the process's own and each one above it
- * count.
+ * 2 of cgroups differ in both. A limit holds for all cgroups below it, so each one above counts.
  */
 
 const UNLIMITED = 2 ** 62 // version 1 has no word for it: it writes the largest number of pages that it can count

@@ -104,8 +104,7 @@ function autoBudget (sizing, workers) {
 }
 
 /**
- * The budget of a worker in a fleet of this size; within the bounds of one that sizes itself, it is that of the
- * largest.
+ * The budget of a worker in a fleet of this size; of one that sizes itself, as of the largest.
  * @param {Pick<Options, 'maxRssBytes' | 'hardRssBytes' | 'sizing'>} options @param {number} workers
  * @returns {{ maxRssBytes: number | null, hardRssBytes: number | null }}
  */

@@ -2,8 +2,7 @@
 
 /**
  * Of an object whose fields are alike.
- * @template {object} From
- * @template {keyof From} Name
+ * @template {object} From @template {keyof From} Name
  * @param {From} from @param {readonly Name[]} names @returns {Pick<From, Name>} these of its fields
  */
 const pick = (from, names) => /** @type {any} */ (Object.fromEntries(names.map(name => [name, from[name]])))

@@ -10,8 +10,7 @@ const { parseSize, parseTime, withUnit } = require('./units')
  * @typedef {object} Kind how a value is read
  * @property {string} accepts completes the sentence "it takes …"
  * @property {(value: any) => any} read the value in the option's internal unit; undefined: not acceptable
- * @property {(value: unknown) => string | undefined} [instead] completes the sentence for a value that has a mistake of
- *   its own
+ * @property {(value: unknown) => string | undefined} [instead] completes the sentence on a value with its own mistake
  * @property {readonly string[]} [words] accepted literally
  * @property {boolean} [isFile] any value but the words is a path
  *

@@ -1,9 +1,8 @@
 'use strict'
 
 /**
- * The next steps: those to begin now, from the facts of the fleet and from what is desired of it. Pure. Commands
- * change what is desired, workers change the facts, and after each change the plan is made anew; a step that has begun
- * is among the facts.
+ * The steps to begin now, from the facts of the fleet and what is desired of it. Pure. Commands change what is desired,
+ * workers change the facts, and after each change the plan is made anew; a step that has begun is among the facts.
  *
  * What holds after every plan, whatever fails in between:
  * - while a worker serves, at most `maxSurge` processes (or `standbys`, if that is more) start or run beside the
@@ -34,8 +33,7 @@ const SAID_AFTER_MS = 2000 // the memory of a worker that has just left is among
 
 /**
  * @param {Facts} facts @param {Desired} desired @param {number} now
- * @returns {{ actions: Action[], wakeAt: number }} `wakeAt`: when the plan changes though no fact does; Infinity: it
- *   does not
+ * @returns {{ actions: Action[], wakeAt: number }} `wakeAt`: when the plan changes though no fact does; or Infinity
  */
 function plan (facts, desired, now) {
   const clock = new Clock(now)
@@ -203,8 +201,7 @@ function recycle ({ slots }, { slots: wanted, maxUnavailable }, { room, fits, su
 }
 
 /**
- * Workers that are condemned before they cross their budgets, because others are going to cross theirs at the same
- * time.
+ * Workers condemned before they cross their budgets, because others are going to cross theirs at that time.
  * @param {Facts} facts @param {Desired} desired @param {Clock} clock @returns {Action[]}
  */
 function foresee ({ slots, bootMs }, { slots: wanted, maxSurge, maxUnavailable }, clock) {

@@ -80,8 +80,7 @@ function spread (counts) {
 }
 
 /**
- * A worker without any connection does nothing, however even the others are: each gets up to the mean, from the
- * fullest.
+ * A worker without any connection does nothing, however even the others are: each gets some, from the fullest.
  * @param {readonly number[]} counts @param {number} mean @returns {number[]}
  */
 function forIdle (counts, mean) {

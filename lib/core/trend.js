@@ -46,8 +46,7 @@ function timeToCrossing (trend, softBytes) {
 
 /**
  * @param {readonly Crossing[]} crossings
- * @param {{ bootMs: number, atOnce: number }} terms `bootMs`: how long a replacement takes; `atOnce`: how many recycles
- *   may run
+ * @param {{ bootMs: number, atOnce: number }} terms `bootMs`: of a replacement; `atOnce`: how many recycles may run
  * @returns {{ slot: number, beginAt: number }[]} those that are to begin before they cross
  */
 function spreadCrossings (crossings, { bootMs, atOnce }) {

@@ -39,8 +39,7 @@
  * @property {(kinds: ArgKinds) => Record<string, Args>} [commands] for one worker, by name: methods of the supervisor
  *   and verbs of the control socket, with their arguments beside the worker's slot; with `target: kinds.slots` that
  *   verb is for all workers, too
- * @property {() => (program: import('commander').Command, tools: CommandTools) => void} [command] adds commands to the
- *   command line
+ * @property {() => (program: import('commander').Command, tools: CommandTools) => void} [command] adds its commands
  * @property {Record<string, Figure>} [figures] of each worker, by the name that they have in a sample and in status()
  * @property {() => (kernel: Parts) => PrimaryPart} [primary] loads its part of the primary
  * @property {true} [worker] it has a part in a worker: `part(kernel, settings)` of worker.js, as by-name.js has it
@@ -54,8 +53,7 @@
  * @property {(about: any, paint: ReturnType<typeof painter>) => string[]} [lines] below the table of `recycle status`
  *
  * @typedef {{ [Name in keyof JournalFields]?: Event<Name> }} Events
- * @typedef {{ [Field in keyof Warning]-?: NonNullable<Warning[Field]> }} Warned a warning has those that its sentence
- *   says
+ * @typedef {{ [Field in keyof Warning]-?: NonNullable<Warning[Field]> }} Warned a warning has those said
  * @typedef {'quiet' | 'debug' | 'info' | 'warn' | 'error'} Level
  *
  * @typedef {Pick<Row, 'isOfMemory' | 'sentence'> & { reason: Reason } & OfFigure} Limit a reason to replace a worker,
@@ -126,8 +124,7 @@
  * @typedef {object} Event
  * @property {Level | ((line: JournalLine<Name>) => Level)} [level] quiet: in the journal alone; debug: in the log with
  *   `--log json` or `--log-level debug` alone; info by default
- * @property {(line: JournalLine<Name>, format: Format) => string | null} [sentence] for the log; without, the event's
- *   name
+ * @property {(line: JournalLine<Name>, format: Format) => string | null} [sentence] for the log; else its name
  * @property {{ name: string, help: string, reasons?: readonly string[] }} [counter] of its lines, in `/metrics`; by
  *   `reason` where there are `reasons`
  * @property {{ name: string, help: string, field: string }} [duration] the histogram of a field, in ms, in `/metrics`

@@ -2,8 +2,7 @@
 
 /**
  * Loads an addon of this package: one that was built here, or the one that came with the package. The folders are those
- * of node-gyp and of prebuildify; N-API is the same in every Node, so one file for each architecture and C library is
- * enough.
+ * of node-gyp and of prebuildify; with N-API one file for each architecture and C library is enough.
  */
 
 const fs = require('node:fs')

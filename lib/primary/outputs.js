@@ -21,8 +21,7 @@ class Outputs {
 
   /**
    * @param {import('../tables/options').Options | null} [options] null: without workers
-   * @param {(loss: Loss & { warning: 'output' | 'output-gone' }) => void} [onLoss] it is not read, or cannot be written
-   *   to
+   * @param {(loss: Loss & { warning: 'output' | 'output-gone' }) => void} [onLoss] it is unread, or unwritable
    */
   constructor (options = null, onLoss = () => {}) {
     this.passOn = options && outputOf(options)

@@ -2,8 +2,7 @@
 
 /**
  * The memory and other resources that a worker may use before it is replaced. The budget is drawn once, at the spawn:
- * jitter keeps workers that start together from being replaced together. Jitter only lowers a budget, so the user's
- * value is a maximum.
+ * jitter keeps workers that start together from being replaced together. Jitter only lowers a budget.
  *
  * @typedef {object} Budget
  * @property {import('../core/sample').Metric} metric @property {number | null} softBytes

@@ -17,8 +17,7 @@ const { types } = require('../core/option-types')
  * @property {string} defaultText the default, as shown by help
  * @property {string} help
  *
- * @typedef {import('../options').ResolvedOptions & Derived & import('../features').Options} Options the resolved
- *   options
+ * @typedef {import('../options').ResolvedOptions & Derived & import('../features').Options} Options resolved
  *
  * @typedef {object} Derived what follows from them
  * @property {import('../core/sample').Metric} metric

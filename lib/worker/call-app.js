@@ -1,12 +1,10 @@
 'use strict'
 
 /**
- * Every call of ours into the app's code. What it throws costs that call and nothing more: the loop in which it was
- * called goes on.
+ * Every call of ours into the app's code. What it throws costs that call and nothing more.
  *
  * The error goes where Node's go: to the app's handlers for uncaught exceptions and rejections. Where it has none, Node
- * would end the process, and with it the requests in flight; here the error is written to stderr. The journal has a
- * line of it, too.
+ * would end the process, and with it the requests in flight; here the error is written to stderr. The journal has it.
  */
 
 const { inspect } = require('node:util')

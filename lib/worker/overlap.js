@@ -42,8 +42,7 @@ class Overlap {
   /**
    * @param {import('node:net').Socket} socket that the app's messages are written to from here on
    * @param {object} how @param {any} how.arrived see lib/features/migration/trails.js
-   * @param {(message: Buffer) => Buffer | string | null} [how.keyOf] what equal messages have in common; null: it is
-   *   not compared
+   * @param {(message: Buffer) => Buffer | string | null} [how.keyOf] what equal ones have in common; null: uncompared
    * @param {(code: number | undefined, reason: string) => void} how.close the other worker's app has closed it
    */
   constructor (socket, { arrived, keyOf = message => message, close }) {

@@ -1,8 +1,7 @@
 'use strict'
 
 /**
- * The state of this worker as it sees itself; lib/core/state.js has the primary's view. Only a worker that serves
- * accepts connections.
+ * The state of this worker as it sees itself; lib/core/state.js has the primary's view. It accepts while it serves.
  *
  *     held ──▶ serving ──▶ leaving ──▶ out
  *     any of these ──▶ shut ──▶ draining ──▶ drained

@@ -148,8 +148,7 @@ class AppMetrics {
 
 /**
  * The sum of the metrics of several processes, as prom-client's AggregatorRegistry makes it: counters and histograms
- * are added up, gauges as their `aggregator` says. What a process had that is gone still counts, or each counter would
- * go back at a recycle.
+ * are added up, gauges as their `aggregator` says. Those of gone processes count, or counters would go back.
  *
  * @typedef {{ name: string, type: string, values: { labels: Record<string, unknown>, value: unknown, metricName?:
  *   string }[] }} Metric as prom-client has it in JSON

@@ -16,8 +16,7 @@ const FOLDER = path.join(__dirname, 'addon')
 
 /**
  * @param {string[]} [files] @param {string} [platform]
- * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a
- *   sentence
+ * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why, a sentence
  */
 const loadInterrupt = (files = binariesOf(FOLDER), platform = process.platform) => load(files, platform)
 

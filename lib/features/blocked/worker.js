@@ -2,8 +2,7 @@
 
 /**
  * In a worker: says where its event loop is blocked. The primary asks by SIGURG, which a process that does not listen
- * for it ignores; the addon has tell() called from within whatever JavaScript runs. Native code (execSync, pbkdf2Sync)
- * says nothing.
+ * for it ignores; the addon has tell() called from within whatever JavaScript runs. Native code says nothing.
  */
 
 const { constants: { signals } } = require('node:os')

@@ -9,8 +9,7 @@
  *
  * @typedef {object} Finding
  * @property {number} chance how likely so large a difference is in equal code; 1: it is none, or it is not known
- * @property {string | null} why it decides nothing, whatever the chance: "it is …"; null: it decides, if the chance is
- *   small
+ * @property {string | null} why it decides nothing: "it is …"; null: it does, if the chance is small
  */
 
 const { findLoopTime } = require('./loop-time')

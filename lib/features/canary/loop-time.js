@@ -36,8 +36,7 @@ function findLoopTime (fresh, old) {
 }
 
 /**
- * By least squares, and two standard errors more: where all old workers have as many requests as one another, little is
- * known of it.
+ * By least squares, and two standard errors more: where all old workers have as many requests, little is known.
  * @param {readonly Window[]} old
  * @returns {number} ms that a worker's event loop works in a stretch without requests, at most
  */

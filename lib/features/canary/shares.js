@@ -81,8 +81,7 @@ function blocksOf (kind, windows) {
 }
 
 /**
- * By the share of both codes that is not of the kind, so that twice as many responses of the kind are never less
- * evidence.
+ * By the share of both codes that is not of the kind, so that more responses of the kind are never less evidence.
  * @param {Sums} sums @param {number} rest 1 less the share of both
  * @returns {number} 1 or more; 1, too, where one group cannot tell
  */

@@ -47,8 +47,7 @@ function quantileOf (times, share) {
 /**
  * The thresholds of a bake, from the times of the old workers before it.
  * @param {readonly Times[]} all of the old workers
- * @returns {{ old: Thresholds, fresh: Thresholds } | null} what the workers of each code are told; null: there are no
- *   times
+ * @returns {{ old: Thresholds, fresh: Thresholds } | null} what each code's workers are told; null: no times
  */
 function thresholdsOf (all) {
   const pooled = poolTimes(all)

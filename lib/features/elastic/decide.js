@@ -108,8 +108,7 @@ function fewerFor ({ steps, changedAt }, { atMs, workers, bootMs }, min) {
 /**
  * Which slots leave first: those whose worker does the least. The first slot stays: an app may do there what one worker
  * alone is to do.
- * @param {readonly { slot: number, busy: number, connections: number }[]} slots with what their workers do; 0 where
- *   none serves
+ * @param {readonly { slot: number, busy: number, connections: number }[]} slots with what their workers do, if any
  * @returns {number[]} their numbers
  */
 function leastLoaded (slots) {

@@ -1,8 +1,7 @@
 'use strict'
 
 /**
- * Notes of a worker on a connection in memory that the primary can read when the worker is dead, and what follows
- * from that. Pure.
+ * Notes on a connection in memory that the primary can read when its worker is dead, and what follows. Pure.
  *
  * A row has two states of its connection, the latest and the one before, or the one that follows: each is written whole
  * while the other one holds, so that a process that dies in between leaves one that is true. Whether one is true the

@@ -186,8 +186,7 @@ class Duplicates {
   }
 
   /**
-   * Gives a row to those that have lasted for a tick, without a row, and can have one; anew, those that have one are
-   * among them.
+   * Gives a row to those that have lasted for a tick and can have one; anew, also to those that have one.
    * @returns {Map<import('../../worker/accepting/acceptor').Acceptor, Connection[]>}
    */
   #takeFresh () {

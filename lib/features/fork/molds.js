@@ -8,9 +8,8 @@
  *                            └── ends, refuses or takes too long: what has been asked for cannot be started; the
  *                                next call tries anew
  *
- * A mold that misses its deadline to fork, or to tell that a copy has ended, is killed. A generation
- * whose copies do not start, one after the other and none before, is spawned; what ends a copy that has started says
- * nothing of forking.
+ * A mold that misses its deadline to fork, or to tell that a copy has ended, is killed. A generation whose copies do
+ * not start, one after the other and none before, is spawned; the end of a started copy says nothing of forking.
  */
 
 const { RecycleError } = require('../../core/errors')
@@ -38,8 +37,7 @@ class Molds {
 
   /**
    * @param {number} generation @param {() => Worker} start runs cluster.fork() once
-   * @returns {{ worker: Worker, forkedBy?: MoldProcess }} its process begins when it has been forked, or has begun
-   *   where none is forked
+   * @returns {{ worker: Worker, forkedBy?: MoldProcess }} its process begins when it has been forked
    */
   fork (generation, start) {
     if (generation > this.#generation) [this.#generation, this.#failures] = [generation, 0]

@@ -161,8 +161,7 @@ class Heapdumps {
 
 /**
  * `--on-condemn heapdump`: whether a heap snapshot of a condemned worker may be written. How large it becomes is not
- * known before; it is expected to be as large as the worker's memory, which holds except for heaps of very many small
- * objects.
+ * known before; it is expected to be as large as the worker's memory, which fails for very many small objects.
  */
 
 const DAY_MS = 24 * 3600 * 1000

@@ -9,8 +9,7 @@
  * @typedef {Estimate & { at: Frame, callers: Frame[], by: Frame | null, halves: Estimate[] }} Row `callers`, `by`: of
  *   the stack that has grown most; see frames.js; `halves`: of the first and the second half of the time, where there
  *   was a reading in between
- * @typedef {Frame & { bytes: number, children: Branch[] }} Branch `bytes`: the growth that this function has allocated
- *   itself
+ * @typedef {Frame & { bytes: number, children: Branch[] }} Branch `bytes`: the growth that it has allocated itself
  * @typedef {{ total: Estimate, halves: Estimate[], rows: Row[], tree: Branch[] }} Growth
  */
 
@@ -160,8 +159,7 @@ function treeOf (changes, stacks) {
 /**
  * How far an estimate by samples may be off. V8 samples an allocation of `size` bytes with the probability 1 − e^(−size
  * / interval), and a sample's weight is what it stands for: size / probability. Small objects are found by chance, and
- * their number has a Poisson distribution; one much larger than the interval is found for certain, so that its weight
- * is no guess.
+ * their number has a Poisson distribution; one much larger than the interval is found for certain.
  *
  * @typedef {{ bytes: number, low: number, high: number, samples: number }} Estimate `low` to `high`: the 95 % interval;
  *   `samples`: how many more there are

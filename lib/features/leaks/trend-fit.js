@@ -150,8 +150,7 @@ const sumOf = (items, of) => items.reduce((sum, item, at) => sum + of(item, at),
 
 /**
  * @param {number[][]} matrix symmetric; only its lower half is read
- * @returns {number[][] | null} the lower triangle L of its Cholesky decomposition L·Lᵀ; null: it is not positive
- *   definite
+ * @returns {number[][] | null} the lower triangle L of its Cholesky decomposition L·Lᵀ; null: not positive definite
  */
 function cholesky (matrix) {
   const size = matrix.length

@@ -77,8 +77,7 @@ class Sampler {
 
   /**
    * @param {WorkerHandle} handle
-   * @param {{ inFull?: boolean | null, at?: number }} [how] in full: also PSS and USS, where the meter knows them;
-   *   null: RSS alone
+   * @param {{ inFull?: boolean | null, at?: number }} [how] in full: also PSS and USS, if known; null: RSS alone
    * @returns {Promise<Reading | null>} its memory now
    */
   async read (handle, { inFull = false, at = now() } = {}) {

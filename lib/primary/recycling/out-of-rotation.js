@@ -47,8 +47,7 @@ class OutOfRotation extends Part {
 
   /**
    * @param {WorkerHandle} handle @param {Task} task
-   * @param {(done: Outcome) => Promise<void>} [settle] called while the worker is still out of rotation, where the task
-   *   was done
+   * @param {(done: Outcome) => Promise<void>} [settle] called while the worker is out, where the task was done
    * @returns {Promise<Outcome>}
    */
   async take (handle, task, settle = async () => {}) {

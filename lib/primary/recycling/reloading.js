@@ -45,8 +45,7 @@ class Reloading extends Part {
   /**
    * Workers of the new code join, in new slots.
    * @param {number} workers
-   * @returns {Promise<{ generation: number, before: number }>} resolves when they serve; `before`: the generation that
-   *   the fleet has
+   * @returns {Promise<{ generation: number, before: number }>} resolves when they serve; `before`: the fleet's
    * @throws {RecycleError} RECYCLE_REJECTED: they do not; the trial is over then
    */
   async try (workers) {

@@ -5,8 +5,7 @@
  * they exit; here it is the whole fleet's. So it has a second name, <path>.recycle, by which the first is given back as
  * soon as it is gone: a client that connects in between, for a millisecond or so, finds nothing there.
  *
- * Where hard links are refused (virtiofs, 9p, some NFS) the second name is the file's only one, and the first a
- * symbolic link to it.
+ * Where hard links are refused (virtiofs, 9p, some NFS) the second name is the file's, and the first a symbolic link.
  */
 
 const fs = require('node:fs')

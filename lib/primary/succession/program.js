@@ -1,9 +1,8 @@
 'use strict'
 
 /**
- * The command of a successor: this process's own command line, with the node, the folder and the code that are
- * there now, under the names by which this process was started. A symbolic link that has been switched since leads to
- * the new ones.
+ * The command of a successor: this process's own command line, with the node, the folder and the code that are there
+ * now, under the names by which this process was started. A switched link leads to the new ones.
  */
 
 const fs = require('node:fs')

@@ -26,8 +26,7 @@ const MOST_NAMED = 10 // requests in flight, in the journal
 const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer only if it is stuck
 
 /**
- * Emits `spawned` with the handle. The fleet ends when no worker has started: after five in a row, or two for the same
- * cause.
+ * Emits `spawned` with the handle. The fleet ends when no worker has started: after five in a row, two for one cause.
  * @extends {Part<{ crashWatch: import('./crash-watch').CrashWatch }>}
  */
 class Lifecycle extends Part {

@@ -2,8 +2,7 @@
 
 /**
  * @typedef {(workers: number, reason: string, how?: { leaveFirst?: readonly number[], busy?: number,
- *   requestsPerSecond?: number }) => void} Resize `leaveFirst`: slots in the order in which they are given up; `busy`:
- *   what the load is
+ *   requestsPerSecond?: number }) => void} Resize `leaveFirst`: slots in the order of leaving; `busy`: the load
  */
 
 /** @param {Pick<import('../part').Deps, 'fleet' | 'record' | 'changed'>} deps @returns {Resize} sets a fleet's size */

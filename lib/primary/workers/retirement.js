@@ -6,8 +6,7 @@
  *     drain ─▶ its account ─▶ SIGTERM, so that the app's own handlers can close its pools ─▶ SIGKILL
  *
  * A worker that gives no account is killed: one that has said nothing since its deadline (it is blocked, or stopped) at
- * the kill timeout after that, one that is heard a little later. A retirement under way can be hurried: the worker gets
- * the shorter deadline.
+ * the kill timeout after that, one that is heard a little later. A retirement can be hurried by a shorter deadline.
  */
 
 const { openAccount, lostAccount, rescuedAccount } = require('../../core/account')

@@ -101,8 +101,7 @@ class WorkerHandle extends WorkerChannel {
   hasEntered = false
 
   /**
-   * @param {number | null} slot null: a standby, which has none yet
-   * @param {import('./process').WorkerProcess} process
+   * @param {number | null} slot null: a standby, which has none yet @param {import('./process').WorkerProcess} process
    * @param {{ id: string, generation: number, budget: import('../../tables/budget').Budget, required:
    *   import('./required-addresses').Required, readyOn: string, gates?: string[], variant?: import('./spawner').Variant
    *   | null, isAdopted?: boolean, awaitsDebugger?: boolean }} terms `gates`: features that must let it pass before it

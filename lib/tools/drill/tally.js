@@ -4,8 +4,7 @@
  * Counts ended requests in buckets of time. Pure: the time is an argument.
  *
  * @typedef {object} Tick
- * @property {number} t the bucket's start, ms since the epoch; a multiple of its length, so that the buckets of all
- *   processes align
+ * @property {number} t the bucket's start, ms since the epoch; a multiple of its length, so that all processes' align
  * @property {number} ms its length
  * @property {number} requests that ended in it, including dropped ones
  * @property {number} dropped

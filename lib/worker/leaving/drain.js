@@ -33,8 +33,7 @@ const STALLED_MS = 3000
  * @typedef {object} Order
  * @property {string} reason
  * @property {number} deadlineMs from now
- * @property {number | null} lingerMs connections that have been idle for so long are closed, without waiting for the
- *   deadline; null: not
+ * @property {number | null} lingerMs connections idle for so long are closed, before the deadline; null: not
  * @property {boolean} handoff @property {boolean} [isSucceeded]
  * @property {number | null} replayAfterMs from when on siblings are given unanswered requests; null: they are cut
  */

@@ -53,8 +53,7 @@ function statmErrorBytes () {
 /**
  * The sums of a smaps or smaps_rollup file.
  * @param {string} text
- * @returns {{ rssBytes: number, anonBytes: number, pssBytes: number, ussBytes: number }} USS is Private_Clean +
- *   Private_Dirty
+ * @returns {{ rssBytes: number, anonBytes: number, pssBytes: number, ussBytes: number }} USS: Private_*
  */
 function parseSmaps (text) {
   const sum = { rssBytes: 0, anonBytes: 0, pssBytes: 0, ussBytes: 0 }

@@ -53,8 +53,7 @@ class Plots {
   }
 
   /**
-   * Shows new data and a new range. The range does not change while the plots are zoomed, or while the pointer is on
-   * one.
+   * Shows new data and a new range. The range stays while the plots are zoomed, or the pointer is on one.
    * @param {{ from: number, to: number }} range
    * @param {Map<HTMLElement, any>} whats by figure; with as many lines as before
    */
