@@ -9,20 +9,15 @@
 const { drawBudget } = require('../../tables/budget')
 const { workersAtFirst, workersThatFit } = require('../../core/container-budget')
 const { fewestWorkers } = require('../../core/recycle-order')
+const { Part } = require('../part')
 
-class AutoSize {
+/** @extends {Part<object, 'options' | 'fleet' | 'takeover' | 'resize' | 'record'>} */
+class AutoSize extends Part {
   /** Memory of the latest worker when it was new, by its budget's metric; null: not known. @type {number | null} */
   freshBytes = null
 
-  /** @param {Pick<import('../part').Deps, 'options' | 'fleet' | 'takeover' | 'resize' | 'record'>} deps */
-  constructor ({ options, fleet, takeover, resize, record }) {
-    this.options = options
-    this.fleet = fleet
-    this.resize = resize
-    this.record = record
-    /** The number is to be found yet, and no predecessor has it. */
-    this.isOpen = options.sizing.isAutoBudget && options.sizing.isAutoWorkers && takeover === null
-  }
+  /** The number is to be found yet, and no predecessor has it. */
+  isOpen = this.options.sizing.isAutoBudget && this.options.sizing.isAutoWorkers && this.takeover === null
 
   /** How many workers may be there until then. */
   get atFirst () {

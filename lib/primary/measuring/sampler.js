@@ -17,10 +17,11 @@ const { now } = require('../clock')
 const { Figures } = require('./figures')
 const { CpuProbe } = require('./meter/cpu')
 const { sweep } = require('./meter/sweep')
+const { Part } = require('../part')
 /** @import { Reading, Sample } from '../../core/sample' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
-class Sampler {
+class Sampler extends Part {
   #isLooking = false
   /** Which workers to look at next. @type {'none' | 'requested' | 'all'} */
   #next = 'none'
@@ -30,18 +31,6 @@ class Sampler {
    */
   freshOverBudget = null
   #isMappingSaid = false
-
-  /** @param {import('../part').Deps} deps */
-  constructor ({ options, fleet, figures, meter, record, autoSize, features, tenure }) {
-    this.options = options
-    this.fleet = fleet
-    this.figures = figures
-    this.meter = meter
-    this.record = record
-    this.autoSize = autoSize
-    this.features = features
-    this.tenure = tenure
-  }
 
   /** @param {WorkerHandle} handle one that has become ready, or a standby: it is judged by what it does from here on */
   watch (handle) {
