@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const { createRequire } = require('node:module')
 const path = require('node:path')
 const { attempt } = require('../core/attempt')
-const { RecycleError } = require('../core/errors')
+const { RecycleError, badUsage } = require('../core/errors')
 const { asRecycle, refuseLauncher } = require('../core/launchers')
 const { formatValue } = require('../core/format-value')
 const { isScript } = require('../primary/workers/find-app')
@@ -45,14 +45,12 @@ function findStart (folder) {
  */
 function fileOf (app, args) {
   if (PM2_CONFIG.test(path.basename(app)) && fs.existsSync(app)) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', {
-      sentence: `${app} configures pm2: recycle unit --from ${app} --write <folder> writes a systemd service ` +
-        'for each of its apps, with the flags of recycle that its keys stand for'
-    })
+    throw badUsage(`${app} configures pm2: recycle unit --from ${app} --write <folder> writes a systemd service ` +
+      'for each of its apps, with the flags of recycle that its keys stand for')
   }
   const program = programNamed(app)
   const sentence = refuseLauncher(program, args, app)
-  if (sentence !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence })
+  if (sentence !== null) throw badUsage(sentence)
   if (program !== (realOf(app) ?? app)) return { app: program, args }
   if (app === '' || !isFolder(app) || resolves(app)) return { app, args }
   const { start, why } = findStart(app)
@@ -113,10 +111,8 @@ function checkTypeScript (app, nodeOptions) {
     ? '--experimental-strip-types'
     : '--import=tsx'
   const install = flag === '--import=tsx' && !hasTsx(app) ? ', after npm install tsx' : ''
-  throw new RecycleError('RECYCLE_BAD_USAGE', {
-    sentence: `${app} is TypeScript, which Node.js ${process.version} does not run by itself; ` +
-      `write recycle --node-option=${flag} ${app}${install}`
-  })
+  throw badUsage(`${app} is TypeScript, which Node.js ${process.version} does not run by itself; ` +
+    `write recycle --node-option=${flag} ${app}${install}`)
 }
 
 /** @param {string} app */

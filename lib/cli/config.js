@@ -7,7 +7,7 @@ const path = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { attempt } = require('../core/attempt')
 const { isObject, readConfig } = require('../tables/config')
-const { RecycleError } = require('../core/errors')
+const { RecycleError, badUsage } = require('../core/errors')
 const { OPTIONS } = require('../tables/options')
 const { traceOptions } = require('../tables/resolved-options')
 const { machineFacts } = require('../primary/measuring/container')
@@ -171,11 +171,8 @@ function pickApp (app, args, config, why = null) {
   if (app !== undefined) return { app, args }
   if (config?.app !== undefined) return { app: config.app, args: config.args }
   const where = config ? `${config.name} has no "app" either` : 'no config file was found'
-  if (why !== null) {
-    throw new RecycleError('RECYCLE_BAD_USAGE',
-      { sentence: `no app was named, and package.json does not name one: ${why}` })
-  }
-  throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `no app was named, and ${where}; see recycle --help` })
+  if (why !== null) throw badUsage(`no app was named, and package.json does not name one: ${why}`)
+  throw badUsage(`no app was named, and ${where}; see recycle --help`)
 }
 
 /**

@@ -2,7 +2,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { RecycleError } = require('../core/errors')
+const { RecycleError, badUsage } = require('../core/errors')
 const { flagsAfterApp } = require('../tables/habits')
 const { OPTIONS } = require('../tables/options')
 const { sentence } = require('../journal/sentence')
@@ -29,9 +29,7 @@ function addDrill (program, argv) {
   const { DRILL_OPTIONS } = require('../tools/drill/options')
   for (const option of DRILL_OPTIONS) {
     const flag = flagOf(/** @type {any} */ (option))
-    if (option.name === 'header') {
-      flag.argParser((value, /** @type {string[]} */ before = []) => [...before, value])
-    }
+    if (option.name === 'header') flag.argParser((value, /** @type {string[]} */ before = []) => [...before, value])
     command.addOption(flag)
   }
   command.option('--html <page>', 'also write the report as a self-contained page')
@@ -67,8 +65,7 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   const { name, control } = supervisors
   const isRunning = name !== undefined || control !== undefined
   if (isRunning && app !== undefined) {
-    throw new RecycleError('RECYCLE_BAD_USAGE',
-      { sentence: '--name and --control select a running fleet; its drill takes no app' })
+    throw badUsage('--name and --control select a running fleet; its drill takes no app')
   }
   const misplaced = app === undefined
     ? null

@@ -2,7 +2,7 @@
 
 const { Help } = require('commander')
 const { row } = require('../tables/options')
-const { RecycleError } = require('../core/errors')
+const { badUsage } = require('../core/errors')
 const { formatValue } = require('../core/format-value')
 const { types } = require('../core/option-types')
 const { FEATURES } = require('../features')
@@ -80,10 +80,8 @@ function addHelp (program) {
     .action(what => {
       const named = program.commands.find(command => command.name() === what)
       if (what !== undefined && what !== 'options' && !named) {
-        throw new RecycleError('RECYCLE_BAD_USAGE', {
-          sentence: `help was given ${formatValue(what)}; it takes options, or a command: ` +
-            `${program.commands.map(command => command.name()).join(', ')}`
-        })
+        throw badUsage(`help was given ${formatValue(what)}; it takes options, or a command: ` +
+          `${program.commands.map(command => command.name()).join(', ')}`)
       }
       isWhole = what === 'options'
       ;(named ?? program).outputHelp()

@@ -4,7 +4,7 @@ const { isatty } = require('node:tty')
 const { Option } = require('commander')
 const { nearest } = require('../core/did-you-mean')
 const { answerToCommand, flagsAfterApp } = require('../tables/habits')
-const { RecycleError } = require('../core/errors')
+const { RecycleError, badUsage } = require('../core/errors')
 const { misspeltVariables } = require('../tables/misspelt-variables')
 const { OPTIONS } = require('../tables/options')
 const { takeServiceEnvironment } = require('../core/service-environment')
@@ -154,7 +154,7 @@ function orNoSuchCommand (app, assemble) {
   } catch (error) {
     if (error instanceof RecycleError && error.code === 'RECYCLE_NO_APP' && /^[\w-]+$/.test(app)) {
       const answer = answerToCommand(app)
-      if (answer !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: answer })
+      if (answer !== null) throw badUsage(answer)
       const meant = nearest(app, NAMES)
       throw new RecycleError(error.code, {
         ...error.details,

@@ -36,9 +36,7 @@ function unevenAddresses (workers) {
   const slots = new Map()
   for (const { slot, keys } of workers) {
     for (const key of keys) {
-      if (portOf(key) >= 0) {
-        slots.set(key, [...slots.get(key) ?? [], slot])
-      }
+      if (portOf(key) >= 0) slots.set(key, [...slots.get(key) ?? [], slot])
     }
   }
   return [...slots].filter(([, some]) => some.length < workers.length)

@@ -104,4 +104,13 @@ function sayIfReplaced ({ isReplaced = false }) {
   return isReplaced ? '; a worker that must be replaced meanwhile runs the new code: mend it and reload' : ''
 }
 
-module.exports = { sayIfReplaced, RecycleError, CATALOGUE }
+/** @param {string} sentence */
+const badUsage = sentence => new RecycleError('RECYCLE_BAD_USAGE', { sentence })
+
+/** @param {string} option as the user knows it @param {unknown} given @param {string} accepts */
+const badOption = (option, given, accepts) => new RecycleError('RECYCLE_BAD_OPTION', { option, given, accepts })
+
+/** @param {number | null} slot @param {string} what was asked for @param {string} why it was not done */
+const notDone = (slot, what, why) => new RecycleError('RECYCLE_NOT_DONE', { slot, what, why })
+
+module.exports = { sayIfReplaced, RecycleError, badUsage, badOption, notDone, CATALOGUE }

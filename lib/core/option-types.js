@@ -2,7 +2,7 @@
 
 /** The kinds of option values: what flags, environment and library accept, and config files, which are stricter. */
 
-const { RecycleError } = require('./errors')
+const { badOption } = require('./errors')
 const { parseSize, parseTime, withUnit } = require('./units')
 /** @import { Limit } from './limit' */
 
@@ -156,7 +156,7 @@ const types = {
 function readAs ({ read, accepts, instead }, given, option) {
   const value = read(given)
   if (value !== undefined) return value
-  throw new RecycleError('RECYCLE_BAD_OPTION', { option, given, accepts: instead?.(given) ?? accepts })
+  throw badOption(option, given, instead?.(given) ?? accepts)
 }
 
 /** A config file may have this; `read` checks more. @param {Schema} schema @param {unknown} value @returns {boolean} */

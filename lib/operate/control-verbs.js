@@ -10,7 +10,7 @@
  */
 
 const { RELOAD, SIZE_WORDS, VERBS: OF_FEATURES } = require('../features')
-const { RecycleError } = require('../core/errors')
+const { badOption } = require('../core/errors')
 const { pick } = require('../core/fields')
 const { COMMANDS, readArgs } = require('./control-args')
 /** @import { Line } from '../journal/sentence' */
@@ -121,10 +121,7 @@ async function scale (supervisor, { workers }, progress) {
   }
   const isRelative = /^[+-]/.test(workers)
   const to = isRelative ? from + Number(workers) : Number(workers)
-  if (isRelative && to < 1) {
-    throw new RecycleError('RECYCLE_BAD_OPTION',
-      { option: 'workers', given: workers, accepts: `a number that leaves at least 1 of the ${from}` })
-  }
+  if (isRelative && to < 1) throw badOption('workers', workers, `a number that leaves at least 1 of the ${from}`)
   const of = Math.abs(to - from)
   const lines = await during(supervisor, [to > from ? 'worker.ready' : 'scaled'],
     lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.scale(to))
@@ -204,12 +201,9 @@ function slotsOf (supervisor, target, { mayBeAll = true, mayBePid = false } = {}
   if (slots.includes(number)) return [number]
   const slot = workers.find(({ pid }) => mayBePid && pid === number)?.slot
   if (slot !== undefined) return [slot]
-  throw new RecycleError('RECYCLE_BAD_OPTION', {
-    option: 'the worker',
-    given: target,
-    accepts: `${mayBeAll ? 'all, ' : ''}a slot ` +
-      `(${slots.join(', ')})${mayBePid ? ` or a pid (${workers.map(({ pid }) => pid).join(', ')})` : ''}`
-  })
+  throw badOption('the worker', target,
+    `${mayBeAll ? 'all, ' : ''}a slot ` +
+      `(${slots.join(', ')})${mayBePid ? ` or a pid (${workers.map(({ pid }) => pid).join(', ')})` : ''}`)
 }
 
 /** @param {Supervised} supervisor @param {string | number} target @returns {number} a slot */

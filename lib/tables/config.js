@@ -34,9 +34,7 @@ function readConfig (held, name) {
   const { $schema, app, args = [], ...values } = /** @type {Record<string, any>} */ (held)
   const known = [...OWN_KEYS, ...OPTIONS.map(option => option.name)]
   const unknown = Object.keys(values).find(key => !known.includes(key))
-  if (unknown !== undefined) {
-    refuse(`has an unknown key ${formatValue(unknown)}; ${hintOnKey(unknown, known)}`)
-  }
+  if (unknown !== undefined) refuse(`has an unknown key ${formatValue(unknown)}; ${hintOnKey(unknown, known)}`)
   if (app !== undefined && (typeof app !== 'string' || app === '')) {
     refuse('has an app that is not a path; it takes the file that `node` would run')
   }

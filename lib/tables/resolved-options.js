@@ -4,7 +4,7 @@
 
 const { size, autoWorkers, autoBudget, boundsOf, boundsWithin, whyNoAutoBudget } = require('../core/container-budget')
 const { FEATURES, derive, longestBeforeStop, processesBeside } = require('../features')
-const { RecycleError } = require('../core/errors')
+const { RecycleError, badOption } = require('../core/errors')
 const { hintOnKey } = require('./habits')
 const { isOfType, readAs, typesOf } = require('../core/option-types')
 const { isLoopback } = require('../core/loopback')
@@ -67,7 +67,7 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
   if (sizing.isAutoBudget) resolved.maxRssBytes = autoBudget(sizing, most)
   if (resolved.maxRssBytes !== null) resolved.hardRssBytes ??= Math.round(1.25 * resolved.maxRssBytes)
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
-    throw new RecycleError('RECYCLE_BAD_OPTION', { option: origin(name).called, given: origin(name).text, accepts })
+    throw badOption(origin(name).called, origin(name).text, accepts)
   }
   resolved.stopTimes = stopTimes(resolved, longestBeforeStop(resolved),
     { isGiven: name => origin(name).from !== 'default', called: name => origin(name).called, refuse })
@@ -86,9 +86,7 @@ function makePlain (resolved, origin) {
     const value = Reflect.get(PLAIN, key)
     const { from, called, text } = origin(name)
     if (from !== 'default' && resolved[key] !== value) {
-      throw new RecycleError('RECYCLE_BAD_OPTION', {
-        option: called, given: text, accepts: `only ${value === false ? 'off' : value} beside ${origin('plain').called}`
-      })
+      throw badOption(called, text, `only ${value === false ? 'off' : value} beside ${origin('plain').called}`)
     }
     resolved[key] = value
   }

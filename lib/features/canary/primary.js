@@ -3,7 +3,7 @@
 /** In the primary: has new code tried in a few workers, and decides by the comparison whether the others run it too. */
 
 const { addUp } = require('../../core/fields')
-const { RecycleError } = require('../../core/errors')
+const { RecycleError, badUsage } = require('../../core/errors')
 const { formatTime } = require('../../core/units')
 const { Bake } = require('./bake')
 const { sayWhy } = require('./sentence')
@@ -55,8 +55,7 @@ class Canary {
       const others = Object.entries(how).filter(([name, value]) =>
         !['promote', how.promote ? '' : 'abort'].includes(name) && value !== undefined && value !== false)
       if (others.length > 0) {
-        throw new RecycleError('RECYCLE_BAD_USAGE',
-          { sentence: `--${how.promote ? 'promote' : 'abort'} of a reload stands alone: without --${others[0][0]}` })
+        throw badUsage(`--${how.promote ? 'promote' : 'abort'} of a reload stands alone: without --${others[0][0]}`)
       }
       return this.#decide(how.promote ? 'go' : 'back')
     }
@@ -160,7 +159,7 @@ function termsOf (how, options, size) {
   const most = mostOf(canary, size)
   if (most === null || most === 0) {
     for (const name of ['bake', 'undecided']) {
-      if (name in how) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `--${name} of a reload needs --canary` })
+      if (name in how) throw badUsage(`--${name} of a reload needs --canary`)
     }
     return null
   }

@@ -25,9 +25,7 @@ function poolTimes (all) {
   /** @type {Times} */
   const pooled = {}
   for (const times of all) {
-    for (const [bucket, count] of Object.entries(times)) {
-      pooled[bucket] = (pooled[bucket] ?? 0) + count
-    }
+    for (const [bucket, count] of Object.entries(times)) pooled[bucket] = (pooled[bucket] ?? 0) + count
   }
   return pooled
 }

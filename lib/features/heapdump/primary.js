@@ -13,7 +13,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { createPrivateFile } = require('../../primary/recycling/private-file')
-const { RecycleError } = require('../../core/errors')
+const { RecycleError, notDone } = require('../../core/errors')
 const { distrust } = require('../../core/folder-trust')
 const { makeFolder } = require('../../native/make-folder')
 /** @import { Answer } from '../../primary/workers/channel' */
@@ -113,9 +113,7 @@ class Heapdumps {
         const outcome = await this.kernel.outOfRotation.take(
           handle, { ...task, refusal: () => this.kernel.sampler.whyHurry(handle) }
         )
-        if (outcome.why !== null) {
-          throw new RecycleError('RECYCLE_NOT_DONE', { slot: handle.slot, what: 'the heap snapshot', why: outcome.why })
-        }
+        if (outcome.why !== null) throw notDone(handle.slot, 'the heap snapshot', outcome.why)
         return { ...outcome, handle }
       })
       this.#takenAt = [...this.#takenAt.slice(1 - Number(this.kernel.options.heapdumpsPerDay)), begunAt]

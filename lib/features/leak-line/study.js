@@ -10,7 +10,7 @@
  */
 
 const { attempt } = require('../../core/attempt')
-const { RecycleError } = require('../../core/errors')
+const { notDone } = require('../../core/errors')
 const { inliningFlags } = require('./inlining-flags')
 const { judge, LEAST_REQUESTS } = require('./outcome')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
@@ -165,8 +165,7 @@ class Study {
     })
     const failed = recycled.then(() => {
       if (this.#readyAt === null && this.handle?.isServing !== true) {
-        throw new RecycleError('RECYCLE_NOT_DONE',
-          { slot, what: 'the study', why: 'its worker was replaced by another command' })
+        throw notDone(slot, 'the study', 'its worker was replaced by another command')
       }
     })
     failed.catch(() => {}) // after the race

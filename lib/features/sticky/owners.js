@@ -163,9 +163,7 @@ class SessionOwners extends EventEmitter {
     const { slot } = handle
     if (slot === null) return
     for (const leaving of this.fleet.slots.get(slot)?.leaving ?? []) {
-      if (leaving !== handle) {
-        this.#give(leaving, session)
-      }
+      if (leaving !== handle) this.#give(leaving, session)
     }
     this.#predecessor?.give(session)
     const before = this.#slotOf(session)

@@ -9,7 +9,7 @@
  * is in lib/worker/leaving/. Each step has its deadline; a worker that dies, drains or is silent meanwhile ends it.
  */
 
-const { RecycleError } = require('../../core/errors')
+const { notDone } = require('../../core/errors')
 const { now } = require('../clock')
 const { howItLeft } = require('../workers/process')
 const { replayAfter } = require('../workers/retirement')
@@ -96,11 +96,9 @@ class OutOfRotation extends Part {
     // Several may wait, and one of them goes first
     do await this.until(() => this.#handle === null); while (this.#handle)
     const handle = this.fleet.slots.get(slot)?.incumbent
-    if (!handle) {
-      throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: called, why: 'it has no worker at the moment' })
-    }
+    if (!handle) throw notDone(slot, called, 'it has no worker at the moment')
     const outcome = await this.take(handle, task, done => settle(handle, done))
-    if (outcome.why !== null) throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: called, why: outcome.why })
+    if (outcome.why !== null) throw notDone(slot, called, outcome.why)
     return { ...outcome, handle }
   }
 

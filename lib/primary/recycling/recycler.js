@@ -5,7 +5,7 @@
  * old worker is gone and its account is in the journal.
  */
 
-const { RecycleError } = require('../../core/errors')
+const { RecycleError, notDone } = require('../../core/errors')
 const { now } = require('../clock')
 const { leave } = require('../workers/retirement')
 const { Rollout } = require('../workers/rollout')
@@ -116,7 +116,7 @@ class Recycler extends Part {
     const { account, drainMs } = await leave(old, { why: 'scale' }, this)
     this.record('scaled', { slot: number, pid: null, oldPid: old.pid, reason: 'scale', ...account, drainMs })
     this.requests.refused(old,
-      new RecycleError('RECYCLE_NOT_DONE', { slot: number, what: 'the recycle', why: 'its slot was closed' }))
+      notDone(number, 'the recycle', 'its slot was closed'))
     this.changed()
   }
 
@@ -223,7 +223,7 @@ class Requests {
     handle.once('exit', () => {
       if (handle.state !== 'crashed' || slot.recycle?.old === handle) return
       this.refused(handle,
-        new RecycleError('RECYCLE_NOT_DONE', { slot: slot.slot, what: 'the recycle', why: 'its worker crashed first' }))
+        notDone(slot.slot, 'the recycle', 'its worker crashed first'))
     })
     return outcome
   }

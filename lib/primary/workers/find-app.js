@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const { wrap } = require('node:module')
 const path = require('node:path')
 const { attempt } = require('../../core/attempt')
-const { RecycleError } = require('../../core/errors')
+const { RecycleError, badUsage } = require('../../core/errors')
 const { formatValue } = require('../../core/format-value')
 const { primaryBranchIn } = require('../../core/start-failure')
 /** @import { PrimaryBranch } from '../../core/start-failure' */
@@ -26,9 +26,8 @@ function findApp (app) {
   const file = resolve(app)
   const why = foreign(file)
   if (why !== null) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', {
-      sentence: `${app} is not JavaScript: ${why}; write recycle <file>, with the JavaScript file of the server itself`
-    })
+    throw badUsage(
+      `${app} is not JavaScript: ${why}; write recycle <file>, with the JavaScript file of the server itself`)
   }
   return file
 }

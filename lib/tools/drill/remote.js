@@ -6,7 +6,7 @@ const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
 const { dirname } = require('node:path')
 const { attempt } = require('../../core/attempt')
-const { RecycleError } = require('../../core/errors')
+const { badUsage } = require('../../core/errors')
 const { connect, findFleet } = require('../../control/client')
 const { inodeOfSocket, statFields, unixSockets } = require('../../native/proc')
 
@@ -65,9 +65,7 @@ class RemoteFleet extends EventEmitter {
   async mayKill (option) {
     const { workers } = await this.status()
     const why = whyNotKill({ path: this.path, pid: this.pid, workers })
-    if (why !== null) {
-      throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${option} cannot kill workers of this fleet: ${why}` })
-    }
+    if (why !== null) throw badUsage(`${option} cannot kill workers of this fleet: ${why}`)
   }
 
   /** @param {number} pid of a worker, by its latest status @throws {Error} it is none any more */

@@ -234,9 +234,7 @@ class Drain {
       this.#sparesStreams = hasTime
     }
     for (const connection of tracker.connections) {
-      if (connection.exchanges.length > 0 && !sender.canOffer(connection)) {
-        this.#cutOff(connection)
-      }
+      if (connection.exchanges.length > 0 && !sender.canOffer(connection)) this.#cutOff(connection)
     }
     this.#lastCall = setTimeout(() => this.#cut(), REPLAY_MS)
     this.#onLook()

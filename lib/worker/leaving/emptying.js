@@ -49,9 +49,7 @@ class Emptying {
     clearTimeout(this.#deadline)
     clearTimeout(this.#replay)
     this.#deadline = setTimeout(() => setImmediate(() => {
-      if (this.#purpose === purpose) {
-        purpose.onDeadline()
-      }
+      if (this.#purpose === purpose) purpose.onDeadline()
     }), purpose.deadlineMs)
     const onLook = () => {
       this.closeNotice.step()
