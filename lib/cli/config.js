@@ -175,10 +175,7 @@ function pickApp (app, args, config, why = null) {
   throw badUsage(`no app was named, and ${where}; see recycle --help`)
 }
 
-/**
- * The options of a command line, the environment and a config file together.
- * @param {Record<string, any>} given by commander @param {Config | null} file
- */
+/** Options of command line, environment and file. @param {Record<string, any>} given @param {Config | null} file */
 function resolveAll (given, file) {
   return traceOptions(given, { env: process.env, file, ...machineFacts(), nameOf: ({ flag }) => flag.split(' ')[0] })
 }

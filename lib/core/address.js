@@ -13,10 +13,7 @@ function nameOf (key) {
   return port === 0 ? 'a port that is free' : `${where === 'null' || where === '' ? '' : where}:${port}`
 }
 
-/**
- * @param {{ address?: string, port?: number }} bound as of getsockname() @param {boolean} isTls
- * @returns {string | null} for people; null: it is no TCP port
- */
+/** @param {{ address?: string, port?: number }} bound @param {boolean} isTls @returns {string | null} null: not TCP */
 function urlOf ({ address = '', port }, isTls) {
   if (port === undefined) return null
   const host = ['0.0.0.0', '::'].includes(address) ? 'localhost' : address.includes(':') ? `[${address}]` : address

@@ -89,10 +89,7 @@ function autoWorkers ({ desired, fitting }, maxRssBytes) {
 /** How many workers may boot before one has shown what it takes. @param {Sizing} sizing */
 const workersAtFirst = sizing => workersOf(sizing, UNKNOWN_BYTES)
 
-/**
- * How many get a budget that leaves a fresh worker room to grow; one at least.
- * @param {Sizing} sizing @param {number} freshBytes by the budget's metric
- */
+/** Workers that fit, each with room to grow; one at least. @param {Sizing} sizing @param {number} freshBytes */
 const workersThatFit = (sizing, freshBytes) => workersOf(sizing, BOOTING * freshBytes)
 
 /** @param {Sizing} sizing @param {number} eachBytes */

@@ -27,10 +27,7 @@ function ourMessage (received, handle) {
   return message?.cmd === CMD ? message : null
 }
 
-/**
- * The process at the other end has died, though Node may not have read the end yet: writes go before.
- * @param {NodeJS.ErrnoException | null} error of a send
- */
+/** The other end's process has died, which Node may not have read yet. @param {NodeJS.ErrnoException | null} error */
 const isCut = error => error?.code === 'EPIPE' || error?.code === 'ECONNRESET'
 
 /** Work at each message: a function. */

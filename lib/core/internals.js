@@ -140,10 +140,7 @@ function isRefused (socket) {
   return !socket.listeners('error').some((/** @type {Function} */ { name }) => name === 'socketOnError')
 }
 
-/**
- * The names and values of a request's headers that the parser keeps: it leaves out those behind.
- * @param {Socket} socket @returns {number} 0: it keeps all
- */
+/** Names and values of headers that the parser keeps, at most. @param {Socket} socket @returns {number} 0: all */
 const mostFieldsOf = socket => socket.parser?.maxHeaderPairs ?? 0
 
 /**

@@ -210,10 +210,7 @@ const longestBeforeStop = options => named('stop-delay')?.beforeStopMs(options) 
 /** @param {FleetOptions} options @returns {string[]} features that must let a worker that has booted pass */
 const gatesOf = options => named('health')?.isOn(options) ? ['health'] : []
 
-/**
- * @param {FleetOptions} options
- * @returns {import('./output/feature').PassOn | null} what takes a worker's output; null: the worker has the primary's
- */
+/** @param {FleetOptions} options @returns {import('./output/feature').PassOn | null} null: it has the primary's */
 const outputOf = options => named('output')?.isOn(options) ? named('output').passOn(options) : null
 
 /** Fields of the heartbeat that are no figures. @type {import('./failover/feature').Own['beat']} */

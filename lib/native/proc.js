@@ -62,10 +62,7 @@ const pathsOfUnixSockets = () =>
 /** @param {string} target of a link in /proc/<pid>/fd @returns {string | null} the inode; null: it is no socket */
 const inodeOfSocket = target => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? null
 
-/**
- * @param {string} text of /proc/<pid>/stat
- * @returns {string[]} its fields from the third on, which is the state: the name before them may hold anything
- */
+/** @param {string} text of /proc/<pid>/stat @returns {string[]} fields from the third, the state, on */
 const statFields = text => text.slice(text.lastIndexOf(')') + 2).split(' ')
 
 module.exports = { STATE, inetSocket, inodeOfSocket, pathsOfUnixSockets, readNow, statFields, unixSockets }

@@ -21,10 +21,7 @@ function onThrown (fn) {
   tell = fn
 }
 
-/**
- * @template Result @param {string} where what is called, for the journal
- * @param {() => Result} call @returns {Result | undefined} undefined where it has thrown
- */
+/** @template Result @param {string} where for the journal @param {() => Result} call @returns {Result | undefined} */
 function callApp (where, call) {
   try {
     const result = call()

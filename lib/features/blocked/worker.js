@@ -44,10 +44,7 @@ function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests }) {
   return {}
 }
 
-/**
- * @param {Function} below its callers are wanted @param {number} most
- * @returns {string[]} frames as Node.js words them, by the source maps if it uses those
- */
+/** @param {Function} below its callers are wanted @param {number} most @returns {string[]} by source maps if in use */
 function stackOf (below, most) {
   const { stackTraceLimit, prepareStackTrace } = Error
   /** @type {{ stack?: unknown }} */

@@ -55,10 +55,7 @@ function noteFresh (connection, memory) {
   return note
 }
 
-/**
- * The chunk is parsed in which the head has ended of a request whose beginning is not kept.
- * @param {Connection} connection @param {Exchange} exchange
- */
+/** A head has ended whose beginning is not kept. @param {Connection} connection @param {Exchange} exchange */
 function noteAgain (connection, exchange) {
   const note = /** @type {Note | null} */ (connection.copy)
   const { socket, exchanges: [first] } = connection

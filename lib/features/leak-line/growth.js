@@ -114,10 +114,7 @@ function foldNode (node, stacks, isWhole) {
   }
 }
 
-/**
- * As Map.groupBy(), which Node.js 20 lacks.
- * @template K, V @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf @returns {Map<string, [K, V][]>}
- */
+/** As Map.groupBy() of later Nodes. @template K, V @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf */
 function groupBy (map, keyOf) {
   /** @type {Map<string, [K, V][]>} */
   const groups = new Map()

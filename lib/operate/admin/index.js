@@ -154,12 +154,9 @@ function metricsOf (supervisor) {
   return metrics
 }
 
-/**
- * The supervisor calls these listeners: an error here must not reach it.
- * @param {(...args: any[]) => void} listener @returns {(...args: unknown[]) => void}
- */
+/** An error there must not reach the supervisor. @param {(...args: any[]) => void} listener */
 function guarded (listener) {
-  return (...args) => {
+  return (/** @type {any[]} */ ...args) => {
     try {
       listener(...args)
     } catch (error) {

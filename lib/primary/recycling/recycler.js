@@ -48,10 +48,7 @@ class Recycler extends Part {
     this.#rolloutFailed(why) // the predecessor may have been drained first
   }
 
-  /**
-   * @param {number} number @param {'surge' | 'drain-first'} how
-   * @param {boolean} [hasNoRoom] the memory has none for the replacement beside the old worker
-   */
+  /** @param {number} number @param {'surge' | 'drain-first'} how @param {boolean} [hasNoRoom] for both at a time */
   async recycle (number, how, hasNoRoom = false) {
     const began = now()
     const slot = /** @type {Slot} */ (this.fleet.slots.get(number))

@@ -260,10 +260,7 @@ class Lifecycle extends Part {
     this.changed()
   }
 
-  /**
-   * @param {WorkerHandle} handle that is gone
-   * @param {(outcome: Outcome | null) => Outcome | null} tell called once: in this turn where its connections are few
-   */
+  /** @param {WorkerHandle} handle @param {(outcome: Outcome | null) => Outcome | null} tell called once, soon */
   #settle (handle, tell) {
     let isTold = false
     return new Promise(resolve => {

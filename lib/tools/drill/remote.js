@@ -38,10 +38,7 @@ class RemoteFleet extends EventEmitter {
     }, { last: isFromStart ? MOST_LINES : 0 }).then(gone, gone)
   }
 
-  /**
-   * @param {{ name?: string | null, control?: string | null }} which
-   * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
-   */
+  /** @param {{ name?: string | null, control?: string | null }} which @throws {RecycleError} as findFleet() does */
   static async open (which) {
     const { path } = await findFleet(which)
     const client = await connect(path)

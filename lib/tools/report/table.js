@@ -76,10 +76,7 @@ function recycles ({ recycleEvents, recycleEventsOmitted: omitted }, paint) {
     { omitted, what: 'earlier ones that cut nothing', each: (line, at) => paintOf(recycleEvents[at], paint)(line) })
 }
 
-/**
- * For a worker that gave no account: from the requests known to be in flight to all of its connections.
- * @param {Report['recycleEvents'][number]} event
- */
+/** Without an account: from those known in flight to all. @param {Report['recycleEvents'][number]} event */
 function cutOf ({ cut, unaccounted, lost }) {
   return `${short(cut)}${unaccounted ? `–${short(Number(cut) + unaccounted)}` : lost ? '?' : ''}`
 }

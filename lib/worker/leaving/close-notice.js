@@ -148,10 +148,7 @@ function withClose (headers) {
   return headers.map((item, i) => i % 2 && isConnection(headers[i - 1]) ? 'close' : item)
 }
 
-/**
- * Another request follows on the same connection: it would be lost if this response announced `close`.
- * @param {Connection} connection @param {Exchange} exchange
- */
+/** Another request follows, which `close` would lose. @param {Connection} connection @param {Exchange} exchange */
 function retractClose (connection, { response }) {
   if (!connection.isAnnounced || response.headersSent) return
   response.shouldKeepAlive = true

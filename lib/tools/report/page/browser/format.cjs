@@ -32,10 +32,7 @@ function time (ms) {
   return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${seconds} s`
 }
 
-/**
- * The time of an event as the charts' axis has it: since the start in a short run, else of day.
- * @param {{ from: number, to: number, isLive?: boolean }} run
- */
+/** As the charts' axis: since the start, or of day. @param {{ from: number, to: number, isLive?: boolean }} run */
 function timeOf ({ from, to, isLive = false }) {
   return isLive || !isShort(from, to) ? clockOf({ from, to }) : t => `+${((t - from) / 1000).toFixed(1)} s`
 }
