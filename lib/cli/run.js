@@ -100,8 +100,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   })
   const { primaryBranchOf } = require('../primary/workers/find-app')
   const { formatOf } = require('../primary/log')
-  const { obeySignals } = require('../primary/signals')
-  const { obeyParent } = require('../primary/parent')
+  const { obeyParent, obeySignals } = require('../primary/signals')
   const { operate } = require('../operate')
   const { controlFolders, fleetKey } = require('../control/socket-path')
   supervisor.once('stopped', endAhead) // it may stop before its first worker

@@ -109,7 +109,7 @@
  *   ReturnType<import('./exceptions/primary').Exceptions['describe']> | null, failover: { connections: number, most:
  *   number, moved: number, replayed: number, answered: number, cut: number } | { why: string } | null, heapdumps:
  *   ReturnType<import('./heapdump/primary').Heapdumps['describe']>, keepAliveTimeout: { timeoutMs: number | null,
- *   short: import('./keep-alive/sentence').Short | null } | null, leakStudies:
+ *   short: import('./keep-alive/feature').Short | null } | null, leakStudies:
  *   ReturnType<import('./leak-line/primary').LeakStudies['describe']> | null, memoryByRoute:
  *   ReturnType<import('./leaks/primary').LeakingRoutes['describe']> | null, stopDelay: { leftMs: number | null } | null
  *   }} Descriptions in status(), by key; null: it is off

@@ -16,7 +16,7 @@ const { Collections } = require('./collections')
 const { asNumber } = require('../../core/journal-field')
 const { pick } = require('../../core/fields')
 const { Gaps } = require('./gaps')
-const { Latency } = require('./latency')
+const { Latency } = require('./histogram')
 const { Memory } = require('./memory')
 const { verdictOf } = require('../../journal/verdict')
 
