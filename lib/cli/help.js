@@ -42,8 +42,7 @@ const EXAMPLES = Object.freeze([
 ])
 
 /**
- * Headings of `recycle help options`, in this order; the options of features name theirs. A name that is in no list is
- * among the others.
+ * Headings of `recycle help options`, in this order; features name theirs.
  * @type {Readonly<Record<string, string[]>>}
  */
 const GROUPS = Object.freeze({

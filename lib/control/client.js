@@ -191,8 +191,7 @@ async function listFleets (env = process.env, how = {}) {
 }
 
 /**
- * Finds a fleet by its name, by the path of its socket, or as the only running fleet; `control` may be a folder of
- * sockets, too.
+ * Finds a fleet by its name or socket, or as the only running fleet; `control` may be a folder of sockets.
  * @param {{ name?: string | null, control?: string | null }} which @param {Env} [env] @returns {Promise<Found>}
  * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
  */

@@ -106,8 +106,7 @@ async function publish (hidden, socket, remedy) {
 
 /**
  * Deletes a stale socket. Of several fleets that find it stale, one takes the lock and checks again, so that it does
- * not delete a socket that another fleet has opened meanwhile. Opening needs no lock where there are hard links: link()
- * is atomic.
+ * not delete a socket that another fleet has opened meanwhile. By hard links no lock is needed.
  * @param {string} socket @param {string} remedy @param {() => void} then what needs the lock too
  * @returns {Promise<boolean>} false: another process has the lock
  * @throws {RecycleError} if it is not stale, or not this user's

@@ -71,8 +71,7 @@ const exiting = (/** @type {number} */ exitCode, /** @type {Readonly<Record<stri
   Object.fromEntries(Object.entries(sentences).map(([code, sentence]) => [code, { exitCode, sentence }]))
 
 /**
- * The catalogue of all errors that recycle throws on purpose. Only the command line turns them into a sentence and an
- * exit code.
+ * The catalogue of all errors that recycle throws on purpose. The command line makes a sentence of them.
  * @type {Readonly<Record<string, { exitCode: number, sentence: Sentence }>>}
  */
 const CATALOGUE = Object.freeze({ ...exiting(2, OF_THE_CALL), ...exiting(1, OF_THE_RUN) })

@@ -195,8 +195,7 @@ function returnHandle (socket, handle) {
 
 /**
  * Reports when a connection's handle is closed, which is when its socket is destroyed. Unlike a listener on the socket,
- * the app cannot remove this. All handles share the same two functions: a closure for each would be measurable with a
- * connection per request.
+ * the app cannot remove this. All handles share two functions: closures would be measurable.
  * @param {(handle: any, isReset: boolean) => void} closed called before it is
  * @returns {(handle: Handle) => boolean} watches a TCP or pipe handle; false: the handle is of another kind
  */

@@ -2,8 +2,7 @@
 
 /**
  * Tells a worker that the kernel killed for want of memory from one that was killed otherwise: the kernel counts its
- * kills, and has counted before the process exits. A kill that no worker's exit follows was of another process of the
- * container, and is not a later worker's.
+ * kills, and has counted before the process exits. A kill that no worker's exit follows was of another process.
  */
 
 const EXIT_MS = 5000 // a large process takes a while to exit

@@ -81,8 +81,7 @@ function rejoin ({ slots }) {
 }
 
 /**
- * Slots beyond those desired: their worker leaves when its recycle is over and one that stays serves; one that was
- * given up leaves already.
+ * Slots beyond those desired: their worker leaves when its recycle is over and one that stays serves.
  * @param {Facts} facts @param {Desired} desired @returns {Action[]}
  */
 function leave ({ slots }, { slots: wanted }) {

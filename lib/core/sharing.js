@@ -11,8 +11,7 @@
  * Nothing moves for a small difference, and where one connection makes all the load, the other ones leave. What has
  * moved is not measured yet at the next decision, so the caller leaves a second between two.
  *
- * Connections whose protocol is the app's (WebSockets) go as well, some by each decision: for the app each of them is a
- * new one, and may ask a database.
+ * Connections whose protocol is the app's (WebSockets) go as well, some by each decision: to the app each is a new one.
  */
 
 const NOTICEABLE = 0.1 // of an event loop: a smaller difference makes no request late

@@ -59,8 +59,7 @@ function aboveFresh (budget, freshBytes) {
 
 /**
  * Most of what a worker has grown by are pages of files that it has mapped: pages of the kernel's cache, which its end
- * does not free, and which its replacement maps again. A recycle cannot help against them: what counts from here on is
- * its anonymous memory.
+ * does not free, and which its replacement maps again. No recycle helps: its anonymous memory counts from here on.
  * @param {Readonly<Budget>} budget @param {Measured} fresh when it was new @param {Measured} sample
  * @returns {Readonly<Budget>} the same where it has less than half of its budget, or few such pages
  */

@@ -3,8 +3,7 @@
 /**
  * Whether the event loop works longer for a request in the new code. A worker also works without requests (timers, its
  * own reports), which weighs more where it has fewer of them. So what the old workers need is taken as a time for each
- * stretch and a time for each request, and the new ones are compared with what old ones would need for the same
- * requests in the same stretch.
+ * stretch and a time for each request, and new ones are compared with what old ones would need for the same.
  */
 
 const { LEAST_OF_ONE } = require('./shares')

@@ -1,8 +1,7 @@
 'use strict'
 
 /**
- * Whether new code is worse than the old one, by what the workers of both counted over the same stretch of time, under
- * the same traffic.
+ * Whether new code is worse than the old one, by what the workers of both counted under the same traffic.
  *
  * @typedef {import('./counts').Counts & WorkerFacts} Window what a worker has counted since the warm-up; JSON
  *

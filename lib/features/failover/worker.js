@@ -2,11 +2,9 @@
 
 /**
  * In a worker: gives the primary a descriptor of each connection that lasts, and notes in shared memory what has been
- * read from it and written to it. When this process has died, that is enough to know what it was doing with each
- * connection; nothing else is ever told.
+ * read from it and written to it. When this process has died, that says what it was doing with each connection.
  *
- * A descriptor in another process keeps a connection open, so the client would not hear that it is closed here: it is
- * shut first.
+ * A descriptor in another process keeps a connection open, so it is shut first.
  */
 
 const fs = require('node:fs')

@@ -2,8 +2,7 @@
 
 /**
  * Descriptors that the app has opened before it is forked. A copy shares each such file, socket or watch with the mold
- * and with its siblings: two of them that write to one database connection, or read from it, break it. So they are
- * found, and named.
+ * and with its siblings: two of them at one database connection break it. So they are found, and named.
  */
 
 const fs = require('node:fs')

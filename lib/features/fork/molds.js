@@ -1,8 +1,7 @@
 'use strict'
 
 /**
- * The molds of a fleet, one a generation: each loads the app and then only forks. The old one ends with its last copy,
- * once the next stands still.
+ * The molds of a fleet, one a generation: each loads the app and then only forks. The old one ends with its last copy.
  *
  *     fork(generation) ─▶ loading ──frozen──▶ forks what has been asked for meanwhile, and what is asked for later
  *                            └── ends, refuses or takes too long: what has been asked for cannot be started; the

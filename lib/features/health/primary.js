@@ -151,8 +151,7 @@ const nextProbeMs = (isUp, periodMs) => isUp ? periodMs : Math.min(BOOT_PERIOD_M
 
 /**
  * Two ends of one connection: one for this process, and one for a worker. No other user of the machine can reach
- * either: the kernel makes both at once, or, without the addon, the one listens for the other in a folder that is this
- * user's alone.
+ * either: the kernel makes both at once, or, without the addon, one listens for the other in a private folder.
  */
 
 const LONGEST_NAME = 100 // bytes

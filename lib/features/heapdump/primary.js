@@ -1,13 +1,11 @@
 'use strict'
 
 /**
- * Has a worker write a heap snapshot, out of rotation: when asked, and with `--on-condemn heapdump` when it is
- * condemned for its memory:
+ * Has a worker write a heap snapshot, out of rotation: when asked, and with `--on-condemn heapdump`:
  *
  *     condemned for memory ─▶ out of rotation, snapshot ─▶ recycled as usual
  *
- * Where that snapshot is not written, for whatever reason, the recycle goes on. The files are this user's alone, since
- * they hold what the app holds.
+ * Where that snapshot is not written, for whatever reason, the recycle goes on. The files are this user's alone.
  */
 
 const fs = require('node:fs')

@@ -189,8 +189,7 @@ function missedShare (weight) {
 }
 
 /**
- * Of samples with unequal weights: as if there were so many equal ones as have the same variance, by Byar's
- * approximation of the exact interval.
+ * Of samples with unequal weights: as of equal ones with the same variance, by Byar's approximation.
  * @param {Weights} weights @returns {{ low: number, high: number }}
  */
 function intervalOf ({ sum, guessed, squares }) {
@@ -203,8 +202,7 @@ function intervalOf ({ sum, guessed, squares }) {
 }
 
 /**
- * The difference of what has come and what has gone. The intervals of both make that of the difference (the MOVER
- * method of Zou and Donner).
+ * The difference of what has come and what has gone. Its interval is by the MOVER method (Zou and Donner).
  * @param {Weights} came @param {Weights} gone @param {number} intervalBytes between two samples, in the mean
  * @returns {Estimate}
  */

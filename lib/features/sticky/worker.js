@@ -11,8 +11,7 @@
  * The primary alone knows the owner of a session (owners.js); a worker remembers those that are its own. A session that
  * this worker begins, by its response or by the app's own(), is its own from then on. A worker that drains begins none,
  * and keeps each of its own until the app has transferred it (transfers.js), or until the app's onDrain() functions are
- * done and no transfer of it is pending; from then on it handles no request of that session, so that what was
- * transferred is not outdated later.
+ * done and no transfer of it is pending; from then on it handles no request of it.
  *
  * The parser stops behind a head when `onIncoming` returns 2, as it does for CONNECT. Node takes it off the connection
  * then and emits `connect`, and the app sees no request. The connection moves with the bytes that the client has sent

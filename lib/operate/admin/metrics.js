@@ -115,8 +115,7 @@ class Metrics {
   }
 
   /**
-   * The text of a scrape. It is rendered a metric at a time, with turns of the event loop in between; concurrent
-   * scrapes share one rendering.
+   * The text of a scrape. It is rendered a metric a turn of the event loop; concurrent scrapes share it.
    * @param {Status} status @returns {Promise<string>}
    */
   render (status) {

@@ -2,8 +2,7 @@
 
 /**
  * `--max-rss auto` with `--workers auto`: how many workers the memory is enough for is known once one of them has
- * loaded the app. Until then no more boot than would fit if each took much; then there are as many as get a budget that
- * a fresh worker fits in.
+ * loaded the app. Until then no more boot than would fit if each took much.
  */
 
 const { drawBudget } = require('../../tables/budget')

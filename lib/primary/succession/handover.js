@@ -2,8 +2,7 @@
 
 /**
  * The predecessor's side of a succession: starts the successor, lends it the listening sockets, and has this fleet's
- * workers leave when the other one's accept. The steps, and what a death at each of them leads to, are in
- * lib/core/succession.js.
+ * workers leave when the other one's accept. The steps are in lib/core/succession.js.
  */
 
 const fs = require('node:fs')

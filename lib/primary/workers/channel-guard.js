@@ -79,8 +79,7 @@ function isForTcp (message) {
 
 /**
  * Of a socket or a server that an app sends, Node would have the primary read, or listen on it, and an error of that
- * has no listener: each comes as a plain handle, which no message of recycle's takes. A descriptor is named for a UDP
- * socket.
+ * has no listener: each comes as a plain handle, which no message of recycle's takes. UDP has a descriptor.
  * @param {any} message @param {any} handle
  */
 function harmless (message, handle) {

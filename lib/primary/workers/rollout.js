@@ -37,8 +37,7 @@ class Rollout {
   trial = null
 
   /**
-   * Another primary has had workers of this generation: what this one runs is later. Once it has workers of its own,
-   * the next one is.
+   * Another primary has had workers of this generation: what this one runs is later, or its next one.
    * @param {number} generation @param {boolean} [hasWorkers]
    */
   follow (generation, hasWorkers = false) {

@@ -3,8 +3,7 @@
 /**
  * Ctrl-C reaches the whole process group, and systemd's default signals every process of a unit. A worker that exits
  * then drops its requests in flight. So until the primary has drained this worker, the terminating signals are held:
- * the app's listeners stay registered, and are not called; but those for SIGTERM are as soon as only streams are left,
- * which the app has to end.
+ * the app's listeners stay registered, and are not called; but those for SIGTERM are once only streams are left.
  *
  * A listener of ours prevents the default action, which is to exit, and `process.emit` is replaced to hold the
  * listeners' calls; libraries such as signal-exit do the same.
