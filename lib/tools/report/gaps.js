@@ -4,7 +4,7 @@
  * The gaps of a journal: from when to when nothing is known, and why. Pure.
  *
  * A fleet's lines come at least at every interval, from `fleet.start` to `fleet.stop`. So a second start without a
- * stop, an end without one, lines that were lost or cannot be read, and a silence each mean that an account may be missing.
+ * stop, an end without one, lines that were lost or cannot be read, and a silence mean that an account may be missing.
  *
  * @typedef {object} Gap
  * @property {number | null} from
