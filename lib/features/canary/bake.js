@@ -227,12 +227,12 @@ class Sweeps {
 
   /** Collects in one worker after the other. @param {WorkerHandle[]} workers */
   async #collect (workers) {
-    const { outOfRotation, fleet, features, now } = this.kernel
+    const { rotation, fleet, features, now } = this.kernel
     this.#isBusy = true
     for (const handle of workers) {
       if (!this.#isWorthIt || features.hasSessions || this.isOver() || fleet.serving().length < LEAST_SERVING) break
       const began = now()
-      await outOfRotation.take(handle, TASK)
+      await rotation.take(handle, TASK)
       this.#isWorthIt = now() - began < LONGEST_MS
     }
     this.#isBusy = false

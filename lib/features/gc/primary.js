@@ -63,7 +63,7 @@ class GarbageCollection {
       const began = this.kernel.now()
       this.#tried.set(handle, 'under way')
       try {
-        await this.kernel.outOfRotation.take(handle, TASK, async done => {
+        await this.kernel.rotation.take(handle, TASK, async done => {
           const reason = String(handle.condemnation.reason)
           const { isEnough } = await this.#weigh(handle, /** @type {any} */ (done), reason, began)
           if (isEnough) this.kernel.sampler.keep(handle)
@@ -81,7 +81,7 @@ class GarbageCollection {
     const began = this.kernel.now()
     /** @type {Collected | undefined} */
     let line
-    await this.kernel.outOfRotation.request(slot, { ...TASK, called: 'the collection' }, async (handle, done) => {
+    await this.kernel.rotation.request(slot, { ...TASK, called: 'the collection' }, async (handle, done) => {
       line = await this.#weigh(handle, /** @type {any} */ (done), 'requested', began)
     })
     return /** @type {Collected} */ (line)

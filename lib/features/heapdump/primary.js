@@ -46,7 +46,7 @@ class Heapdumps {
     heapdump: async (slot, { file: asked, then } = {}) => {
       const file = this.#createFile(slot, { asked })
       const line = await this.#dump(file, 'requested',
-        task => this.kernel.outOfRotation.request(slot, { ...task, called: 'the heap snapshot' }))
+        task => this.kernel.rotation.request(slot, { ...task, called: 'the heap snapshot' }))
       return then === 'recycle' ? { ...line, recycled: await this.kernel.commands.recycle(slot) } : line
     }
   }
@@ -108,7 +108,7 @@ class Heapdumps {
     try {
       const file = this.#createFile(Number(handle.slot), { folder: folder.path })
       const line = await this.#dump(file, /** @type {string} */ (handle.reason), async task => {
-        const outcome = await this.kernel.outOfRotation.take(
+        const outcome = await this.kernel.rotation.take(
           handle, { ...task, refusal: () => this.kernel.sampler.whyHurry(handle) }
         )
         if (outcome.why !== null) throw notDone(handle.slot, 'the heap snapshot', outcome.why)
@@ -124,7 +124,7 @@ class Heapdumps {
 
   /**
    * @param {string} file absolute, there already and empty @param {string} reason
-   * @param {(task: import('../../primary/recycling/out-of-rotation').Task) => Promise<Answer
+   * @param {(task: import('../../primary/recycling/rotation').Task) => Promise<Answer
    *   & { handle: WorkerHandle }>} take
    * @returns {Promise<import('./feature').Snapshot>}
    */

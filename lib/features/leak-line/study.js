@@ -203,7 +203,7 @@ class Study {
     let why = ''
     for (let tries = 0; tries < TRIES && this.why === null; tries++) {
       const { length } = this.readings
-      const done = await this.kernel.outOfRotation.take(handle, {
+      const done = await this.kernel.rotation.take(handle, {
         type: 'leak-reading', fields: { isWhole: this.how.isWhole }, timeoutMs: READING_MS,
         refusal: () => this.#whyNotNow(handle)
       })
