@@ -55,7 +55,7 @@ class Handlers {
     Object.assign(this.#byType, handlers)
   }
 
-  /** A feature that is off has none. @param {string} type @param {Record<string, any>} fields @param {any} [handle] */
+  /** No effect without a handler. @param {string} type @param {Record<string, any>} fields @param {any} [handle] */
   call (type, fields, handle) {
     this.#byType[type]?.(fields, handle)
   }

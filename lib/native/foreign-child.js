@@ -1,6 +1,6 @@
 'use strict'
 
-/** Node's ChildProcess, and so a cluster worker, of a process that Node does not spawn: the caller's handle does it. */
+/** A ChildProcess of Node's, and so a cluster worker, whose process is started by a handle of the caller's. */
 
 const { ChildProcess } = require('node:child_process')
 

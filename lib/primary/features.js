@@ -10,14 +10,19 @@ const { OF_FEATURES } = require('../tables/figures')
 /** @import { WorkerHandle } from './workers/worker-handle' */
 
 /**
- * @typedef {{ 'app-metrics': import('../features/app-metrics/primary').AppMetrics, blocked:
- *   import('../features/blocked/primary').BlockedLoops, canary: import('../features/canary/primary').Canary, elastic:
- *   import('../features/elastic/primary').Sizing, failover: ReturnType<typeof
- *   import('../features/failover/primary').failOver>, fork: ReturnType<typeof
- *   import('../features/fork/primary').forkWorkers>, gc: import('../features/gc/primary').GarbageCollection, heapdump:
- *   import('../features/heapdump/primary').Heapdumps, 'leak-line': import('../features/leak-line/primary').LeakStudies,
- *   'stop-delay': ReturnType<typeof import('../features/stop-delay/primary').delayStop>, sticky: ReturnType<typeof
- *   import('../features/sticky/primary').keepSessions>, upgrade: Pick<Commands, 'upgrade'>
+ * @typedef {{
+ *   'app-metrics': import('../features/app-metrics/primary').AppMetrics,
+ *   blocked: import('../features/blocked/primary').BlockedLoops,
+ *   canary: import('../features/canary/primary').Canary,
+ *   elastic: import('../features/elastic/primary').Sizing,
+ *   failover: ReturnType<typeof import('../features/failover/primary').failOver>,
+ *   fork: ReturnType<typeof import('../features/fork/primary').forkWorkers>,
+ *   gc: import('../features/gc/primary').GarbageCollection,
+ *   heapdump: import('../features/heapdump/primary').Heapdumps,
+ *   'leak-line': import('../features/leak-line/primary').LeakStudies,
+ *   'stop-delay': ReturnType<typeof import('../features/stop-delay/primary').delayStop>,
+ *   sticky: ReturnType<typeof import('../features/sticky/primary').keepSessions>,
+ *   upgrade: Pick<Commands, 'upgrade'>
  * }} Named parts of which the kernel calls what no other feature has
  *
  * @typedef {object} BeforeRecycle what a condemned worker does before its recycle, out of rotation, one at a time

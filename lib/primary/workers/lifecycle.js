@@ -184,7 +184,7 @@ class Lifecycle extends Part {
     this.#closeLeft(addresses)
   }
 
-  /** Closes what no slot listens on from its start. @param {ReadonlyMap<string, number> | null} addresses */
+  /** Closes where no slot listens from its start. @param {ReadonlyMap<string, number> | null} addresses */
   #closeLeft (addresses) {
     for (const [key, upMs] of addresses ?? []) {
       if (upMs === 0 && !this.fleet.list().some(slot => slot.addresses?.has(key))) this.listeningSockets.giveUp(key)
