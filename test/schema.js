@@ -7,8 +7,8 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { configSchema } = require('../lib/tables/config')
 const { OPTIONS } = require('../lib/tables/options')
+const { configSchema } = require('./config-schema')
 const { reportSchema } = require('./report-schema')
 
 const LIB = path.join(__dirname, '..', 'lib')

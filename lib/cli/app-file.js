@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const { createRequire } = require('node:module')
 const path = require('node:path')
 const { attempt } = require('../core/attempt')
-const { RecycleError } = require('../core/errors')
+const { RecycleError, badUsage } = require('../core/errors')
 const { asRecycle, refuseLauncher } = require('../core/launchers')
 const { formatValue } = require('../core/format-value')
 const { isScript } = require('../primary/workers/find-app')
@@ -20,8 +20,7 @@ const LOADS = /^(?:--(?:import|require|loader|experimental-(?:loader|(?:strip|tr
 /**
  * By the start script of a folder's package.json.
  * @param {string} folder
- * @returns {{ start: Start | null, why: string | null }} `start`: a script of the form `node file.js`; `why`: it is of
- *   another form
+ * @returns {{ start: Start | null, why: string | null }} `start`: of the form `node file.js`; `why`: of another form
  */
 function findStart (folder) {
   const script = read(folder)?.scripts?.start
@@ -46,14 +45,12 @@ function findStart (folder) {
  */
 function fileOf (app, args) {
   if (PM2_CONFIG.test(path.basename(app)) && fs.existsSync(app)) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', {
-      sentence: `${app} configures pm2: recycle unit --from ${app} --write <folder> writes a systemd service ` +
-        'for each of its apps, with the flags of recycle that its keys stand for'
-    })
+    throw badUsage(`${app} configures pm2: recycle unit --from ${app} --write <folder> writes a systemd service ` +
+      'for each of its apps, with the flags of recycle that its keys stand for')
   }
   const program = programNamed(app)
   const sentence = refuseLauncher(program, args, app)
-  if (sentence !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence })
+  if (sentence !== null) throw badUsage(sentence)
   if (program !== (realOf(app) ?? app)) return { app: program, args }
   if (app === '' || !isFolder(app) || resolves(app)) return { app, args }
   const { start, why } = findStart(app)
@@ -102,10 +99,7 @@ function unwrapped (file) {
   return realOf(path.join(folder, program)) ?? file
 }
 
-/**
- * A TypeScript file on a Node.js that does not strip types.
- * @param {string} app @param {readonly string[]} nodeOptions @throws {RecycleError} RECYCLE_BAD_USAGE
- */
+/** Refuses TypeScript where Node.js does not strip types. @param {string} app @param {readonly string[]} nodeOptions */
 function checkTypeScript (app, nodeOptions) {
   const { features } = /** @type {any} */ (process)
   if (!/\.[cm]?ts$/.test(app) || features.typescript || !fs.existsSync(app)) return
@@ -117,10 +111,8 @@ function checkTypeScript (app, nodeOptions) {
     ? '--experimental-strip-types'
     : '--import=tsx'
   const install = flag === '--import=tsx' && !hasTsx(app) ? ', after npm install tsx' : ''
-  throw new RecycleError('RECYCLE_BAD_USAGE', {
-    sentence: `${app} is TypeScript, which Node.js ${process.version} does not run by itself; ` +
-      `write recycle --node-option=${flag} ${app}${install}`
-  })
+  throw badUsage(`${app} is TypeScript, which Node.js ${process.version} does not run by itself; ` +
+    `write recycle --node-option=${flag} ${app}${install}`)
 }
 
 /** @param {string} app */

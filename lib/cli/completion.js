@@ -2,11 +2,9 @@
 
 const { Argument } = require('commander')
 const { write } = require('./print')
+/** @import { Place } from '../tools/completion/tree' */
 
-/**
- * The generator for each shell, loaded on demand.
- * @type {Record<string, () => (places: import('../tools/completion/tree').Place[]) => string>}
- */
+/** The generator for each shell, loaded on demand. @type {Record<string, () => (places: Place[]) => string>} */
 const SHELLS = {
   bash: () => require('../tools/completion/bash').bashScript,
   zsh: () => require('../tools/completion/zsh').zshScript,

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * The output of `recycle --print-config`: each option, its value and the value's origin, and how what is `auto` came
- * about.
- */
+/** Text of `recycle --print-config`: each option's value and its origin, and how what is `auto` came about. */
 
 const path = require('node:path')
 const { attempt } = require('../core/attempt')
@@ -77,10 +74,7 @@ function valueOf (option, { from, text }, options, fleet) {
   return inForce === null || inForce.replace(' ', '') === written ? written : `${written} (${inForce})`
 }
 
-/**
- * @param {Option} option @param {Options} options @param {string | null} fleet
- * @returns {string | null} null: as written
- */
+/** @param {Option} option @param {Options} options @param {string | null} fleet @returns {string | null} null: as is */
 function inForceOf ({ key, kind }, options, fleet) {
   const value = /** @type {any} */ (options)[key]
   const bounds = boundsOf(options)

@@ -7,7 +7,7 @@ const path = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { attempt } = require('../core/attempt')
 const { isObject, readConfig } = require('../tables/config')
-const { RecycleError } = require('../core/errors')
+const { RecycleError, badUsage } = require('../core/errors')
 const { OPTIONS } = require('../tables/options')
 const { traceOptions } = require('../tables/resolved-options')
 const { machineFacts } = require('../primary/measuring/container')
@@ -63,10 +63,7 @@ async function loadNamed (explorer, file) {
   return explorer.load(file)
 }
 
-/**
- * The search ends at the project: the folders above may belong to other users, and config files are programs.
- * @param {string} folder @returns {string}
- */
+/** The search ends at the project: folders above may be others', and configs are programs. @param {string} folder */
 function projectFolder (folder) {
   for (let at = folder; ; at = path.dirname(at)) {
     if (fs.existsSync(path.join(at, 'package.json'))) return at
@@ -94,10 +91,7 @@ function hasPlace (stopDir) {
   }
 }
 
-/**
- * @param {string} file a package.json
- * @returns {boolean} it has a "recycle", or cannot be read, which the search reports
- */
+/** @param {string} file a package.json @returns {boolean} it has a "recycle", or the search says why not */
 const hasOwnKey = file => attempt(() => Object.hasOwn(JSON.parse(fs.readFileSync(file, 'utf8')), 'recycle'), true)
 
 /** @param {unknown} error */
@@ -129,10 +123,7 @@ async function load (file, content) {
   }
 }
 
-/**
- * Node exits with code 0, silently, if the only thing left is a promise that never settles.
- * @template T @param {Promise<T> | T} awaited @returns {Promise<T>}
- */
+/** Node exits silently if only a promise is left that never settles. @template T @param {Promise<T> | T} awaited */
 async function orEmptyLoop (awaited) {
   let onEmpty = () => {}
   const empty = /** @type {Promise<never>} */ (new Promise((resolve, reject) => {
@@ -146,10 +137,7 @@ async function orEmptyLoop (awaited) {
   }
 }
 
-/**
- * A cause in one line, with the line number in the file if it is known.
- * @param {string} file @param {unknown} thrown
- */
+/** A cause in one line, with the line number in the file if known. @param {string} file @param {unknown} thrown */
 function causeIn (file, thrown) {
   const { message, stack } = thrown instanceof Error ? thrown : { message: String(thrown), stack: '' }
   const line = stack?.split(file)[1]?.match(/^:(\d+)/)?.[1]
@@ -183,17 +171,11 @@ function pickApp (app, args, config, why = null) {
   if (app !== undefined) return { app, args }
   if (config?.app !== undefined) return { app: config.app, args: config.args }
   const where = config ? `${config.name} has no "app" either` : 'no config file was found'
-  if (why !== null) {
-    throw new RecycleError('RECYCLE_BAD_USAGE',
-      { sentence: `no app was named, and package.json does not name one: ${why}` })
-  }
-  throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `no app was named, and ${where}; see recycle --help` })
+  if (why !== null) throw badUsage(`no app was named, and package.json does not name one: ${why}`)
+  throw badUsage(`no app was named, and ${where}; see recycle --help`)
 }
 
-/**
- * The options of a command line, the environment and a config file together.
- * @param {Record<string, any>} given by commander @param {Config | null} file
- */
+/** Options of command line, environment and file. @param {Record<string, any>} given @param {Config | null} file */
 function resolveAll (given, file) {
   return traceOptions(given, { env: process.env, file, ...machineFacts(), nameOf: ({ flag }) => flag.split(' ')[0] })
 }

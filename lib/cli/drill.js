@@ -2,7 +2,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { RecycleError } = require('../core/errors')
+const { RecycleError, badUsage } = require('../core/errors')
 const { flagsAfterApp } = require('../tables/habits')
 const { OPTIONS } = require('../tables/options')
 const { sentence } = require('../journal/sentence')
@@ -29,9 +29,7 @@ function addDrill (program, argv) {
   const { DRILL_OPTIONS } = require('../tools/drill/options')
   for (const option of DRILL_OPTIONS) {
     const flag = flagOf(/** @type {any} */ (option))
-    if (option.name === 'header') {
-      flag.argParser((value, /** @type {string[]} */ before = []) => [...before, value])
-    }
+    if (option.name === 'header') flag.argParser((value, /** @type {string[]} */ before = []) => [...before, value])
     command.addOption(flag)
   }
   command.option('--html <page>', 'also write the report as a self-contained page')
@@ -45,10 +43,7 @@ function addDrill (program, argv) {
   command.action((app, args, given) => run(app, args, given))
 }
 
-/**
- * @param {string | undefined} app @param {string[]} args
- * @param {Record<string, any>} given by commander: undefined where the flag was not given
- */
+/** @param {string | undefined} app @param {string[]} args @param {Record<string, any>} given by commander */
 async function run (app, args, given) {
   try {
     process.exitCode = await drillAndReport(app, args, given)
@@ -59,10 +54,7 @@ async function run (app, args, given) {
   }
 }
 
-/**
- * @param {string | undefined} app @param {string[]} args @param {Record<string, any>} given
- * @returns {Promise<number>} the exit code
- */
+/** @param {string | undefined} app @param {string[]} args @param {Record<string, any>} given @returns the exit code */
 async function drillAndReport (app, args, { html, config: named, ...given }) {
   const { drillResolved, drillRunning } = require('../tools/drill')
   const { DRILL_OPTIONS, partOptions } = require('../tools/drill/options')
@@ -73,8 +65,7 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   const { name, control } = supervisors
   const isRunning = name !== undefined || control !== undefined
   if (isRunning && app !== undefined) {
-    throw new RecycleError('RECYCLE_BAD_USAGE',
-      { sentence: '--name and --control select a running fleet; its drill takes no app' })
+    throw badUsage('--name and --control select a running fleet; its drill takes no app')
   }
   const misplaced = app === undefined
     ? null
@@ -113,10 +104,7 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   return outcome.exitCode
 }
 
-/**
- * Writes to stderr, of which what is not read in time is left out: the primary of the fleet is in this process.
- * @param {NodeJS.WriteStream} stderr
- */
+/** Writes to stderr; what is not read in time is left out: the primary is here. @param {NodeJS.WriteStream} stderr */
 function openPicture (stderr) {
   const descriptor = require('../primary/descriptor').openDescriptor(2)
   let isWriting = false
@@ -131,10 +119,7 @@ function openPicture (stderr) {
   }
 }
 
-/**
- * The fleet of a drill takes neither the name nor the addresses of the production fleet.
- * @param {Config} config @returns {Config}
- */
+/** A drill's fleet has neither name nor addresses of the production fleet. @param {Config} config @returns {Config} */
 function withoutAddresses ({ values: { name, control, admin, adminAllowRemote, ...values }, ...rest }) {
   return { ...rest, values }
 }

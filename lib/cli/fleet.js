@@ -2,7 +2,7 @@
 
 /** Selects the fleet of a command, and connects to it. */
 
-const { RecycleError } = require('../core/errors')
+const { RecycleError, badUsage } = require('../core/errors')
 /** @import { Command } from 'commander' */
 
 /** @param {Command} command @returns {Command} */
@@ -32,10 +32,8 @@ function fleetOf (command) {
   const foreign = parent.options.find(option => !['name', 'control'].includes(option.attributeName()) &&
     parent.getOptionValueSource(option.attributeName()) === 'cli')
   if (foreign) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', {
-      sentence: `${foreign.long} is an option of recycle <app>, not of recycle ${command.name()}; ` +
-        `an app of that name is started by its path: ./${command.name()}`
-    })
+    throw badUsage(`${foreign.long} is an option of recycle <app>, not of recycle ${command.name()}; ` +
+      `an app of that name is started by its path: ./${command.name()}`)
   }
   const { name, control } = { ...parent.opts(), ...command.opts() }
   if (name !== undefined || control !== undefined) return { name, control }
@@ -71,7 +69,7 @@ async function find (command) {
     if (!error.details.running) throw new RecycleError('RECYCLE_NO_FLEET', { ...error.details, orphans: orphans() })
     if (which.name === 'all') return findFleet({})
     const answer = require('../tables/habits').answerToFleet(command.name(), which.name ?? '')
-    throw answer === null ? error : new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${error.message}; ${answer}` })
+    throw answer === null ? error : badUsage(`${error.message}; ${answer}`)
   }
 }
 

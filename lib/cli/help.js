@@ -2,16 +2,13 @@
 
 const { Help } = require('commander')
 const { row } = require('../tables/options')
-const { RecycleError } = require('../core/errors')
+const { badUsage } = require('../core/errors')
 const { formatValue } = require('../core/format-value')
 const { types } = require('../core/option-types')
 const { FEATURES } = require('../features')
 /** @import { Command } from 'commander' */
 
-/**
- * The options of the short help, each in a few words with its default; the README has the same ten.
- * @type {Readonly<Record<string, string>>}
- */
+/** The short help's options and defaults; the README has the same ten. @type {Readonly<Record<string, string>>} */
 const MOST_USED = Object.freeze({
   workers: 'number of workers (2×CPU+1)',
   maxRss: 'memory budget of each worker (none)',
@@ -45,8 +42,7 @@ const EXAMPLES = Object.freeze([
 ])
 
 /**
- * Headings of `recycle help options`, in this order; the options of features name theirs. A name that is in no list is
- * among the others.
+ * Headings of `recycle help options`, in this order; features name theirs.
  * @type {Readonly<Record<string, string[]>>}
  */
 const GROUPS = Object.freeze({
@@ -70,10 +66,7 @@ function groupOf (name) {
   return Object.keys(GROUPS).find(group => GROUPS[group].includes(name)) ?? OF_FEATURES.get(name) ?? 'Other options:'
 }
 
-/**
- * `recycle --help`, which fits a terminal, and `recycle help [options|<command>]`.
- * @param {Command} program with all other commands
- */
+/** `recycle --help`, which fits a terminal, and `recycle help [options|<command>]`. @param {Command} program whole */
 function addHelp (program) {
   let isWhole = false
   program.configureHelp({
@@ -86,10 +79,8 @@ function addHelp (program) {
     .action(what => {
       const named = program.commands.find(command => command.name() === what)
       if (what !== undefined && what !== 'options' && !named) {
-        throw new RecycleError('RECYCLE_BAD_USAGE', {
-          sentence: `help was given ${formatValue(what)}; it takes options, or a command: ` +
-            `${program.commands.map(command => command.name()).join(', ')}`
-        })
+        throw badUsage(`help was given ${formatValue(what)}; it takes options, or a command: ` +
+          `${program.commands.map(command => command.name()).join(', ')}`)
       }
       isWhole = what === 'options'
       ;(named ?? program).outputHelp()

@@ -1,6 +1,6 @@
 'use strict'
 
-const { RecycleError } = require('../core/errors')
+const { badUsage } = require('../core/errors')
 const { readAs, types } = require('../core/option-types')
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 /** @import { Command } from 'commander' */
@@ -30,7 +30,7 @@ async function logs (command, { last = String(LAST), follow = true }) {
   for (const signal of signals) process.on(signal, () => reading.kill(signal))
   await new Promise((resolve, reject) => {
     reading.once('error', error =>
-      reject(new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${program} cannot be run: ${error.message}` })))
+      reject(badUsage(`${program} cannot be run: ${error.message}`)))
     reading.once('exit', (code, signal) => {
       process.exitCode = code ?? 0
       for (const signal of signals) process.removeAllListeners(signal)
@@ -48,7 +48,7 @@ async function logs (command, { last = String(LAST), follow = true }) {
 function reader (name, pid, last, follow) {
   const fs = require('node:fs')
   const refuse = (/** @type {string} */ why) =>
-    new RecycleError('RECYCLE_BAD_USAGE', { sentence: `the output of ${name} cannot be followed: ${why}` })
+    badUsage(`the output of ${name} cannot be followed: ${why}`)
   let places
   let cgroup
   try {

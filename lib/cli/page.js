@@ -1,19 +1,14 @@
 'use strict'
 
-const { RecycleError } = require('../core/errors')
+const { badOption } = require('../core/errors')
 const { writeRegular } = require('../journal/regular-file')
 
-/**
- * Writes the file that `--html` names.
- * @param {string} file @param {string} text @throws {RecycleError} RECYCLE_BAD_OPTION
- */
+/** Writes the file of `--html`. @param {string} file @param {string} text @throws {RecycleError} RECYCLE_BAD_OPTION */
 function writePage (file, text) {
   try {
     writeRegular(file, text)
   } catch (error) {
-    throw new RecycleError('RECYCLE_BAD_OPTION', {
-      option: '--html', given: file, accepts: `a file that can be written (${/** @type {Error} */ (error).message})`
-    })
+    throw badOption('--html', file, `a file that can be written (${/** @type {Error} */ (error).message})`)
   }
 }
 

@@ -4,7 +4,7 @@ const { isatty } = require('node:tty')
 const { Option } = require('commander')
 const { nearest } = require('../core/did-you-mean')
 const { answerToCommand, flagsAfterApp } = require('../tables/habits')
-const { RecycleError } = require('../core/errors')
+const { RecycleError, badUsage } = require('../core/errors')
 const { misspeltVariables } = require('../tables/misspelt-variables')
 const { OPTIONS } = require('../tables/options')
 const { takeServiceEnvironment } = require('../core/service-environment')
@@ -49,9 +49,7 @@ function flagOf ({ name, short, flag, help, defaultText, kind }) {
 
 /**
  * @typedef {object} Asked
- * @property {string | undefined} app
- * @property {string[]} args
- * @property {ReturnType<typeof flagsAfterApp>} misplaced
+ * @property {string | undefined} app @property {string[]} args @property {ReturnType<typeof flagsAfterApp>} misplaced
  *
  * @param {Asked} asked @param {Record<string, any>} given by commander: undefined where the flag was not given
  * @param {Command} command
@@ -102,8 +100,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   })
   const { primaryBranchOf } = require('../primary/workers/find-app')
   const { formatOf } = require('../primary/log')
-  const { obeySignals } = require('../primary/signals')
-  const { obeyParent } = require('../primary/parent')
+  const { obeyParent, obeySignals } = require('../primary/signals')
   const { operate } = require('../operate')
   const { controlFolders, fleetKey } = require('../control/socket-path')
   supervisor.once('stopped', endAhead) // it may stop before its first worker
@@ -146,11 +143,9 @@ function unreadInput () {
 }
 
 /**
- * `recycle relaod` is parsed as an app of that name: the error says that there is no such command either, and which is
- * like it.
+ * `recycle relaod` is parsed as an app of that name: the error names the command that is like it.
  *
- * @template T
- * @param {string} app @param {() => T} assemble @returns {T}
+ * @template T @param {string} app @param {() => T} assemble @returns {T}
  */
 function orNoSuchCommand (app, assemble) {
   try {
@@ -158,7 +153,7 @@ function orNoSuchCommand (app, assemble) {
   } catch (error) {
     if (error instanceof RecycleError && error.code === 'RECYCLE_NO_APP' && /^[\w-]+$/.test(app)) {
       const answer = answerToCommand(app)
-      if (answer !== null) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: answer })
+      if (answer !== null) throw badUsage(answer)
       const meant = nearest(app, NAMES)
       throw new RecycleError(error.code, {
         ...error.details,

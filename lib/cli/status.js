@@ -56,8 +56,6 @@ async function list ({ json = false }) {
 }
 
 /** @param {Record<string, any>[]} workers @param {string} field */
-function sumOf (workers, field) {
-  return workers.reduce((sum, worker) => sum + (worker[field] ?? 0), 0)
-}
+const sumOf = (workers, field) => workers.reduce((sum, worker) => sum + (worker[field] ?? 0), 0)
 
 module.exports = { addStatus, addLs }

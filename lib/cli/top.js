@@ -1,6 +1,6 @@
 'use strict'
 
-const { RecycleError } = require('../core/errors')
+const { badUsage } = require('../core/errors')
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
 const { complain, print } = require('./print')
 /** @import { Command } from 'commander' */
@@ -22,8 +22,7 @@ function addTop (program) {
 async function top (command) {
   const { stdin, stdout } = process
   if (!stdin.isTTY || !stdout.isTTY) {
-    throw new RecycleError('RECYCLE_BAD_USAGE',
-      { sentence: 'recycle top needs a terminal; recycle status prints the same once' })
+    throw badUsage('recycle top needs a terminal; recycle status prints the same once')
   }
   let isLeft
   do isLeft = await topOfPrimary(command); while (isLeft)

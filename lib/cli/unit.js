@@ -1,7 +1,7 @@
 'use strict'
 
 const { attempt } = require('../core/attempt')
-const { RecycleError } = require('../core/errors')
+const { RecycleError, badOption, badUsage } = require('../core/errors')
 const { formatValue } = require('../core/format-value')
 const { types } = require('../core/option-types')
 const { OPTIONS } = require('../tables/options')
@@ -95,7 +95,7 @@ function write (services, folder) {
 
 /** @param {string | undefined} app @param {Given} given @throws {RecycleError} RECYCLE_BAD_USAGE */
 function checkFrom (app, { from, only, user, port, write, ...given }) {
-  const refuse = (/** @type {string} */ sentence) => { throw new RecycleError('RECYCLE_BAD_USAGE', { sentence }) }
+  const refuse = (/** @type {string} */ sentence) => { throw badUsage(sentence) }
   if (from === undefined) return only === undefined ? undefined : refuse('--only is for --from <file>')
   if (app !== undefined) refuse(`recycle unit was given ${formatValue(app)} and --from; it takes one of them`)
   const [name] = Object.keys(require('./run').withoutDefaults(given))
@@ -109,10 +109,7 @@ function isUser (user) {
   return /^\d+$/.test(user) || spawnSync('id', ['-u', '--', user]).status !== 1 // of any source that NSS knows
 }
 
-/**
- * The app is found as by `recycle` alone.
- * @param {string | undefined} app @param {string[]} args @param {Given} given @returns {Promise<Unit>}
- */
+/** The app is found as by `recycle`. @param {string | undefined} app @param {string[]} args @param {Given} given */
 async function ofCall (app, args, {
   user, port = process.env.PORT, config: named = process.env.RECYCLE_CONFIG, only, from, write, ...given
 }) {
@@ -123,8 +120,7 @@ async function ofCall (app, args, {
   const config = await loadConfig(named)
   const found = app === undefined && config?.app === undefined ? findStart('.') : null
   if (found?.start === null && found.why === null) {
-    throw new RecycleError('RECYCLE_BAD_USAGE',
-      { sentence: 'recycle unit needs the app: recycle unit [options] <app> [args…], or --from <ecosystem file>' })
+    throw badUsage('recycle unit needs the app: recycle unit [options] <app> [args…], or --from <ecosystem file>')
   }
   const picked = found?.start ?? pickApp(app, args, config, found?.why)
   const toRun = fileOf(picked.app, picked.args)
@@ -151,7 +147,7 @@ function fromPm2 ({ from, only, user, port = process.env.PORT, write }) {
   const chosen = apps.filter(({ name }) => only === undefined || name === only)
   if (chosen.length === 0) {
     const has = only === undefined ? 'no app' : `no app ${only}; it has ${apps.map(({ name }) => name).join(', ')}`
-    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${from} has ${has}` })
+    throw badUsage(`${from} has ${has}`)
   }
   const ready = chosen.map(call => ({ ...call, ...placed(call, path.dirname(file)) })) // throws before it prints
   for (const { name, keys } of chosen) {
@@ -169,8 +165,8 @@ function placed ({ name, app, interpreter, folder: own }, folder) {
   const path = require('node:path')
   const { answerToCommand } = require('../tables/habits')
   const at = path.resolve(folder, own ?? '.')
-  const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_BAD_USAGE',
-    { sentence: `no unit for ${name}: ${why}; --only <app> prints that of another app of the file` })
+  const refuse = (/** @type {string} */ why) => badUsage(
+    `no unit for ${name}: ${why}; --only <app> prints that of another app of the file`)
   if (interpreter !== null) throw refuse(`its interpreter is ${formatValue(interpreter)}, and recycle runs Node.js`)
   try {
     findApp(path.resolve(at, app))
@@ -195,10 +191,7 @@ function appsOf (file) {
   }
 }
 
-/**
- * The command by the name that it was called by: a link such as current/ leads elsewhere after the next deploy.
- * @param {string} bin
- */
+/** As it was called: a link such as current/ leads elsewhere after the next deploy. @param {string} bin */
 function asCalled (bin) {
   const fs = require('node:fs')
   return attempt(() => fs.realpathSync(process.argv[1]) === fs.realpathSync(bin) ? process.argv[1] : bin, bin)
@@ -214,8 +207,7 @@ function asCalled (bin) {
  */
 function unit ({ name, options, flags, config, app, args, folder, env, user, port, write }) {
   if (port && !(types.address().read(port)?.port > 0)) {
-    throw new RecycleError('RECYCLE_BAD_OPTION',
-      { option: '--port', given: port, accepts: 'a port from 1 to 65535, or <host>:<port>; without it $PORT counts' })
+    throw badOption('--port', port, 'a port from 1 to 65535, or <host>:<port>; without it $PORT counts')
   }
   const os = require('node:os')
   const path = require('node:path')

@@ -73,10 +73,7 @@ function addVerbs (program) {
       ({ stopped }, name) => `${name} has stopped, ${losses(stopped)}`, ({ stopped }) => now ? [] : stopped))
 }
 
-/**
- * `recycle scale shop 4`, as in pm2, is `recycle scale 4 shop`.
- * @param {string} first @param {string | undefined} second @param {Command} command
- */
+/** As pm2: `recycle scale shop 4`. @param {string} first @param {string | undefined} second @param {Command} command */
 function numberOf (first, second, command) {
   const isNumber = (/** @type {string} */ text) => /^(?:[+-]?\d+|auto)$/.test(text)
   if (second === undefined || isNumber(first) || !isNumber(second)) return first
@@ -85,9 +82,7 @@ function numberOf (first, second, command) {
 }
 
 /** @param {Result} result @returns {string} what features say of the number of workers */
-function sayScaled (result) {
-  return result[SIZE_WORDS.key] ? SIZE_WORDS.scaled(result[SIZE_WORDS.key]) : ''
-}
+const sayScaled = result => result[SIZE_WORDS.key] ? SIZE_WORDS.scaled(result[SIZE_WORDS.key]) : ''
 
 /** @param {Command} program @param {string} name @param {string} description */
 function verb (program, name, description) {
@@ -157,8 +152,7 @@ const HINTS = {
  */
 
 /**
- * The progress of a command: a line for each step, what is waited for where that takes long, and on a terminal a bar
- * below them.
+ * The progress of a command: a line for each step, what is waited for if that takes long, and on a terminal a bar.
  * @param {Pick<NodeJS.WriteStream, 'isTTY' | 'hasColors' | 'columns'> & { write: (text: string) => unknown }} stream
  * @param {string} doing @param {() => number} [now] ms
  */
@@ -183,10 +177,7 @@ function openSteps (stream, doing, now = () => performance.now()) {
     const blocks = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
     return `${blocks} ${doing}: ${done} of ${of}${why}`.slice(0, (stream.columns || Infinity) - 1)
   }
-  /**
-   * On a terminal the bar has it, and each hint is said once; elsewhere each worker has a line.
-   * @param {Wait[]} waits
-   */
+  /** On a terminal the bar has it, and each hint is said once; elsewhere a line a worker. @param {Wait[]} waits */
   const explain = waits => {
     const lines = waits.flatMap(wait => {
       const phase = wait.drainLeftMs === null ? 'end' : 'drain'

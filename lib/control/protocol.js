@@ -65,9 +65,7 @@ class Lines {
 }
 
 /** @param {Message} message @returns {string} a line with its end */
-function encode (message) {
-  return `${JSON.stringify({ v: VERSION, ...message })}\n`
-}
+const encode = message => `${JSON.stringify({ v: VERSION, ...message })}\n`
 
 /** @param {string} line @returns {Message | null} null: not a message of this version */
 function decode (line) {
@@ -95,9 +93,7 @@ function readRequest (line) {
 }
 
 /** @param {string} why @param {string | number | null} [id] */
-function bad (why, id = null) {
-  return new RecycleError('RECYCLE_BAD_REQUEST', { why, id })
-}
+const bad = (why, id = null) => new RecycleError('RECYCLE_BAD_REQUEST', { why, id })
 
 /** @param {unknown} error @returns {{ code: string, message: string, details: Record<string, any> }} */
 function writeError (error) {

@@ -33,9 +33,7 @@ function controlFolders (env) {
 }
 
 /** @param {string} name of a fleet @param {string} folder */
-function socketIn (folder, name) {
-  return path.join(folder, `${name}${EXTENSION}`)
-}
+const socketIn = (folder, name) => path.join(folder, `${name}${EXTENSION}`)
 
 /**
  * @param {{ name: string, control: string | null }} of a fleet; `control`: the path of --control @param {Env} env
@@ -48,10 +46,7 @@ function fleetKey ({ name, control }, env) {
 
 /** @typedef {{ folder: string, uid: number | null }} Place `uid`: the one user that may write there; null: any */
 
-/**
- * @param {Env} env @param {{ ofAll?: boolean }} [how] `ofAll`: for root, those of other users too
- * @returns {Place[]} where a client looks
- */
+/** @param {Env} env @param {{ ofAll?: boolean }} [how] `ofAll`: of all users, for root @returns {Place[]} to look in */
 function places (env, { ofAll = false } = {}) {
   const uid = ourUid()
   const own = controlFolders(env)
@@ -82,9 +77,7 @@ function placesOfOthers () {
 }
 
 /** @param {Env} env @returns {string[]} the folders in which a client looks, whether they exist or not */
-function searchedFolders (env) {
-  return places(env).map(({ folder }) => folder)
-}
+const searchedFolders = env => places(env).map(({ folder }) => folder)
 
 /** @param {Env} env @param {{ ofAll?: boolean }} [how] @returns {string[]} the folders that exist and are safe */
 function trustedFolders (env, how) {
@@ -97,10 +90,7 @@ function distrusted (env, how) {
   return places(env, how).map(({ folder, uid }) => distrustIfThere(folder, uid)).filter(why => why !== null)
 }
 
-/**
- * @param {Env} env @param {{ ofAll?: boolean }} [how]
- * @returns {string[]} the paths of all sockets, by name; some may be stale
- */
+/** @param {Env} env @param {{ ofAll?: boolean }} [how] @returns {string[]} all sockets, by name; some may be stale */
 function allSockets (env, how) {
   return trustedFolders(env, how).flatMap(folder => filesIn(folder)
     .filter(file => file.endsWith(EXTENSION))
@@ -112,9 +102,7 @@ function allSockets (env, how) {
 const filesIn = folder => attempt(() => fs.readdirSync(folder), []) // deleted meanwhile, or not readable
 
 /** @param {string} socket @returns {string} the name of the fleet */
-function nameBy (socket) {
-  return path.basename(socket, EXTENSION)
-}
+const nameBy = socket => path.basename(socket, EXTENSION)
 
 /**
  * Creates the folder of the sockets, or checks that no other user can write to it.
@@ -165,9 +153,7 @@ function isFolderOfOurs (folder) {
   return stat !== undefined && stat.isDirectory() && stat.uid === ourUid()
 }
 
-function ourUid () {
-  return process.getuid?.() ?? 0
-}
+const ourUid = () => process.getuid?.() ?? 0
 
 module.exports = {
   controlFolders, searchedFolders, trustedFolders, distrusted, socketIn, fleetKey, allSockets, nameBy, prepareFolder,

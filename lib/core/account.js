@@ -90,9 +90,7 @@ function addRestarted (account, why) {
 }
 
 /** @param {number} connections @param {number} inFlight @returns {Account} */
-function openAccount (connections, inFlight) {
-  return { connections, inFlight, ...NONE, cuts: [] }
-}
+const openAccount = (connections, inFlight) => ({ connections, inFlight, ...NONE, cuts: [] })
 
 /**
  * The account of a worker that gave none, from its last beat. A connection with a request in flight was cut; any other
@@ -105,8 +103,7 @@ function lostAccount (connections, inFlight) {
 }
 
 /**
- * The same, where it is known what has become of its connections; the others were younger, or of a protocol that cannot
- * move.
+ * The same, where its connections' fate is known; others were younger, or of a protocol that cannot move.
  * @param {number} connections by its last beat @param {number} inFlight @param {Outcome} outcome @returns {Account}
  */
 function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut, ended, ...named }) {

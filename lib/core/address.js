@@ -3,9 +3,7 @@
 /** The addresses that workers listen on, by their key: `address:port:family:fd#ordinal`, as the app asks for them. */
 
 /** @param {string} key @returns {number} 0: any port that is free; -1: it is a path, or a descriptor */
-function portOf (key) {
-  return Number(/:(\d+):(?:4|6|-?\d*):[^:]*#\d+$/.exec(key)?.[1] ?? -1)
-}
+const portOf = key => Number(/:(\d+):(?:4|6|-?\d*):[^:]*#\d+$/.exec(key)?.[1] ?? -1)
 
 /** @param {string} key @returns {string} for people */
 function nameOf (key) {
@@ -15,23 +13,15 @@ function nameOf (key) {
   return port === 0 ? 'a port that is free' : `${where === 'null' || where === '' ? '' : where}:${port}`
 }
 
-/**
- * @param {{ address?: string, port?: number }} bound as of getsockname() @param {boolean} isTls
- * @returns {string | null} for people; null: it is no TCP port
- */
+/** @param {{ address?: string, port?: number }} bound @param {boolean} isTls @returns {string | null} null: not TCP */
 function urlOf ({ address = '', port }, isTls) {
   if (port === undefined) return null
   const host = ['0.0.0.0', '::'].includes(address) ? 'localhost' : address.includes(':') ? `[${address}]` : address
   return `${isTls ? 'https' : 'http'}://${host}:${port}`
 }
 
-/**
- * A path with this pid in it is that worker's alone: no other worker is to listen there.
- * @param {string} key @param {number} pid
- */
-function isOwnPath (key, pid) {
-  return portOf(key) < 0 && new RegExp(`(?<!\\d)${pid}(?!\\d)`).test(key)
-}
+/** A path with this pid in it is that worker's: no other listens there. @param {string} key @param {number} pid */
+const isOwnPath = (key, pid) => portOf(key) < 0 && new RegExp(`(?<!\\d)${pid}(?!\\d)`).test(key)
 
 /**
  * The ports that some of the workers listen on, and not all: each of them was to serve the same clients.
@@ -43,9 +33,7 @@ function unevenAddresses (workers) {
   const slots = new Map()
   for (const { slot, keys } of workers) {
     for (const key of keys) {
-      if (portOf(key) >= 0) {
-        slots.set(key, [...slots.get(key) ?? [], slot])
-      }
+      if (portOf(key) >= 0) slots.set(key, [...slots.get(key) ?? [], slot])
     }
   }
   return [...slots].filter(([, some]) => some.length < workers.length)

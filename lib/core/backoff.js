@@ -8,9 +8,7 @@ const UNSERVED_MS = 1000 // the longest where no worker serves: clients wait
  * The delay before the next try: 250 ms, doubled with each failure in a row, at most a minute.
  * @param {number} failures in a row so far, 0 or more @returns {number} milliseconds; 0 for no failure
  */
-function backoffMs (failures) {
-  return failures === 0 ? 0 : Math.min(LONGEST_MS, BASE_MS * 2 ** (failures - 1))
-}
+const backoffMs = failures => failures === 0 ? 0 : Math.min(LONGEST_MS, BASE_MS * 2 ** (failures - 1))
 
 /** Tries that come ever more slowly while they fail. Times are ms by any clock that only goes forward. */
 class Backoff {

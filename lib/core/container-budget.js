@@ -74,13 +74,8 @@ function size ({ parallelism, container = null }, options, processes) {
   return Object.freeze({ ...sizing, fitting, isAutoWorkers: workers === 'auto', isAutoBudget: maxRssBytes === 'auto' })
 }
 
-/**
- * For all but the primary; below 0: there is less.
- * @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing @returns {number} bytes
- */
-function forWorkers ({ limitBytes, primaryBytes, marginBytes }) {
-  return Number(limitBytes) - primaryBytes - marginBytes
-}
+/** For all but the primary. @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing */
+const forWorkers = ({ limitBytes, primaryBytes, marginBytes }) => Number(limitBytes) - primaryBytes - marginBytes
 
 /**
  * `--workers auto`: 2×CPU+1, or fewer where the memory is not enough for so many of the least size. A budget that was
@@ -92,35 +87,21 @@ function autoWorkers ({ desired, fitting }, maxRssBytes) {
 }
 
 /** How many workers may boot before one has shown what it takes. @param {Sizing} sizing */
-function workersAtFirst (sizing) {
-  return workersOf(sizing, UNKNOWN_BYTES)
-}
+const workersAtFirst = sizing => workersOf(sizing, UNKNOWN_BYTES)
 
-/**
- * How many get a budget that leaves a fresh worker room to grow; one at least.
- * @param {Sizing} sizing @param {number} freshBytes by the budget's metric
- */
-function workersThatFit (sizing, freshBytes) {
-  return workersOf(sizing, BOOTING * freshBytes)
-}
+/** Workers that fit, each with room to grow; one at least. @param {Sizing} sizing @param {number} freshBytes */
+const workersThatFit = (sizing, freshBytes) => workersOf(sizing, BOOTING * freshBytes)
 
 /** @param {Sizing} sizing @param {number} eachBytes */
-function workersOf (sizing, eachBytes) {
-  return Math.max(1, Math.floor(forWorkers(sizing) / eachBytes) - sizing.beside)
-}
+const workersOf = (sizing, eachBytes) => Math.max(1, Math.floor(forWorkers(sizing) / eachBytes) - sizing.beside)
 
-/**
- * `--max-rss auto`.
- * @param {Sizing} sizing @param {number} workers
- * @returns {number} bytes, a whole number of MiB; 0: there is no memory for them
- */
+/** `--max-rss auto`. @param {Sizing} sizing @param {number} workers @returns {number} bytes, whole MiB; 0: no memory */
 function autoBudget (sizing, workers) {
   return MIB * Math.max(0, Math.floor(forWorkers(sizing) / (workers + sizing.beside) / MIB))
 }
 
 /**
- * The budget of a worker in a fleet of this size; within the bounds of one that sizes itself, it is that of the
- * largest.
+ * The budget of a worker in a fleet of this size; of one that sizes itself, as of the largest.
  * @param {Pick<Options, 'maxRssBytes' | 'hardRssBytes' | 'sizing'>} options @param {number} workers
  * @returns {{ maxRssBytes: number | null, hardRssBytes: number | null }}
  */
@@ -181,9 +162,7 @@ function sizingWarnings ({ limitBytes, source, fitting, desired, beside, isAutoW
  * The bounds within which the fleet sizes itself; null: there are as many workers as the options, or a command, say.
  * @param {Record<string, any>} options @returns {Readonly<Bounds> | null}
  */
-function boundsOf ({ autoscale = null }) {
-  return autoscale
-}
+const boundsOf = ({ autoscale = null }) => autoscale
 
 /**
  * Never more than 2×CPU+1, as more event loops than that are of no use to the CPUs, nor more than the memory is enough

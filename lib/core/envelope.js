@@ -14,9 +14,7 @@ const LONGEST_ERROR = 500
 const MOST_REQUESTS = 100 // that are told at a time
 
 /** @param {string} type @param {object} [fields] @returns {Message} */
-function message (type, fields) {
-  return { cmd: CMD, type, ...fields }
-}
+const message = (type, fields) => ({ cmd: CMD, type, ...fields })
 
 /**
  * A message that carries a handle loses it where the receiver has no descriptor left, and Node drops the message with
@@ -29,13 +27,8 @@ function ourMessage (received, handle) {
   return message?.cmd === CMD ? message : null
 }
 
-/**
- * The process at the other end has died, though Node may not have read the end yet: writes go before.
- * @param {NodeJS.ErrnoException | null} error of a send
- */
-function isCut (error) {
-  return error?.code === 'EPIPE' || error?.code === 'ECONNRESET'
-}
+/** The other end's process has died, which Node may not have read yet. @param {NodeJS.ErrnoException | null} error */
+const isCut = error => error?.code === 'EPIPE' || error?.code === 'ECONNRESET'
 
 /** Work at each message: a function. */
 class Handlers {
@@ -62,10 +55,7 @@ class Handlers {
     Object.assign(this.#byType, handlers)
   }
 
-  /**
-   * Without a handler, where a feature is off, it is of no consequence.
-   * @param {string} type @param {Record<string, any>} fields @param {any} [handle]
-   */
+  /** No effect without a handler. @param {string} type @param {Record<string, any>} fields @param {any} [handle] */
   call (type, fields, handle) {
     this.#byType[type]?.(fields, handle)
   }

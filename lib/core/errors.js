@@ -71,8 +71,7 @@ const exiting = (/** @type {number} */ exitCode, /** @type {Readonly<Record<stri
   Object.fromEntries(Object.entries(sentences).map(([code, sentence]) => [code, { exitCode, sentence }]))
 
 /**
- * The catalogue of all errors that recycle throws on purpose. Only the command line turns them into a sentence and an
- * exit code.
+ * The catalogue of all errors that recycle throws on purpose. The command line makes a sentence of them.
  * @type {Readonly<Record<string, { exitCode: number, sentence: Sentence }>>}
  */
 const CATALOGUE = Object.freeze({ ...exiting(2, OF_THE_CALL), ...exiting(1, OF_THE_RUN) })
@@ -93,10 +92,7 @@ class RecycleError extends Error {
 const PROSE = ['why', 'how', 'accepts', 'sentence', 'running', 'distrusted']
 const PROSE_CHARS = 1000
 
-/**
- * Shortens details for the sentence: a value from the user may have any length.
- * @param {Record<string, any>} details
- */
+/** Shortens details for the sentence: a user's value may have any length. @param {Record<string, any>} details */
 function bounded (details) {
   return Object.fromEntries(Object.entries(details).map(([name, value]) =>
     [name, typeof value === 'string' ? shorten(value, PROSE.includes(name) ? PROSE_CHARS : undefined) : value]))
@@ -107,4 +103,13 @@ function sayIfReplaced ({ isReplaced = false }) {
   return isReplaced ? '; a worker that must be replaced meanwhile runs the new code: mend it and reload' : ''
 }
 
-module.exports = { sayIfReplaced, RecycleError, CATALOGUE }
+/** @param {string} sentence */
+const badUsage = sentence => new RecycleError('RECYCLE_BAD_USAGE', { sentence })
+
+/** @param {string} option as the user knows it @param {unknown} given @param {string} accepts */
+const badOption = (option, given, accepts) => new RecycleError('RECYCLE_BAD_OPTION', { option, given, accepts })
+
+/** @param {number | null} slot @param {string} what was asked for @param {string} why it was not done */
+const notDone = (slot, what, why) => new RecycleError('RECYCLE_NOT_DONE', { slot, what, why })
+
+module.exports = { sayIfReplaced, RecycleError, badUsage, badOption, notDone, CATALOGUE }

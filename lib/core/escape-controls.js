@@ -8,26 +8,17 @@
 const UNSAFE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 
 /** @param {unknown} text @returns {string} one line, each such character as an escape */
-function escapeControls (text) {
-  return String(text).replace(UNSAFE, char => `\\u{${codeOf(char)}}`)
-}
+const escapeControls = text => String(text).replace(UNSAFE, char => `\\u{${codeOf(char)}}`)
 
 /** @param {unknown} value @returns {string} JSON of the same value, in one line, without such a character */
-function escapedJson (value) {
-  return escapeJson(JSON.stringify(value))
-}
+const escapedJson = value => escapeJson(JSON.stringify(value))
 
-/**
- * @param {string} json one value a line
- * @returns {string} JSON of the same values, without such a character but line ends
- */
+/** @param {string} json one value a line @returns {string} JSON of the same, without such a character but line ends */
 function escapeJson (json) {
   return json.replace(UNSAFE, char => char === '\n' ? char : `\\u${codeOf(char).padStart(4, '0')}`)
 }
 
 /** @param {string} char */
-function codeOf (char) {
-  return /** @type {number} */ (char.codePointAt(0)).toString(16)
-}
+const codeOf = char => /** @type {number} */(char.codePointAt(0)).toString(16)
 
 module.exports = { escapeControls, escapedJson, escapeJson }

@@ -2,18 +2,12 @@
 
 /**
  * Of an object whose fields are alike.
- * @template {object} From
- * @template {keyof From} Name
+ * @template {object} From @template {keyof From} Name
  * @param {From} from @param {readonly Name[]} names @returns {Pick<From, Name>} these of its fields
  */
-function pick (from, names) {
-  return /** @type {any} */ (Object.fromEntries(names.map(name => [name, from[name]])))
-}
+const pick = (from, names) => /** @type {any} */ (Object.fromEntries(names.map(name => [name, from[name]])))
 
-/**
- * @template {string} Name
- * @param {Record<Name, number>} into changed @param {Record<Name, number>} from each of its numbers is added
- */
+/** @template {string} Name @param {Record<Name, number>} into changed @param {Record<Name, number>} from its numbers */
 function addUp (into, from) {
   for (const name of /** @type {Name[]} */ (Object.keys(from))) into[name] += from[name]
 }

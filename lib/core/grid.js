@@ -40,9 +40,7 @@ function short (value) {
 }
 
 /** @param {number | null} bytes */
-function mib (bytes) {
-  return bytes === null ? '–' : `${Math.round(bytes / 1024 ** 2)}`
-}
+const mib = bytes => bytes === null ? '–' : `${Math.round(bytes / 1024 ** 2)}`
 
 /** @param {string} text @param {number} width @param {boolean} [keepsEnd] */
 function clip (text, width, keepsEnd = false) {
@@ -60,8 +58,6 @@ function wrap (text) {
 }
 
 /** @param {number | null} value */
-function orDash (value) {
-  return value === null ? '–' : clip(`${value}`, 8)
-}
+const orDash = value => value === null ? '–' : clip(`${value}`, 8)
 
 module.exports = { WIDTH, layOut, short, mib, clip, wrap, orDash }

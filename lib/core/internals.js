@@ -91,19 +91,13 @@ function acceptEarly (server, facade, door, owner = server) {
   return () => { server._handle = null }
 }
 
-/**
- * Node makes the list of a server's connections when it begins to listen.
- * @param {Server} server an http.Server that does not listen yet
- */
+/** Node makes the list of a server's connections as it begins to listen. @param {Server} server that does not yet */
 function trackBeforeListening (server) {
   server.listeners('listening')
     .find((/** @type {Function} */ { name }) => name === 'setupConnectionsTracking')?.call(server)
 }
 
-/**
- * @param {Server} server a listening http.Server @returns {{ idle?: () => Parser[] } | undefined} undefined if this
- *   Node has none
- */
+/** @param {Server} server a listening http.Server @returns {{ idle?: () => Parser[] } | undefined} not on each Node */
 function connectionsList (server) {
   const symbol = Object.getOwnPropertySymbols(server).find(s => s.description === 'http.server.connections')
   return symbol && Reflect.get(server, symbol)
@@ -119,23 +113,15 @@ function betweenRequests (server) {
 }
 
 /** The bytes that the parser is processing. @param {Socket} socket @returns {Buffer | undefined} */
-function currentChunk (socket) {
-  return socket.parser?.getCurrentBuffer?.()
-}
+const currentChunk = socket => socket.parser?.getCurrentBuffer?.()
 
 /** Node's index of a parser's callback. @type {number} */
 let kOnMessageBegin
 
 /** @param {Socket} socket @returns {boolean} the parser has not come to the end of the latest request */
-function isWithinMessage (socket) {
-  return socket.parser?.incoming?.complete === false
-}
+const isWithinMessage = socket => socket.parser?.incoming?.complete === false
 
-/**
- * To be called within a message.
- * @param {Socket} socket @param {() => void} ended called when the parser has come to its end, within the chunk that it
- *   parses
- */
+/** Within a message. @param {Socket} socket @param {() => void} ended called at its end, within the parser's chunk */
 function onMessageEnd (socket, ended) {
   const parser = /** @type {Parser} */ (socket.parser)
   const { kOnMessageComplete } = parser.constructor
@@ -155,13 +141,8 @@ function isRefused (socket) {
   return !socket.listeners('error').some((/** @type {Function} */ { name }) => name === 'socketOnError')
 }
 
-/**
- * The names and values of a request's headers that the parser keeps: it leaves out those behind.
- * @param {Socket} socket @returns {number} 0: it keeps all
- */
-function mostFieldsOf (socket) {
-  return socket.parser?.maxHeaderPairs ?? 0
-}
+/** Names and values of headers that the parser keeps, at most. @param {Socket} socket @returns {number} 0: all */
+const mostFieldsOf = socket => socket.parser?.maxHeaderPairs ?? 0
 
 /**
  * Node takes it off a parser when its connection is done with it.
@@ -197,10 +178,7 @@ function detachHandle (socket) {
   return handle
 }
 
-/**
- * As detachHandle(), but the app goes on to see the socket as open.
- * @param {Socket} socket @returns {Handle} the handle
- */
+/** As detachHandle(), but for the app the socket stays open. @param {Socket} socket @returns {Handle} the handle */
 function takeHandle (socket) {
   const handle = /** @type {Handle} */ (socket._handle)
   handle.readStop()
@@ -218,8 +196,7 @@ function returnHandle (socket, handle) {
 
 /**
  * Reports when a connection's handle is closed, which is when its socket is destroyed. Unlike a listener on the socket,
- * the app cannot remove this. All handles share the same two functions: a closure for each would be measurable with a
- * connection per request.
+ * the app cannot remove this. All handles share two functions: closures would be measurable.
  * @param {(handle: any, isReset: boolean) => void} closed called before it is
  * @returns {(handle: Handle) => boolean} watches a TCP or pipe handle; false: the handle is of another kind
  */
@@ -264,10 +241,7 @@ const EMPTY = /^content-length: *0\r/im
 const NO_CHUNK = '0\r\n\r\n'
 const EVENT_STREAM = /^content-type: *text\/event-stream/im
 
-/**
- * @param {any} response of HTTP/1, or a stream of HTTP/2
- * @returns {boolean} its head has been sent, and says that it is a stream of events
- */
+/** @param {any} response of HTTP/1, or a stream of HTTP/2 @returns {boolean} its head was sent: a stream of events */
 function isEventStream (response) {
   if (response._header !== undefined) return response.headersSent && EVENT_STREAM.test(response._header)
   return String(response.sentHeaders?.['content-type']).startsWith('text/event-stream')

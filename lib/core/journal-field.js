@@ -7,21 +7,15 @@
 const MAX_TEXT_CHARS = 1000
 
 /** @param {unknown} value @returns {number | null} */
-function asNumber (value) {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null
-}
+const asNumber = value => typeof value === 'number' && Number.isFinite(value) ? value : null
 
 /** @typedef {number} Count 0 or more @typedef {number} Share 0 to 1 */
 
 /** @param {unknown} value @returns {Count} 0 if the value is not a positive number */
-function asCount (value) {
-  return typeof value === 'number' && value > 0 && Number.isFinite(value) ? value : 0
-}
+const asCount = value => typeof value === 'number' && value > 0 && Number.isFinite(value) ? value : 0
 
 /** @param {unknown} value @returns {string | null} */
-function asText (value) {
-  return typeof value === 'string' ? value.slice(0, MAX_TEXT_CHARS) : null
-}
+const asText = value => typeof value === 'string' ? value.slice(0, MAX_TEXT_CHARS) : null
 
 /** @param {unknown} value @returns {Record<string, unknown>} */
 function asObject (value) {

@@ -71,9 +71,7 @@ function asRecycle (args, flags = []) {
 }
 
 /** @param {string} word @returns {string} as a shell takes it */
-function quoted (word) {
-  return /^[\w@%+=:,./<>-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
-}
+const quoted = word => /^[\w@%+=:,./<>-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /**
  * @param {string} file absolute, without symbolic links @param {string[]} args of it

@@ -5,8 +5,6 @@
  * and the names below it.
  * @param {string} host a name or an address, without brackets
  */
-function isLoopback (host) {
-  return /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host)
-}
+const isLoopback = host => /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|::1)$/i.test(host)
 
 module.exports = { isLoopback }

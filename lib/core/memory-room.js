@@ -5,8 +5,7 @@
  *
  * @typedef {object} Memory
  * @property {number} limitBytes @property {number} usedBytes
- * @property {number | null} freshBytes what one more worker takes: the most that a worker in service had when it was
- *   new; null: not known
+ * @property {number | null} freshBytes of one more worker: the most that one in service had when new; null: not known
  */
 
 const NEAR = 0.9
@@ -25,9 +24,7 @@ function nextLookMs (memory, intervalMs) {
 }
 
 /** From 90 % of the limit on, until less than 80 % are used. @param {Memory} memory @param {boolean} wasNear */
-function isNearLimit ({ usedBytes, limitBytes }, wasNear) {
-  return usedBytes >= (wasNear ? NOT_NEAR : NEAR) * limitBytes
-}
+const isNearLimit = ({ usedBytes, limitBytes }, wasNear) => usedBytes >= (wasNear ? NOT_NEAR : NEAR) * limitBytes
 
 /**
  * @param {Memory | null} memory

@@ -1,11 +1,8 @@
 'use strict'
 
-/**
- * The kinds of option values: what a flag, the environment and the library accept as text or number, and what a config
- * file may contain, which is stricter about types.
- */
+/** The kinds of option values: what flags, environment and library accept, and config files, which are stricter. */
 
-const { RecycleError } = require('./errors')
+const { badOption } = require('./errors')
 const { parseSize, parseTime, withUnit } = require('./units')
 /** @import { Limit } from './limit' */
 
@@ -13,8 +10,7 @@ const { parseSize, parseTime, withUnit } = require('./units')
  * @typedef {object} Kind how a value is read
  * @property {string} accepts completes the sentence "it takes …"
  * @property {(value: any) => any} read the value in the option's internal unit; undefined: not acceptable
- * @property {(value: unknown) => string | undefined} [instead] completes the sentence for a value that has a mistake of
- *   its own
+ * @property {(value: unknown) => string | undefined} [instead] completes the sentence on a value with its own mistake
  * @property {readonly string[]} [words] accepted literally
  * @property {boolean} [isFile] any value but the words is a path
  *
@@ -160,13 +156,10 @@ const types = {
 function readAs ({ read, accepts, instead }, given, option) {
   const value = read(given)
   if (value !== undefined) return value
-  throw new RecycleError('RECYCLE_BAD_OPTION', { option, given, accepts: instead?.(given) ?? accepts })
+  throw badOption(option, given, instead?.(given) ?? accepts)
 }
 
-/**
- * Whether a config file may contain a value of this type. `read` checks its range and form.
- * @param {Schema} schema @param {unknown} value @returns {boolean}
- */
+/** A config file may have this; `read` checks more. @param {Schema} schema @param {unknown} value @returns {boolean} */
 function isOfType (schema, value) {
   if (isQuotedNumber(schema, value)) return false
   if (schema.anyOf) return schema.anyOf.some(one => isOfType(one, value))
@@ -182,10 +175,7 @@ function isQuotedNumber ({ anyOf = [] }, value) {
     anyOf.some(({ type }) => type === 'integer' || type === 'number')
 }
 
-/**
- * The types that are accepted in place of this value, in words: "a number or a string".
- * @param {Schema} schema @param {unknown} value @returns {string}
- */
+/** The types accepted instead, in words: "a number or a string". @param {Schema} schema @param {unknown} value */
 function typesOf (schema, value) {
   if (isQuotedNumber(schema, value)) return 'a number without quotes'
   const types = (schema.anyOf ?? [schema]).flatMap(({ type = [] }) => type === 'integer' ? 'number' : type)
@@ -193,9 +183,7 @@ function typesOf (schema, value) {
 }
 
 /** The value as text; '' for values that have no text, such as objects. @param {unknown} value */
-function textOf (value) {
-  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : ''
-}
+const textOf = value => ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : ''
 
 /** @param {unknown} value @returns {Limit | undefined} undefined: it is no percentage from 1 to 100 */
 function shareOf (value) {
@@ -204,13 +192,9 @@ function shareOf (value) {
 }
 
 /** @param {number | undefined} value @returns {Limit | undefined} */
-function most (value) {
-  return value === undefined ? undefined : { most: value }
-}
+const most = value => value === undefined ? undefined : { most: value }
 
 /** @param {number} value @param {number} min @param {number} max */
-function inRange (value, min, max) {
-  return value >= min && value <= max ? value : undefined
-}
+const inRange = (value, min, max) => value >= min && value <= max ? value : undefined
 
 module.exports = { textOf, types, readAs, isOfType, typesOf }

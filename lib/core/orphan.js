@@ -31,28 +31,16 @@ const OF_ORPHANS = {
   }
 }
 
-/**
- * @param {number} uid @param {string} fleet what tells it from the others of this user
- * @returns {string} with which the names of its orphans begin
- */
-function familyOf (uid, fleet) {
-  return `recycle-orphan-${uid}-${hash(fleet)}-`
-}
+/** @param {number} uid @param {string} fleet that tells it from others @returns {string} as its orphans' names begin */
+const familyOf = (uid, fleet) => `recycle-orphan-${uid}-${hash(fleet)}-`
 
 /** @param {string} family @param {number} pid @returns {string} the path for net */
-function socketName (family, pid) {
-  return `\0${family}${pid}`.padEnd(LONGEST_NAME, '\0')
-}
+const socketName = (family, pid) => `\0${family}${pid}`.padEnd(LONGEST_NAME, '\0')
 
 /** @param {string} family @returns {string} the path of the one that starts the next primary */
-function lockName (family) {
-  return `\0${family}revival`.padEnd(LONGEST_NAME, '\0')
-}
+const lockName = family => `\0${family}revival`.padEnd(LONGEST_NAME, '\0')
 
-/**
- * @param {(string | null)[]} paths of all unix sockets, as /proc/net/unix has them @param {string} family
- * @returns {number[]} pids of orphans, lowest first
- */
+/** @param {(string | null)[]} paths of /proc/net/unix @param {string} family @returns {number[]} lowest first */
 function orphansAmong (paths, family) {
   const pids = paths.flatMap(path =>
     path?.startsWith(`@${family}`) ? Number(path.slice(1 + family.length).replace(/@+$/, '')) : [])

@@ -1,9 +1,8 @@
 'use strict'
 
 /**
- * The next steps: those to begin now, from the facts of the fleet and from what is desired of it. Pure. Commands
- * change what is desired, workers change the facts, and after each change the plan is made anew; a step that has begun
- * is among the facts.
+ * The steps to begin now, from the facts of the fleet and what is desired of it. Pure. Commands change what is desired,
+ * workers change the facts, and after each change the plan is made anew; a step that has begun is among the facts.
  *
  * What holds after every plan, whatever fails in between:
  * - while a worker serves, at most `maxSurge` processes (or `standbys`, if that is more) start or run beside the
@@ -28,12 +27,13 @@ const { fitting, isServing, isUsable, surging } = require('./fleet-facts')
 const { nextRecycles } = require('./recycle-order')
 /** @import { Desired, Facts } from './fleet-facts' */
 
+/** @typedef {{ room: number, surging: number, clock: Clock }} Limits */
+
 const SAID_AFTER_MS = 2000 // the memory of a worker that has just left is among what is used until the next look
 
 /**
  * @param {Facts} facts @param {Desired} desired @param {number} now
- * @returns {{ actions: Action[], wakeAt: number }} `wakeAt`: when the plan changes though no fact does; Infinity: it
- *   does not
+ * @returns {{ actions: Action[], wakeAt: number }} `wakeAt`: when the plan changes though no fact does; or Infinity
  */
 function plan (facts, desired, now) {
   const clock = new Clock(now)
@@ -81,8 +81,7 @@ function rejoin ({ slots }) {
 }
 
 /**
- * Slots beyond those desired: their worker leaves when its recycle is over and one that stays serves; one that was
- * given up leaves already.
+ * Slots beyond those desired: their worker leaves when its recycle is over and one that stays serves.
  * @param {Facts} facts @param {Desired} desired @returns {Action[]}
  */
 function leave ({ slots }, { slots: wanted }) {
@@ -98,7 +97,7 @@ function leave ({ slots }, { slots: wanted }) {
 /**
  * Empty slots. A slot whose worker has served is filled at once, also where the one before it drains still; a new one,
  * while others serve, when there is room.
- * @param {Facts} facts @param {Desired} desired @param {{ room: number, surging: number, clock: Clock }} limits
+ * @param {Facts} facts @param {Desired} desired @param {Limits} limits
  * @returns {{ actions: Action[], starting: number }} `starting`: how many of them are new slots
  */
 function bootSlots ({ slots }, { slots: wanted, maxBoots = 1, atFirst = Infinity }, { room, surging, clock }) {
@@ -123,10 +122,7 @@ function bootSlots ({ slots }, { slots: wanted, maxBoots = 1, atFirst = Infinity
   return { actions, starting }
 }
 
-/**
- * A standby that must not be taken any more is replaced.
- * @param {Facts} facts @param {Desired} desired @returns {Action[]}
- */
+/** A standby that must not be taken is replaced. @param {Facts} facts @param {Desired} desired @returns {Action[]} */
 function retireStandbys ({ standbys }, desired) {
   return standbys.flatMap(({ state, reason, generation }, standby) =>
     state === 'standby' && (reason !== null || generation !== desired.generation)
@@ -134,10 +130,7 @@ function retireStandbys ({ standbys }, desired) {
       : [])
 }
 
-/**
- * @param {Facts} facts @param {Desired} desired @param {{ room: number, surging: number, clock: Clock }} limits
- * @returns {Action[]}
- */
+/** @param {Facts} facts @param {Desired} desired @param {Limits} limits @returns {Action[]} */
 function bootStandbys ({ slots, standbys, standbyNotBefore }, desired, { room, surging, clock }) {
   if (!slots.some(({ incumbent }) => isServing(incumbent))) return []
   if (slots.some(({ incumbent }) => incumbent?.state === 'spawning')) return []
@@ -207,8 +200,7 @@ function recycle ({ slots }, { slots: wanted, maxUnavailable }, { room, fits, su
 }
 
 /**
- * Workers that are condemned before they cross their budgets, because others are going to cross theirs at the same
- * time.
+ * Workers condemned before they cross their budgets, because others are going to cross theirs at that time.
  * @param {Facts} facts @param {Desired} desired @param {Clock} clock @returns {Action[]}
  */
 function foresee ({ slots, bootMs }, { slots: wanted, maxSurge, maxUnavailable }, clock) {

@@ -91,13 +91,9 @@ function workersOf (value) {
 }
 
 /** pm2's K, M and G. @param {unknown} value @returns {string} */
-function sizeOf (value) {
-  return typeof value === 'number' ? String(value) : String(value).replace(/\s/g, '')
-}
+const sizeOf = value => typeof value === 'number' ? String(value) : String(value).replace(/\s/g, '')
 
 /** @param {unknown} value a list, or words in a text @returns {string[]} */
-function words (value) {
-  return Array.isArray(value) ? value.map(String) : String(value ?? '').split(/\s+/).filter(Boolean)
-}
+const words = value => Array.isArray(value) ? value.map(String) : String(value ?? '').split(/\s+/).filter(Boolean)
 
 module.exports = { callOf }

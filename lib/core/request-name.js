@@ -5,9 +5,7 @@
 const LONGEST_REQUEST = 200
 
 /** @param {{ method: string, url: string }} head @returns {string} without the query, which may hold secrets */
-function requestName ({ method, url }) {
-  return `${method} ${url.split('?', 1)[0]}`.slice(0, LONGEST_REQUEST)
-}
+const requestName = ({ method, url }) => `${method} ${url.split('?', 1)[0]}`.slice(0, LONGEST_REQUEST)
 
 /**
  * @param {{ method: string, url: string }[]} heads @param {number} most names

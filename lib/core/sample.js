@@ -29,17 +29,13 @@
 const NO_READING = Object.freeze({ rssBytes: null, anonBytes: null, pssBytes: null, ussBytes: null, meter: null })
 
 /** @param {Reading | null} reading @param {About & Limited} about @returns {Readonly<Sample>} */
-function makeSample (reading, about) {
-  return Object.freeze({ ...NO_READING, ...reading, ...about })
-}
+const makeSample = (reading, about) => Object.freeze({ ...NO_READING, ...reading, ...about })
 
 /**
  * The figure that is compared with the budget.
  * @param {Pick<Sample, 'rssBytes' | 'anonBytes' | 'pssBytes' | 'ussBytes'>} sample @param {Metric} metric
  * @returns {number | null} bytes; null: this sample has no such reading, because statm showed that none was needed
  */
-function figure (sample, metric) {
-  return sample[/** @type {'rssBytes'} */ (`${metric}Bytes`)]
-}
+const figure = (sample, metric) => sample[/** @type {'rssBytes'} */ (`${metric}Bytes`)]
 
 module.exports = { makeSample, figure }

@@ -52,19 +52,13 @@ function unitsOf ({ name, command, folder, user, env, envFile, port, timeouts })
 }
 
 /** @param {string} title @param {string[][]} lines */
-function section (title, lines) {
-  return `[${title}]\n${lines.map(([key, value]) => `${key}=${value}\n`).join('')}\n`
-}
+const section = (title, lines) => `[${title}]\n${lines.map(([key, value]) => `${key}=${value}\n`).join('')}\n`
 
 /** % begins a specifier. @param {string} text */
-function escaped (text) {
-  return text.replaceAll('%', '%%').replaceAll('\n', ' ')
-}
+const escaped = text => text.replaceAll('%', '%%').replaceAll('\n', ' ')
 
 /** A word of a command line, in which $ begins a variable. @param {string} text */
-function word (text) {
-  return quoted(text).replaceAll('$', '$$$$')
-}
+const word = text => quoted(text).replaceAll('$', '$$$$')
 
 /** An assignment of Environment=, or a word without variables. @param {string} text */
 function quoted (text) {

@@ -12,11 +12,7 @@ const { attempt } = require('./attempt')
  *   takes most room in JSON, of an endless list one item; `valid`: a type alone
  */
 
-/**
- * @typedef {object} Flaw
- * @property {string} at path of the part; '': the value itself
- * @property {string} accepts
- */
+/** @typedef {object} Flaw @property {string} at path of the part; '': the value @property {string} accepts */
 
 /** @template Of @typedef {Of extends Shape<infer Value> ? Value : never} ValueOf a shape: what it lets pass */
 
@@ -112,10 +108,7 @@ function record (fields, { isOpen = false } = {}) {
   }, { longest })
 }
 
-/**
- * @template Value @param {Shape<Value>} shape
- * @param {string} text JSON, or anything @returns {Value | null} null: it is none of this shape
- */
+/** @template Value @param {Shape<Value>} shape @param {string} text of JSON @returns {Value | null} null: no such */
 function parse (shape, text) {
   const value = attempt(() => JSON.parse(text), undefined)
   return shape(value) === null ? value : null

@@ -11,8 +11,7 @@
  * Nothing moves for a small difference, and where one connection makes all the load, the other ones leave. What has
  * moved is not measured yet at the next decision, so the caller leaves a second between two.
  *
- * Connections whose protocol is the app's (WebSockets) go as well, some by each decision: for the app each of them is a
- * new one, and may ask a database.
+ * Connections whose protocol is the app's (WebSockets) go as well, some by each decision: to the app each is a new one.
  */
 
 const NOTICEABLE = 0.1 // of an event loop: a smaller difference makes no request late
@@ -66,9 +65,7 @@ function giftsOf (shares) {
 }
 
 /** @param {Gift} gift */
-function isGift ({ load, count }) {
-  return load > 0 || count > 0
-}
+const isGift = ({ load, count }) => load > 0 || count > 0
 
 /**
  * How many of its connections each worker should give to its siblings.
@@ -82,8 +79,7 @@ function spread (counts) {
 }
 
 /**
- * A worker without any connection does nothing, however even the others are: each gets up to the mean, from the
- * fullest.
+ * A worker without any connection does nothing, however even the others are: each gets some, from the fullest.
  * @param {readonly number[]} counts @param {number} mean @returns {number[]}
  */
 function forIdle (counts, mean) {

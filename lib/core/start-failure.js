@@ -95,8 +95,6 @@ function explainRefusal ({ address, port, code, holder, isOwn = false, isSibling
 }
 
 /** @param {{ pid: number, command: string }} process */
-function nameOf ({ pid, command }) {
-  return `pid ${pid} (${command})`
-}
+const nameOf = ({ pid, command }) => `pid ${pid} (${command})`
 
 module.exports = { explainSilence, explainRefusal, primaryBranchIn, sayPrimaryBranch }

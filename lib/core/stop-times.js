@@ -1,8 +1,7 @@
 'use strict'
 
 /**
- * How long each step of a stop may take. By `--stop-timeout` they follow from one number, the time until the platform
- * kills what is left:
+ * How long each step of a stop may take. By `--stop-timeout` they follow from one number, when the platform kills:
  *
  *     ├─ before the stop ─┼─ drain ───────────────┼─ SIGTERM to SIGKILL ─┼─ the rest ────────────┤
  *       --stop-delay        what the others leave   a fifth, at most 5 s   a fifth, 1.5 to 5 s
@@ -19,9 +18,7 @@ const LEAST_REST_MS = 1500 // streams are told at the end of the drain, and have
 const LEAST_DRAIN_MS = 500
 const SLACK_MS = 10_000 // without --stop-timeout
 
-/**
- * @typedef {{ beforeMs: number, drainMs: number, killMs: number, totalMs: number }} StopTimes `totalMs`: with the rest
- */
+/** @typedef {{ beforeMs: number, drainMs: number, killMs: number, totalMs: number }} StopTimes `totalMs`: with more */
 
 /**
  * @param {import('../tables/options').Options} options
@@ -58,8 +55,6 @@ function stopTimes (options, beforeMs, { isGiven, called, refuse }) {
 }
 
 /** @param {number} ms */
-function seconds (ms) {
-  return `${Math.floor(ms / 100) / 10}s`
-}
+const seconds = ms => `${Math.floor(ms / 100) / 10}s`
 
 module.exports = { stopTimes }

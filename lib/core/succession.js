@@ -14,17 +14,13 @@
  *     left
  *
  * Until `serving` the predecessor serves as before, so that whatever befalls the successor changes nothing. A successor
- * that has the sockets leads when the predecessor dies. A predecessor whose successor dies before it has left runs the
- * fleet again.
+ * that has the sockets leads when the predecessor dies. A predecessor whose successor dies first runs the fleet again.
  *
  * @typedef {'running' | 'starting' | 'preparing' | 'handing-over' | 'leaving' | 'left'} PredecessorState
  * @typedef {'booting' | 'preparing' | 'waiting' | 'leading' | 'sole' | 'ended'} SuccessorState
  */
 
-/**
- * @template {string} State
- * @typedef {Readonly<Record<State, Readonly<Record<string, State>>>>} Transitions by state and event
- */
+/** @template {string} State @typedef {Readonly<Record<State, Readonly<Record<string, State>>>>} Transitions by event */
 
 /** `gone`: the successor has failed, exited or not answered in time. @type {Transitions<PredecessorState>} */
 const PREDECESSOR = Object.freeze({
@@ -51,8 +47,6 @@ const SUCCESSOR = Object.freeze({
  * @param {Readonly<Record<State, Readonly<Record<string, State>>>>} table @param {State} from @param {string} event
  * @returns {State | null} null: the event does not belong there
  */
-function next (table, from, event) {
-  return Object.hasOwn(table[from], event) ? table[from][event] : null
-}
+const next = (table, from, event) => Object.hasOwn(table[from], event) ? table[from][event] : null
 
 module.exports = { PREDECESSOR, SUCCESSOR, next }

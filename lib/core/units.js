@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * Sizes and times as users write them, such as "512MiB" and "30s". They are parsed only here; elsewhere a name carries
- * its unit (`rssBytes`, `intervalMs`).
- */
+/** Sizes and times as users write them ("512MiB", "30s"), parsed only here; elsewhere names have units (`rssBytes`). */
 
 const bytes = require('bytes')
 const ms = require('ms')
@@ -36,9 +33,7 @@ function parseTime (text) {
   return Number.isFinite(time) ? time : undefined
 }
 
-/**
- * @param {unknown} text @returns {string | undefined} what to write instead of a number alone; undefined: it is none
- */
+/** @param {unknown} text @returns {string | undefined} what to write for a number alone; undefined: it is none */
 function withUnit (text) {
   const number = /^\d+(\.\d+)?$/.exec(String(text).trim())?.[0]
   return number === undefined || Number(number) === 0
@@ -64,10 +59,7 @@ function formatTime (time) {
   return unitMs === 1 ? `${Math.round(time)}ms` : `${Math.round(time / unitMs * 10) / 10}${unit}`
 }
 
-/**
- * By toLocaleString() only where there is no other way: it loads 8 MB of ICU's data.
- * @param {number} n @returns {string} `"1,234"`
- */
+/** By toLocaleString() only if need be: it loads 8 MB of ICU's data. @param {number} n @returns {string} `"1,234"` */
 function grouped (n) {
   const whole = Math.round(n)
   return Number.isSafeInteger(whole)
@@ -76,8 +68,6 @@ function grouped (n) {
 }
 
 /** @param {number} n @param {string} one @param {string} [many] @returns {string} `"1 worker"`, `"1,234 requests"` */
-function count (n, one, many = `${one}s`) {
-  return `${grouped(n)} ${n === 1 ? one : many}`
-}
+const count = (n, one, many = `${one}s`) => `${grouped(n)} ${n === 1 ? one : many}`
 
 module.exports = { parseSize, parseTime, withUnit, formatSize, formatTime, grouped, count }

@@ -30,8 +30,6 @@ function whyStayed ({ cuts, restarted = {} }) {
 }
 
 /** @param {{ restarted?: Record<string, number> }} account @returns {number} how many were closed with 1012 */
-function countRestarted ({ restarted = {} }) {
-  return Object.values(restarted).reduce((sum, count) => sum + count, 0)
-}
+const countRestarted = ({ restarted = {} }) => Object.values(restarted).reduce((sum, count) => sum + count, 0)
 
 module.exports = { WHY_STAYED, whyStayed, countRestarted }

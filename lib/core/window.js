@@ -9,9 +9,7 @@
  */
 
 /** @returns {Window} */
-function openWindow () {
-  return Object.freeze({ samples: Object.freeze([]) })
-}
+const openWindow = () => Object.freeze({ samples: Object.freeze([]) })
 
 /** @param {Window} window @param {Sample} sample @param {number} size how many to keep, 1 or more @returns {Window} */
 function pushSample (window, sample, size) {

@@ -10,9 +10,7 @@ const { countRestarted } = require('../core/why-stayed')
 /** @import { Line } from './sentence' */
 
 /** @type {Format['worker']} */
-function workerOf (l) {
-  return `${l.slot === null ? 'standby' : `slot ${l.slot}`} (${l.pid})`
-}
+const workerOf = l => `${l.slot === null ? 'standby' : `slot ${l.slot}`} (${l.pid})`
 
 /** @param {JournalLine<'recycled'>} l */
 function sizes (l) {

@@ -2,8 +2,7 @@
 
 /**
  * Reads journals in any condition: still being written, truncated by a crash, rotated, compressed. Lines that are not
- * of a journal, or of an unknown version, are skipped and counted. Files are read in chunks: memory does not depend on
- * their size.
+ * of a journal, or of an unknown version, are skipped and counted. Files are read in chunks, in bounded memory.
  */
 
 const fs = require('node:fs')
@@ -192,9 +191,7 @@ function gapOf (tally, to) {
 const parse = text => attempt(() => JSON.parse(text), null)
 
 /** @param {Line} [line] */
-function timeOf (line) {
-  return typeof line?.t === 'number' ? line.t : -Infinity
-}
+const timeOf = line => typeof line?.t === 'number' ? line.t : -Infinity
 
 /** @param {string[]} files */
 async function distinct (files) {
@@ -210,8 +207,6 @@ async function distinct (files) {
 }
 
 /** @returns {Tally} */
-function emptyTally () {
-  return { lines: 0, skipped: 0, unknown: 0, at: null, damaged: 0 }
-}
+const emptyTally = () => ({ lines: 0, skipped: 0, unknown: 0, at: null, damaged: 0 })
 
 module.exports = { readJournal, readJournals, emptyTally }

@@ -12,22 +12,15 @@ const { fileId } = require('../core/file-id')
 const { O_RDONLY, O_WRONLY, O_CREAT, O_APPEND, O_NONBLOCK, O_NOCTTY } = fs.constants
 const MODE = 0o666
 
-/**
- * @param {string} file @returns {number} descriptor, open for reading
- * @throws {Error} whose message completes "it cannot be read: …"
- */
-function openForReading (file) {
-  return open(file, O_RDONLY).fd
-}
+/** @param {string} file @returns {number} descriptor @throws {Error} whose message completes "it cannot be read: …" */
+const openForReading = file => open(file, O_RDONLY).fd
 
 /**
  * @param {string} file
  * @returns {{ fd: number, id: string }} open for appending; `id`: the same for every path of the same file
  * @throws {Error} whose message completes "it cannot be written: …"
  */
-function openForAppending (file) {
-  return open(file, O_WRONLY | O_CREAT | O_APPEND)
-}
+const openForAppending = file => open(file, O_WRONLY | O_CREAT | O_APPEND)
 
 /** @param {string} file @param {number} flags */
 function open (file, flags) {
@@ -44,10 +37,7 @@ function open (file, flags) {
   }
 }
 
-/**
- * Replaces the content of a file.
- * @param {string} file @param {string} text @throws {Error} as openForAppending() does
- */
+/** Replaces a file's content. @param {string} file @param {string} text @throws {Error} as openForAppending() does */
 function writeRegular (file, text) {
   const { fd } = openForAppending(file)
   try {

@@ -16,14 +16,9 @@ const { painter } = require('./painter')
 const COLORS = { warn: 'yellow', error: 'red' }
 
 /** Lines that are only in the journal. @param {Line} line */
-function isQuiet (line) {
-  return ownLevel(line) === 'quiet'
-}
+const isQuiet = line => ownLevel(line) === 'quiet'
 
-/**
- * @param {Line} line @param {{ colors?: boolean }} [how]
- * @returns {string} the local time and the sentence, in colour by its level
- */
+/** @param {Line} line @param {{ colors?: boolean }} [how] @returns {string} local time and sentence, in its colour */
 function prettyLine (line, { colors = false } = {}) {
   const paint = painter(colors)
   const time = new Date(line.t).toTimeString().slice(0, 8)
@@ -46,9 +41,7 @@ function levelOf (line) {
 }
 
 /** @param {Line} line @returns {Event | undefined} undefined: of another version */
-function rowOf ({ event }) {
-  return Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined
-}
+const rowOf = ({ event }) => Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined
 
 /** @param {Line} line */
 function ownLevel (line) {

@@ -58,9 +58,7 @@ function verdictOf ({
   return judged(dropped === 0 && cut === 0 && isCertain, text, gaps)
 }
 
-/**
- * @param {boolean} isClean as far as is recorded @param {string} text @param {readonly Gap[]} gaps @returns {Verdict}
- */
+/** @param {boolean} isClean as far as recorded @param {string} text @param {readonly Gap[]} gaps @returns {Verdict} */
 function judged (isClean, text, gaps) {
   if (gaps.length === 0) return { ok: isClean, exitCode: isClean ? 0 : 1, text }
   const [first, ...more] = gaps

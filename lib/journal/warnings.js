@@ -85,9 +85,7 @@ const WARNINGS = {
 }
 
 /** @param {Warned} l */
-function limitOf (l) {
-  return `the memory limit of ${formatSize(l.limitBytes)} (${l.source})`
-}
+const limitOf = l => `the memory limit of ${formatSize(l.limitBytes)} (${l.source})`
 
 /** @param {{ bytes: number, softBytes: number | null, raisedBytes: number | null }} l */
 function sayFreshOverBudget ({ bytes, softBytes, raisedBytes }) {

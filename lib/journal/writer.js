@@ -34,10 +34,7 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
   let isEnding = false
   let isAstray = false
   let why = ''
-  /**
-   * Lines that are lost, and that the journal does not say yet.
-   * @type {{ lines: number, from: number, to: number } | null}
-   */
+  /** Lost lines that the journal does not tell yet. @type {{ lines: number, from: number, to: number } | null} */
   let gap = null
   /** @type {Set<LineFile>} not closed yet */
   const open = new Set()
@@ -117,9 +114,7 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
 }
 
 /** @param {Line} line @returns {Item} */
-function itemOf (line) {
-  return { text: `${JSON.stringify(line)}\n`, t: line.t }
-}
+const itemOf = line => ({ text: `${JSON.stringify(line)}\n`, t: line.t })
 
 /** @param {string} file @returns {boolean} its last line has no end */
 function endsWithinLine (file) {

@@ -25,20 +25,16 @@ const FOLDER = path.join(__dirname, 'addon')
  * @property {() => boolean} drainAlone copies do not wait for threads of V8's that they lack, from now on; after
  *   guardExits. False: Node has no such method
  * @property {(signal: number) => void} ignore this process does nothing on it, until a handler is set
- * @property {() => number} activeRequests how many operations of the event loop are under way, in the thread pool or in
- *   the kernel
+ * @property {() => number} activeRequests operations of the event loop under way, in thread pool or kernel
  * @property {(code: number) => void} exitAs the code by which a copy ends
- * @property {() => number} exited the pid of a child whose exit has not been collected, by Node or by us; 0: there is
- *   none
+ * @property {() => number} exited the pid of a child whose exit was not collected; 0: none
  * @property {(pid: number) => void} collect collects the exit of a child
  * @property {(path: string, text: string) => void} notify sends a datagram to a unix socket, `@…` an abstract one; it
  *   does not wait (EAGAIN)
- * @property {(bytes: number) => number} memory the descriptor of memory without a name, which takes room only where it
- *   is written to
+ * @property {(bytes: number) => number} memory the descriptor of unnamed memory, which takes room where it is written
  * @property {(fd: number, offset: number, length: number) => ArrayBuffer} map that part of it; whole pages
  * @property {(fd: number) => [read: number, written: number, unread: number, state: number] | undefined} bytesOf what
- *   the kernel has counted of a TCP connection since it was opened, without the end of the client's half; undefined: it
- *   is none
+ *   the kernel has counted of a TCP connection since it was opened, without the client's end; undefined: none
  * @property {(fd: number) => number | undefined} unread how many bytes wait in a pipe, a socket or what is left of a
  *   file; undefined: that is not known
  * @property {(fd: number, pid: number) => void} own notes with a socket, for every process that has a descriptor of it,
@@ -60,11 +56,8 @@ const FOLDER = path.join(__dirname, 'addon')
 
 /**
  * @param {string[]} [files] @param {string} [platform]
- * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a
- *   sentence
+ * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why, a sentence
  */
-function loadAddon (files = binariesOf(FOLDER), platform = process.platform) {
-  return load(files, platform)
-}
+const loadAddon = (files = binariesOf(FOLDER), platform = process.platform) => load(files, platform)
 
 module.exports = { loadAddon }

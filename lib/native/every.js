@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * Work at intervals. It is done at multiples of its interval, so that an idle process wakes once for all of it. None of
- * it keeps the process.
- */
+/** Work at multiples of its interval: an idle process wakes once for all of it. None of it keeps the process. */
 
 const SOON_MS = 1 // timers are of whole milliseconds
 
@@ -17,14 +14,10 @@ let timer
 let wakesAt = Infinity
 
 /** @param {number} ms @returns {number} when the next interval begins: ms, performance.now() */
-function nextAt (ms) {
-  return (Math.floor((performance.now() + SOON_MS) / ms) + 1) * ms
-}
+const nextAt = ms => (Math.floor((performance.now() + SOON_MS) / ms) + 1) * ms
 
 /** @param {number} ms @returns {number} ms from now on to the next one's beginning */
-function untilNext (ms) {
-  return nextAt(ms) - performance.now()
-}
+const untilNext = ms => nextAt(ms) - performance.now()
 
 /** @param {number} ms @param {() => void} fn @returns {() => void} ends it */
 function every (ms, fn) {

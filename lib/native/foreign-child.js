@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * A ChildProcess of Node's, and so a cluster worker, whose process Node does not spawn: what uv_spawn does is done by a
- * handle of the caller's.
- */
+/** A ChildProcess of Node's, and so a cluster worker, whose process is started by a handle of the caller's. */
 
 const { ChildProcess } = require('node:child_process')
 

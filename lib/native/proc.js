@@ -47,10 +47,7 @@ function inetSocket (line) {
   return { local, port: parseInt(port, 16), remote, state, queued: parseInt(queued, 16), inode }
 }
 
-/**
- * @param {string} text of /proc/net/unix
- * @returns {{ inode: string, path: string | null }[]} `path`: `@` for the \0 of an abstract name
- */
+/** @param {string} text of /proc/net/unix @returns {{ inode: string, path: string | null }[]} `path`: `@` for a \0 */
 function unixSockets (text) {
   return text.split('\n').flatMap(line => {
     const [found, inode, path = null] = UNIX.exec(line) ?? []
@@ -63,16 +60,9 @@ const pathsOfUnixSockets = () =>
   attempt(() => unixSockets(fs.readFileSync('/proc/net/unix', 'latin1')).map(({ path }) => path), [])
 
 /** @param {string} target of a link in /proc/<pid>/fd @returns {string | null} the inode; null: it is no socket */
-function inodeOfSocket (target) {
-  return /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? null
-}
+const inodeOfSocket = target => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? null
 
-/**
- * @param {string} text of /proc/<pid>/stat
- * @returns {string[]} its fields from the third on, which is the state: the name before them may hold anything
- */
-function statFields (text) {
-  return text.slice(text.lastIndexOf(')') + 2).split(' ')
-}
+/** @param {string} text of /proc/<pid>/stat @returns {string[]} fields from the third, the state, on */
+const statFields = text => text.slice(text.lastIndexOf(')') + 2).split(' ')
 
 module.exports = { STATE, inetSocket, inodeOfSocket, pathsOfUnixSockets, readNow, statFields, unixSockets }

@@ -4,7 +4,7 @@
 
 const path = require('node:path')
 const { FEATURES, RELOAD, VERBS } = require('../features')
-const { RecycleError } = require('../core/errors')
+const { badOption } = require('../core/errors')
 const { flag, integer, shape } = require('../core/shape')
 /** @import { Shape } from '../core/shape' */
 
@@ -32,10 +32,7 @@ const KINDS = {
   /** Read by the feature, as an option. */
   option: shape('a value', () => true)
 }
-/**
- * Commands of features, each for one worker, or for all where they name the target.
- * @type {[string, Record<string, Arg>][]}
- */
+/** Commands of features, for one worker, or all where they name a target. @type {[string, Record<string, Arg>][]} */
 const COMMANDS = FEATURES.flatMap(({ commands }) => Object.entries(commands?.(KINDS) ?? {}))
 
 /** By verb; unknown arguments are ignored, as the protocol requires. @type {Record<string, Record<string, Arg>>} */
@@ -69,10 +66,7 @@ function readArgs (verb, args) {
     // Null as in JSON: the client makes the same sentence from the details that it receives
     const given = args[name] ?? null
     const flaw = kind(given)
-    if (flaw) {
-      throw new RecycleError('RECYCLE_BAD_OPTION',
-        { option: name === 'target' ? 'the worker' : name, given, accepts: flaw.accepts })
-    }
+    if (flaw) throw badOption(name === 'target' ? 'the worker' : name, given, flaw.accepts)
   }
   return Object.fromEntries(known.map(([name]) => [name, args[name]]))
 }

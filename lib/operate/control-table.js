@@ -17,9 +17,7 @@ const { COLUMNS, bar, measured, orDash } = require('./worker-columns')
 
 const NEAR = 0.8
 
-/**
- * @param {Status} status @param {{ width?: number, colors?: boolean }} [how] @returns {string} lines, each with its end
- */
+/** @param {Status} status @param {{ width?: number, colors?: boolean }} [how] @returns {string} lines with their end */
 function formatStatus (status, { width = Infinity, colors = false } = {}) {
   const { workers, totals, crashing, uneven = [], reloadStopped, memory, freshOverBudget, budgets, notReaped } = status
   const paint = painter(colors)
@@ -82,9 +80,7 @@ function readyOf ({ totals, [SIZE_WORDS.key]: size }) {
 }
 
 /** @param {Worker[]} workers */
-function rssOf (workers) {
-  return workers.reduce((sum, { rssBytes }) => sum + (rssBytes ?? 0), 0)
-}
+const rssOf = workers => workers.reduce((sum, { rssBytes }) => sum + (rssBytes ?? 0), 0)
 
 /**
  * @param {Record<string, any>} status @param {ReturnType<typeof painter>} paint
@@ -99,10 +95,7 @@ function linesOfFeatures (status, paint, { isLive = false } = {}) {
   })
 }
 
-/**
- * @param {Worker[]} workers
- * @returns {{ generation: number, app: string, count: number }[]} the files that they run, the oldest first
- */
+/** @param {Worker[]} workers @returns {{ generation: number, app: string, count: number }[]} files, oldest first */
 function releasesOf (workers) {
   const generations = [...new Set(workers.map(({ generation }) => generation))].sort((a, b) => a - b)
   return generations.map(generation => {
@@ -119,10 +112,7 @@ function limitLine ({ source, limitBytes, usedBytes, pressure, oomKills }) {
     `(${source})${waited}${oomKills > 0 ? `, ${count(oomKills, 'process', 'processes')} killed by the kernel` : ''}`
 }
 
-/**
- * @param {Column[]} columns @param {Worker[]} workers @param {number} width
- * @returns {string[]} the heading and a line for each
- */
+/** @param {Column[]} columns @param {Worker[]} workers @param {number} width @returns {string[]} heading and lines */
 function fit (columns, workers, width) {
   const lines = layOut(columns, workers.map(worker => columns.map(({ cell }) => cell(worker))), width)
   const [first] = columns.filter(({ dispensable }) => dispensable)
@@ -132,9 +122,7 @@ function fit (columns, workers, width) {
     : lines
 }
 
-/**
- * @param {Record<string, any>[]} fleets @param {{ width?: number }} [how] @returns {string} lines, each with its end
- */
+/** @param {Record<string, any>[]} fleets @param {{ width?: number }} [how] @returns {string} lines with their ends */
 function formatFleets (fleets, { width = Infinity } = {}) {
   const rows = fleets.map(({ name, pid, app, totals, rssBytes }) => totals === null
     ? [name, orDash(pid), 'does not answer', '–', '–', app ?? '–']

@@ -10,7 +10,7 @@
  */
 
 const { RELOAD, SIZE_WORDS, VERBS: OF_FEATURES } = require('../features')
-const { RecycleError } = require('../core/errors')
+const { badOption } = require('../core/errors')
 const { pick } = require('../core/fields')
 const { COMMANDS, readArgs } = require('./control-args')
 /** @import { Line } from '../journal/sentence' */
@@ -121,22 +121,15 @@ async function scale (supervisor, { workers }, progress) {
   }
   const isRelative = /^[+-]/.test(workers)
   const to = isRelative ? from + Number(workers) : Number(workers)
-  if (isRelative && to < 1) {
-    throw new RecycleError('RECYCLE_BAD_OPTION',
-      { option: 'workers', given: workers, accepts: `a number that leaves at least 1 of the ${from}` })
-  }
+  if (isRelative && to < 1) throw badOption('workers', workers, `a number that leaves at least 1 of the ${from}`)
   const of = Math.abs(to - from)
   const lines = await during(supervisor, [to > from ? 'worker.ready' : 'scaled'],
     lines => progress({ done: Math.min(of, lines.length), of, line: lines.at(-1) }), () => supervisor.scale(to))
   return { from, to, scaled: to > from ? [] : lines, ...aboutWorkers(supervisor.status()) }
 }
 
-/**
- * @param {Record<string, any>} status @returns {Record<string, any>} what features say of the number of workers, by key
- */
-function aboutWorkers (status) {
-  return SIZE_WORDS.key in status ? { [SIZE_WORDS.key]: status[SIZE_WORDS.key] } : {}
-}
+/** @param {Record<string, any>} status @returns {Record<string, any>} what features say of the size, by key */
+const aboutWorkers = status => SIZE_WORDS.key in status ? { [SIZE_WORDS.key]: status[SIZE_WORDS.key] } : {}
 
 /**
  * A stop during a stop waits for its end; `now` shortens it.
@@ -208,21 +201,13 @@ function slotsOf (supervisor, target, { mayBeAll = true, mayBePid = false } = {}
   if (slots.includes(number)) return [number]
   const slot = workers.find(({ pid }) => mayBePid && pid === number)?.slot
   if (slot !== undefined) return [slot]
-  throw new RecycleError('RECYCLE_BAD_OPTION', {
-    option: 'the worker',
-    given: target,
-    accepts: `${mayBeAll ? 'all, ' : ''}a slot ` +
-      `(${slots.join(', ')})${mayBePid ? ` or a pid (${workers.map(({ pid }) => pid).join(', ')})` : ''}`
-  })
+  throw badOption('the worker', target,
+    `${mayBeAll ? 'all, ' : ''}a slot ` +
+      `(${slots.join(', ')})${mayBePid ? ` or a pid (${workers.map(({ pid }) => pid).join(', ')})` : ''}`)
 }
 
-/**
- * @param {Supervised} supervisor @param {string | number} target @returns {number} a slot
- * @throws {RecycleError} RECYCLE_BAD_OPTION
- */
-function slotOf (supervisor, target) {
-  return slotsOf(supervisor, target, { mayBeAll: false })[0]
-}
+/** @param {Supervised} supervisor @param {string | number} target @returns {number} a slot */
+const slotOf = (supervisor, target) => slotsOf(supervisor, target, { mayBeAll: false })[0]
 
 /**
  * Runs a verb.
@@ -252,7 +237,7 @@ function sayWaits (supervisor, progress) {
     const status = supervisor.status()
     const waits = status.workers.filter(({ state }) => state === 'draining')
       .map(worker => pick(worker, ['slot', 'pid', 'connections', 'streams', 'inFlight', 'drainLeftMs']))
-    const note = noteOf(status)
+    const note = RELOAD.say?.(status) ?? undefined
     if (waits.length > 0 || note) progress({ ...latest, waits, note })
   }, WAITS_EVERY_MS)
   return {
@@ -263,11 +248,6 @@ function sayWaits (supervisor, progress) {
     },
     end: () => clearInterval(timer)
   }
-}
-
-/** The wait of a feature. @param {Record<string, unknown>} status @returns {string | undefined} */
-function noteOf (status) {
-  return RELOAD.say?.(status) ?? undefined
 }
 
 module.exports = { VERBS, during, carryOut }

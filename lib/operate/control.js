@@ -1,8 +1,6 @@
 'use strict'
 
-/**
- * The control socket of a running fleet: accepts a limited number of clients, and answers them before the fleet ends.
- */
+/** The control socket of a running fleet: takes a limited number of clients, and answers them before the fleet ends. */
 
 const { setMaxListeners } = require('node:events')
 const { version } = require('../../package.json')
@@ -25,7 +23,7 @@ const MAX_RECENT = 100 // lines
  */
 async function openControl (supervisor, { control, limits }) {
   const { name, spawner } = supervisor
-  const recent = new Recent(supervisor)
+  const recent = recentLines(supervisor)
   /** @type {Set<Connection>} */
   const connections = new Set()
   const serve = (/** @type {Socket} */ socket) => {
@@ -60,24 +58,19 @@ function refuse (socket) {
   socket.end(encode({ id: null, error }), () => socket.destroy())
 }
 
-/** The last lines of the journal, without samples, for `follow`; independent of a journal file. */
-class Recent {
-  /** @type {Record<string, unknown>[]} */
-  #lines = []
-
-  /** @param {import('node:events').EventEmitter} supervisor */
-  constructor (supervisor) {
-    supervisor.on('event', line => {
-      if (isQuiet(line)) return
-      this.#lines.push(line)
-      if (this.#lines.length > MAX_RECENT) this.#lines.shift()
-    })
-  }
-
-  /** @param {number} count */
-  last (count) {
-    return count > 0 ? this.#lines.slice(-count) : []
-  }
+/**
+ * The last lines of the journal, without samples, for `follow`; independent of a journal file.
+ * @param {import('node:events').EventEmitter} supervisor @returns {import('./control-verbs').Asking['recent']}
+ */
+function recentLines (supervisor) {
+  /** @type {import('../journal/sentence').Line[]} */
+  const lines = []
+  supervisor.on('event', line => {
+    if (isQuiet(line)) return
+    lines.push(line)
+    if (lines.length > MAX_RECENT) lines.shift()
+  })
+  return { last: (/** @type {number} */ count) => count > 0 ? lines.slice(-count) : [] }
 }
 
 /**

@@ -85,9 +85,7 @@ function ofTop (...titles) {
 }
 
 /** The figure that is compared with the worker's budget. @param {Worker} worker @returns {number | null} */
-function measured (worker) {
-  return figure(worker, worker.metric ?? 'rss')
-}
+const measured = worker => figure(worker, worker.metric ?? 'rss')
 
 /** @param {Worker} worker @returns {string} RSS, or where there is a budget, what counts for it */
 function sizeOf (worker) {
@@ -111,9 +109,7 @@ function bar (worker) {
 }
 
 /** @param {number | null} value */
-function orDash (value) {
-  return value === null ? '–' : `${value}`
-}
+const orDash = value => value === null ? '–' : `${value}`
 
 /** @param {number | null} value */
 function percent (value) {

@@ -40,8 +40,7 @@ function look (at) {
 
 /**
  * @param {number} silenceMs after which something is done about a worker that is silent: half of that is noticed
- * @param {(ms: number) => void} onSlept called when this process has not run for a while, before any reading of this
- *   clock
+ * @param {(ms: number) => void} onSlept called when this process has not run for a while, before a reading
  * @returns {() => void} ends it
  */
 function watchClock (silenceMs, onSlept) {

@@ -3,7 +3,7 @@
 /** Commands to a fleet. Each command resolves when it has been carried out, and rejects where it cannot be. */
 
 const { boundsOf, whyNoAutoBudget } = require('../core/container-budget')
-const { RecycleError } = require('../core/errors')
+const { RecycleError, badOption, notDone } = require('../core/errors')
 const { fewestWorkers } = require('../core/recycle-order')
 const { Part } = require('./part')
 /** @import { JournalLine } from '../lines' */
@@ -25,10 +25,7 @@ class Commands extends Part {
       return command(slot, how)
     }])))
 
-  /**
-   * Resolves when every slot has a worker that is ready.
-   * @returns {Promise<void>} @throws {RecycleError} RECYCLE_APP_DIES
-   */
+  /** Resolves when every slot has a ready worker. @returns {Promise<void>} @throws {RecycleError} RECYCLE_APP_DIES */
   async ready () {
     await this.until(() => this.fleet.isComplete)
   }
@@ -45,9 +42,7 @@ class Commands extends Part {
     const place = this.#slotOf(slot)
     const { incumbent } = place
     place.variant = incumbent ? variant : null
-    if (!incumbent) {
-      throw new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the recycle', why: 'it has no worker at the moment' })
-    }
+    if (!incumbent) throw notDone(slot, 'the recycle', 'it has no worker at the moment')
     const outcome = this.recycler.requests.open(place, incumbent)
     this.looks.replace(incumbent, 'requested', { isCommanded: true })
     return outcome
@@ -87,7 +82,7 @@ class Commands extends Part {
     const { maxSurge, maxUnavailable } = this.options
     const bounds = boundsOf(this.options)
     const refuse = (/** @type {string} */ accepts) => {
-      throw new RecycleError('RECYCLE_BAD_OPTION', { option: 'workers', given: workers, accepts })
+      throw badOption('workers', workers, accepts)
     }
     if (!(Number.isInteger(workers) && workers >= 1 && workers <= 1024)) {
       refuse(`a whole number from 1 to 1024${bounds ? ', or auto' : ''}`)
@@ -99,10 +94,7 @@ class Commands extends Part {
     const { sizing } = this.options
     const freshBytes = workers > this.fleet.desired ? this.autoSize.freshBytes : null
     const noBudget = sizing.isAutoBudget ? whyNoAutoBudget(sizing, workers, freshBytes) : null
-    if (noBudget !== null) {
-      throw new RecycleError('RECYCLE_BAD_OPTION',
-        { option: 'maxRss', given: `auto with ${workers} workers`, accepts: noBudget })
-    }
+    if (noBudget !== null) throw badOption('maxRss', `auto with ${workers} workers`, noBudget)
     this.fleet.isPinned = bounds !== null
     this.resize(workers, 'requested')
     const failing = () => this.fleet.failing(this.fleet.wanted)
@@ -122,11 +114,8 @@ class Commands extends Part {
   #unpin () {
     const bounds = boundsOf(this.options)
     if (bounds === null) {
-      throw new RecycleError('RECYCLE_BAD_OPTION', {
-        option: 'workers',
-        given: 'auto',
-        accepts: 'a whole number from 1 to 1024; auto only where the fleet was started with --workers <min>..<max>'
-      })
+      throw badOption('workers', 'auto',
+        'a whole number from 1 to 1024; auto only where the fleet was started with --workers <min>..<max>')
     }
     this.tenure.throwIfOver()
     if (this.fleet.isPinned) {
@@ -147,8 +136,7 @@ class Commands extends Part {
   }
 
   /**
-   * Has the apps' own listeners for a signal called, in every worker: the kernel's SIGHUP is held there, as it may be a
-   * terminal's.
+   * Has the apps' own listeners for a signal called, in every worker: the kernel's SIGHUP is held there.
    * @param {string} name SIGHUP, SIGUSR1, SIGUSR2 or SIGWINCH
    * @returns {Promise<JournalLine<'fleet.signal'> & { failed: { slot: number | null, message: string | null }[] }>}
    *   `failed`: the workers without a listener, or that do not answer
@@ -186,10 +174,7 @@ class Commands extends Part {
 
 const SIGNALS = /** @type {const} */ (['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH'])
 
-/**
- * @param {unknown} given with or without its SIG @returns {typeof SIGNALS[number]}
- * @throws {RecycleError} RECYCLE_BAD_OPTION
- */
+/** @param {unknown} given with or without SIG @returns {typeof SIGNALS[number]} @throws RECYCLE_BAD_OPTION */
 function readSignal (given) {
   const name = `SIG${String(given).toUpperCase().replace(/^SIG/, '')}`
   const found = SIGNALS.find(signal => signal === name)
@@ -197,8 +182,7 @@ function readSignal (given) {
   const instead = ['SIGTERM', 'SIGINT', 'SIGKILL', 'SIGQUIT'].includes(name)
     ? '; recycle stop ends the fleet, and recycle recycle <slot> replaces a worker'
     : ''
-  throw new RecycleError('RECYCLE_BAD_OPTION',
-    { option: 'the signal', given, accepts: `${SIGNALS.join(', ')}${instead}` })
+  throw badOption('the signal', given, `${SIGNALS.join(', ')}${instead}`)
 }
 
 module.exports = { Commands, readSignal }

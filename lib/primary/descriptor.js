@@ -4,8 +4,7 @@
  * Writes to a descriptor that this process has inherited, stdout or stderr, without ever waiting for its reader.
  * Whether write() waits is a flag (O_NONBLOCK) that all processes share which have inherited the same descriptor; child
  * processes of Node.js clear it when they begin and end. So a pipe or a terminal is opened anew, for a flag of our own.
- * What cannot be opened anew (a socket; a pipe of another user's; on macOS) has the flag set before each write, as
- * Node.js sets it once.
+ * What cannot be (a socket; another user's pipe; on macOS) has the flag set before each write.
  *
  * The thread pool writes files: a slow disk stops one of its threads.
  */
@@ -40,9 +39,7 @@ function openDescriptor (fd) {
 }
 
 /** @param {number} fd */
-function standard (fd) {
-  return fd === 1 ? process.stdout : process.stderr
-}
+const standard = fd => fd === 1 ? process.stdout : process.stderr
 
 /** @param {number} fd @returns {number | null} null: it cannot be opened anew */
 function reopen (fd) {

@@ -8,22 +8,16 @@
 
 const { RecycleError } = require('../core/errors')
 const { now } = require('./clock')
+const { Part } = require('./part')
 
 const QUIET_MS = 60_000 // the same failure is told once in that time
 const MOST_KINDS = 100
 const LONGEST_STACK = 2000
 
-class Failures {
+/** @extends {Part<object, 'fleet' | 'tenure' | 'record' | 'abandon'>} */
+class Failures extends Part {
   /** When each was last told. @type {Map<string, number>} */
   #told = new Map()
-
-  /** @param {Pick<import('./part').Deps, 'fleet' | 'tenure' | 'record' | 'abandon'>} deps */
-  constructor ({ fleet, tenure, record, abandon }) {
-    this.fleet = fleet
-    this.tenure = tenure
-    this.record = record
-    this.abandon = abandon
-  }
 
   /** @param {string} what has failed @param {unknown} error */
   note (what, error) {

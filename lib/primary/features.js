@@ -1,13 +1,11 @@
 'use strict'
 
-/**
- * The primary's parts of the features that are on. What one feature alone does for the kernel is called by that
- * feature's name: here, and nowhere else in the primary.
- */
+/** The primary's parts of features. What one feature alone does is called by its name: here, and nowhere else. */
 
 const { FEATURES } = require('../features')
 const { OF_FEATURES } = require('../tables/figures')
-/** @import { PrimaryPart } from '../features/interface' */
+/** @import { Commands, Descriptions } from '../features' */
+/** @import { Asked, PrimaryPart } from '../features/interface' */
 /** @import { Parts } from './parts' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
 
@@ -24,7 +22,7 @@ const { OF_FEATURES } = require('../tables/figures')
  *   'leak-line': import('../features/leak-line/primary').LeakStudies,
  *   'stop-delay': ReturnType<typeof import('../features/stop-delay/primary').delayStop>,
  *   sticky: ReturnType<typeof import('../features/sticky/primary').keepSessions>,
- *   upgrade: Pick<import('../features').Commands, 'upgrade'>
+ *   upgrade: Pick<Commands, 'upgrade'>
  * }} Named parts of which the kernel calls what no other feature has
  *
  * @typedef {object} BeforeRecycle what a condemned worker does before its recycle, out of rotation, one at a time
@@ -52,10 +50,7 @@ class RunningFeatures {
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
   }
 
-  /**
-   * @template {keyof Named} Name
-   * @param {Name} name of a feature @returns {Named[Name] | null} its part; null: it is off
-   */
+  /** @template {keyof Named} Name @param {Name} name of a feature @returns {Named[Name] | null} null: it is off */
   #named (name) {
     return /** @type {any} */ (this.#parts.get(name) ?? null)
   }
@@ -76,10 +71,7 @@ class RunningFeatures {
     return this.owners !== null
   }
 
-  /**
-   * @param {import('../features/interface').Asked} asked
-   * @returns {string | null} the session that this request belongs to
-   */
+  /** @param {Asked} asked @returns {string | null} the session that this request belongs to */
   sessionOf (asked) {
     return this.#named('sticky')?.sessionOf(asked) ?? null
   }
@@ -125,18 +117,12 @@ class RunningFeatures {
     await this.#named('blocked')?.beforeKill(handle)
   }
 
-  /**
-   * Waits for --stop-delay before a stop, while the fleet is in service.
-   * @param {AbortSignal} hurried it resolves soon then @returns {Promise<void> | null} null: nothing does
-   */
+  /** Waits for --stop-delay, in service. @param {AbortSignal} hurried ends it soon @returns {Promise<void> | null} */
   beforeStop (hurried) {
     return this.#named('stop-delay')?.beforeStop(hurried) ?? null
   }
 
-  /**
-   * @param {Record<string, any>} how
-   * @returns {Promise<string | undefined> | null} null: no feature reloads the fleet its own way
-   */
+  /** @param {Record<string, any>} how @returns {Promise<string | undefined> | null} null: no feature does it its way */
   reload (how) {
     return this.#named('canary')?.reload(how) ?? null
   }
@@ -171,10 +157,7 @@ class RunningFeatures {
     for (const part of this.#parts.values()) part.wake?.()
   }
 
-  /**
-   * @param {WorkerHandle} handle
-   * @returns {(at: number) => Promise<Record<string, any>>} reads what they add to its samples
-   */
+  /** @param {WorkerHandle} handle @returns {(at: number) => Promise<Record<string, any>>} reads what they add */
   probe (handle) {
     const reads = [...this.#parts.values()].flatMap(part => part.probe?.(handle) ?? [])
     const ofBeat = () => Object.fromEntries(this.#ofBeat.map(name => [name, handle.latest[name] ?? null]))
@@ -210,7 +193,7 @@ class RunningFeatures {
     return [this.#relief ?? [], of('heapdump'), of('leak-line')].flat()
   }
 
-  /** @returns {import('../features').Descriptions} */
+  /** @returns {Descriptions} */
   describe () {
     return /** @type {any} */ (Object.fromEntries(FEATURES.flatMap(({ name, status }) =>
       status ? [[status.key, this.#parts.get(name)?.describe?.() ?? null]] : [])))

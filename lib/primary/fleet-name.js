@@ -28,18 +28,13 @@ function nameOfApp (named) {
 /** @param {string} folder @returns {string | null} without its scope */
 function nameInPackage (folder) {
   for (let at = folder; ; at = path.dirname(at)) {
-    const { name } = readPackage(path.join(at, 'package.json'))
+    const { name } = attempt(() => Object(JSON.parse(fs.readFileSync(path.join(at, 'package.json'), 'utf8'))), {})
     if (typeof name === 'string' && name !== '') return name.replace(/^@[^/]*\//, '')
     if (at === path.dirname(at)) return null
   }
 }
 
-/** @param {string} file @returns {{ name?: unknown }} empty where there is none */
-const readPackage = file => attempt(() => Object(JSON.parse(fs.readFileSync(file, 'utf8'))), {})
-
 /** @param {string} text */
-function tidy (text) {
-  return text.replace(/[^\w.-]+/g, '-').replace(/^[._-]+|-+$/g, '').slice(0, MAX_LENGTH) || 'app'
-}
+const tidy = text => text.replace(/[^\w.-]+/g, '-').replace(/^[._-]+|-+$/g, '').slice(0, MAX_LENGTH) || 'app'
 
 module.exports = { nameOfApp }

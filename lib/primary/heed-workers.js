@@ -42,9 +42,7 @@ function heedWorkers (parts) {
     handle.once('emptied', (/** @type {import('../core/account').Account} */ account) => {
       for (const why of whyStayed(account)) warnOnce({ warning: 'stayed', ...worker(), why }, why)
     })
-    if (handle.isAdopted) {
-      handle.once('ready', () => looks.replace(handle, 'adopted', { isCommanded: true }))
-    }
+    if (handle.isAdopted) handle.once('ready', () => looks.replace(handle, 'adopted', { isCommanded: true }))
     if (autoSize.isOpen) handle.once('ready', () => looks.look()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))
     handle.on('missing', (/** @type {Record<'key' | 'missing', string>} */ { key, missing }) =>

@@ -21,8 +21,6 @@ function socketsNow () {
 }
 
 /** @param {unknown} fd as asked for by a worker @returns {boolean} no descriptor is asked for, or one that may be */
-function mayListenOn (fd) {
-  return typeof fd !== 'number' || !(fd >= 0) || INHERITED.has(fd)
-}
+const mayListenOn = fd => typeof fd !== 'number' || !(fd >= 0) || INHERITED.has(fd)
 
 module.exports = { mayListenOn }

@@ -3,8 +3,7 @@
 /**
  * Parts of this primary leave a text each to the next one, by name. A primary that takes over is sent these
  * (lib/primary/succession). This one may also die without a word: so its workers have what it has counted, and have it
- * before a count is given out. Else the next one would go on from less, and Prometheus would take that for a counter
- * that has begun anew, and add all of it.
+ * before a count is given out. Else Prometheus would take the next one's for a counter that has begun anew.
  */
 
 const { once } = require('node:events')
@@ -117,9 +116,7 @@ class Legacy extends Part {
 }
 
 /** @param {object[]} legacies */
-function pack (legacies) {
-  return deflateSync(JSON.stringify(legacies)).toString('base64')
-}
+const pack = legacies => deflateSync(JSON.stringify(legacies)).toString('base64')
 
 /**
  * @param {Counts} counts are increased by what others have counted since `before`; text is theirs where it is not own

@@ -11,27 +11,17 @@ const { OPTIONS } = require('../tables/options')
 const { resolveOptions } = require('../tables/resolved-options')
 const { sentence, prettyLine, levelOf, isQuiet } = require('../journal/sentence')
 
-/**
- * @typedef {Record<string, any>} Line
- * @typedef {'debug' | 'info' | 'warn' | 'error'} Level
- */
+/** @typedef {Record<string, any>} Line @typedef {'debug' | 'info' | 'warn' | 'error'} Level */
 /** @import { Options } from '../tables/options' */
 
 /** Numbers of pino. @type {Record<Level, number>} */
 const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 }
 
 /** @param {Options} options @returns {'pretty' | 'json' | 'silent'} */
-function formatOf ({ log }) {
-  return log ?? (process.stderr.isTTY ? 'pretty' : 'json')
-}
+const formatOf = ({ log }) => log ?? (process.stderr.isTTY ? 'pretty' : 'json')
 
-/**
- * JSON that is asked for is for programs, and has every event; what goes to a pipe or file is for people: the changes.
- * @param {Options} options @returns {Level}
- */
-function leastOf ({ log, logLevel }) {
-  return logLevel ?? (log === 'json' ? 'debug' : 'info')
-}
+/** JSON that is asked for has every event, for programs; else the changes. @param {Options} options @returns {Level} */
+const leastOf = ({ log, logLevel }) => logLevel ?? (log === 'json' ? 'debug' : 'info')
 
 /**
  * @param {Options} options @param {import('./outputs').Outputs} outputs

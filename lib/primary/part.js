@@ -22,8 +22,9 @@ const { EventEmitter } = require('node:events')
 
 /**
  * A part of the primary: what parts.js gives it, it has by the same names, and it may emit events; `More`: what it
- * takes beside what all parts may take.
- * @type {new <More = object>(given: Deps & More) => EventEmitter & Readonly<Deps & More>}
+ * takes beside what all parts may take; `Of`: of that, the names of what it takes, where it is made before the rest.
+ * @type {new <More = object, Of extends keyof Deps = keyof Deps>(given: Pick<Deps, Of> & More) =>
+ *   EventEmitter & Readonly<Pick<Deps, Of> & More>}
  */
 const Part = /** @type {any} */ (class extends EventEmitter {
   /** @param {object} given */

@@ -23,7 +23,6 @@ const { MemoryWatch } = require('./measuring/memory-watch')
 const { Sampler } = require('./measuring/sampler')
 const { Reconciler } = require('./reconciler')
 const { CpuProfiles } = require('./recycling/cpu-profiles')
-const { OutOfRotation } = require('./recycling/out-of-rotation')
 const { Recycler } = require('./recycling/recycler')
 const { Reloading } = require('./recycling/reloading')
 const { Rotation } = require('./recycling/rotation')
@@ -79,7 +78,6 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const legacy = new Legacy({ ...deps, survivors })
   const sampler = new Sampler(deps)
   const looks = new Looks({ ...deps, sampler })
-  const outOfRotation = new OutOfRotation(deps)
   const reloading = new Reloading({ ...deps, looks })
   const children = new Children(deps)
   const ledger = new HandoffLedger({ fleet, tenure, owners, copies: features })
@@ -95,12 +93,12 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const handover = new Handover({ ...deps, legacy, ledger, departure })
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle, adoption, ledger, legacy })
   const commands = new Commands({ ...deps, recycler, reloading, cpuProfiles, looks })
-  const reconciler = new Reconciler({ ...deps, lifecycle, outOfRotation, recycler, sampler, rounds })
+  const reconciler = new Reconciler({ ...deps, lifecycle, rotation, recycler, sampler, rounds })
   legacy.count('moves', ledger.totals)
   legacy.count('recycles', recycler.totals)
 
   const all = {
-    ...{ ...deps, now, onMessage, failures, survivors, legacy, sampler, looks, outOfRotation, reloading, children },
+    ...{ ...deps, now, onMessage, failures, survivors, legacy, sampler, looks, reloading, children },
     ...{ ledger, balancer, crashWatch, lifecycle, rotation, recycler, adoption, shutdown, departure, handover },
     ...{ succession, commands, reconciler }
   }

@@ -21,7 +21,7 @@ const { Part } = require('./part')
 /**
  * @typedef {object} Steps parts that carry actions out, or judge workers
  * @property {import('./workers/lifecycle').Lifecycle} lifecycle
- * @property {import('./recycling/out-of-rotation').OutOfRotation} outOfRotation
+ * @property {import('./recycling/rotation').Rotation} rotation
  * @property {import('./recycling/recycler').Recycler} recycler
  * @property {import('./measuring/sampler').Sampler} sampler @property {import('./rounds').Rounds} rounds
  */
@@ -51,7 +51,7 @@ class Reconciler extends Part {
     },
     wait: ({ slot }) => this.recycler.waitForRoom(slot),
     'before-recycle': ({ slot }) => this.features.beforeRecycle(this.#incumbentOf(slot)),
-    rejoin: () => this.outOfRotation.rejoin(),
+    rejoin: () => this.rotation.rejoin(),
     'scale-away': ({ slot }) => this.recycler.scaleAway(slot),
     close: async ({ slot }) => this.lifecycle.close(slot),
     'boot-standby': () => this.recycler.bootStandby(),

@@ -47,4 +47,14 @@ function obeySignals (supervisor, terminal, ancestors) {
   process.on('SIGTTOU', () => attempt(supervisor.scale(Math.max(1, supervisor.size - 1))))
 }
 
-module.exports = { obeySignals }
+/**
+ * A parent with an IPC channel: pm2, a test runner, any fork(). `ready` is sent to it; its `shutdown` is a stop.
+ * @param {import('./supervisor').Supervisor} supervisor
+ */
+function obeyParent (supervisor) {
+  if (!process.send) return
+  process.on('message', message => { if (message === 'shutdown' && !supervisor.isStopping) supervisor.stop() })
+  supervisor.ready().then(() => process.send?.('ready', undefined, undefined, () => {}), () => {})
+}
+
+module.exports = { obeySignals, obeyParent }

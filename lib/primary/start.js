@@ -3,7 +3,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { FEATURES } = require('../features')
-const { RecycleError } = require('../core/errors')
+const { RecycleError, badOption } = require('../core/errors')
 const { escapeControls } = require('../core/escape-controls')
 const { sentence } = require('../journal/sentence')
 const { findApp } = require('./workers/find-app')
@@ -52,7 +52,7 @@ function assemble (app, args, options, { orphans, ...own } = {}) {
 /** The library passes these on as its caller gave them. @param {unknown} app @param {unknown} args */
 function checkCommand (app, args) {
   const refuse = (/** @type {string} */ option, /** @type {unknown} */ given, /** @type {string} */ accepts) => {
-    throw new RecycleError('RECYCLE_BAD_OPTION', { option, given, accepts })
+    throw badOption(option, given, accepts)
   }
   if (typeof app !== 'string') refuse('app', app, 'a path, the file that `node` would run')
   if (!Array.isArray(args) || !args.every(arg => typeof arg === 'string')) refuse('args', args, 'an array of strings')

@@ -28,8 +28,7 @@ const TOLD = new Set(['worker.ready', 'worker.crash', 'fleet.scale', 'fleet.unpi
  *
  * @typedef {object} Given
  * @property {string} app as given
- * @property {string[]} args
- * @property {import('../tables/options').Options} options
+ * @property {string[]} args @property {import('../tables/options').Options} options
  * @property {import('./outputs').Outputs} outputs
  * @property {ReturnType<typeof import('./measuring/meter').pickMeter>} meter
  * @property {import('./sockets/inherited-sockets').InheritedSockets} [inherited]
@@ -39,9 +38,7 @@ const TOLD = new Set(['worker.ready', 'worker.crash', 'fleet.scale', 'fleet.unpi
  * @typedef {object} Events
  * @property {[line: JournalLine]} event
  * @property {[about: { slot: number | null, pid: number, message: unknown }]} message
- * @property {[failure: RecycleError | null]} stopped
- * @property {[]} handed-over
- * @property {[]} resumed
+ * @property {[failure: RecycleError | null]} stopped @property {[]} handed-over @property {[]} resumed
  *
  * @extends {EventEmitter<Events>}
  */
@@ -59,8 +56,7 @@ class Supervisor extends EventEmitter {
   #notReaped = null
 
   /**
-   * @param {Given} given @param {object} deps
-   * @param {(line: JournalLine) => void} deps.write takes every journal line
+   * @param {Given} given @param {object} deps @param {(line: JournalLine) => void} deps.write takes every journal line
    * @param {() => Promise<unknown>} deps.flush
    * @param {import('./orphans').Orphans | null} [deps.orphans] null: this process has children that are not the fleet's
    */
@@ -215,10 +211,7 @@ class Supervisor extends EventEmitter {
     this.announce('fleet.stop', { recycles: this.parts.recycler.totals.recycles, failure: this.#failure?.code ?? null })
   }
 
-  /**
-   * No other primary runs the fleet when this one has stopped: where this one has not led, or has failed, its
-   * predecessor does.
-   */
+  /** No other primary runs the fleet after this one's stop; where this one has not led, its predecessor does. */
   get isLast () {
     return !this.takeover || this.takeover.isSole || (this.takeover.isLeading && !this.#failure)
   }
@@ -250,11 +243,7 @@ class Supervisor extends EventEmitter {
     queueMicrotask(() => this.emit('stopped', this.#failure))
   }
 
-  /**
-   * Stops the fleet for an error: `ready()` and whatever else is waited for rejects with it.
-   *
-   * @param {RecycleError} error
-   */
+  /** Stops the fleet for an error, with which `ready()` and all that is awaited rejects. @param {RecycleError} error */
   abandon (error) {
     if (this.isStopping) return
     this.#failure = error

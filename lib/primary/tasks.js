@@ -13,11 +13,7 @@ class Tasks {
     this.failures = failures
   }
 
-  /**
-   * Begins a task, in this tick.
-   * @param {string} name @param {() => Promise<unknown>} work
-   * @returns {Promise<void>} resolves when it has ended, by a failure or not
-   */
+  /** Begins a task, in this tick. @param {string} name @param {() => Promise<unknown>} work @returns its end */
   run (name, work) {
     const task = new Promise(resolve => resolve(work())).then(() => {}, error => this.failures.note(name, error))
       .finally(() => this.#running.delete(task))

@@ -1,6 +1,6 @@
 'use strict'
 
-/** The contents of a config file and their JSON schema, both from the table of options. */
+/** The contents of a config file, by the table of options; its JSON schema is made in test/config-schema.js. */
 
 const { RecycleError } = require('../core/errors')
 const { hintOnKey } = require('./habits')
@@ -34,9 +34,7 @@ function readConfig (held, name) {
   const { $schema, app, args = [], ...values } = /** @type {Record<string, any>} */ (held)
   const known = [...OWN_KEYS, ...OPTIONS.map(option => option.name)]
   const unknown = Object.keys(values).find(key => !known.includes(key))
-  if (unknown !== undefined) {
-    refuse(`has an unknown key ${formatValue(unknown)}; ${hintOnKey(unknown, known)}`)
-  }
+  if (unknown !== undefined) refuse(`has an unknown key ${formatValue(unknown)}; ${hintOnKey(unknown, known)}`)
   if (app !== undefined && (typeof app !== 'string' || app === '')) {
     refuse('has an app that is not a path; it takes the file that `node` would run')
   }
@@ -46,29 +44,9 @@ function readConfig (held, name) {
   return { name, app, args, values }
 }
 
-/** JSON schema of a config file; draft 7, which editors support. */
-function configSchema () {
-  return {
-    $schema: 'http://json-schema.org/draft-07/schema#',
-    title: 'recycle.config.json',
-    description: 'Options of `recycle`; sizes are text such as 512MiB or bytes, times are text such as 30s',
-    type: 'object',
-    properties: {
-      $schema: { type: 'string' },
-      app: {
-        type: 'string', minLength: 1, description: 'the file that `node` would run, from the folder of this file'
-      },
-      args: { type: 'array', items: { type: 'string' }, description: "the app's own arguments" },
-      ...Object.fromEntries(OPTIONS.map(({ name, kind, help, defaultText }) =>
-        [name, { description: `${help} (default: ${defaultText})`, ...kind.schema }]))
-    },
-    additionalProperties: false
-  }
-}
-
 /** @param {unknown} value @returns {value is Record<string, unknown>} */
 function isObject (value) {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-module.exports = { readConfig, configSchema, isObject }
+module.exports = { readConfig, isObject }

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * Habits of users of other supervisors: words and flags that recycle does not have, each with what to write instead.
- * `recycle start <app>` and `recycle list` work.
- */
+/** Habits from other supervisors: words and flags that recycle does not have, each with what to write instead. */
 
 const { FEATURES, SUCCESSION } = require('../features')
 const { byWord } = require('../core/fields')
@@ -148,19 +145,12 @@ function asKeys (answer) {
 }
 
 /** @param {string} word @returns {string | null} what to write instead of this command */
-function answerToCommand (word) {
-  return Object.hasOwn(COMMANDS, word) ? `there is no ${word}: ${COMMANDS[word]}` : null
-}
+const answerToCommand = word => Object.hasOwn(COMMANDS, word) ? `there is no ${word}: ${COMMANDS[word]}` : null
 
 /** @param {string} flag @returns {string | null} what to write instead of this flag */
-function answerToFlag (flag) {
-  return Object.hasOwn(FLAGS, flag) ? `there is no ${flag}: ${FLAGS[flag].answer}` : null
-}
+const answerToFlag = flag => Object.hasOwn(FLAGS, flag) ? `there is no ${flag}: ${FLAGS[flag].answer}` : null
 
-/**
- * To the sentence on a fleet that there is not.
- * @param {string} command @param {string} name @returns {string | null}
- */
+/** To the sentence on a fleet not there. @param {string} command @param {string} name @returns {string | null} */
 function answerToFleet (command, name) {
   if (!/^\d+$/.test(name)) return null
   const one = ['reload', 'stop'].includes(command)

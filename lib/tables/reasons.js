@@ -106,9 +106,7 @@ function ofLimit (figure, { budget: called, whole, most: ownMost, isOverBy, ...r
 }
 
 /** @param {readonly Sample[]} samples @param {Budget} budget @param {(sample: Sample) => boolean} isSo */
-function areAll (samples, budget, isSo) {
-  return samples.length >= budget.samples && samples.every(isSo)
-}
+const areAll = (samples, budget, isSo) => samples.length >= budget.samples && samples.every(isSo)
 
 /** @param {Sample} sample @param {Budget} budget @param {number | null} bytes */
 function isOver (sample, budget, bytes) {

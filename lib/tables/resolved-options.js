@@ -4,7 +4,7 @@
 
 const { size, autoWorkers, autoBudget, boundsOf, boundsWithin, whyNoAutoBudget } = require('../core/container-budget')
 const { FEATURES, derive, longestBeforeStop, processesBeside } = require('../features')
-const { RecycleError } = require('../core/errors')
+const { RecycleError, badOption } = require('../core/errors')
 const { hintOnKey } = require('./habits')
 const { isOfType, readAs, typesOf } = require('../core/option-types')
 const { isLoopback } = require('../core/loopback')
@@ -19,10 +19,8 @@ const { stopTimes } = require('../core/stop-times')
  * @property {{ name: string, values: Record<string, unknown> } | null} [file] a config file, as messages show it, and
  *   its values; strict about types: no number as text
  * @property {number} parallelism CPUs that this process may run on
- * @property {import('../core/container-budget').Container | null} [container] null: not known; `auto` is then by the
- *   CPUs alone
- * @property {(o: Option) => string} [nameOf] the option's name for messages: a flag on the command line, its name in
- *   the library
+ * @property {import('../core/container-budget').Container | null} [container] null: not known; `auto` goes by CPUs
+ * @property {(o: Option) => string} [nameOf] the option's name for messages, such as its flag
  *
  * @typedef {object} Origin the origin of a value
  * @property {'given' | 'env' | 'file' | 'default'} from
@@ -37,9 +35,7 @@ const { stopTimes } = require('../core/stop-times')
  * @param {Sources} sources @returns {Readonly<Options>}
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION
  */
-function resolveOptions (given, sources) {
-  return traceOptions(given, sources).options
-}
+const resolveOptions = (given, sources) => traceOptions(given, sources).options
 
 /**
  * Resolves options, with the origin of each value.
@@ -71,7 +67,7 @@ function traceOptions (given, { env = {}, file = null, parallelism, container = 
   if (sizing.isAutoBudget) resolved.maxRssBytes = autoBudget(sizing, most)
   if (resolved.maxRssBytes !== null) resolved.hardRssBytes ??= Math.round(1.25 * resolved.maxRssBytes)
   const refuse = (/** @type {string} */ name, /** @type {string} */ accepts) => {
-    throw new RecycleError('RECYCLE_BAD_OPTION', { option: origin(name).called, given: origin(name).text, accepts })
+    throw badOption(origin(name).called, origin(name).text, accepts)
   }
   resolved.stopTimes = stopTimes(resolved, longestBeforeStop(resolved),
     { isGiven: name => origin(name).from !== 'default', called: name => origin(name).called, refuse })
@@ -90,9 +86,7 @@ function makePlain (resolved, origin) {
     const value = Reflect.get(PLAIN, key)
     const { from, called, text } = origin(name)
     if (from !== 'default' && resolved[key] !== value) {
-      throw new RecycleError('RECYCLE_BAD_OPTION', {
-        option: called, given: text, accepts: `only ${value === false ? 'off' : value} beside ${origin('plain').called}`
-      })
+      throw badOption(called, text, `only ${value === false ? 'off' : value} beside ${origin('plain').called}`)
     }
     resolved[key] = value
   }

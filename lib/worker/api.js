@@ -135,8 +135,6 @@ function offerApi (tracker, ofFeatures) {
 }
 
 /** @returns {Api | undefined} undefined outside a fleet */
-function findApi () {
-  return /** @type {any} */ (process)[kApi]
-}
+const findApi = () => /** @type {any} */(process)[kApi]
 
 module.exports = { offerApi, findApi }

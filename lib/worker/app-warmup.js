@@ -22,6 +22,7 @@ const { Sender } = require('./handoff/sender')
 const { WorkerState } = require('./state')
 /** @import { Handle } from '../core/internals' */
 /** @import { ConnectionTracker as Tracker } from './connections/tracker' */
+/** @import { Server } from 'node:http' */
 
 const CLIENT = path.join(__dirname, 'boot', 'warmup-client.js')
 const MOVE_MS = 10
@@ -41,10 +42,7 @@ async function warmUpApp (servers, requests, tracker) {
   tracker.requests.begun = 0
 }
 
-/**
- * @param {import('node:http').Server | import('node:https').Server} server @param {number} requests
- * @param {Tracker} tracker
- */
+/** @param {Server | import('node:https').Server} server @param {number} requests @param {Tracker} tracker */
 async function warmUp (server, requests, tracker) {
   // The bytes come as TLS would have deciphered them: a client certificate, say, is not to be had here.
   const door = net.createServer({ allowHalfOpen: true, noDelay: true },
@@ -65,10 +63,7 @@ async function warmUp (server, requests, tracker) {
   if (code !== 0) throw new Error('a connection was closed without an answer')
 }
 
-/**
- * Each connection that is offered comes back to the inbox, as if no sibling took it.
- * @param {Acceptor} acceptor @param {Tracker} tracker
- */
+/** Each offered connection comes back, as if no sibling took it. @param {Acceptor} acceptor @param {Tracker} tracker */
 function moveInCircles (acceptor, tracker) {
   trackBeforeListening(acceptor.server)
   acceptor.selfTest()

@@ -21,10 +21,7 @@ class FrameBoundary {
   #kept = []
   #keptBytes = 0
 
-  /**
-   * The bytes that have come of the next frame; null: the connection is in the middle of a message, or of a long frame.
-   * @returns {Buffer | null}
-   */
+  /** Bytes of the next frame; null: the connection is within a message, or a long frame. @returns {Buffer | null} */
   get rest () {
     if (this.#isFragmented || this.#kept === null) return null
     return Buffer.concat(this.#kept)
@@ -60,10 +57,7 @@ class FrameBoundary {
     return at
   }
 
-  /**
-   * A view: the buffer that a socket reads into is not used again.
-   * @param {Buffer} chunk @param {number} from @param {number} to
-   */
+  /** A view: a socket's buffer is not used again. @param {Buffer} chunk @param {number} from @param {number} to */
   #keep (chunk, from, to) {
     this.#keptBytes += to - from
     if (this.#kept === null || this.#keptBytes > MOST_KEPT) this.#kept = null

@@ -36,9 +36,7 @@ class Messages {
 }
 
 /** @param {Buffer} frame */
-function isControl (frame) {
-  return (frame[0] & 0x0f) >= CONTROL
-}
+const isControl = frame => (frame[0] & 0x0f) >= CONTROL
 
 /** @param {Buffer} bytes from the beginning of a frame @returns {number} Infinity: its header is not complete */
 function frameLength (bytes) {
@@ -55,14 +53,9 @@ function headLength (bytes) {
 }
 
 /** @param {Buffer} frame a whole one @returns {Buffer} */
-function payloadOf (frame) {
-  return frame.subarray(headLength(frame))
-}
+const payloadOf = frame => frame.subarray(headLength(frame))
 
-/**
- * @param {Buffer} frame a whole one
- * @returns {{ code: number | undefined, reason: string } | null} null: it is none that closes
- */
+/** @param {Buffer} frame a whole one @returns {{ code: number | undefined, reason: string } | null} null: no close */
 function closeOf (frame) {
   if ((frame[0] & 0x0f) !== CONTROL) return null
   const payload = payloadOf(frame)

@@ -31,10 +31,7 @@ class Overlap {
   #held = []
   #asked = 0
   #answered = 0
-  /**
-   * By message: how many more the other has sent than this one, or, below 0, this one than the other.
-   * @type {Map<string, number>}
-   */
+  /** By message: how many more the other has sent than this one; below 0: fewer. @type {Map<string, number>} */
   #balance = new Map()
   /** Nothing comes from the other worker any more. */
   #isAlone = false
@@ -45,8 +42,7 @@ class Overlap {
   /**
    * @param {import('node:net').Socket} socket that the app's messages are written to from here on
    * @param {object} how @param {any} how.arrived see lib/features/migration/trails.js
-   * @param {(message: Buffer) => Buffer | string | null} [how.keyOf] what equal messages have in common; null: it is
-   *   not compared
+   * @param {(message: Buffer) => Buffer | string | null} [how.keyOf] what equal ones have in common; null: uncompared
    * @param {(code: number | undefined, reason: string) => void} how.close the other worker's app has closed it
    */
   constructor (socket, { arrived, keyOf = message => message, close }) {
@@ -64,10 +60,7 @@ class Overlap {
     arrived.hear((/** @type {any} */ behind) => this.#take(behind))
   }
 
-  /**
-   * As the socket's own.
-   * @param {string | Uint8Array} chunk @param {any} [encoding] @param {any} [callback] @returns {boolean}
-   */
+  /** As the socket's. @param {string | Uint8Array} chunk @param {any} [encoding] @param {any} [callback] */
   #onWrite (chunk, encoding, callback) {
     const [form, done] = typeof encoding === 'function' ? [undefined, encoding] : [encoding, callback]
     const messages = this.#own.push(typeof chunk === 'string'
@@ -142,12 +135,7 @@ class Overlap {
   }
 }
 
-/**
- * Messages that have come meanwhile are read before, though this process has had no CPU for as long.
- * @param {() => void} fn @param {number} ms
- */
-function afterPolls (fn, ms) {
-  return setTimeout(() => setImmediate(() => setImmediate(fn)), ms)
-}
+/** Messages that have come meanwhile are read first, even without CPU. @param {() => void} fn @param {number} ms */
+const afterPolls = (fn, ms) => setTimeout(() => setImmediate(() => setImmediate(fn)), ms)
 
 module.exports = { Overlap }

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * With --revive, orphans start the next primary: of all of a fleet one does, which has an abstract socket as its lock.
- * When it dies, another one has the lock.
- */
+/** With --revive one orphan starts the next primary, with an abstract socket as its lock; on its death another does. */
 
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')

@@ -11,10 +11,7 @@ class Packets {
   #unsent = 0
   /** Binary attachments that are to come. */
   #toCome = 0
-  /**
-   * Acknowledgements that are awaited here, and there: namespace and number, and since when.
-   * @type {Map<string, number>}
-   */
+  /** Acknowledgements awaited here, and there: namespace and number, since when. @type {Map<string, number>} */
   #awaitedHere = new Map()
   /** @type {Map<string, number>} */
   #awaitedThere = new Map()
@@ -58,10 +55,7 @@ class Packets {
   }
 }
 
-/**
- * @param {Map<string, number>} awaited the oldest first: those that never come are forgotten
- * @param {number} oldest that may still come
- */
+/** @param {Map<string, number>} awaited the oldest first; old ones are forgotten @param {number} oldest to come */
 function isAwaited (awaited, oldest) {
   for (const [name, since] of awaited) {
     if (since > oldest) return true

@@ -103,10 +103,7 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
     })
   }
 
-  /**
-   * @param {any} conn of engine.io @param {IncomingMessage} request
-   * @param {number} framesBefore that were no packets of it
-   */
+  /** @param {any} conn of engine.io @param {IncomingMessage} request @param {number} framesBefore not packets of it */
   function track (conn, request, framesBefore) {
     const packets = new Packets(conn)
     socketOf.set(conn, request.socket)
@@ -228,9 +225,7 @@ function keyOf (message) {
 }
 
 /** @param {string} namespace @param {string} id */
-function nameOf (namespace, id) {
-  return `${namespace},${id}`
-}
+const nameOf = (namespace, id) => `${namespace},${id}`
 
 /** @param {string} text @returns {Buffer} as a client sends it, with a mask that changes nothing */
 function textFrame (text) {

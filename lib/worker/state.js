@@ -1,8 +1,7 @@
 'use strict'
 
 /**
- * The state of this worker as it sees itself; lib/core/state.js has the primary's view. Only a worker that serves
- * accepts connections.
+ * The state of this worker as it sees itself; lib/core/state.js has the primary's view. It accepts while it serves.
  *
  *     held ──▶ serving ──▶ leaving ──▶ out
  *     any of these ──▶ shut ──▶ draining ──▶ drained
@@ -13,10 +12,7 @@
  * @typedef {'held' | 'serving' | 'leaving' | 'out' | 'shut' | 'draining' | 'drained'} State
  */
 
-/**
- * `next`: what each may become; `refusal`: why it does not adopt.
- * @type {Readonly<Record<State, { next: State[], refusal: string | null }>>}
- */
+/** `refusal`: why it does not adopt. @type {Readonly<Record<State, { next: State[], refusal: string | null }>>} */
 const STATES = Object.freeze({
   held: { next: ['serving', 'shut', 'draining'], refusal: 'this worker has not been called' },
   serving: { next: ['leaving', 'shut', 'draining'], refusal: null },

@@ -199,10 +199,7 @@ function writeNothingOnce (socket, done) {
   return () => { if (socket.write === nothing) Reflect.deleteProperty(socket, 'write') }
 }
 
-/**
- * The client's request.
- * @param {Socket} socket @param {{ url: string, rawHeaders: string[], httpVersion: string }} head
- */
+/** The request. @param {Socket} socket @param {{ url: string, rawHeaders: string[], httpVersion: string }} head */
 function requestOf (socket, { url, rawHeaders, httpVersion }) {
   const request = new http.IncomingMessage(socket)
   /** @type {Record<string, string>} */

@@ -12,7 +12,7 @@ const path = require('node:path')
 const { promisify } = require('node:util')
 const t = require('tap')
 const ts = require('typescript')
-const { configSchema } = require('../../lib/tables/config')
+const { configSchema } = require('../config-schema')
 const { reportSchema } = require('../report-schema')
 const { FIXTURES } = require('../support/fleet')
 

@@ -4,7 +4,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const t = require('tap')
 const { loadAddon } = require('../../lib/native/addon')
-const { sourceHash } = require('../../lib/native/addon/source')
+const { sourceHash } = require('../prebuild')
 const { loadInterrupt } = require('../../lib/features/blocked/interrupt')
 const { ARCHS, LIBCS, libcOf, prebuiltFile } = require('../../lib/native/prebuilds')
 

@@ -192,10 +192,7 @@ class Silence {
   /** Since when it has not been able to run. @type {number | null} */
   #stoppedSince = null
 
-  /**
-   * @param {number} at @param {{ heardAt: number, isStopped: boolean }} seen now
-   * @returns {{ blockedMs: number, stoppedMs: number }}
-   */
+  /** @param {number} at @param {{ heardAt: number, isStopped: boolean }} seen now */
   look (at, { heardAt, isStopped }) {
     if (isStopped) {
       this.#sparedAt = at

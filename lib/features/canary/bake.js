@@ -16,6 +16,7 @@ const { Observed } = require('./observed')
 const { thresholdsOf } = require('./times')
 const { judge } = require('./verdict')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { Services, Terms } from './primary' */
 
 /**
  * @typedef {import('./verdict').Verdict & { isFinal: boolean, isGood?: boolean, sentence?: string }} Verdict `isFinal`:
@@ -50,10 +51,7 @@ class Bake {
   /** Ends the sleep under way. */
   #wake = () => {}
 
-  /**
-   * @param {import('../../primary/parts').Parts} kernel @param {import('./primary').Services} services
-   * @param {import('./primary').Terms} terms
-   */
+  /** @param {import('../../primary/parts').Parts} kernel @param {Services} services @param {Terms} terms */
   constructor (kernel, services, terms) {
     this.kernel = kernel
     this.services = services
@@ -96,9 +94,7 @@ class Bake {
     this.#wake()
   }
 
-  /**
-   * @param {{ generation: number, before: number }} generations @returns {Promise<Verdict>} @throws what ends the fleet
-   */
+  /** @param {{ generation: number, before: number }} generations @returns {Promise<Verdict>} @throws the fleet's end */
   async run (generations) {
     Object.assign(this, generations)
     const { bakeMs } = this.terms
@@ -222,10 +218,7 @@ class Sweeps {
     this.isOver = isOver
   }
 
-  /**
-   * @param {number} share of the comparison that is over, 0 to 1
-   * @param {{ fresh: WorkerHandle[], old: WorkerHandle[] }} workers
-   */
+  /** @param {number} share of the comparison that is over @param {Record<'fresh' | 'old', WorkerHandle[]>} workers */
   look (share, { fresh, old }) {
     if (this.#isBusy || this.#rounds === AT.length || share < AT[this.#rounds]) return
     while (share >= AT[this.#rounds]) this.#rounds++
@@ -234,12 +227,12 @@ class Sweeps {
 
   /** Collects in one worker after the other. @param {WorkerHandle[]} workers */
   async #collect (workers) {
-    const { outOfRotation, fleet, features, now } = this.kernel
+    const { rotation, fleet, features, now } = this.kernel
     this.#isBusy = true
     for (const handle of workers) {
       if (!this.#isWorthIt || features.hasSessions || this.isOver() || fleet.serving().length < LEAST_SERVING) break
       const began = now()
-      await outOfRotation.take(handle, TASK)
+      await rotation.take(handle, TASK)
       this.#isWorthIt = now() - began < LONGEST_MS
     }
     this.#isBusy = false

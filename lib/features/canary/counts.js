@@ -39,9 +39,7 @@ function newCounts () {
 }
 
 /** @returns {Connection} for the caller to keep as long as the connection is there */
-function newConnection () {
-  return { requests: 0, ...zeros() }
-}
+const newConnection = () => ({ requests: 0, ...zeros() })
 
 /**
  * Counts a response. Without thresholds, as before the bake, none is slow. How long an unfinished one would have taken
@@ -93,10 +91,7 @@ function countCollection (memory, point, isSweep) {
   if (isSweep) memory.lastSweep = point
 }
 
-/**
- * @param {Memory} later @param {Memory} earlier of the same process
- * @returns {Memory} what came between, such as in the second half of a bake
- */
+/** @param {Memory} later @param {Memory} earlier of the same process @returns {Memory} what came between */
 function memorySince (later, earlier) {
   return { ...later, ramps: sumsSince(later.ramps, earlier.ramps), sweeps: sumsSince(later.sweeps, earlier.sweeps) }
 }

@@ -9,8 +9,7 @@
  *
  * @typedef {object} Finding
  * @property {number} chance how likely so large a difference is in equal code; 1: it is none, or it is not known
- * @property {string | null} why it decides nothing, whatever the chance: "it is …"; null: it decides, if the chance is
- *   small
+ * @property {string | null} why it decides nothing: "it is …"; null: it does, if the chance is small
  */
 
 const { findLoopTime } = require('./loop-time')
@@ -73,9 +72,7 @@ function findEvents (key) {
 }
 
 /** @param {(window: Window) => number} of @returns {(windows: readonly Window[]) => number} */
-function total (of) {
-  return windows => windows.reduce((sum, window) => sum + of(window), 0)
-}
+const total = of => windows => windows.reduce((sum, window) => sum + of(window), 0)
 
 /** @param {(window: Window) => number} of @returns {Value} a request */
 function perRequest (of) {
@@ -86,9 +83,7 @@ function perRequest (of) {
 }
 
 /** @param {number} share @returns {Value} ms */
-function quantile (share) {
-  return windows => quantileOf(poolTimes(windows.map(({ times }) => times)), share)
-}
+const quantile = share => windows => quantileOf(poolTimes(windows.map(({ times }) => times)), share)
 
 /**
  * In the order in which they are shown, and in which the first that is worse decides.
@@ -156,14 +151,9 @@ function findGrowth (fresh, old) {
 }
 
 /** @param {Window} window */
-function secondHalf ({ memory, half }) {
-  return half ? memorySince(memory, half) : memory
-}
+const secondHalf = ({ memory, half }) => half ? memorySince(memory, half) : memory
 
-/**
- * Memory that the new code has kept, beside how much the growths of the old workers differ.
- * @param {Sums} ours @param {Sums} others
- */
+/** Memory that the new code has kept, beside the growths of old workers. @param {Sums} ours @param {Sums} others */
 function sweepTail (ours, others) {
   const more = ours.k - (ratioOf(others) + LEAST_BYTES) * ours.n
   const square = varianceOf(others) * others.n ** 2 / others.groups
@@ -179,10 +169,7 @@ function rampTail (ours, other) {
   return mine + theirs > 0 ? studentTail(more / Math.sqrt(mine + theirs), freedom) : more > 0 ? 0 : 1
 }
 
-/**
- * @param {readonly Window[]} windows
- * @returns {number | null} bytes a request, after mark-sweeps where there are two; null: not known
- */
+/** @param {readonly Window[]} windows @returns {number | null} bytes a request, after mark-sweeps if there are two */
 function growthOf (windows) {
   const memories = windows.map(secondHalf)
   const swept = poolSums(memories.map(({ sweeps }) => sweeps))

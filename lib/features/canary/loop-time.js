@@ -3,8 +3,7 @@
 /**
  * Whether the event loop works longer for a request in the new code. A worker also works without requests (timers, its
  * own reports), which weighs more where it has fewer of them. So what the old workers need is taken as a time for each
- * stretch and a time for each request, and the new ones are compared with what old ones would need for the same
- * requests in the same stretch.
+ * stretch and a time for each request, and new ones are compared with what old ones would need for the same.
  */
 
 const { LEAST_OF_ONE } = require('./shares')
@@ -36,8 +35,7 @@ function findLoopTime (fresh, old) {
 }
 
 /**
- * By least squares, and two standard errors more: where all old workers have as many requests as one another, little is
- * known of it.
+ * By least squares, and two standard errors more: where all old workers have as many requests, little is known.
  * @param {readonly Window[]} old
  * @returns {number} ms that a worker's event loop works in a stretch without requests, at most
  */
@@ -53,10 +51,7 @@ function idleOf (old) {
   return Math.min(k / groups, Math.max(0, (k - slope * n) / groups + 2 * error))
 }
 
-/**
- * @param {readonly Window[]} old @param {number} idleMs
- * @returns {number[]} ms a request, of the old workers together, by stretch; NaN: there was none
- */
+/** @param {readonly Window[]} old @param {number} idleMs @returns {number[]} ms a request, by stretch; NaN: none */
 function costsOf (old, idleMs) {
   return Array.from({ length: lengthOf(old) }, (_, at) => {
     const busyMs = old.reduce((sum, { blocks }) => sum + (blocks[at] ? blocks[at].busyMs - idleMs : 0), 0)
@@ -87,8 +82,6 @@ function compared (windows, old, idleMs) {
 }
 
 /** @param {readonly Window[]} windows */
-function lengthOf (windows) {
-  return Math.max(0, ...windows.map(({ blocks }) => blocks.length))
-}
+const lengthOf = windows => Math.max(0, ...windows.map(({ blocks }) => blocks.length))
 
 module.exports = { findLoopTime }

@@ -3,7 +3,7 @@
 /** In the primary: has new code tried in a few workers, and decides by the comparison whether the others run it too. */
 
 const { addUp } = require('../../core/fields')
-const { RecycleError } = require('../../core/errors')
+const { RecycleError, badUsage } = require('../../core/errors')
 const { formatTime } = require('../../core/units')
 const { Bake } = require('./bake')
 const { sayWhy } = require('./sentence')
@@ -49,17 +49,13 @@ class Canary {
     this.#bake?.crashed(handle, isGone)
   }
 
-  /**
-   * @param {Reload} how
-   * @returns {Promise<string | undefined> | null} null: all at once; else what came of it, in a sentence
-   */
+  /** @param {Reload} how @returns {Promise<string | undefined> | null} null: all at once; else what came of it */
   reload (how) {
     if (how.promote || how.abort) {
       const others = Object.entries(how).filter(([name, value]) =>
         !['promote', how.promote ? '' : 'abort'].includes(name) && value !== undefined && value !== false)
       if (others.length > 0) {
-        throw new RecycleError('RECYCLE_BAD_USAGE',
-          { sentence: `--${how.promote ? 'promote' : 'abort'} of a reload stands alone: without --${others[0][0]}` })
+        throw badUsage(`--${how.promote ? 'promote' : 'abort'} of a reload stands alone: without --${others[0][0]}`)
       }
       return this.#decide(how.promote ? 'go' : 'back')
     }
@@ -151,11 +147,7 @@ class Canary {
 
 const KINDS = kinds(types)
 
-/**
- * @typedef {object} Terms
- * @property {number} workers of the new code, at least 1
- * @property {number} bakeMs @property {'go' | 'back'} undecided
- */
+/** @typedef {{ workers: number, bakeMs: number, undecided: 'go' | 'back' }} Terms `workers`: of new code, at least 1 */
 
 /**
  * @param {import('./feature').Reload} how @param {import('../../options').ResolvedOptions} options
@@ -167,7 +159,7 @@ function termsOf (how, options, size) {
   const most = mostOf(canary, size)
   if (most === null || most === 0) {
     for (const name of ['bake', 'undecided']) {
-      if (name in how) throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `--${name} of a reload needs --canary` })
+      if (name in how) throw badUsage(`--${name} of a reload needs --canary`)
     }
     return null
   }

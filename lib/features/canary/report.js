@@ -6,8 +6,7 @@ const { escapeControls } = require('../../core/escape-controls')
 const { clip } = require('../../core/grid')
 const { listOf } = require('../../core/bounded-list')
 const { asNumber, asText } = require('../../core/journal-field')
-const { rowsOf, sayVerdict } = require('./sentence')
-const { TITLES } = require('./verdict-sentence')
+const { TITLES, rowsOf, sayVerdict } = require('./sentence')
 /** @import { Figure } from './verdict' */
 
 /** @typedef {import('../../operate/admin/picture').Live & { t: number }} Comparison */

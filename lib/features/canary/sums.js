@@ -17,9 +17,7 @@
 const { addUp } = require('../../core/fields')
 
 /** @returns {Sums} */
-function noSums () {
-  return { groups: 0, n: 0, nn: 0, k: 0, kk: 0, kn: 0 }
-}
+const noSums = () => ({ groups: 0, n: 0, nn: 0, k: 0, kk: 0, kn: 0 })
 
 /** @param {Sums} sums changed @param {number} k @param {number} n */
 function addGroup (sums, k, n) {
@@ -46,15 +44,9 @@ function sumsSince (later, earlier) {
 }
 
 /** @param {Sums} sums @returns {number} Σk / Σn; NaN: there is no n */
-function ratioOf ({ k, n }) {
-  return k / n
-}
+const ratioOf = ({ k, n }) => k / n
 
-/**
- * @param {Sums} sums
- * @returns {number} the variance of the ratio, by how much groups differ (a ratio estimator); NaN: fewer than two
- *   groups
- */
+/** @param {Sums} sums @returns {number} the variance of the ratio (a ratio estimator); NaN: fewer than two groups */
 function varianceOf ({ groups, n, nn, k, kk, kn }) {
   const ratio = k / n
   return groups < 2 ? NaN : Math.max(0, kk - 2 * ratio * kn + ratio * ratio * nn) / (n * n) * groups / (groups - 1)

@@ -71,10 +71,7 @@ function pushLoad (history, load) {
   return { recent, steps, changedAt, settledAt }
 }
 
-/**
- * @param {History} history @param {{ min: number, max: number }} bounds
- * @returns {Decision | null} null: as many as there are
- */
+/** @param {History} history @param {{ min: number, max: number }} bounds @returns {Decision | null} null: no change */
 function decide (history, { min, max }) {
   const latest = history.recent.at(-1)
   if (!latest) return null
@@ -111,8 +108,7 @@ function fewerFor ({ steps, changedAt }, { atMs, workers, bootMs }, min) {
 /**
  * Which slots leave first: those whose worker does the least. The first slot stays: an app may do there what one worker
  * alone is to do.
- * @param {readonly { slot: number, busy: number, connections: number }[]} slots with what their workers do; 0 where
- *   none serves
+ * @param {readonly { slot: number, busy: number, connections: number }[]} slots with what their workers do, if any
  * @returns {number[]} their numbers
  */
 function leastLoaded (slots) {
@@ -124,8 +120,6 @@ function leastLoaded (slots) {
 }
 
 /** @param {number} busy as a journal has it */
-function round (busy) {
-  return Math.round(1000 * busy) / 1000
-}
+const round = busy => Math.round(1000 * busy) / 1000
 
 module.exports = { NO_HISTORY, HIGH, pushLoad, decide, leastLoaded }

@@ -1,8 +1,6 @@
 'use strict'
 
-/**
- * In the primary: looks at the last heartbeats every second, and decides by decide.js how many workers there are to be.
- */
+/** In the primary: looks at the last heartbeats every second; decide.js says how many workers there are to be. */
 
 const { every } = require('../../native/every')
 const { startsThatFit } = require('../../core/memory-room')
@@ -86,7 +84,7 @@ class Sizing {
       atMs: Math.round(at),
       workers: this.fleet.desired,
       serving: serving.length,
-      busy: rounded(serving.reduce((sum, handle) => sum + busyOf(handle, at), 0)),
+      busy: Math.round(1000 * serving.reduce((sum, handle) => sum + busyOf(handle, at), 0)) / 1000,
       requestsPerSecond: Math.round(1000 * requests / elapsedMs),
       bootMs: Math.round(Math.max(0, ...all.map(({ bootMs }) => bootMs ?? 0))),
       fitting: fitting === Infinity ? null : fitting
@@ -109,17 +107,7 @@ class Sizing {
   }
 }
 
-/**
- * Of its event loop, 0 to 1; one that is silent is held by what it does.
- * @param {WorkerHandle} handle @param {number} at
- */
-function busyOf ({ latest, heardAt }, at) {
-  return at - heardAt > SILENT_MS ? 1 : latest.elu
-}
-
-/** @param {number} value */
-function rounded (value) {
-  return Math.round(1000 * value) / 1000
-}
+/** Of its event loop, 0 to 1; a silent one is held by its work. @param {WorkerHandle} handle @param {number} at */
+const busyOf = ({ latest, heardAt }, at) => at - heardAt > SILENT_MS ? 1 : latest.elu
 
 module.exports = { Sizing }

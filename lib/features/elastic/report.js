@@ -73,10 +73,7 @@ class Scaling {
     }
   }
 
-  /**
-   * @returns {{ t: number, wanted: number, ready: number, busy: number, requestsPerSecond: number }[]} means; t in ms
-   *   since the epoch
-   */
+  /** @returns {{ t: number, wanted: number, ready: number, busy: number, requestsPerSecond: number }[]} means */
   series () {
     return this.#timeline.list().map(({ t, cell: { looks, ...sums } }) =>
       /** @type {any} */ ({

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * An exception in words, whatever the app has thrown: a Proxy, or an object whose getters throw, too. Neither function
- * throws.
- */
+/** An exception in words, also a Proxy, or an object whose getters throw. Neither function throws. */
 
 const fs = require('node:fs')
 const { fileURLToPath } = require('node:url')
@@ -14,10 +11,7 @@ const { LONGEST } = require('./bounds')
 const FRAME = /^\s+at (?:.*\()?((?:file:\/\/)?\/.*?):(\d+):(\d+)\)?$/m
 const LONGEST_LINE = 200
 
-/**
- * As Node.js prints one that ends a process: the line of the source, the stack, and the version.
- * @param {unknown} thrown @returns {string}
- */
+/** As Node.js prints one that ends a process: source line, stack, version. @param {unknown} thrown @returns {string} */
 function print (thrown) {
   const place = isError(thrown) ? placeOf(textOf(thrown, 'stack')) : 'Uncaught:\n'
   return `${place}${inspected(thrown)}\n\nNode.js ${process.version}\n`
@@ -44,10 +38,7 @@ function describe (thrown) {
 const isError = thrown =>
   attempt(() => types.isNativeError(thrown) || thrown instanceof Error, false) // the former may be of another context
 
-/**
- * @param {Error} error @param {'name' | 'message' | 'stack'} field
- * @returns {string} '' where it throws: Node.js makes the stack when it is first read
- */
+/** @param {Error} error @param {'name' | 'message' | 'stack'} field @returns {string} '' where reading it throws */
 const textOf = (error, field) => attempt(() => String(error[field]), '')
 
 /** @param {unknown} thrown @param {import('node:util').InspectOptions} [how] @returns {string} */

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * In the report: exceptions that workers have survived, the most frequent first. Of a frequent kind the journal has
- * some lines, each with the count.
- */
+/** In the report: exceptions that workers have survived, the most frequent first, each with a count. */
 
 const { escapeControls } = require('../../core/escape-controls')
 const { clip, layOut, short } = require('../../core/grid')

@@ -13,10 +13,7 @@ const { watchWrites } = require('./write-ahead')
 /** @import { Parcel } from '../../worker/connections/parcel' */
 /** @import { Table } from './table' */
 
-/**
- * @typedef {NonNullable<ReturnType<Table['take']>>} Note
- * @typedef {Readonly<{ addon: Addon, table: Table }>} Memory
- */
+/** @typedef {NonNullable<ReturnType<Table['take']>>} Note @typedef {Readonly<{ addon: Addon, table: Table }>} Memory */
 
 /**
  * Of a connection that has come from a sibling.
@@ -33,10 +30,7 @@ function noteAdopted (connection, handle, memory) {
   return note
 }
 
-/**
- * Of a connection that has been open for a while.
- * @param {Connection} connection @param {Memory} memory @returns {Note | null} null: no row is free
- */
+/** Of an older connection. @param {Connection} connection @param {Memory} memory @returns {Note | null} null: full */
 function noteFresh (connection, memory) {
   const { socket, exchanges: [exchange], stage, isAdopted, parcel, deaths } = connection
   const handle = /** @type {Handle} */ (socket._handle)
@@ -61,10 +55,7 @@ function noteFresh (connection, memory) {
   return note
 }
 
-/**
- * The chunk is parsed in which the head has ended of a request whose beginning is not kept.
- * @param {Connection} connection @param {Exchange} exchange
- */
+/** A head has ended whose beginning is not kept. @param {Connection} connection @param {Exchange} exchange */
 function noteAgain (connection, exchange) {
   const note = /** @type {Note | null} */ (connection.copy)
   const { socket, exchanges: [first] } = connection
@@ -78,9 +69,7 @@ function noteAgain (connection, exchange) {
 }
 
 /** @param {Exchange} exchange @returns {number} ms */
-function ageOf ({ since }) {
-  return performance.now() - since
-}
+const ageOf = ({ since }) => performance.now() - since
 
 /** The rest of the body of a request that is answered is to come. @param {Connection} connection @param {Note} note */
 function awaitEnd (connection, note) {

@@ -1,14 +1,12 @@
 'use strict'
 
-/**
- * In the primary: the descriptors of one worker's connections, by their rows. They are numbers in an array: no handle,
- * and nothing of the event loop.
- */
+/** In the primary: descriptors of a worker's connections, by their rows: numbers without handles or an event loop. */
 
 const fs = require('node:fs')
 const { attempt } = require('../../core/attempt')
 const { Descriptor } = require('../../native/descriptor')
 const { MOST_ROWS, ROW_BYTES, SPILL, SPILL_PREFIX_BYTES, placesOf, readRow, readSpill } = require('./row')
+/** @import { Addon } from '../../native/addon' */
 /** @import { Copy } from '../../worker/connections/parcel' */
 /** @import { Bytes, Row, Spill } from './row' */
 
@@ -30,10 +28,7 @@ class Holdings {
   #serials = new Float64Array(0)
   /** The index of its server. */
   #servers = new Uint32Array(0)
-  /**
-   * Connections of which there is a handle, which cannot give its descriptor away, by their rows.
-   * @type {Map<number, Socket>}
-   */
+  /** Connections with a handle, which cannot give its descriptor away, by their rows. @type {Map<number, Socket>} */
   #handles = new Map()
   /** Of connections that have one, by their rows. @type {Map<number, string>} */
   #prefaces = new Map()
@@ -50,10 +45,7 @@ class Holdings {
     this.socket = socket
   }
 
-  /**
-   * @param {Pick<import('../../native/addon').Addon, 'receive'>} addon
-   * @returns {Generator<{ text: string, descriptors: number[] }>}
-   */
+  /** @param {Pick<Addon, 'receive'>} addon @returns {Generator<{ text: string, descriptors: number[] }>} */
   * packets (addon) {
     try {
       for (let packet; (packet = addon.receive(this.socket.fd));) yield packet
@@ -143,10 +135,7 @@ class Holdings {
     }
   }
 
-  /**
-   * Bytes that were read of its request in flight, behind the prefix; null: nothing is.
-   * @param {Row} row @param {Bytes} counted
-   */
+  /** Bytes read of its request in flight, after the prefix; null: none. @param {Row} row @param {Bytes} counted */
   keptOf (row, counted) {
     const places = placesOf(row, counted, this.#spill)
     const parts = places?.flatMap(({ offset, length }) => this.readAt(offset, length) ?? []) ?? []

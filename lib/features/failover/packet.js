@@ -25,13 +25,9 @@ const SHAPE = record({
 })
 
 /** @param {Packet} packet */
-function encode (packet) {
-  return JSON.stringify(packet)
-}
+const encode = packet => JSON.stringify(packet)
 
 /** @param {string} text @returns {Packet | null} null: it is none: an app can write to any descriptor of its process */
-function decode (text) {
-  return parse(SHAPE, text)
-}
+const decode = text => parse(SHAPE, text)
 
 module.exports = { MEMORY, MOST_DESCRIPTORS, MOST_PREFACES, MOST_ENDED, TICK_MS, encode, decode }

@@ -1,8 +1,7 @@
 'use strict'
 
 /**
- * Notes of a worker on a connection in memory that the primary can read when the worker is dead, and what follows
- * from that. Pure.
+ * Notes on a connection in memory that the primary can read when its worker is dead, and what follows. Pure.
  *
  * A row has two states of its connection, the latest and the one before, or the one that follows: each is written whole
  * while the other one holds, so that a process that dies in between leaves one that is true. Whether one is true the
@@ -46,10 +45,7 @@ const PLACES = Object.freeze([
   { from: MOST_ROWS * ROW_BYTES + 1024 * 2 ** 16, bytes: 16_384, count: 2 ** 11 }
 ])
 const PREFIX_BYTES = 8 // of each place: when the first of it came, ms of CLOCK_MONOTONIC
-/**
- * Bytes for which a place had no room, behind the serial of its row and how much of the same is in the place: see
- * lib/native/addon/reads.c.
- */
+/** Bytes for which a place had no room, after its row's serial and how much is there: lib/native/addon/reads.c. */
 const SPILL = Object.freeze({ from: PLACES[1].from + PLACES[1].bytes * PLACES[1].count, bytes: PLACES[1].bytes })
 const SPILL_PREFIX_BYTES = 16
 const MEMORY_BYTES = SPILL.from + SPILL.bytes
@@ -94,10 +90,7 @@ function readRow (view, at) {
   }
 }
 
-/**
- * @param {Row} row @param {Bytes} bytes @param {boolean} isWholeRequest what is kept is one request without a body
- * @returns {Fate}
- */
+/** @param {Row} row @param {Bytes} bytes @param {boolean} isWholeRequest one without a body is kept @returns {Fate} */
 function fateOf (row, bytes, isWholeRequest) {
   const { state, written } = bytes
   if (state !== ESTABLISHED && state !== ENDED_BY_CLIENT) return 'ended'
@@ -121,18 +114,13 @@ function isAnsweredAtOnce (row, bytes, isWholeRequest) {
   return other.written > latest.written && other.written === bytes.written
 }
 
-/**
- * How many bytes are kept of a request in flight. The kernel's count is the later one.
- * @param {Row} row @param {Bytes} bytes
- */
+/** How many bytes are kept of a request in flight; the kernel counts later. @param {Row} row @param {Bytes} bytes */
 function keptOf ({ kept, latest }, bytes) {
   return kept >= 0 && bytes.read > latest.read + kept ? bytes.read - latest.read : Math.abs(kept)
 }
 
 /** @param {DataView} view of the spill @returns {Spill} */
-function readSpill (view) {
-  return { serial: view.getFloat64(0, true), at: view.getFloat64(8, true) }
-}
+const readSpill = view => ({ serial: view.getFloat64(0, true), at: view.getFloat64(8, true) })
 
 /**
  * Where the bytes are that were read of a request in flight, in turn, behind the prefix of its place.
@@ -173,9 +161,7 @@ function parseHead (text) {
 }
 
 /** @param {string} text @returns {number} how many characters of line ends it begins with, which no parser heeds */
-function lengthOfLineEnds (text) {
-  return /** @type {RegExpExecArray} */ (/^[\r\n]*/.exec(text))[0].length
-}
+const lengthOfLineEnds = text => /** @type {RegExpExecArray} */(/^[\r\n]*/.exec(text))[0].length
 
 /**
  * Whether the app may have been given a request in these bytes though it was not noted: of an upgrade no channel of

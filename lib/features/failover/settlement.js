@@ -15,13 +15,11 @@ const { PREFIX_BYTES } = require('./row')
 /** @import { Descriptor } from '../../native/descriptor' */
 /** @import { Cut, Outcome } from '../../core/account' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
+/** @import { Request } from './decision' */
 /** @import { Held, Holdings, Socket } from './holdings' */
 /** @import { Bytes, Row } from './row' */
 
-/**
- * @typedef {import('./decision').Request & { ageMs: number }} Kept
- * @typedef {Held & { bytes: Bytes | null, request: Kept | null }} Read
- */
+/** @typedef {Request & { ageMs: number }} Kept @typedef {Held & { bytes: Bytes | null, request: Kept | null }} Read */
 
 const SLICE = 500 // connections in a turn
 const IDLE_MS = 5000 // of a connection whose server has not told
@@ -147,10 +145,7 @@ class Settlement {
   }
 }
 
-/**
- * @param {Holdings} holdings @param {Row} row @param {Bytes} counted @param {number} now
- * @returns {Kept | null} null: nothing is kept
- */
+/** @param {Holdings} holdings @param {Row} row @param {Bytes} counted @param {number} now @returns {Kept | null} */
 function keptOf (holdings, row, counted, now) {
   const kept = holdings.keptOf(row, counted)
   if (!kept) return null
@@ -168,9 +163,7 @@ function latestOf (requests) {
 }
 
 /** @param {any} socket a Descriptor, or a handle @returns {Handle | null} Node's; null: it is closed */
-function handleOf (socket) {
-  return socket.isDescriptor ? socket.handle : socket
-}
+const handleOf = socket => socket.isDescriptor ? socket.handle : socket
 
 /** @param {Socket} socket @returns {{ address?: string, port?: number }} */
 function peerOf (socket) {
@@ -205,10 +198,7 @@ function answerLast (handle, status) {
   closeGently(handle, `HTTP/1.1 ${status} ${REASONS[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
 
-/**
- * Closes a connection so that the client can read what was sent to it.
- * @param {Handle} handle Node's @param {string} [text] to be sent before
- */
+/** Closes it so that the client can read what was sent. @param {Handle} handle Node's @param {string} [text] to send */
 function closeGently (handle, text = '') {
   const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle, allowHalfOpen: true }))
   const over = setTimeout(() => socket.destroy(), LINGER_MS)

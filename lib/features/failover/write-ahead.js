@@ -41,10 +41,7 @@ function writeTelling (isMany, data, encoding, callback) {
   return write.call(this, isMany, data, encoding, callback)
 }
 
-/**
- * @param {(socket: Socket, response: ServerResponse, bytes: number) => void} onLast in place of the one before: of a
- *   primary's
- */
+/** @param {(socket: Socket, response: ServerResponse, bytes: number) => void} onLast in place of a primary's before */
 function tellLastWrites (onLast) {
   if (tell === null) {
     ({ end } = http.ServerResponse.prototype);

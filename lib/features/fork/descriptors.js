@@ -2,8 +2,7 @@
 
 /**
  * Descriptors that the app has opened before it is forked. A copy shares each such file, socket or watch with the mold
- * and with its siblings: two of them that write to one database connection, or read from it, break it. So they are
- * found, and named.
+ * and with its siblings: two of them at one database connection break it. So they are found, and named.
  */
 
 const fs = require('node:fs')
@@ -13,10 +12,7 @@ const { STATE, inetSocket, inodeOfSocket, unixSockets } = require('../../native/
 /** Descriptors that Node opens for itself; a copy's event loop makes these anew. */
 const OF_THE_LOOP = /^anon_inode:\[(?:eventpoll|eventfd|io_uring)\]$/
 
-/**
- * Descriptors that are open now and were not before.
- * @param {ReadonlySet<number>} before @returns {{ fd: number, what: string }[]} by number
- */
+/** Descriptors opened since. @param {ReadonlySet<number>} before @returns {{ fd: number, what: string }[]} by number */
 function openedSince (before) {
   const inodes = new Map()
   return listDescriptors()
@@ -26,9 +22,7 @@ function openedSince (before) {
 }
 
 /** @returns {Set<number>} */
-function openDescriptors () {
-  return new Set(listDescriptors().map(({ fd }) => fd))
-}
+const openDescriptors = () => new Set(listDescriptors().map(({ fd }) => fd))
 
 /** Without the one by which they are read. @returns {{ fd: number, target: string }[]} */
 function listDescriptors () {
@@ -37,10 +31,7 @@ function listDescriptors () {
   })
 }
 
-/**
- * @param {string} target as /proc/self/fd tells it
- * @param {Map<string, string>} sockets by inode, filled when first needed
- */
+/** @param {string} target as /proc/self/fd has it @param {Map<string, string>} sockets by inode, filled when needed */
 function describe (target, sockets) {
   if (target.startsWith('pipe:')) return 'a pipe'
   const inode = inodeOfSocket(target)
@@ -73,9 +64,7 @@ function readSockets (sockets) {
 /** @param {string} name in /proc/self/net */
 const table = name => attempt(() => fs.readFileSync(`/proc/self/net/${name}`, 'utf8'), '') // no IPv6, say
 
-/**
- * @param {string} hex as /proc/net has it: each word of the address in the machine's order, which is little-endian here
- */
+/** @param {string} hex as in /proc/net: each word of the address in the machine's order, little-endian here */
 function address (hex) {
   const [host, port] = hex.split(':')
   const bytes = (host.match(/.{8}/g) ?? []).flatMap(word => [...Buffer.from(word, 'hex')].reverse())

@@ -1,12 +1,10 @@
 'use strict'
 
-/**
- * A mold as the primary sees it: a process that loads the app and stands still, and from then on forks what it is asked
- * for.
- */
+/** A mold as the primary sees it: a process that loads the app, stands still, and forks what it is asked for. */
 
 const { EventEmitter } = require('node:events')
 const { MoldControl } = require('./forked-process')
+/** @import { Addon } from '../../native/addon' */
 /** @import { Worker } from 'node:cluster' */
 
 /** Emits `frozen` with the time that it took, `refused` with the reason, and `exit`. */
@@ -15,10 +13,7 @@ class MoldProcess extends EventEmitter {
   why = null
   isFrozen = false
 
-  /**
-   * @param {number} generation @param {import('../../primary/parts').Parts} kernel
-   * @param {import('../../native/addon').Addon} addon
-   */
+  /** @param {number} generation @param {import('../../primary/parts').Parts} kernel @param {Addon} addon */
   constructor (generation, { options: { readyTimeoutMs, warm, forkUnsafe }, now, spawner }, addon) {
     super()
     this.generation = generation
@@ -89,10 +84,7 @@ class MoldProcess extends EventEmitter {
     this.control.retire()
   }
 
-  /**
-   * Why a process could not be forked; the mold's own end may be noticed later.
-   * @param {Error} error @returns {Promise<string>}
-   */
+  /** Why a process could not be forked; the mold may end later. @param {Error} error @returns {Promise<string>} */
   async failure (error) {
     if (this.control.isUp) return error.message
     await this.gone

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * Work that the app has to do in a copy by itself: its own generator's seed, a connection, a file. In the order it was
- * given.
- */
+/** Work that the app has to do in each copy: its own generator's seed, a connection, a file. In the order given. */
 
 /** @type {(() => unknown)[]} */
 const callbacks = []

@@ -3,6 +3,7 @@
 const { RecycleError } = require('../../core/errors')
 const { loadAddon } = require('../../native/addon')
 const { Molds } = require('./molds')
+/** @import { PrimaryPart } from '../interface' */
 
 /** @returns {null} it can fork @throws {RecycleError} RECYCLE_FORK_UNSUPPORTED */
 function refuse () {
@@ -13,9 +14,7 @@ function refuse () {
   return null
 }
 
-/**
- * @param {import('../../primary/parts').Parts} kernel @returns {import('../interface').PrimaryPart & { source: Molds }}
- */
+/** @param {import('../../primary/parts').Parts} kernel @returns {PrimaryPart & { source: Molds }} */
 function forkWorkers (kernel) {
   return { source: new Molds(kernel, /** @type {import('../../native/addon').Addon} */ (loadAddon().addon)) }
 }

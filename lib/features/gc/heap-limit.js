@@ -1,5 +1,7 @@
 'use strict'
 
+/** @import { Options } from '../../tables/options' */
+
 /**
  * V8's own limit of a worker's heap, and whether it fits. Below the budget, V8 ends the worker before the budget
  * replaces it; above the container's limit, the kernel kills the worker before V8 has collected its garbage in earnest.
@@ -9,15 +11,9 @@ const MIB = 1024 ** 2
 /** The share of the container's limit that one heap may take: the worker has memory beside it. */
 const LARGEST_SHARE = 0.75
 
-/**
- * @typedef {Pick<import('../../tables/options').Options, 'maxRssBytes' | 'hardRssBytes' | 'gc'>
- *   & { sizing: { limitBytes: number | null } }} Terms
- */
+/** @typedef {Pick<Options, 'maxRssBytes' | 'hardRssBytes' | 'gc'> & { sizing: { limitBytes: number | null } }} Terms */
 
-/**
- * For the hard budget, up to which a worker may grow until it has left; no heap is larger than the worker.
- * @param {Omit<Terms, 'gc' | 'maxRssBytes'>} terms
- */
+/** For the hard budget: no heap is larger than the worker. @param {Omit<Terms, 'gc' | 'maxRssBytes'>} terms */
 function oldSpaceFlag ({ hardRssBytes, sizing: { limitBytes } }) {
   const most = LARGEST_SHARE * (limitBytes ?? Infinity)
   return `--max-old-space-size=${Math.floor(Math.min(hardRssBytes ?? most, most) / MIB)}`

@@ -16,10 +16,7 @@ const { heapWarning } = require('./heap-limit')
 const TASK = { type: 'collect', timeoutMs: 60_000 }
 
 class GarbageCollection {
-  /**
-   * Condemned workers whose collection is under way, or was not enough.
-   * @type {WeakMap<WorkerHandle, 'under way' | 'over'>}
-   */
+  /** Workers whose collection is under way, or was not enough. @type {WeakMap<WorkerHandle, 'under way' | 'over'>} */
   #tried = new WeakMap()
   /** When a worker last collected, ms, by kernel.now(). @type {WeakMap<WorkerHandle, number>} */
   #collectedAt = new WeakMap()
@@ -66,7 +63,7 @@ class GarbageCollection {
       const began = this.kernel.now()
       this.#tried.set(handle, 'under way')
       try {
-        await this.kernel.outOfRotation.take(handle, TASK, async done => {
+        await this.kernel.rotation.take(handle, TASK, async done => {
           const reason = String(handle.condemnation.reason)
           const { isEnough } = await this.#weigh(handle, /** @type {any} */ (done), reason, began)
           if (isEnough) this.kernel.sampler.keep(handle)
@@ -84,7 +81,7 @@ class GarbageCollection {
     const began = this.kernel.now()
     /** @type {Collected | undefined} */
     let line
-    await this.kernel.outOfRotation.request(slot, { ...TASK, called: 'the collection' }, async (handle, done) => {
+    await this.kernel.rotation.request(slot, { ...TASK, called: 'the collection' }, async (handle, done) => {
       line = await this.#weigh(handle, /** @type {any} */ (done), 'requested', began)
     })
     return /** @type {Collected} */ (line)
@@ -135,12 +132,7 @@ function mayCollect ({ requested, at, collectedAt }, intervalMs) {
   return requested === null && (collectedAt === null || at - collectedAt >= SOON * intervalMs)
 }
 
-/**
- * @param {number | null} bytes after the collection, by the budget's metric; null: it could not be read
- * @param {number | null} softBytes
- */
-function isRelieved (bytes, softBytes) {
-  return bytes !== null && softBytes !== null && bytes <= ENOUGH * softBytes
-}
+/** @param {number | null} bytes after the collection, by the budget's metric @param {number | null} softBytes */
+const isRelieved = (bytes, softBytes) => bytes !== null && softBytes !== null && bytes <= ENOUGH * softBytes
 
 module.exports = { GarbageCollection, isRelieved, mayCollect }

@@ -120,9 +120,7 @@ class HealthChecks {
 }
 
 /** @param {WorkerHandle} handle @returns {Known} */
-function knownOf ({ known }) {
-  return known.health
-}
+const knownOf = ({ known }) => known.health
 
 /**
  * `--health`: what a probe found, and when the next is due. Period, timeout, failure threshold and initial delay are
@@ -137,14 +135,10 @@ function knownOf ({ known }) {
 const BOOT_PERIOD_MS = 250
 
 /** As a probe in Kubernetes: a redirect is a success. @param {Found} found */
-function isHealthy ({ status }) {
-  return status !== null && status >= 200 && status < 400
-}
+const isHealthy = ({ status }) => status !== null && status >= 200 && status < 400
 
 /** @param {Found} found @param {string} path @returns {string} the failure, in words */
-function failureOf ({ status, why }, path) {
-  return `GET ${path}: ${status === null ? why : `status ${status}`}`
-}
+const failureOf = ({ status, why }, path) => `GET ${path}: ${status === null ? why : `status ${status}`}`
 
 /** @param {number} failures in a row before @param {Found} found @returns {number} failures in a row */
 function countFailures (failures, found) {
@@ -152,18 +146,12 @@ function countFailures (failures, found) {
   return isHealthy(found) ? 0 : failures + 1
 }
 
-/**
- * @param {boolean} isUp it has passed a probe @param {number} periodMs
- * @returns {number} ms from the begin of a probe to that of the next
- */
-function nextProbeMs (isUp, periodMs) {
-  return isUp ? periodMs : Math.min(BOOT_PERIOD_MS, periodMs)
-}
+/** @param {boolean} isUp it has passed a probe @param {number} periodMs @returns {number} ms from probe to probe */
+const nextProbeMs = (isUp, periodMs) => isUp ? periodMs : Math.min(BOOT_PERIOD_MS, periodMs)
 
 /**
  * Two ends of one connection: one for this process, and one for a worker. No other user of the machine can reach
- * either: the kernel makes both at once, or, without the addon, the one listens for the other in a folder that is this
- * user's alone.
+ * either: the kernel makes both at once, or, without the addon, one listens for the other in a private folder.
  */
 
 const LONGEST_NAME = 100 // bytes

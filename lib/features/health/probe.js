@@ -55,10 +55,7 @@ async function attempt (handle, { near, far }, { path, timeoutMs, signal }) {
   }
 }
 
-/**
- * @param {Socket} socket @param {{ path: string, isTls: boolean, signal: AbortSignal }} how
- * @returns {Promise<number>} the status of the response
- */
+/** @param {Socket} socket @param {{ path: string, isTls: boolean, signal: AbortSignal }} how @returns its status */
 function request (socket, { path, isTls, signal }) {
   const connection = isTls ? tls.connect({ socket, rejectUnauthorized: false, servername: 'localhost' }) : socket
   return new Promise((resolve, reject) => {

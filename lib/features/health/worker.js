@@ -44,8 +44,7 @@ function offerProbe ({ channel, state, acceptors, tracker }) {
 }
 
 /**
- * The request of a probe comes by a unix socket, which has no addresses: an app that asks for them is told what a TCP
- * connection from 127.0.0.1 has.
+ * The request of a probe comes by a unix socket, which has no addresses: an app is told those of TCP from 127.0.0.1.
  * @param {Handle} connection a handle @param {any} listening the one that accepts @param {number} id of the probe
  */
 function showAddresses (connection, listening, id) {
@@ -63,9 +62,7 @@ function showAddresses (connection, listening, id) {
 }
 
 /** HTTP/1, or HTTP/2 over TLS, which speaks HTTP/1 where the app allows it. @param {Server} server */
-function isHttp (server) {
-  return server instanceof http.Server || isTls(server)
-}
+const isHttp = server => server instanceof http.Server || isTls(server)
 
 /** @param {Server} server */
 function isTls (server) {

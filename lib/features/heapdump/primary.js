@@ -1,19 +1,17 @@
 'use strict'
 
 /**
- * Has a worker write a heap snapshot, out of rotation: when asked, and with `--on-condemn heapdump` when it is
- * condemned for its memory:
+ * Has a worker write a heap snapshot, out of rotation: when asked, and with `--on-condemn heapdump`:
  *
  *     condemned for memory ─▶ out of rotation, snapshot ─▶ recycled as usual
  *
- * Where that snapshot is not written, for whatever reason, the recycle goes on. The files are this user's alone, since
- * they hold what the app holds.
+ * Where that snapshot is not written, for whatever reason, the recycle goes on. The files are this user's alone.
  */
 
 const fs = require('node:fs')
 const path = require('node:path')
 const { createPrivateFile } = require('../../primary/recycling/private-file')
-const { RecycleError } = require('../../core/errors')
+const { RecycleError, notDone } = require('../../core/errors')
 const { distrust } = require('../../core/folder-trust')
 const { makeFolder } = require('../../native/make-folder')
 /** @import { Answer } from '../../primary/workers/channel' */
@@ -22,10 +20,7 @@ const { makeFolder } = require('../../native/make-folder')
 const DUMP_MS = 10 * 60_000
 
 class Heapdumps {
-  /**
-   * Condemned workers whose snapshot is under way, or over: written or not.
-   * @type {WeakMap<WorkerHandle, 'under way' | 'over'>}
-   */
+  /** Workers whose snapshot is under way, or over. @type {WeakMap<WorkerHandle, 'under way' | 'over'>} */
   #tried = new WeakMap()
   /** When the snapshots were begun, ms, by kernel.now(). @type {number[]} */
   #takenAt = []
@@ -51,7 +46,7 @@ class Heapdumps {
     heapdump: async (slot, { file: asked, then } = {}) => {
       const file = this.#createFile(slot, { asked })
       const line = await this.#dump(file, 'requested',
-        task => this.kernel.outOfRotation.request(slot, { ...task, called: 'the heap snapshot' }))
+        task => this.kernel.rotation.request(slot, { ...task, called: 'the heap snapshot' }))
       return then === 'recycle' ? { ...line, recycled: await this.kernel.commands.recycle(slot) } : line
     }
   }
@@ -113,12 +108,10 @@ class Heapdumps {
     try {
       const file = this.#createFile(Number(handle.slot), { folder: folder.path })
       const line = await this.#dump(file, /** @type {string} */ (handle.reason), async task => {
-        const outcome = await this.kernel.outOfRotation.take(
+        const outcome = await this.kernel.rotation.take(
           handle, { ...task, refusal: () => this.kernel.sampler.whyHurry(handle) }
         )
-        if (outcome.why !== null) {
-          throw new RecycleError('RECYCLE_NOT_DONE', { slot: handle.slot, what: 'the heap snapshot', why: outcome.why })
-        }
+        if (outcome.why !== null) throw notDone(handle.slot, 'the heap snapshot', outcome.why)
         return { ...outcome, handle }
       })
       this.#takenAt = [...this.#takenAt.slice(1 - Number(this.kernel.options.heapdumpsPerDay)), begunAt]
@@ -131,7 +124,7 @@ class Heapdumps {
 
   /**
    * @param {string} file absolute, there already and empty @param {string} reason
-   * @param {(task: import('../../primary/recycling/out-of-rotation').Task) => Promise<Answer
+   * @param {(task: import('../../primary/recycling/rotation').Task) => Promise<Answer
    *   & { handle: WorkerHandle }>} take
    * @returns {Promise<import('./feature').Snapshot>}
    */
@@ -164,8 +157,7 @@ class Heapdumps {
 
 /**
  * `--on-condemn heapdump`: whether a heap snapshot of a condemned worker may be written. How large it becomes is not
- * known before; it is expected to be as large as the worker's memory, which holds except for heaps of very many small
- * objects.
+ * known before; it is expected to be as large as the worker's memory, which fails for very many small objects.
  */
 
 const DAY_MS = 24 * 3600 * 1000
@@ -174,9 +166,7 @@ const DAY_MS = 24 * 3600 * 1000
  * @param {readonly number[]} takenAt the snapshots so far: ms, by any clock that only goes forward
  * @param {number} perDay @param {number} now ms, by the same clock
  */
-function isQuotaLeft (takenAt, perDay, now) {
-  return takenAt.filter(at => now - at < DAY_MS).length < perDay
-}
+const isQuotaLeft = (takenAt, perDay, now) => takenAt.filter(at => now - at < DAY_MS).length < perDay
 
 /**
  * @param {object} room @param {number} room.usedBytes size of the snapshots in the folder
@@ -201,10 +191,7 @@ class HeapdumpFolder {
     this.path = path.resolve(folder)
   }
 
-  /**
-   * Creates it, or checks that no other user can write to it.
-   * @returns {this} @throws {RecycleError} RECYCLE_UNWRITABLE
-   */
+  /** Creates it, or checks that no other user can write there. @returns {this} @throws RECYCLE_UNWRITABLE */
   open () {
     const refuse = (/** @type {string} */ why) => {
       throw new RecycleError('RECYCLE_UNWRITABLE', { file: this.path, why })
@@ -219,9 +206,7 @@ class HeapdumpFolder {
     return this
   }
 
-  /**
-   * @returns {{ usedBytes: number, freeBytes: number }} size of the snapshots in it; what is free in its file system
-   */
+  /** @returns {{ usedBytes: number, freeBytes: number }} of its snapshots; what is free in its file system */
   usage () {
     const names = fs.readdirSync(this.path).filter(name => name.endsWith(EXTENSION))
     const sizes = names.map(name => fs.lstatSync(path.join(this.path, name), { throwIfNoEntry: false })?.size ?? 0)

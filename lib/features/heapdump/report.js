@@ -22,8 +22,8 @@ function heapdump (line) {
 }
 
 /**
- * @param {Heapdump[]} heapdumps heap snapshots that were written, oldest first
- * @param {import('..').Terminal} tools @returns {string[]}
+ * @param {Heapdump[]} heapdumps heap snapshots that were written, oldest first @param {import('..').Terminal} tools
+ * @returns {string[]}
  */
 function linesOf (heapdumps, { paint, width }) {
   if (heapdumps.length === 0) return []

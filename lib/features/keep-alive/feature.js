@@ -6,7 +6,7 @@
  * request of its comes just when the app closes the connection.
  */
 
-const { sayShort } = require('./sentence')
+/** @typedef {{ header: string, idleMs: number, timeoutMs: number }} Short a proxy's header, and its server's times */
 
 /** @type {Readonly<import('..').Feature>} */
 module.exports = Object.freeze({
@@ -36,3 +36,13 @@ module.exports = Object.freeze({
     lines: ({ short }, paint) => short === null ? [] : [paint('yellow', sayShort(short))]
   }
 })
+
+/** @param {Short} short */
+function sayShort ({ header, idleMs, timeoutMs }) {
+  return `a proxy (${header}) sends requests on connections that have been idle for ${seconds(idleMs)}, and the app ` +
+    `closes idle ones after ${seconds(timeoutMs)}, Node.js's default: a request that meets a close fails (502); ` +
+    'set --keep-alive-timeout to more than the idle timeout of the proxy, such as 65s'
+}
+
+/** @param {number} ms */
+const seconds = ms => `${Math.round(ms / 100) / 10}s`

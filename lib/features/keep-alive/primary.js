@@ -2,7 +2,7 @@
 
 /** @param {import('../../primary/parts').Parts} kernel @returns {import('../interface').PrimaryPart} */
 function warnOfShort ({ options, record }) {
-  /** The first finding. @type {import('./sentence').Short | null} */
+  /** The first finding. @type {import('./feature').Short | null} */
   let short = null
   return {
     connect (handle) {

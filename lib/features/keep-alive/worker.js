@@ -8,6 +8,7 @@
 const http = require('node:http')
 const { performance } = require('node:perf_hooks')
 /** @import { Connection } from '../../worker/connections/connection' */
+/** @import { WorkerKernel, WorkerPart } from '../interface' */
 
 const NODES = new http.Server() // has Node's defaults
 const SHORT_MS = 5000 // Node's default before 26
@@ -16,10 +17,7 @@ const IDLE_MS = 0.9 * SHORT_MS
 const HEADERS = ['X-Forwarded-For', 'Via', 'Forwarded']
 const MARGIN_MS = 1000
 
-/**
- * @param {import('../interface').WorkerKernel} kernel @param {{ timeoutMs: number | null }} settings
- * @returns {import('../interface').WorkerPart}
- */
+/** @param {WorkerKernel} kernel @param {{ timeoutMs: number | null }} settings @returns {WorkerPart} */
 function keepAlive ({ channel, tracker, beatMs }, { timeoutMs }) {
   if (timeoutMs !== null) {
     const seen = new WeakSet()

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * `recycle leak` and `--leak-report`: which function leaks, from the allocations of a worker that is profiled for a
- * minute.
- */
+/** `recycle leak`, `--leak-report`: which function leaks, by the allocations of a worker profiled for a minute. */
 
 /**
  * @typedef {object} Commands

@@ -41,6 +41,7 @@
  */
 
 const { middleOf } = require('./growth')
+/** @import { Growth, Row } from './growth' */
 
 const LEAST_REQUESTS = 100
 const LEAST_BYTES = 256 * 1024 // what V8, Node.js and recycle themselves keep varies by less
@@ -51,7 +52,7 @@ const SLOWED = 0.25 // of the growth a request in the first half, and less
 const LEAST_EXTERNAL = 2 * 1024 ** 2
 const LEAST_NATIVE = 16 * 1024 ** 2
 
-/** @param {{ readings: readonly Usage[], growth: import('./growth').Growth | null }} study @returns {Outcome} */
+/** @param {{ readings: readonly Usage[], growth: Growth | null }} study @returns {Outcome} */
 function judge ({ readings, growth }) {
   const [first, last] = [readings[0], readings[readings.length - 1]]
   const nothing = { requests: 0, bytes: 0, mostPerRequest: 0, outside: null, found: [] }
@@ -78,10 +79,7 @@ function judge ({ readings, growth }) {
   }
 }
 
-/**
- * @param {import('./growth').Row} row @param {{ grown: number, requests: number, perHalf: number[] }} of
- * @returns {Found}
- */
+/** @param {Row} row @param {{ grown: number, requests: number, perHalf: number[] }} of @returns {Found} */
 function describe ({ at, callers, by, bytes, low, high, samples, halves }, { grown, requests, perHalf }) {
   const rates = halves.map((half, i) => half.bytes / Math.max(1, perHalf[i]))
   const isGrowing = halves.length < 2 ||
@@ -104,9 +102,7 @@ function describe ({ at, callers, by, bytes, low, high, samples, halves }, { gro
 }
 
 /** @param {Place} frame @returns {Place} */
-function place ({ name, file, line }) {
-  return { name, file, line }
-}
+const place = ({ name, file, line }) => ({ name, file, line })
 
 /** @param {readonly Usage[]} readings @returns {Outcome['outside']} null: V8's heap has most of the growth */
 function outsideOf (readings) {

@@ -4,10 +4,7 @@
 
 const path = require('node:path')
 
-/**
- * @param {{ name: string, file: string, line: number }} place @param {string} [folder] that paths in it are relative to
- * @returns {string}
- */
+/** @param {{ name: string, file: string, line: number }} place @param {string} [folder] of paths @returns {string} */
 function sayPlace ({ name, file, line }, folder = '') {
   return `${name || '(anonymous)'} ${sayFile({ file, line }, folder)}`
 }

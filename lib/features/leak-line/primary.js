@@ -5,7 +5,7 @@
  * by itself when a worker that was not up for an hour is condemned for its memory, once a day at most.
  */
 
-const { RecycleError } = require('../../core/errors')
+const { RecycleError, badOption, notDone } = require('../../core/errors')
 const { pick } = require('../../core/fields')
 const { worst } = require('./outcome')
 const { sayPlace } = require('./place')
@@ -41,8 +41,7 @@ class LeakStudies {
   commands = {
     leak: async (slot, { forMs = DEFAULT_MS, isWhole = false, signal } = {}) => {
       if (!(Number.isInteger(forMs) && forMs >= LEAST_MS && forMs <= MOST_MS)) {
-        throw new RecycleError('RECYCLE_BAD_OPTION',
-          { option: 'forMs', given: forMs, accepts: `a whole number of milliseconds from ${LEAST_MS} to ${MOST_MS}` })
+        throw badOption('forMs', forMs, `a whole number of milliseconds from ${LEAST_MS} to ${MOST_MS}`)
       }
       return this.#run(slot, { forMs, isWhole, by: 'requested' }, signal)
     }
@@ -90,7 +89,7 @@ class LeakStudies {
 
   /** @param {number} slot @param {Study['how']} how @param {AbortSignal} [signal] */
   async #run (slot, how, signal) {
-    const refuse = (/** @type {string} */ why) => new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the study', why })
+    const refuse = (/** @type {string} */ why) => notDone(slot, 'the study', why)
     if (this.#study) throw refuse(`slot ${this.#study.slot} is under study`)
     if (this.kernel.fleet.serving().length < 2) throw refuse('no other worker serves, and one must while it is read')
     const study = this.#study = new Study(this.kernel, slot, how)

@@ -8,6 +8,7 @@ const { clip, orDash } = require('../../core/grid')
 const { listOf } = require('../../core/bounded-list')
 const { asNumber, asText } = require('../../core/journal-field')
 const { sentencesOf, sentenceOf, statusLines } = require('./sentence')
+/** @import { Terminal } from '..' */
 
 const MOST = 100
 
@@ -30,10 +31,7 @@ function study (line) {
 /** @param {import('../../lines').ReadLine<'leak.end'>} line @returns {string[] | null} */
 const say = line => attempt(() => sentencesOf(/** @type {any} */ (line)), null)
 
-/**
- * @param {StudyFigures[]} studies studies of leaks, oldest first @param {import('..').Terminal} tools
- * @returns {string[]}
- */
+/** @param {StudyFigures[]} studies studies of leaks, oldest first @param {Terminal} tools @returns {string[]} */
 function linesOf (studies, { paint, width }) {
   if (studies.length === 0) return []
   const lines = studies.flatMap(({ slot, pid, verdict, sentences }) => {

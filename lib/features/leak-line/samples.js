@@ -83,8 +83,6 @@ function readProfile ({ head, samples }, stacks) {
 }
 
 /** @param {Reading} reading @returns {number} bytes of its arrays */
-function bytesOf ({ ordinals, sizes, stacks }) {
-  return ordinals.byteLength + sizes.byteLength + stacks.byteLength
-}
+const bytesOf = ({ ordinals, sizes, stacks }) => ordinals.byteLength + sizes.byteLength + stacks.byteLength
 
 module.exports = { Stacks, readProfile, bytesOf }

@@ -11,10 +11,7 @@ const { count, formatSize, formatTime } = require('../../core/units')
 
 const size = (/** @type {number} */ bytes) => formatSize(bytes < 10 ? Math.round(bytes * 10) / 10 : Math.round(bytes))
 
-/**
- * @param {Outcome & { why: string | null, tookMs: number }} outcome @param {string} [folder] for the paths
- * @returns {string[]}
- */
+/** @param {Outcome & { why: string | null, tookMs: number }} outcome @param {string} [folder] @returns {string[]} */
 function sentencesOf (outcome, folder = '') {
   const { verdict, requests, outside, why, tookMs } = outcome
   return [
@@ -102,9 +99,7 @@ function sayProgress ({ sinceMs, forMs, requests }) {
   return `${time}, ${count(requests, 'request')}`
 }
 
-/**
- * @param {About} about @param {ReturnType<typeof import('../../journal/painter').painter>} paint @returns {string[]}
- */
+/** @param {About} about @param {ReturnType<typeof import('../../journal/painter').painter>} paint */
 function statusLines ({ study, latest }, paint) {
   return [
     ...study

@@ -1,8 +1,7 @@
 'use strict'
 
 /**
- * A study of a slot: its worker is replaced by one that is profiled, which is read out of rotation, and replaced by
- * an ordinary one.
+ * A study of a slot: a profiled worker takes its place, is read out of rotation, and replaced by an ordinary one.
  *
  *     recycle ─▶ profiled worker ready ─▶ reading ─▶ reading ─▶ reading ─▶ recycle
  *                     └── is condemned, dies, or is not asked for any more: what was read so far is the result
@@ -11,7 +10,7 @@
  */
 
 const { attempt } = require('../../core/attempt')
-const { RecycleError } = require('../../core/errors')
+const { notDone } = require('../../core/errors')
 const { inliningFlags } = require('./inlining-flags')
 const { judge, LEAST_REQUESTS } = require('./outcome')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
@@ -106,7 +105,7 @@ class Study {
       'leak-reading': ({ growth, requests, rssBytes, heapTotalBytes, heapUsedBytes, externalBytes }) => {
         const memory = { rssBytes, heapTotalBytes, heapUsedBytes, externalBytes }
         this.readings.push({ requests, ...memory, atMs: Math.round(this.#sinceReady()), pauseMs: 0 })
-        if (growth !== null) this.growth = parse(growth) ?? this.growth
+        if (growth !== null) this.growth = attempt(() => JSON.parse(growth), null) ?? this.growth
       }
     })
   }
@@ -166,8 +165,7 @@ class Study {
     })
     const failed = recycled.then(() => {
       if (this.#readyAt === null && this.handle?.isServing !== true) {
-        throw new RecycleError('RECYCLE_NOT_DONE',
-          { slot, what: 'the study', why: 'its worker was replaced by another command' })
+        throw notDone(slot, 'the study', 'its worker was replaced by another command')
       }
     })
     failed.catch(() => {}) // after the race
@@ -205,7 +203,7 @@ class Study {
     let why = ''
     for (let tries = 0; tries < TRIES && this.why === null; tries++) {
       const { length } = this.readings
-      const done = await this.kernel.outOfRotation.take(handle, {
+      const done = await this.kernel.rotation.take(handle, {
         type: 'leak-reading', fields: { isWhole: this.how.isWhole }, timeoutMs: READING_MS,
         refusal: () => this.#whyNotNow(handle)
       })
@@ -240,9 +238,6 @@ class Study {
     await this.#replace().catch(() => {}) // the next worker of the slot is an ordinary one all the same
   }
 }
-
-/** @param {string} text of a worker @returns {Growth | null} */
-const parse = text => attempt(() => JSON.parse(text), null)
 
 /** @returns {Resolvable} */
 function resolvable () {

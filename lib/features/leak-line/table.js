@@ -11,10 +11,7 @@ const { layOut } = require('../../core/grid')
 
 const MOST = 10
 
-/**
- * @param {Record<string, any>} result
- * @param {{ width: number, folder: string }} how `folder`: that paths are relative to @returns {string[]}
- */
+/** @param {Record<string, any>} result @param {{ width: number, folder: string }} how `folder`: of its paths */
 function linesOf (result, { width, folder }) {
   const { outcome, readings, tookMs } = result
   const shown = outcome.found.filter((/** @type {Found} */ { isSure }) => isSure).slice(0, MOST)

@@ -17,16 +17,14 @@ const { collect } = require('../../worker/vitals/memory')
 const { fileOf, kindOf } = require('./frames')
 const { growthOf } = require('./growth')
 const { Stacks, readProfile, bytesOf } = require('./samples')
+/** @import { WorkerKernel, WorkerPart } from '../interface' */
 
 /** @typedef {{ intervalBytes: number, flags: string[] }} Settings */
 
 const SAMPLING = { includeObjectsCollectedByMajorGC: false, includeObjectsCollectedByMinorGC: false }
 const OWN_FOLDER = path.join(__dirname, '../../..') + path.sep
 
-/**
- * @param {import('../interface').WorkerKernel} kernel @param {Settings} settings
- * @returns {import('../interface').WorkerPart}
- */
+/** @param {WorkerKernel} kernel @param {Settings} settings @returns {WorkerPart} */
 function profileAllocations ({ channel, tracker }, { intervalBytes, flags }) {
   // The app's child processes are none of this
   process.execArgv = process.execArgv.filter(argument => !flags.includes(argument))

@@ -66,10 +66,7 @@ function studentQuantile (p, freedom) {
     (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * freedom ** 3))
 }
 
-/**
- * Of the normal distribution (Abramowitz and Stegun 26.2.23; the error is below 0.00045).
- * @param {number} p 0.5 to 1
- */
+/** Of the normal distribution (Abramowitz and Stegun 26.2.23; error < 0.00045). @param {number} p 0.5 to 1 */
 function normalQuantile (p) {
   const t = Math.sqrt(-2 * Math.log(1 - p))
   return t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)))

@@ -170,10 +170,7 @@ class RouteMemory {
       spans.reduce((sum, [from, to]) => sum + (to.requests[i] ?? 0) - (from.requests[i] ?? 0), 0))
   }
 
-  /**
-   * Bytes that mark-sweeps have freed of what had grown since the mark-sweep before; null: there was none.
-   * @param {Epoch[][]} workers
-   */
+  /** Bytes that mark-sweeps have freed of what had grown since the one before; or null. @param {Epoch[][]} workers */
   #garbage (workers) {
     let bytes = 0
     /** @type {[Sample, Sample][]} */
@@ -189,9 +186,7 @@ class RouteMemory {
     return spans.length === 0 ? null : { bytes, requests: this.#requestsOf(spans) }
   }
 
-  /**
-   * Every second point goes, but for the ends of an epoch; where that frees none, the worker that was first seen goes.
-   */
+  /** Every second point goes, but for an epoch's ends; where that frees none, the worker that was first seen goes. */
   #thin () {
     for (const { samples } of [...this.#workers.values()].flat()) {
       if (samples.length <= SHORT_EPOCH) continue
@@ -221,9 +216,7 @@ function lackOf (routes, isFitted, isSuspected) {
 }
 
 /** Only by a route that leaks. @param {RouteEstimate} route */
-function keptBy ({ leaks, bytesPerRequest, requests }) {
-  return leaks ? Number(bytesPerRequest) * requests : 0
-}
+const keptBy = ({ leaks, bytesPerRequest, requests }) => leaks ? Number(bytesPerRequest) * requests : 0
 
 /** @param {Epoch[]} epochs */
 function lastOf (epochs) {

@@ -57,8 +57,7 @@ function incrementsOf ({ levels, regressors }) {
 }
 
 /**
- * The slopes by the method of modified residuals: least squares, again and again, of the values with their distance
- * from the last fit bounded.
+ * The slopes by the method of modified residuals: least squares again and again, of values at bounded distance.
  * @param {Part[]} parts @param {number} width
  */
 function fitBounded (parts, width) {
@@ -131,9 +130,7 @@ function errorsBy (parts, { inverted, left, most }, scales, freedom) {
 }
 
 /** @param {number} value @param {number} most */
-function bounded (value, most) {
-  return Math.min(most, Math.max(-most, value))
-}
+const bounded = (value, most) => Math.min(most, Math.max(-most, value))
 
 /** @param {number[]} a @param {number[]} b */
 function dot (a, b) {
@@ -143,21 +140,16 @@ function dot (a, b) {
 }
 
 /** @param {number[]} values */
-function medianOf (values) {
-  return values.sort((a, b) => a - b)[values.length >> 1]
-}
+const medianOf = values => values.sort((a, b) => a - b)[values.length >> 1]
 
 /** @template Item @param {readonly Item[]} items @param {(item: Item, at: number) => number} of */
-function sumOf (items, of) {
-  return items.reduce((sum, item, at) => sum + of(item, at), 0)
-}
+const sumOf = (items, of) => items.reduce((sum, item, at) => sum + of(item, at), 0)
 
 /** Symmetric positive definite matrices, as rows of numbers: enough for least squares. */
 
 /**
  * @param {number[][]} matrix symmetric; only its lower half is read
- * @returns {number[][] | null} the lower triangle L of its Cholesky decomposition L·Lᵀ; null: it is not positive
- *   definite
+ * @returns {number[][] | null} the lower triangle L of its Cholesky decomposition L·Lᵀ; null: not positive definite
  */
 function cholesky (matrix) {
   const size = matrix.length
@@ -190,8 +182,6 @@ function solve (lower, right) {
 }
 
 /** @param {number[][]} lower of cholesky() @returns {number[][]} the inverse of L·Lᵀ */
-function inverse (lower) {
-  return lower.map((_, i) => solve(lower, lower.map((_, j) => i === j ? 1 : 0)))
-}
+const inverse = lower => lower.map((_, i) => solve(lower, lower.map((_, j) => i === j ? 1 : 0)))
 
 module.exports = { fitTrend, cholesky, inverse, solve }

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * `onLease()` of the worker API: what one process of a slot does at a time, such as cron jobs. While a worker is
- * replaced there are two.
- */
+/** `onLease()` of the worker API: what one process of a slot does at a time, such as cron jobs. */
 
 /** @typedef {{ lease: 'waits' | 'held' | null }} OfWorker */
 

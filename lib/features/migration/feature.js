@@ -2,8 +2,7 @@
 
 /**
  * `movable()` and `onMoved()` of the worker API: connections whose protocol is the app's, such as WebSockets, go to
- * another worker when theirs leaves, with a state that the app gives them. What is not movable is the app's to end, as
- * ever.
+ * another worker when theirs leaves, with a state that the app gives them. Else the app ends them.
  */
 
 /** @type {Readonly<import('..').Feature>} */

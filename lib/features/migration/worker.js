@@ -1,12 +1,10 @@
 'use strict'
 
-/**
- * In a worker: asks the app what a connection can go with, and gives the app those that come. The rest is the hand-off
- * of any connection.
- */
+/** In a worker: asks the app what a connection can go with, and gives it those that come; the hand-off does more. */
 
 const { deserialize, serialize } = require('node:v8')
 const { Trails } = require('./trails')
+/** @import { Connection } from '../../worker/connections/connection' */
 /** @import { Socket } from 'node:net' */
 
 const LONGEST_KIND = 100 // as lib/tables/message.js has it
@@ -26,10 +24,7 @@ const NOTHING = Buffer.alloc(0)
  */
 function migrate ({ channel, tracker, inbox, emptying, callApp }) {
   const trails = new Trails({ channel, emptying, callApp })
-  /**
-   * @param {import('../../worker/connections/connection').Connection} connection @param {string} kind
-   * @param {() => Given | null} give
-   */
+  /** @param {Connection} connection @param {string} kind @param {() => Given | null} give */
   function packed (connection, kind, give) {
     if (!inbox.takers.has(kind)) return null // it could not come back where no sibling takes it
     const packed = callApp('movable', () => {

@@ -1,12 +1,11 @@
 'use strict'
 
-/**
- * An output of a worker, stdout or stderr, on its way to the primary's: in whole lines, and no faster than that takes
- * them.
- */
+/** A worker's stdout or stderr on its way to the primary's: in whole lines, and no faster than that takes them. */
 
 const { setTimeout } = require('node:timers/promises')
 const { WholeLines } = require('../../core/whole-lines')
+/** @import { Output } from '../../primary/output' */
+/** @import { Readable } from 'node:stream' */
 
 const QUIET_MS = 100
 
@@ -16,10 +15,7 @@ class WorkerOutput {
   #isPaused = false
   #hasEnded = false
 
-  /**
-   * @param {import('node:stream').Readable} stream @param {import('../../primary/output').Output} output
-   * @param {() => string} prefix put before each line
-   */
+  /** @param {Readable} stream @param {Output} output @param {() => string} prefix put before each line */
   constructor (stream, output, prefix) {
     this.stream = stream
     this.output = output
@@ -36,10 +32,7 @@ class WorkerOutput {
     })
   }
 
-  /**
-   * The worker has exited: resolves when all that it wrote is with the output. A process that it has left behind may
-   * still write.
-   */
+  /** The worker has exited: resolves when the output has all that it wrote. A process left behind may still write. */
   async settled () {
     for (let seen = -1; !this.#hasEnded && (this.#isPaused || seen !== this.#chunks);) {
       seen = this.#chunks

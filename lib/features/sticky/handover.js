@@ -18,10 +18,7 @@ class SessionsForSuccessor {
   /** Of state: what is lost with a successor that dies. */
   sent = { sessions: 0, chars: 0 }
 
-  /**
-   * @param {Peer} successor @param {ReadonlyMap<string, number>} slots by session
-   * @param {readonly number[]} wanted the fleet's slots
-   */
+  /** @param {Peer} successor @param {ReadonlyMap<string, number>} slots by session @param {readonly number[]} wanted */
   constructor (successor, slots, wanted) {
     this.successor = successor
     const sessions = Array.from(slots, ([session, slot]) => ({ session, slot }))
@@ -52,10 +49,7 @@ class SessionsForSuccessor {
 class SessionsOfPredecessor {
   /** Slots of the predecessor. @type {number[]} */
   #slots = []
-  /**
-   * The sessions that each slot's workers have: all of its sessions, or these.
-   * @type {Map<number, 'all' | Set<string>>}
-   */
+  /** Sessions of each slot's workers: all of its sessions, or these. @type {Map<number, 'all' | Set<string>>} */
   #kept = new Map()
   /** Sessions that are this fleet's by now. @type {Set<string>} */
   #given = new Set()

@@ -12,6 +12,7 @@
 const { EventEmitter } = require('node:events')
 const { ownerOf } = require('./rendezvous')
 const { SessionsForSuccessor, SessionsOfPredecessor } = require('./handover')
+/** @import { Peer } from '../../primary/succession/peer' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 const MOST_SESSIONS = 100_000 // that are not used, and twice as many in all
@@ -73,10 +74,7 @@ class SessionOwners extends EventEmitter {
     })
   }
 
-  /**
-   * This fleet's sessions are going to be another primary's.
-   * @param {import('../../primary/succession/peer').Peer<any>} successor
-   */
+  /** This fleet's sessions are going to be another primary's. @param {Peer<any>} successor */
   lendTo (successor) {
     this.#successor = new SessionsForSuccessor(successor, this.#slots, this.fleet.wanted)
   }
@@ -128,10 +126,7 @@ class SessionOwners extends EventEmitter {
     return this.fleet.all().some(({ isAdopted, state }) => isAdopted && state === 'spawning')
   }
 
-  /**
-   * @param {string} session
-   * @returns {boolean} its owner is out of rotation, and comes back, or is an old primary's worker that leaves
-   */
+  /** @param {string} session @returns {boolean} its owner is out of rotation, or an old primary's worker that leaves */
   isAway (session) {
     if (this.#predecessor?.has(session, this.#slots.get(session))) return true
     return this.fleet.slots.get(this.#slotOf(session))?.incumbent?.state === 'out-of-rotation'
@@ -168,9 +163,7 @@ class SessionOwners extends EventEmitter {
     const { slot } = handle
     if (slot === null) return
     for (const leaving of this.fleet.slots.get(slot)?.leaving ?? []) {
-      if (leaving !== handle) {
-        this.#give(leaving, session)
-      }
+      if (leaving !== handle) this.#give(leaving, session)
     }
     this.#predecessor?.give(session)
     const before = this.#slotOf(session)
@@ -213,10 +206,7 @@ class SessionOwners extends EventEmitter {
     this.#waiting.push(state)
   }
 
-  /**
-   * To an old primary's successor: which sessions the workers of a slot still have, when all have said so, or are gone.
-   * @param {number | null} slot
-   */
+  /** To a successor: sessions that a slot's workers still have, when all have said so. @param {number | null} slot */
   #tellLeft (slot) {
     if (!this.isOver || this.#successor === null || slot === null) return
     const { incumbent = null, leaving = [] } = this.fleet.slots.get(slot) ?? {}
@@ -227,10 +217,7 @@ class SessionOwners extends EventEmitter {
       [...this.#kept.get(handle) ?? []].filter(session => this.#stillOwns(handle, session))))
   }
 
-  /**
-   * State that no worker gets is told, with all that is lost within a second.
-   * @param {number} sessions @param {number} chars
-   */
+  /** Lost state is told, with all that is lost within a second. @param {number} sessions @param {number} chars */
   #lose (sessions, chars) {
     if (this.#lost === null) {
       setTimeout(() => {

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * Counts what tells that a session is named wrongly: requests without one, and those of the most frequent session, by
- * Boyer and Moore's majority vote.
- */
+/** Counts what tells a wrong session name: requests without one, and a majority's (by Boyer and Moore's vote). */
 
 const { hashOf } = require('./rendezvous')
 

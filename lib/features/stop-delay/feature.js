@@ -2,8 +2,7 @@
 
 /**
  * `--stop-delay`: a stop waits for as long, which is what `preStop: sleep` does in Kubernetes. Readiness is down
- * meanwhile, so that load balancers leave the fleet out; what they still send is served, and each answer closes its
- * connection.
+ * meanwhile, so that load balancers leave the fleet out; what they still send is served, and answers close.
  */
 
 /** @import { ResolvedOptions } from '../../options' */

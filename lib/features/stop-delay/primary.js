@@ -3,11 +3,10 @@
 /** In the primary: has all workers announce the end of their connections, and lets the stop wait. */
 
 const { setTimeout } = require('node:timers/promises')
+/** @import { Parts } from '../../primary/parts' */
+/** @import { PrimaryPart } from '../interface' */
 
-/**
- * @param {import('../../primary/parts').Parts} kernel
- * @returns {import('../interface').PrimaryPart & { beforeStop: (hurried: AbortSignal) => Promise<void> }}
- */
+/** @param {Parts} kernel @returns {PrimaryPart & { beforeStop: (hurried: AbortSignal) => Promise<void> }} */
 function delayStop ({ options: { stopDelayMs }, record, now }) {
   /** @type {Set<import('../../primary/workers/worker-handle').WorkerHandle>} */
   const workers = new Set()

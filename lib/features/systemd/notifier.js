@@ -3,8 +3,7 @@
 /**
  * Tells the service manager (systemd) what the fleet does: sd_notify(3). Node has no datagram sockets of the unix kind:
  * the addon sends each message, which takes no process, so that a full pids limit does not silence the watchdog.
- * Without the addon `systemd-notify` does, which is there wherever systemd is: its message comes from a child of this
- * process, and the unit needs NotifyAccess=all.
+ * Without the addon `systemd-notify` does, a child of this process, for which the unit needs NotifyAccess=all.
  *
  * The watchdog is told by a timer of this event loop: when the loop is stuck, so is the timer.
  */
@@ -16,6 +15,7 @@ const { count } = require('../../core/units')
 const { loadAddon } = require('../../native/addon')
 const { ServiceState } = require('./state')
 /** @import { JournalLine } from '../../lines' */
+/** @import { Addon } from '../../native/addon' */
 
 const PROGRAM = 'systemd-notify'
 const STATUS_MS = 1000 // no more often than that
@@ -129,10 +129,7 @@ class ServiceNotifier {
   }
 }
 
-/**
- * @param {import('../../native/addon').Addon} addon @param {string} socket @param {string[]} assignments
- * @returns why not; null: sent
- */
+/** @param {Addon} addon @param {string} socket @param {string[]} assignments @returns why not; null: sent */
 async function send (addon, socket, assignments) {
   for (let attempts = 1; ; attempts++) {
     try {
@@ -146,10 +143,7 @@ async function send (addon, socket, assignments) {
   }
 }
 
-/**
- * @param {string[]} assignments @param {NodeJS.ProcessEnv} env
- * @returns {Promise<string | null>} why they could not be sent; null: they were
- */
+/** @param {string[]} assignments @param {NodeJS.ProcessEnv} env @returns {Promise<string | null>} why not sent */
 function run (assignments, env) {
   return new Promise(resolve => {
     const child = spawn(PROGRAM, assignments, { env, stdio: ['ignore', 'ignore', 'pipe'] })

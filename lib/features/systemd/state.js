@@ -5,18 +5,15 @@
  *
  *     starting ──enough workers are ready──▶ running ◀──▶ reloading        any of them ──▶ stopping
  *
- * Its timeouts are extended by what the fleet's own timeouts allow for the next step, since those are the ones that are
- * meant.
+ * Its timeouts are extended by what the fleet's own timeouts allow for the next step: those are meant.
  */
 
 const { REPLAY_MS } = require('../../core/request-replay')
+/** @import { Options } from '../../tables/options' */
 
 const SLACK_MS = 10_000 // to give the addresses up, for a worker's account, and for a busy machine
 
-/**
- * @typedef {Pick<import('../../tables/options').Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs'
- *   | 'stopTimes'>} Timeouts
- */
+/** @typedef {Pick<Options, 'readyTimeoutMs' | 'drainTimeoutMs' | 'killTimeoutMs' | 'stopTimes'>} Timeouts */
 
 /** @param {Timeouts} timeouts @returns {number} the longest that the replacement of one worker takes, ms */
 function longestRecycleMs ({ readyTimeoutMs, drainTimeoutMs, killTimeoutMs }) {
@@ -89,8 +86,6 @@ class ServiceState {
 }
 
 /** @param {number} ms */
-function extend (ms) {
-  return { EXTEND_TIMEOUT_USEC: ms * 1000 }
-}
+const extend = ms => ({ EXTEND_TIMEOUT_USEC: ms * 1000 })
 
 module.exports = { ServiceState, longestRecycleMs }

@@ -18,12 +18,10 @@
 /**
  * @typedef {object} Verb by which workers are replaced: it waits for their drains
  * @property {(kinds: import('..').ArgKinds) => import('..').Args} args
- * @property {() => CarryOut} carryOut loads it: resolves with the verb's result, of which `recycled` are the journal's
- *   lines
+ * @property {() => CarryOut} carryOut loads it: resolves with the verb's result; `recycled`: journal lines
  * @property {string} [signal] to the primary, which has the same done
  * @property {string} help
- * @property {[flags: string, help: string, read: (text: string) => unknown][]} flags options of the command, named as
- *   `args`
+ * @property {[flags: string, help: string, read: (text: string) => unknown][]} flags of the command, as `args`
  * @property {(result: Record<string, unknown>) => string} say what has been done, after the fleet's name
  *
  * @typedef {(supervisor: Supervised, args: Record<string, unknown>, progress: Progress, during: typeof

@@ -52,10 +52,7 @@ class FleetReadiness {
     }
   }
 
-  /**
-   * Of the workers that are ready by their state: those that are unfit, and in words, and the others that are paused.
-   * @param {Worker[]} all
-   */
+  /** Of ready workers: those that are unfit, and in words, and the others that are paused. @param {Worker[]} all */
   #notServing (all) {
     const workers = all.filter(({ state }) => state === 'ready')
     const { options } = this.supervisor

@@ -87,9 +87,7 @@ function ofSlot (name, help, of, some = workers => workers.filter(isInSlot)) {
   }
 }
 
-/**
- * @param {Worker[]} workers @returns {Map<number, Seated>} the ready worker of each slot, else any other in the slot
- */
+/** @param {Worker[]} workers @returns {Map<number, Seated>} each slot's ready worker, else any other in the slot */
 function inServiceBySlot (workers) {
   /** @type {Map<number, Seated>} */
   const found = new Map()
@@ -106,14 +104,9 @@ function isInSlot (worker) {
 }
 
 /** @param {number | null | undefined} ms */
-function seconds (ms) {
-  return typeof ms === 'number' ? ms / 1000 : null
-}
+const seconds = ms => typeof ms === 'number' ? ms / 1000 : null
 
-/**
- * @param {readonly Pick<Worker, 'state' | 'elu'>[]} workers
- * @returns {number} the sum of the event-loop utilisations of those in service
- */
+/** @param {readonly Pick<Worker, 'state' | 'elu'>[]} workers @returns {number} the sum of those in service */
 function busyWorkers (workers) {
   return workers.filter(({ state }) => state === 'ready').reduce((sum, { elu }) => sum + (elu ?? 0), 0)
 }

@@ -20,11 +20,12 @@ const { Metrics } = require('./metrics')
 const { Picture } = require('./picture')
 const { REQUEST_MS, createServer, answer } = require('./server')
 /** @import { Server, ServerResponse } from 'node:http' */
+/** @import { Supervised } from '../control-verbs' */
 
 const TICK_MS = 1000
 
 /**
- * @param {import('../control-verbs').Supervised} supervisor not started yet, or in the same turn of the event loop
+ * @param {Supervised} supervisor not started yet, or in the same turn of the event loop
  * @param {{ admin: { host: string, port: number }, adminAllowRemote: boolean }} options
  * @returns {Promise<{ url: string, leave: () => Promise<void>, close: () => Promise<void> }>}
  * @throws {RecycleError} RECYCLE_ADMIN
@@ -139,13 +140,10 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
   }
 }
 
-/** @type {WeakMap<import('../control-verbs').Supervised, Metrics>} */
+/** @type {WeakMap<Supervised, Metrics>} */
 const METRICS = new WeakMap()
 
-/**
- * Metrics count from the fleet's start to its end, also while another primary answers.
- * @param {import('../control-verbs').Supervised} supervisor
- */
+/** Metrics count from the fleet's start to its end, whichever primary answers. @param {Supervised} supervisor */
 function metricsOf (supervisor) {
   const before = METRICS.get(supervisor)
   if (before) return before
@@ -156,12 +154,9 @@ function metricsOf (supervisor) {
   return metrics
 }
 
-/**
- * The supervisor calls these listeners: an error here must not reach it.
- * @param {(...args: any[]) => void} listener @returns {(...args: unknown[]) => void}
- */
+/** An error there must not reach the supervisor. @param {(...args: any[]) => void} listener */
 function guarded (listener) {
-  return (...args) => {
+  return (/** @type {any[]} */ ...args) => {
     try {
       listener(...args)
     } catch (error) {
@@ -208,9 +203,7 @@ const WHY = {
 }
 
 /** @param {string} host @param {number} port */
-function addressOf (host, port) {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
-}
+const addressOf = (host, port) => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /** Server-sent events to the open pages. A page that does not read is disconnected, and reconnects when it can. */
 
@@ -229,10 +222,7 @@ class Stream {
     return this.#responses.size === 0
   }
 
-  /**
-   * @param {ServerResponse} response whose head is not written yet @param {string} event the first event
-   * @param {unknown} data
-   */
+  /** @param {ServerResponse} response without a head yet @param {string} event the first event @param {unknown} data */
   add (response, event, data) {
     response.writeHead(200,
       { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
@@ -259,8 +249,6 @@ class Stream {
 }
 
 /** @param {string} event @param {unknown} data */
-function eventOf (event, data) {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
-}
+const eventOf = (event, data) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
 module.exports = { openAdmin, Stream }

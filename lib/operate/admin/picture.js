@@ -29,8 +29,7 @@
  *
  * @typedef {(about: any) => Live | null} SayLive by what status() has of a feature
  *
- * @typedef {object} Part of the picture; a page merges the parts. Beside these: what features say of themselves in
- *   status(), by key
+ * @typedef {object} Part of the picture; a page merges the parts. Beside these: status() of features, by key
  * @property {number} t now, ms since the epoch
  * @property {Record<string, any>} about sums and facts of the fleet
  * @property {Size} size @property {Status['workers']} workers @property {Live[]} live
@@ -225,14 +224,10 @@ function most (workers, figure) {
 }
 
 /** @template Item @param {readonly Item[]} items @param {number} count @returns {Item[]} */
-function last (items, count) {
-  return count > 0 ? items.slice(-count) : []
-}
+const last = (items, count) => count > 0 ? items.slice(-count) : []
 
 /** @param {Record<string, any>} status @returns {Live[]} */
-function liveOf (status) {
-  return [...LIVE].flatMap(([key, live]) => (status[key] && live(status[key])) || [])
-}
+const liveOf = status => [...LIVE].flatMap(([key, live]) => (status[key] && live(status[key])) || [])
 
 /** @param {Record<string, any>} status */
 function ofFeatures (status) {

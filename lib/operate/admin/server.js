@@ -94,8 +94,6 @@ function isOurName (asked, host) {
 }
 
 /** @param {Request} request */
-function pathOf ({ url = '' }) {
-  return url.split('?', 1)[0]
-}
+const pathOf = ({ url = '' }) => url.split('?', 1)[0]
 
 module.exports = { REQUEST_MS, createServer, answer }

@@ -71,10 +71,7 @@ class OrphanProcess {
     this.socket.destroy()
   }
 
-  /**
-   * Runs a function that starts one process by cluster: that one is this orphan.
-   * @template T @param {() => T} start @returns {T}
-   */
+  /** Runs a function that starts one process by cluster: this orphan. @template T @param {() => T} start */
   adoptBy (start) {
     return startForeign((child, options, onexit) => ({
       pid: this.facts.pid,
@@ -167,10 +164,7 @@ function connect (path) {
   })
 }
 
-/**
- * @param {Addon} addon @param {number} fd
- * @returns {Promise<{ text: string, descriptors: number[] } | string>} why there is none
- */
+/** @param {Addon} addon @param {number} fd @returns {Promise<{ text: string, descriptors: number[] } | string>} why */
 async function receive (addon, fd) {
   for (let ms = 0; ms < ANSWER_MS; ms += RECEIVE_MS, await sleep(RECEIVE_MS)) {
     try {

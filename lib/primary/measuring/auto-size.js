@@ -2,30 +2,21 @@
 
 /**
  * `--max-rss auto` with `--workers auto`: how many workers the memory is enough for is known once one of them has
- * loaded the app. Until then no more boot than would fit if each took much; then there are as many as get a budget that
- * a fresh worker fits in.
+ * loaded the app. Until then no more boot than would fit if each took much.
  */
 
 const { drawBudget } = require('../../tables/budget')
 const { workersAtFirst, workersThatFit } = require('../../core/container-budget')
 const { fewestWorkers } = require('../../core/recycle-order')
+const { Part } = require('../part')
 
-class AutoSize {
-  /**
-   * Memory that the latest worker took when it was new, by the metric of its budget; null: not known.
-   * @type {number | null}
-   */
+/** @extends {Part<object, 'options' | 'fleet' | 'takeover' | 'resize' | 'record'>} */
+class AutoSize extends Part {
+  /** Memory of the latest worker when it was new, by its budget's metric; null: not known. @type {number | null} */
   freshBytes = null
 
-  /** @param {Pick<import('../part').Deps, 'options' | 'fleet' | 'takeover' | 'resize' | 'record'>} deps */
-  constructor ({ options, fleet, takeover, resize, record }) {
-    this.options = options
-    this.fleet = fleet
-    this.resize = resize
-    this.record = record
-    /** The number is to be found yet, and no predecessor has it. */
-    this.isOpen = options.sizing.isAutoBudget && options.sizing.isAutoWorkers && takeover === null
-  }
+  /** The number is to be found yet, and no predecessor has it. */
+  isOpen = this.options.sizing.isAutoBudget && this.options.sizing.isAutoWorkers && this.takeover === null
 
   /** How many workers may be there until then. */
   get atFirst () {

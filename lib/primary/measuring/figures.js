@@ -59,10 +59,7 @@ class Figures {
     this.#trendAt = at
   }
 
-  /**
-   * When its memory is going to cross the budget: ms, by clock.js.
-   * @param {number | null} softBytes @returns {number | null} null: it is not to be foreseen
-   */
+  /** When it is to cross the budget: ms, by clock.js; null: unforeseen. @param {number | null} softBytes */
   crossesAt (softBytes) {
     const aheadMs = timeToCrossing(this.#trend, softBytes)
     return aheadMs === null ? null : this.#trendAt + aheadMs

@@ -3,10 +3,7 @@
 const { Part } = require('../part')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
-/**
- * When workers are looked at: every --interval, and at once where a replacement is requested.
- * @extends {Part<{ sampler: import('./sampler').Sampler }>}
- */
+/** Looks come every --interval, and at once on request. @extends {Part<{ sampler: import('./sampler').Sampler }>} */
 class Looks extends Part {
   /** @type {NodeJS.Timeout | undefined} */
   #timer

@@ -10,6 +10,7 @@ const { isNearLimit, nextLookMs } = require('../../core/memory-room')
 const { OomKills } = require('../../core/oom-kills')
 const { now } = require('../clock')
 const { Container } = require('./container')
+/** @import { Deps } from '../part' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 /** @import { MemoryReading } from './container' */
 
@@ -25,9 +26,7 @@ class MemoryWatch {
   #hitsAtStart = null
   #isNear = false
 
-  /**
-   * @param {Pick<import('../part').Deps, 'options' | 'fleet' | 'figures' | 'record'> & { container?: Container }} deps
-   */
+  /** @param {Pick<Deps, 'options' | 'fleet' | 'figures' | 'record'> & { container?: Container }} deps */
   constructor ({ options, fleet, figures, record, container = new Container() }) {
     this.options = options
     this.container = container
@@ -71,10 +70,7 @@ class MemoryWatch {
     this.#isNear = isNear
   }
 
-  /**
-   * Call it once for each worker that is gone.
-   * @param {WorkerHandle} handle @returns {boolean} the kernel has killed it for want of memory
-   */
+  /** Once for each worker that is gone. @param {WorkerHandle} handle @returns {boolean} killed for want of memory */
   wasOomKilled (handle) {
     if (handle.left?.signal !== 'SIGKILL' || handle.process.killedFor !== null) return false
     this.#read()

@@ -17,10 +17,11 @@ const { now } = require('../clock')
 const { Figures } = require('./figures')
 const { CpuProbe } = require('./meter/cpu')
 const { sweep } = require('./meter/sweep')
+const { Part } = require('../part')
 /** @import { Reading, Sample } from '../../core/sample' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
-class Sampler {
+class Sampler extends Part {
   #isLooking = false
   /** Which workers to look at next. @type {'none' | 'requested' | 'all'} */
   #next = 'none'
@@ -30,18 +31,6 @@ class Sampler {
    */
   freshOverBudget = null
   #isMappingSaid = false
-
-  /** @param {import('../part').Deps} deps */
-  constructor ({ options, fleet, figures, meter, record, autoSize, features, tenure }) {
-    this.options = options
-    this.fleet = fleet
-    this.figures = figures
-    this.meter = meter
-    this.record = record
-    this.autoSize = autoSize
-    this.features = features
-    this.tenure = tenure
-  }
 
   /** @param {WorkerHandle} handle one that has become ready, or a standby: it is judged by what it does from here on */
   watch (handle) {
@@ -57,9 +46,7 @@ class Sampler {
       .catch(() => null)
   }
 
-  /**
-   * This process, and the workers perhaps, did not run: how late event loops were, and how memory grew, says nothing.
-   */
+  /** This process, and perhaps the workers, did not run: how late loops were, and how memory grew, says nothing. */
   wake () {
     for (const handle of this.fleet.all()) this.figures.get(handle)?.forgetTrend()
   }
@@ -69,10 +56,7 @@ class Sampler {
     return this.figures.get(handle)?.sample ?? null
   }
 
-  /**
-   * A condemned worker stays in service, and begins anew as far as its budget is concerned.
-   * @param {WorkerHandle} handle
-   */
+  /** A condemned worker stays in service; as to its budget it begins anew. @param {WorkerHandle} handle */
   keep (handle) {
     const { slot, pid, reason } = handle
     handle.condemnation.lift()
@@ -82,8 +66,7 @@ class Sampler {
 
   /**
    * @param {WorkerHandle} handle
-   * @param {{ inFull?: boolean | null, at?: number }} [how] in full: also PSS and USS, where the meter knows them;
-   *   null: RSS alone
+   * @param {{ inFull?: boolean | null, at?: number }} [how] in full: also PSS and USS, if known; null: RSS alone
    * @returns {Promise<Reading | null>} its memory now
    */
   async read (handle, { inFull = false, at = now() } = {}) {
@@ -190,10 +173,7 @@ class Sampler {
     return slot === null ? this.fleet.standbyPool : this.fleet.slots.get(slot)
   }
 
-  /**
-   * The memory of the worker is going to cross the budget together with another worker's.
-   * @param {WorkerHandle} handle
-   */
+  /** The worker's memory is going to cross the budget together with another's. @param {WorkerHandle} handle */
   condemnAhead (handle) {
     const sample = this.figures.get(handle)?.sample ?? null
     if (handle.reason !== null || sample === null) return

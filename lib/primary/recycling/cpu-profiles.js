@@ -3,7 +3,7 @@
 /** CPU profiles of a worker, taken while it serves. */
 
 const fs = require('node:fs')
-const { RecycleError } = require('../../core/errors')
+const { badOption, notDone } = require('../../core/errors')
 const { createPrivateFile } = require('./private-file')
 const { Part } = require('../part')
 
@@ -18,12 +18,11 @@ class CpuProfiles extends Part {
    */
   async take (slot, durationMs, asked) {
     if (!(Number.isInteger(durationMs) && durationMs >= 1 && durationMs <= LONGEST_MS)) {
-      throw new RecycleError('RECYCLE_BAD_OPTION',
-        { option: 'durationMs', given: durationMs, accepts: `a whole number of milliseconds from 1 to ${LONGEST_MS}` })
+      throw badOption('durationMs', durationMs, `a whole number of milliseconds from 1 to ${LONGEST_MS}`)
     }
     const handle = this.fleet.slots.get(slot)?.incumbent
     const refuse = (/** @type {string} */ why) =>
-      new RecycleError('RECYCLE_NOT_DONE', { slot, what: 'the CPU profile', why })
+      notDone(slot, 'the CPU profile', why)
     if (!handle?.isServing) throw refuse(handle ? `its worker is ${handle.state}` : 'it has no worker at the moment')
     const file = createPrivateFile({ slot, pid: handle.pid, suffix: 'cpuprofile', asked })
     const { why, bytes, tookMs } = await handle.call('profile', { durationMs, file }, durationMs + WRITE_MS)

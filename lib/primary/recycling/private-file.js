@@ -2,8 +2,7 @@
 
 /**
  * A file for what has been seen inside a worker: this user alone can read it, since it holds what the app holds. It is
- * made beforehand: nothing that is there is overwritten or followed, and what cannot be written is known before
- * anything is done to a worker.
+ * made beforehand: nothing there is overwritten or followed, and what cannot be written is known first.
  */
 
 const fs = require('node:fs')

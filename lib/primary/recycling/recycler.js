@@ -5,7 +5,7 @@
  * old worker is gone and its account is in the journal.
  */
 
-const { RecycleError } = require('../../core/errors')
+const { RecycleError, notDone } = require('../../core/errors')
 const { now } = require('../clock')
 const { leave } = require('../workers/retirement')
 const { Rollout } = require('../workers/rollout')
@@ -48,10 +48,7 @@ class Recycler extends Part {
     this.#rolloutFailed(why) // the predecessor may have been drained first
   }
 
-  /**
-   * @param {number} number @param {'surge' | 'drain-first'} how
-   * @param {boolean} [hasNoRoom] the memory has none for the replacement beside the old worker
-   */
+  /** @param {number} number @param {'surge' | 'drain-first'} how @param {boolean} [hasNoRoom] for both at a time */
   async recycle (number, how, hasNoRoom = false) {
     const began = now()
     const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
@@ -106,10 +103,7 @@ class Recycler extends Part {
     this.record('worker.no-room', { slot: number, pid: incumbent.pid, how: 'wait' })
   }
 
-  /**
-   * Has a slot's worker leave for good. The slot closes when it is gone, or takes a new one if it is to stay after all.
-   * @param {number} number
-   */
+  /** A slot's worker leaves. The slot closes then, or takes a new one if it is to stay. @param {number} number */
   async scaleAway (number) {
     const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
     const old = /** @type {WorkerHandle} */ (slot.incumbent)
@@ -119,7 +113,7 @@ class Recycler extends Part {
     const { account, drainMs } = await leave(old, { why: 'scale' }, this)
     this.record('scaled', { slot: number, pid: null, oldPid: old.pid, reason: 'scale', ...account, drainMs })
     this.requests.refused(old,
-      new RecycleError('RECYCLE_NOT_DONE', { slot: number, what: 'the recycle', why: 'its slot was closed' }))
+      notDone(number, 'the recycle', 'its slot was closed'))
     this.changed()
   }
 
@@ -129,10 +123,7 @@ class Recycler extends Part {
     if (why !== null && !this.tenure.isOver) this.#recordNotReady(standbyPool, null, why)
   }
 
-  /**
-   * A standby has nothing to drain; the app hears that it is to go, as any worker's does.
-   * @param {WorkerHandle} handle @param {string} reason
-   */
+  /** A standby drains nothing; the app hears that it is to go. @param {WorkerHandle} handle @param {string} reason */
   async retireStandby (handle, reason) {
     await leave(handle, { why: reason, times: { lingerMs: 0 } }, this)
     this.changed()
@@ -169,10 +160,7 @@ class Recycler extends Part {
     })
   }
 
-  /**
-   * The old worker stays in service, or its slot is empty.
-   * @param {Slot} slot @param {WorkerHandle} old @param {string} why
-   */
+  /** The old one stays, or its slot is empty. @param {Slot} slot @param {WorkerHandle} old @param {string} why */
   #replacementFailed (slot, old, why) {
     this.#recordNotReady(slot, old.isServing ? old.pid : null, why)
     this.requests.refused(old,
@@ -232,7 +220,7 @@ class Requests {
     handle.once('exit', () => {
       if (handle.state !== 'crashed' || slot.recycle?.old === handle) return
       this.refused(handle,
-        new RecycleError('RECYCLE_NOT_DONE', { slot: slot.slot, what: 'the recycle', why: 'its worker crashed first' }))
+        notDone(slot.slot, 'the recycle', 'its worker crashed first'))
     })
     return outcome
   }

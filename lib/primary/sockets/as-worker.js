@@ -1,9 +1,8 @@
 'use strict'
 
 /**
- * The primary acts for a worker as that worker: with its umask, and where it has become another user, as
- * that one. So a file is whose it is without workers, and a worker reaches nothing by the primary that it could not
- * reach itself.
+ * The primary acts for a worker as that worker: with its umask, and where it has become another user, as that one. So a
+ * file is whose it is without workers, and a worker reaches no more by the primary.
  */
 
 const fs = require('node:fs')

@@ -41,9 +41,7 @@ class InheritedSockets {
     }
   }
 
-  /**
-   * @param {Parameters<typeof pickInherited>[1]} query @returns {Inherited | undefined} the one that the app asks for
-   */
+  /** @param {Parameters<typeof pickInherited>[1]} query @returns {Inherited | undefined} what the app asks for */
   take (query) {
     const socket = pickInherited(this.#free, query)
     if (socket === undefined) return undefined
@@ -57,10 +55,7 @@ class InheritedSockets {
     return pickInherited(this.#free, query) !== undefined
   }
 
-  /**
-   * The facts that a successor needs of sockets without a server.
-   * @returns {{ socket: InheritedSocket, handle: Handle }[]}
-   */
+  /** A successor's facts of sockets without a server. @returns {{ socket: InheritedSocket, handle: Handle }[]} */
   list () {
     return this.#free.map(
       ({ fd, name, path, address, port, handle }) => ({ socket: { fd, name, path, address, port }, handle })
@@ -90,10 +85,7 @@ class InheritedSockets {
     for (const { file } of this.#free) file?.letGo()
   }
 
-  /**
-   * Sockets from which no worker has accepted so far, and why.
-   * @returns {(Passed & { address: string | null, why: string })[]}
-   */
+  /** Sockets that no worker has accepted from, and why. @returns {(Passed & Record<'address' | 'why', any>)[]} */
   get unclaimed () {
     const waiting = this.#free.filter(socket => !this.#claimed.has(socket))
     return [...this.#unfit, ...waiting.map(socket => ({

@@ -5,8 +5,7 @@
  * they exit; here it is the whole fleet's. So it has a second name, <path>.recycle, by which the first is given back as
  * soon as it is gone: a client that connects in between, for a millisecond or so, finds nothing there.
  *
- * Where hard links are refused (virtiofs, 9p, some NFS) the second name is the file's only one, and the first a
- * symbolic link to it.
+ * Where hard links are refused (virtiofs, 9p, some NFS) the second name is the file's, and the first a symbolic link.
  */
 
 const fs = require('node:fs')
@@ -57,10 +56,7 @@ class UnixSocketFile {
     return this.id !== null && idOf(this.file) === null && !this.#isOurs(this.spare)
   }
 
-  /**
-   * Either name is given back by the other: another fleet that listens on the same inherited socket removes the second
-   * name when it ends.
-   */
+  /** Either name restores the other: another fleet on the same inherited socket removes the second as it ends. */
   restore () {
     // Each looked at once: another primary may be giving it back now
     const [found, isSpared] = [idOf(this.file), this.#isOurs(this.spare)]
@@ -169,9 +165,7 @@ class UnixSocketFile {
 }
 
 /** @param {unknown} error of a link that could not be made: another process has made one meanwhile */
-function isTaken (error) {
-  return /** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST'
-}
+const isTaken = error => /** @type {NodeJS.ErrnoException} */(error).code === 'EEXIST'
 
 /** @param {string} file */
 const isSocket = file => attempt(() => fs.statSync(file).isSocket(), false)

@@ -18,6 +18,8 @@ const { ourMessage } = require('../../core/envelope')
 const { flawOf } = require('../../tables/message')
 const { Channel } = require('../workers/channel')
 const { howItLeft } = require('../workers/process')
+/** @import { Message } from '../../core/envelope' */
+/** @import { Kind } from '../../tables/message' */
 /** @import { PredecessorProcess, SuccessorProcess } from './primary-process' */
 
 /** Events. */
@@ -32,10 +34,7 @@ class Peer extends Channel {
   /** Of no matter where all workers of this fleet leave. */
   connections = 0
 
-  /**
-   * @param {Process} process
-   * @param {Readonly<Record<string, import('../../tables/message').Kind>>} kinds of its messages
-   */
+  /** @param {Process} process @param {Readonly<Record<string, Kind>>} kinds of its messages */
   constructor (process, kinds) {
     super(/** @type {any} */ (process), kinds, EVENTS)
     this.other = process
@@ -54,10 +53,7 @@ class Peer extends Channel {
     })
   }
 
-  /**
-   * @param {Readonly<Record<string, import('../../tables/message').Kind>>} kinds
-   * @param {import('../../core/envelope').Message} message @param {any} handle
-   */
+  /** @param {Readonly<Record<string, Kind>>} kinds @param {Message} message @param {any} handle */
   #receive (kinds, message, handle) {
     const { cmd, type, ...fields } = message
     const flaw = flawOf(kinds, message, handle)

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * The part of a successor's fleet: its workers boot and stand by, each in its slot. When this primary is to lead,
- * they are called to serve, all at once.
- */
+/** A successor's fleet: workers boot and stand by, each in its slot, and are called together when it leads. */
 
 const { boundsOf } = require('../../core/container-budget')
 const { Part } = require('../part')
@@ -18,10 +15,7 @@ const PATIENCE = 3 // workers of a slot that die in a row
  *   import('../legacy').Legacy }} More
  */
 
-/**
- * Emits `lead` when this primary begins to run the fleet, and `serving` when its workers accept.
- * @extends {Part<More>}
- */
+/** Emits `lead` as this primary begins to run the fleet, `serving` when its workers accept. @extends {Part<More>} */
 class Succession extends Part {
   /** @type {Promise<unknown>} */
   #operated = Promise.resolve()
@@ -85,10 +79,7 @@ class Succession extends Part {
     this.abandon(new RecycleError('RECYCLE_TAKEOVER_ENDED', { why: this.takeover.why }))
   }
 
-  /**
-   * @returns {{ deaths: number, how: string } | null} why the workers do not boot: one has died too often, or has not
-   *   listened in time
-   */
+  /** @returns {{ deaths: number, how: string } | null} why workers do not boot: deaths, or none has listened */
   #failure () {
     const failing = this.fleet.staying()
       .find(({ unready, boots }) => unready !== null && (!unready.hasCrashed || boots.failures >= PATIENCE))

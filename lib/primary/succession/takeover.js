@@ -11,6 +11,7 @@ const { VERSION, FROM_PREDECESSOR } = require('../../tables/primary-message')
 const { SUCCESSOR, next } = require('../../core/succession')
 const { nextEvent } = require('../workers/next-event')
 const { Peer } = require('./peer')
+/** @import { Legacy } from '../legacy' */
 
 const RELEASE_MS = 1000
 const LEGACY_MS = 500
@@ -64,10 +65,7 @@ class Takeover extends EventEmitter {
     return this.#state === 'sole'
   }
 
-  /**
-   * @param {import('../part').Deps & { legacy: import('../legacy').Legacy }} deps what takes what the predecessor
-   *   leaves
-   */
+  /** @param {import('../part').Deps & { legacy: Legacy }} deps what takes what the predecessor leaves */
   greet ({ listeningSockets, legacy, options: { readyTimeoutMs } }) {
     this.predecessor.hear({
       socket: (socket, handle) => { if (handle) listeningSockets.inherit(socket, handle) },
@@ -81,20 +79,14 @@ class Takeover extends EventEmitter {
     this.predecessor.send('hello', { version: VERSION, recycle: version, node: process.version, readyTimeoutMs })
   }
 
-  /**
-   * Resolves when the predecessor has sent what it leaves once more, where there is one yet; or after half
-   * a second.
-   */
+  /** Resolves when the predecessor, if any, has sent what it leaves once more; or after half a second. */
   async askLegacy () {
     if (!this.#hasLegacy || this.#state !== 'leading' || this.predecessor.isGone) return
     this.predecessor.send('legacy-asked')
     await nextEvent(this, ['inherited', 'over'], LEGACY_MS)
   }
 
-  /**
-   * @param {string} address
-   * @returns {any} the predecessor's admin server's socket, where that listens there; undefined: it does not
-   */
+  /** @param {string} address @returns {any} the socket of the predecessor's admin server, where that listens there */
   takeAdminSocket (address) {
     const handle = this.#adminSockets.get(address)
     this.#adminSockets.delete(address)
@@ -124,10 +116,7 @@ class Takeover extends EventEmitter {
     this.#release()
   }
 
-  /**
-   * The fleet stops: the other primary gives its copies of the sockets up, else the last clients would wait in their
-   * queues.
-   */
+  /** The fleet stops: the other primary drops its copies of the sockets, else clients would wait in their queues. */
   async stopping () {
     if (this.#state !== 'leading' || this.predecessor.isGone) return
     this.predecessor.send('stopping')
@@ -169,10 +158,7 @@ class Takeover extends EventEmitter {
     this.emit('over')
   }
 
-  /**
-   * @param {string} event
-   * @returns {boolean} whether it belongs there: the death of the predecessor may come after anything
-   */
+  /** @param {string} event @returns {boolean} it belongs there: the predecessor's death may come after anything */
   #step (event) {
     const to = next(SUCCESSOR, this.#state, event)
     if (to !== null) this.#state = to

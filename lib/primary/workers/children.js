@@ -27,10 +27,7 @@ const MARKED = new RegExp(`(?:^|\\0)${VARIABLE}=([^\\0]+)\\0`)
 /** @typedef {{ id: string, slot: number | null, pid: number | null }} Parent a worker, or what workers are copies of */
 /** @typedef {{ pid: number, command: string, isAlone: boolean }} Child `isAlone`: in a session of its own */
 
-/**
- * @typedef {{ state: string, parent: number, session: string, startedAt: number }} Stat `startedAt`: ticks since the
- *   system has started
- */
+/** @typedef {{ state: string, parent: number, session: string, startedAt: number }} Stat `startedAt`: in ticks */
 
 let lastId = 0
 
@@ -198,9 +195,7 @@ function goneOr (error) {
 }
 
 /** @param {Child[]} children */
-function commandsOf (children) {
-  return [...new Set(children.map(({ command }) => command))].slice(0, MOST_NAMED)
-}
+const commandsOf = children => [...new Set(children.map(({ command }) => command))].slice(0, MOST_NAMED)
 
 /** @param {number} pid @param {NodeJS.Signals} name */
 function signal (pid, name) {

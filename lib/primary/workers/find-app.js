@@ -6,9 +6,10 @@ const fs = require('node:fs')
 const { wrap } = require('node:module')
 const path = require('node:path')
 const { attempt } = require('../../core/attempt')
-const { RecycleError } = require('../../core/errors')
+const { RecycleError, badUsage } = require('../../core/errors')
 const { formatValue } = require('../../core/format-value')
 const { primaryBranchIn } = require('../../core/start-failure')
+/** @import { PrimaryBranch } from '../../core/start-failure' */
 
 // In the first line of a program
 const RUNS_JAVASCRIPT = /node|deno|bun|coffee|zx|[jt]sx?\b/i
@@ -25,9 +26,8 @@ function findApp (app) {
   const file = resolve(app)
   const why = foreign(file)
   if (why !== null) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', {
-      sentence: `${app} is not JavaScript: ${why}; write recycle <file>, with the JavaScript file of the server itself`
-    })
+    throw badUsage(
+      `${app} is not JavaScript: ${why}; write recycle <file>, with the JavaScript file of the server itself`)
   }
   return file
 }
@@ -47,9 +47,7 @@ function resolve (app) {
 }
 
 /** @param {string} file */
-function missing (file) {
-  return fs.existsSync(file) ? 'it is a folder without an index.js' : 'there is no such file'
-}
+const missing = file => fs.existsSync(file) ? 'it is a folder without an index.js' : 'there is no such file'
 
 /** @param {string} file @returns {string | null} what it is; null: nothing shows that it is no JavaScript */
 function foreign (file) {
@@ -63,10 +61,7 @@ function foreign (file) {
   return `its first line is ${formatValue(line.trim())}`
 }
 
-/**
- * @param {string} app as findApp()
- * @returns {import('../../core/start-failure').PrimaryBranch | null} null: there is none, or the file is too long
- */
+/** @param {string} app as findApp() @returns {PrimaryBranch | null} null: there is none, or the file is too long */
 const primaryBranchOf = app => attempt(() => {
   const file = resolve(app)
   return fs.statSync(file).size > MOST_BYTES ? null : primaryBranchIn(fs.readFileSync(file, 'utf8'))

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * On what processes listen, as /proc tells: for the reason why a worker does not become ready. Linux only; elsewhere
- * nothing is known.
- */
+/** On what processes listen, by /proc: for the reason why a worker does not become ready. Linux only. */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -28,10 +25,7 @@ async function describeProcesses (pid) {
   return { own: await describe(pid), children: await Promise.all((await descendantsOf(pid)).map(describe)) }
 }
 
-/**
- * @param {number} port
- * @returns {Promise<{ pid: number, command: string } | null>} null: none that this user may look into
- */
+/** @param {number} port @returns {Promise<{ pid: number, command: string } | null>} null: none that we may look into */
 async function holderOf (port) {
   const inodes = new Set([...await listeningOf('self')].filter(([, found]) => found === port).map(([inode]) => inode))
   if (inodes.size === 0) return null
@@ -43,18 +37,13 @@ async function holderOf (port) {
   return null
 }
 
-/**
- * @param {number} pid @param {number} port of its own
- * @returns {Promise<boolean>} a client is connected there; true as well where it is not told
- */
+/** @param {number} pid @param {number} port its own @returns {Promise<boolean>} a client is connected, or may be */
 async function isConnected (pid, port) {
   const rows = await inetSocketsOf(pid)
   return rows === null || rows.some(row => row.port === port && row.state === STATE.established)
 }
 
-/**
- * @param {number | 'self'} pid @returns {Promise<InetSocket[] | null>} of its network namespace; null: it is not told
- */
+/** @param {number | 'self'} pid @returns {Promise<InetSocket[] | null>} of its network namespace; null: unknown */
 async function inetSocketsOf (pid) {
   const tables = await Promise.all(['tcp', 'tcp6'].map(name => read(`/proc/${pid}/net/${name}`)))
   if (tables.every(table => table === '')) return null
@@ -92,9 +81,7 @@ async function descendantsOf (pid) {
 }
 
 /** @param {number} pid @returns {Promise<boolean>} whether it is this process, or one that this has started */
-async function isOfFleet (pid) {
-  return pid === process.pid || (await descendantsOf(process.pid)).includes(pid)
-}
+const isOfFleet = async pid => pid === process.pid || (await descendantsOf(process.pid)).includes(pid)
 
 /** @param {number} pid */
 async function commandOf (pid) {
@@ -103,18 +90,12 @@ async function commandOf (pid) {
 }
 
 /** @param {number} port */
-function addressOf (port) {
-  return `port ${port}`
-}
+const addressOf = port => `port ${port}`
 
 /** @param {string} file @returns {Promise<string>} empty where it cannot be read */
-async function read (file) {
-  return fs.promises.readFile(file, 'latin1').catch(() => '')
-}
+const read = async file => fs.promises.readFile(file, 'latin1').catch(() => '')
 
 /** @param {string} folder @returns {Promise<string[]>} */
-async function list (folder) {
-  return fs.promises.readdir(folder).catch(() => [])
-}
+const list = async folder => fs.promises.readdir(folder).catch(() => [])
 
 module.exports = { describeProcesses, holderOf, isConnected, isOfFleet }

@@ -4,6 +4,7 @@
 
 const { Backoff } = require('../../core/backoff')
 const { RecycleBackoff } = require('../../tables/recycle-backoff')
+/** @import { Variant } from './spawner' */
 /** @import { WorkerHandle } from './worker-handle' */
 
 /** A stable worker number: its worker, the successor that boots beside it, and those that leave. */
@@ -36,15 +37,9 @@ class Slot {
    * @type {{ old: WorkerHandle, how: 'surge' | 'drain-first', isReplaced?: boolean } | null}
    */
   recycle = null
-  /**
-   * Why its last worker to boot has not become ready; null: it has.
-   * @type {{ why: string, hasCrashed: boolean } | null}
-   */
+  /** Why its last worker to boot is not ready; null: it is. @type {{ why: string, hasCrashed: boolean } | null} */
   unready = null
-  /**
-   * Settings that its next worker is to have in place of an ordinary one.
-   * @type {import('./spawner').Variant | null}
-   */
+  /** Settings that its next worker is to have in place of an ordinary one. @type {Variant | null} */
   variant = null
 
   /** @param {number} slot its number, from 0 */
@@ -58,10 +53,7 @@ class Slot {
     else this.successor = handle
   }
 
-  /**
-   * The slot's worker is ready: from here on it is the incumbent, and its predecessor, if there is one, leaves.
-   * @param {WorkerHandle} handle
-   */
+  /** The slot's worker is ready: now the incumbent; its predecessor, if any, leaves. @param {WorkerHandle} handle */
   ready (handle) {
     this.isNew = false
     if (this.generation !== handle.generation) this.former = this.addresses

@@ -114,9 +114,7 @@ function closure (first) {
     const text = keep(file).toString()
     if (!file.endsWith('.js')) continue
     for (const [, required] of text.matchAll(REQUIRED)) {
-      if (!NOT_WORKERS.test(required)) {
-        asked.add(path.join(folder, required))
-      }
+      if (!NOT_WORKERS.test(required)) asked.add(path.join(folder, required))
     }
   }
   for (const folder of folders) binariesOf(path.join(folder, 'addon')).forEach(keep)

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * A worker as the primary sees it: what it is, and what it last said. How messages pass is worker-channel.js; the
- * worker's own side is lib/worker/.
- */
+/** A worker as the primary sees it, and what it last said. Its messages: worker-channel.js; its side: lib/worker/. */
 
 const { MOST_REQUESTS } = require('../../core/envelope')
 const { withLongest } = require('../../core/gc-pauses')
@@ -47,11 +44,7 @@ const EVENTS = Object.freeze({
 class WorkerHandle extends WorkerChannel {
   /** @type {State} */
   state = 'spawning'
-  /**
-   * The beat that came last; with the longest pauses since a sample was recorded.
-   *
-   * @type {import('../../tables/message').Beat}
-   */
+  /** The last beat, with the longest pauses since a recorded sample. @type {import('../../tables/message').Beat} */
   latest = NO_BEAT
   /** The last beat is in a sample. */
   isSampled = true
@@ -74,20 +67,11 @@ class WorkerHandle extends WorkerChannel {
   givenUp = null
   /** The file that it runs. */
   app = ''
-  /**
-   * The worker is out of the rotation, by its app or a feature; recycling/rotation.js says when.
-   *
-   * @type {{ since: number, why: string } | null}
-   */
+  /** Out of the rotation, by its app or a feature: rotation.js. @type {{ since: number, why: string } | null} */
   out = null
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
-  /**
-   * Addresses that it has asked for (listen() may be called again before the answer), and how long it was up then, ms;
-   * 0: not yet.
-   *
-   * @type {Map<string, number>}
-   */
+  /** Addresses asked for, perhaps again, and how long it was up then, ms; 0: not yet. @type {Map<string, number>} */
   asked = new Map()
   /** The app has closed all its servers, and may open them again. */
   hasClosed = false
@@ -99,11 +83,7 @@ class WorkerHandle extends WorkerChannel {
   requests = []
   /** The exception that its app has thrown before it served. @type {string | null} */
   exception = null
-  /**
-   * The latest address that it was refused: `errno` is libuv's.
-   *
-   * @type {{ address: string | null, port: number, errno: number } | null}
-   */
+  /** The latest address that it was refused. @type {{ address: string | null, port: number, errno: number } | null} */
   refused = null
   /** The message that its app has sent in place of 'ready'. @type {unknown} */
   said = undefined
@@ -113,12 +93,7 @@ class WorkerHandle extends WorkerChannel {
    * @type {Promise<import('../../core/account').Outcome | null> | null}
    */
   outcome = null
-  /**
-   * The connection whose request blocks its event loop, by the serial of its copy; see
-   * lib/worker/connections/parcel.js.
-   *
-   * @type {number | null}
-   */
+  /** Serial of the copy of the connection that blocks it; lib/worker/connections/parcel.js. @type {number | null} */
   blockedBy = null
   /** Where its inspector is open; null: none is. @type {number | null} */
   inspectorPort = null
@@ -126,8 +101,7 @@ class WorkerHandle extends WorkerChannel {
   hasEntered = false
 
   /**
-   * @param {number | null} slot null: a standby, which has none yet
-   * @param {import('./process').WorkerProcess} process
+   * @param {number | null} slot null: a standby, which has none yet @param {import('./process').WorkerProcess} process
    * @param {{ id: string, generation: number, budget: import('../../tables/budget').Budget, required:
    *   import('./required-addresses').Required, readyOn: string, gates?: string[], variant?: import('./spawner').Variant
    *   | null, isAdopted?: boolean, awaitsDebugger?: boolean }} terms `gates`: features that must let it pass before it

@@ -83,13 +83,9 @@ function operandsOf ({ name, operands }) {
 }
 
 /** @param {Value} value */
-function assign ({ words, isFile }) {
-  return `words=${quote(words.join(' '))} files=${isFile ? '1' : ''}`
-}
+const assign = ({ words, isFile }) => `words=${quote(words.join(' '))} files=${isFile ? '1' : ''}`
 
 /** @param {string} text */
-function quote (text) {
-  return `'${text.replaceAll("'", "'\\''")}'`
-}
+const quote = text => `'${text.replaceAll("'", "'\\''")}'`
 
 module.exports = { bashScript }

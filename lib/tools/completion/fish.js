@@ -41,9 +41,7 @@ ${places.flatMap(place => [...place.flags.map(flag => lineOf(place, flag)), ...o
 }
 
 /** @param {Place} place */
-function nameOf ({ name }) {
-  return name || '-'
-}
+const nameOf = ({ name }) => name || '-'
 
 /** @param {Place} place */
 function valued (place) {
@@ -72,8 +70,6 @@ function valueOf ({ words, isFile }) {
 }
 
 /** @param {string} text */
-function quote (text) {
-  return `'${text.replace(/[\\']/g, '\\$&')}'`
-}
+const quote = text => `'${text.replace(/[\\']/g, '\\$&')}'`
 
 module.exports = { fishScript }

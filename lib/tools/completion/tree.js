@@ -57,8 +57,6 @@ function operandOf (argument) {
 }
 
 /** A description in one line, without the default. @param {string} description */
-function textOf (description) {
-  return description.replace(/ \(default: .*\)$/s, '').replace(/\s+/g, ' ')
-}
+const textOf = description => description.replace(/ \(default: .*\)$/s, '').replace(/\s+/g, ' ')
 
 module.exports = { placesOf }

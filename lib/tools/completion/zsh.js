@@ -2,10 +2,7 @@
 
 /** @import { Flag, Place, Value } from './tree' */
 
-/**
- * A completion script for zsh: a file in a folder of $fpath, or one to source.
- * @param {Place[]} places @returns {string}
- */
+/** A completion script for zsh: a file in $fpath, or one to source. @param {Place[]} places @returns {string} */
 function zshScript ([root, ...commands]) {
   return `#compdef recycle
 
@@ -61,13 +58,9 @@ function actionOf ({ words, isFile }) {
 }
 
 /** Escapes the characters that have a meaning in a spec. @param {string} text */
-function escape (text) {
-  return text.replace(/[\\:[\]]/g, '\\$&')
-}
+const escape = text => text.replace(/[\\:[\]]/g, '\\$&')
 
 /** @param {string} text */
-function quote (text) {
-  return `'${text.replaceAll("'", "'\\''")}'`
-}
+const quote = text => `'${text.replaceAll("'", "'\\''")}'`
 
 module.exports = { zshScript }

@@ -162,11 +162,7 @@ class Client {
     socket.once('close', () => { if (this.#socket === socket) this.#socket = null })
   }
 
-  /**
-   * Counts a request, once.
-   * @param {Exchange} exchange
-   * @param {string | null} cause why there is no complete response; null: the response is complete
-   */
+  /** Counts a request, once. @param {Exchange} exchange @param {string | null} cause null: the response is complete */
   #settle (exchange, cause) {
     if (exchange.isSettled) return
     exchange.isSettled = true
@@ -196,9 +192,7 @@ class Client {
   }
 }
 
-/**
- * @param {Exchange} exchange closed without a complete response @param {string | undefined} code of the request's error
- */
+/** @param {Exchange} exchange closed without a complete response @param {string | undefined} code of an error */
 function causeOf ({ isSent, socketError, socket, readBefore }, code) {
   if (!isSent) {
     return ['ECONNREFUSED', 'ENOENT'].includes(socketError ?? code ?? '') ? 'refused' : socketError ?? code ?? 'refused'

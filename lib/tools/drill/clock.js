@@ -4,8 +4,6 @@
  * Ms since the epoch, fractional, monotonic within a process. Processes of a machine agree on it unless the clock was
  * set between their starts, so that the clients' records can be compared with the journal.
  */
-function now () {
-  return performance.timeOrigin + performance.now()
-}
+const now = () => performance.timeOrigin + performance.now()
 
 module.exports = { now }

@@ -3,7 +3,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { RecycleError } = require('../../core/errors')
+const { RecycleError, badUsage } = require('../../core/errors')
 const { OPTIONS } = require('../../tables/options')
 const { resolveOptions } = require('../../tables/resolved-options')
 const { writeRegular } = require('../../journal/regular-file')
@@ -85,10 +85,8 @@ async function drill ({ app, args = [], signal, onProgress, ...given }) {
 async function drillResolved (app, args, own, { resolve, given, config }, how) {
   const options = resolve(own.out ?? 'a file') // throws for wrong options before the file is created
   if (own.killPrimaryEveryMs !== null && (options.revive || options.orphanTimeoutMs === 0)) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', {
-      sentence: 'a drill that kills the supervisor starts it again itself, and needs workers that outlive it: ' +
-        'neither --revive, nor --plain or an --orphan-timeout of 0'
-    })
+    throw badUsage('a drill that kills the supervisor starts it again itself, and needs workers that outlive it: ' +
+      'neither --revive, nor --plain or an --orphan-timeout of 0')
   }
   const file = openRunFile(own.out)
   const portBefore = process.env.PORT
@@ -113,7 +111,7 @@ async function drillResolved (app, args, own, { resolve, given, config }, how) {
 async function drillRunning (own, { name, control, ...supervisors }, how, nameOf = option => option.name) {
   const called = (/** @type {string} */ option) =>
     nameOf(/** @type {typeof OPTIONS[0]} */ (OPTIONS.find(({ name }) => name === option)))
-  const refuse = (/** @type {string} */ sentence) => { throw new RecycleError('RECYCLE_BAD_USAGE', { sentence }) }
+  const refuse = (/** @type {string} */ sentence) => { throw badUsage(sentence) }
   const [foreign] = Object.keys(supervisors)
   if (foreign) refuse(`${called(foreign)} is for a fleet that the drill starts; a running fleet keeps its options`)
   if (!name && !control) refuse('a drill needs an app, or the name or control socket of a running fleet')

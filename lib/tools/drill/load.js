@@ -13,13 +13,8 @@ const LOAD_PROCESS = path.join(__dirname, 'load-process.js')
 
 const ANSWER_MS = 5000
 
-/** A load process neither answers nor exits: it was stopped, or its event loop is stuck. */
-class LoadStalled extends Error {
-  /** @param {number} ms */
-  constructor (ms) {
-    super(`a load process stands still: it has not answered for ${formatTime(ms)}`)
-  }
-}
+/** A drill cannot go on. */
+class Broken extends Error {}
 
 /** Emits `line` with each `client.tick` and `client.drop`, and `died` if a process exits early. */
 class Load extends EventEmitter {
@@ -89,7 +84,9 @@ class Load extends EventEmitter {
     /** @type {NodeJS.Timeout | undefined} */
     let timer
     const isLate = new Promise((resolve, reject) => {
-      timer = setTimeout(() => reject(new LoadStalled(this.patienceMs)), this.patienceMs)
+      timer = setTimeout(() => { // it was stopped, or its event loop is stuck
+        reject(new Broken(`a load process stands still: it has not answered for ${formatTime(this.patienceMs)}`))
+      }, this.patienceMs)
     })
     const answered = Promise.all(this.#processes.map((process, i) => {
       command(process, i)
@@ -160,4 +157,4 @@ class Process {
   }
 }
 
-module.exports = { Load, LoadStalled }
+module.exports = { Load, Broken }

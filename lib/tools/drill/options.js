@@ -2,7 +2,7 @@
 
 /** The drill's own options, as data, in the form of lib/tables/options.js. Flags and help come from this table. */
 
-const { RecycleError } = require('../../core/errors')
+const { RecycleError, badUsage } = require('../../core/errors')
 const { hintOnKey } = require('../../tables/habits')
 const { readAs, textOf, types: optionTypes } = require('../../core/option-types')
 const { OPTIONS, row } = require('../../tables/options')
@@ -109,17 +109,15 @@ function partOptions (given, nameOf = option => option.name) {
     })
   }
   if (own.loadWorkers > own.connections) {
-    throw new RecycleError('RECYCLE_BAD_USAGE', {
-      sentence: `${own.loadWorkers} load workers cannot share ${own.connections} connections; each needs at least one`
-    })
+    throw badUsage(
+      `${own.loadWorkers} load workers cannot share ${own.connections} connections; each needs at least one`)
   }
   if (own.url && given.path === undefined) own.path = own.url.pathname + own.url.search
   return { own, supervisors }
 }
 
 /**
- * The interval of forced recycles. With a budget and no interval, only the budget recycles; with kills and no interval,
- * nothing does.
+ * The interval of forced recycles. Without one, with a budget that alone recycles; with kills nothing does.
  * @param {DrillOptions} own
  * @param {Pick<import('../../tables/options').Options, 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>} options its
  * @returns {number | null} ms; null: never

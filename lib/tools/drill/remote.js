@@ -1,15 +1,12 @@
 'use strict'
 
-/**
- * A running fleet, as a drill uses it: recycles slots and follows the journal through the control socket. The fleet
- * runs on after the drill.
- */
+/** A running fleet, as a drill uses it: recycles slots and follows the journal by the control socket. */
 
 const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
 const { dirname } = require('node:path')
 const { attempt } = require('../../core/attempt')
-const { RecycleError } = require('../../core/errors')
+const { badUsage } = require('../../core/errors')
 const { connect, findFleet } = require('../../control/client')
 const { inodeOfSocket, statFields, unixSockets } = require('../../native/proc')
 
@@ -41,10 +38,7 @@ class RemoteFleet extends EventEmitter {
     }, { last: isFromStart ? MOST_LINES : 0 }).then(gone, gone)
   }
 
-  /**
-   * @param {{ name?: string | null, control?: string | null }} which
-   * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
-   */
+  /** @param {{ name?: string | null, control?: string | null }} which @throws {RecycleError} as findFleet() does */
   static async open (which) {
     const { path } = await findFleet(which)
     const client = await connect(path)
@@ -64,16 +58,11 @@ class RemoteFleet extends EventEmitter {
     return line
   }
 
-  /**
-   * @throws {RecycleError} RECYCLE_BAD_USAGE where its workers cannot be killed from here
-   * @param {string} option that asks for it
-   */
+  /** @throws {RecycleError} RECYCLE_BAD_USAGE: they cannot be killed from here @param {string} option that asks so */
   async mayKill (option) {
     const { workers } = await this.status()
     const why = whyNotKill({ path: this.path, pid: this.pid, workers })
-    if (why !== null) {
-      throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: `${option} cannot kill workers of this fleet: ${why}` })
-    }
+    if (why !== null) throw badUsage(`${option} cannot kill workers of this fleet: ${why}`)
   }
 
   /** @param {number} pid of a worker, by its latest status @throws {Error} it is none any more */

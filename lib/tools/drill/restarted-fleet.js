@@ -12,7 +12,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { connect } = require('../../control/client')
-const { RecycleError } = require('../../core/errors')
+const { RecycleError, badUsage } = require('../../core/errors')
 const { OPTIONS } = require('../../tables/options')
 const { RemoteFleet } = require('./remote')
 
@@ -76,7 +76,7 @@ class RestartedFleet extends EventEmitter {
       this.#remote.on('event', line => this.emit('event', line))
       return
     }
-    throw new RecycleError('RECYCLE_BAD_USAGE', { sentence: 'the fleet does not start' })
+    throw badUsage('the fleet does not start')
   }
 
   /** @throws {RecycleError} */
@@ -149,10 +149,8 @@ class RestartedFleet extends EventEmitter {
     const late = sleep(ANSWERS_WITHIN_MS, null, { ref: false })
     const took = await Promise.race([tookMs, late])
     if (took !== null) return took
-    throw new RecycleError('RECYCLE_BAD_USAGE', {
-      sentence: `supervisor ${next.pid} has not adopted and replaced the workers of ${child.pid} within ` +
-        `${ANSWERS_WITHIN_MS / 1000} s`
-    })
+    throw badUsage(`supervisor ${next.pid} has not adopted and replaced the workers of ${child.pid} within ` +
+      `${ANSWERS_WITHIN_MS / 1000} s`)
   }
 
   async stop () {
@@ -171,9 +169,7 @@ class RestartedFleet extends EventEmitter {
 }
 
 /** @param {import('node:child_process').ChildProcess} child */
-function isRunning ({ exitCode, signalCode }) {
-  return exitCode === null && signalCode === null
-}
+const isRunning = ({ exitCode, signalCode }) => exitCode === null && signalCode === null
 
 /** @param {Record<string, unknown>} given by name @returns {string[]} as on the command line */
 function flagsOf (given) {

@@ -19,7 +19,7 @@ const { openJournal } = require('../../journal/writer')
 const { Audit } = require('../../journal/audit')
 const { now } = require('./clock')
 const { forceKills, forcePrimaryKills, forceRecycles } = require('./forced-recycles')
-const { Load, LoadStalled } = require('./load')
+const { Load, Broken } = require('./load')
 const { recycleEveryMs } = require('./options')
 const { RemoteFleet } = require('./remote')
 const { findTarget, probe, targetOf } = require('./target')
@@ -74,13 +74,15 @@ class Run {
     this.#follow(fleet)
     try {
       await Promise.race([fleet.ready(), aborted(signal)])
-      if (signal?.aborted) throw new TooEarly()
+      if (signal?.aborted) {
+        throw new Broken('the load never arrived: the drill was ended before every worker was ready')
+      }
       const target = await this.#aim()
       if (target) await this.#drive(fleet, target, signal)
       this.#uneven = (await fleet.status()).uneven ?? []
     } catch (error) {
-      if (![RecycleError, LoadDied, LoadStalled, TooEarly].some(kind => error instanceof kind)) throw error
-      this.#broke = /** @type {Error} */ (error).message
+      if (!(error instanceof RecycleError || error instanceof Broken)) throw error
+      this.#broke = error.message
     }
     await this.#stop()
     if (fleet instanceof RemoteFleet) this.#write({ event: 'journal.end', why: 'drilled' }) // the fleet runs on
@@ -199,7 +201,8 @@ class Run {
     )
     this.#load = load
     load.on('line', line => this.writer.write(line))
-    const died = new Promise((resolve, reject) => load.once('died', how => reject(new LoadDied(how))))
+    const died = new Promise((resolve, reject) => load.once('died', how =>
+      reject(new Broken(`a load process exited early (${how})`))))
     died.catch(() => {})
     await Promise.race([died, load.open()])
 
@@ -248,23 +251,8 @@ class Run {
   }
 }
 
-class LoadDied extends Error {
-  /** @param {string} how */
-  constructor (how) {
-    super(`a load process exited early (${how})`)
-  }
-}
-
-class TooEarly extends Error {
-  constructor () {
-    super('the load never arrived: the drill was ended before every worker was ready')
-  }
-}
-
 /** Resolves when the fleet has ended by itself. @param {import('node:events').EventEmitter} fleet */
-function gone (fleet) {
-  return new Promise(resolve => fleet.once('stopped', resolve))
-}
+const gone = fleet => new Promise(resolve => fleet.once('stopped', resolve))
 
 /** @param {number} ms @param {AbortSignal} signal */
 function elapsed (ms, signal) {

@@ -4,8 +4,7 @@
  * Counts ended requests in buckets of time. Pure: the time is an argument.
  *
  * @typedef {object} Tick
- * @property {number} t the bucket's start, ms since the epoch; a multiple of its length, so that the buckets of all
- *   processes align
+ * @property {number} t the bucket's start, ms since the epoch; a multiple of its length, so that all processes' align
  * @property {number} ms its length
  * @property {number} requests that ended in it, including dropped ones
  * @property {number} dropped
@@ -22,7 +21,7 @@ class Tally {
   answered (t, latencyMs) {
     const bucket = this.#bucket(t)
     bucket.requests++
-    const value = roundLatency(latencyMs)
+    const value = latencyMs <= 0 ? 0 : Number(latencyMs.toPrecision(3))
     bucket.latency.set(value, (bucket.latency.get(value) ?? 0) + 1)
   }
 
@@ -33,10 +32,7 @@ class Tally {
     bucket.dropped++
   }
 
-  /**
-   * Removes the buckets that end at `t` or earlier.
-   * @param {number} t ms since the epoch; Infinity: all @returns {Tick[]} without gaps
-   */
+  /** Removes the buckets that end by `t`. @param {number} t ms since the epoch; Infinity: all @returns {Tick[]} */
   take (t) {
     if (Number.isFinite(t)) this.#bucket(t)
     const over = this.#buckets.filter(bucket => bucket.t + BUCKET_MS <= t)
@@ -65,15 +61,7 @@ function mergeTicks (a, b) {
   }
 }
 
-/** Three significant digits bound the number of different values. @param {number} ms */
-function roundLatency (ms) {
-  return ms <= 0 ? 0 : Number(ms.toPrecision(3))
-}
-
-/**
- * @param {Map<number, number>} latency @param {number} fraction 0 to 1
- * @returns {number | null} ms; null: there are none
- */
+/** @param {Map<number, number>} latency @param {number} fraction 0 to 1 @returns {number | null} ms; null: none */
 function quantile (latency, fraction) {
   const values = ascending(latency)
   const total = values.reduce((sum, [, count]) => sum + count, 0)
@@ -82,8 +70,6 @@ function quantile (latency, fraction) {
 }
 
 /** @param {Map<number, number>} latency @returns {[number, number][]} */
-function ascending (latency) {
-  return [...latency].sort(([a], [b]) => a - b)
-}
+const ascending = latency => [...latency].sort(([a], [b]) => a - b)
 
 module.exports = { Tally, mergeTicks, quantile, BUCKET_MS }

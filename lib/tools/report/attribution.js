@@ -101,10 +101,7 @@ function phaseAt ({ how, drainAt, drainedAt, retiredAt }, t) {
 
 /** Finds the items that overlap a time span. The items' own spans may overlap. @template Item */
 class InTime {
-  /**
-   * Ascending by `from`; `latest`: the latest end so far, which stops a search backward.
-   * @type {{ item: Item, from: number, to: number, latest: number }[]}
-   */
+  /** By `from`; `latest`: the latest end so far. @type {{ item: Item, from: number, to: number, latest: number }[]} */
   #spans
 
   /** @param {readonly Item[]} items @param {(item: Item) => number} from @param {(item: Item) => number} to */
@@ -126,10 +123,7 @@ class InTime {
   }
 }
 
-/**
- * @template T @param {readonly T[]} sorted @param {(item: T) => boolean} isFirst of some at its begin, and of no other
- * @returns {number} how many these are
- */
+/** @template T @param {readonly T[]} sorted @param {(item: T) => boolean} isFirst of the first @returns {number} */
 function countOfFirst (sorted, isFirst) {
   let low = 0
   let high = sorted.length

@@ -81,7 +81,7 @@ class Client {
     }
   })
 
-  /** @param {import('./latency').Latency} latency */
+  /** @param {import('./histogram').Latency} latency */
   constructor (latency) {
     this.latency = latency
   }

@@ -53,7 +53,7 @@ class Collections {
       const { count, totalMs, longestMs } = this.#totals[kind]
       return {
         count,
-        totalMs: rounded(totalMs),
+        totalMs: Math.round(totalMs * 1000) / 1000,
         longestMs,
         share: this.#workersMs > 0 ? Math.min(1, totalMs / this.#workersMs) : 0
       }
@@ -91,10 +91,7 @@ class Collections {
   }
 }
 
-/**
- * By the worker's age, which is independent of the wall clock; a standby's age restarts when it takes a slot.
- * @param {Seen} before @param {Seen} after
- */
+/** By age, whatever the clock; a standby's restarts as it takes a slot. @param {Seen} before @param {Seen} after */
 function msBetween (before, after) {
   const isByAge = before.ageMs !== null && after.ageMs !== null && after.ageMs >= before.ageMs
   return isByAge ? Number(after.ageMs) - Number(before.ageMs) : after.t - before.t
@@ -107,11 +104,6 @@ function countsOf (gc) {
     return { count: asCount(count), totalMs: asCount(totalMs) }
   }
   return { scavenges: of('scavenges'), markSweeps: of('markSweeps') }
-}
-
-/** @param {number} ms */
-function rounded (ms) {
-  return Math.round(ms * 1000) / 1000
 }
 
 module.exports = { Collections }

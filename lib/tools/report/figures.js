@@ -16,7 +16,7 @@ const { Collections } = require('./collections')
 const { asNumber } = require('../../core/journal-field')
 const { pick } = require('../../core/fields')
 const { Gaps } = require('./gaps')
-const { Latency } = require('./latency')
+const { Latency } = require('./histogram')
 const { Memory } = require('./memory')
 const { verdictOf } = require('../../journal/verdict')
 
@@ -115,10 +115,7 @@ class Figures {
     return { memory: this.#memory.series(), client: this.#client.series(), ...ofFeatures }
   }
 
-  /**
-   * A supervisor writes its lines in order, so a step back in time means that the clock was set.
-   * @param {number} t of the line
-   */
+  /** A supervisor's lines are in order: a step back means that the clock was set. @param {number} t of the line */
   #lookAtClock (t) {
     if (t < this.#wroteAt - STEP_MS) this.#clockSetBackMs += this.#wroteAt - t
     this.#wroteAt = t

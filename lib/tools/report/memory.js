@@ -1,8 +1,7 @@
 'use strict'
 
 /**
- * Each slot's memory over time, for the charts. Of each time span the lowest and the highest sample are kept, in order,
- * so that no peak is lost.
+ * Each slot's memory over time, for the charts. Of each time span the lowest and highest sample are kept.
  *
  * @typedef {object} Point
  * @property {number} t ms since the epoch
@@ -64,8 +63,6 @@ function widen (span, point) {
 }
 
 /** @param {Point | null} a @param {Point | null} b */
-function byTime (a, b) {
-  return /** @type {Point} */ (a).t - /** @type {Point} */ (b).t
-}
+const byTime = (a, b) => /** @type {Point} */(a).t - /** @type {Point} */ (b).t
 
 module.exports = { Memory }

@@ -44,9 +44,21 @@ function about ({ app, node, workers, from, to, byReason }) {
   return [facts, reasons.slice(0, 8)].filter(list => list.length > 0).map(list => clip(list.join(', '), WIDTH))
 }
 
+/**
+ * @param {string[]} titles @param {string[][]} rows @param {Paint} paint
+ * @param {{ omitted?: number, what?: string, each?: (line: string, at: number) => string }} [how] `omitted`: earlier
+ *   rows, not listed
+ * @returns {string[]} none where there are no rows
+ */
+function section (titles, rows, paint, { omitted = 0, what = 'earlier ones', each = line => line } = {}) {
+  if (rows.length === 0) return []
+  const [heading, ...lines] = layOut(titles, rows, WIDTH)
+  const more = omitted > 0 ? [paint('dim', `and ${grouped(omitted)} ${what}`)] : []
+  return [paint('dim', heading), ...lines.map(each), ...more]
+}
+
 /** @param {Report} report @param {Paint} paint */
-function recycles ({ recycleEvents, recycleEventsOmitted }, paint) {
-  if (recycleEvents.length === 0) return []
+function recycles ({ recycleEvents, recycleEventsOmitted: omitted }, paint) {
   const rows = recycleEvents.map(event => [
     `${event.id}`,
     orDash(event.slot),
@@ -59,19 +71,12 @@ function recycles ({ recycleEvents, recycleEventsOmitted }, paint) {
     short(event.moved),
     event.kind === 'unfinished' ? '–' : cutOf(event)
   ])
-  const [heading, ...lines] = layOut(
-    ['#', 'slot', 'old → new pid<', 'reason<', 'RSS MiB', 'ready', 'drain', 'flight', 'moved', 'cut'], rows, WIDTH)
-  const painted = lines.map((line, i) => paintOf(recycleEvents[i], paint)(line))
-  const more = recycleEventsOmitted
-    ? [paint('dim', `and ${grouped(recycleEventsOmitted)} earlier ones that cut nothing`)]
-    : []
-  return [paint('dim', heading), ...painted, ...more]
+  return section(
+    ['#', 'slot', 'old → new pid<', 'reason<', 'RSS MiB', 'ready', 'drain', 'flight', 'moved', 'cut'], rows, paint,
+    { omitted, what: 'earlier ones that cut nothing', each: (line, at) => paintOf(recycleEvents[at], paint)(line) })
 }
 
-/**
- * For a worker that gave no account: from the requests known to be in flight to all of its connections.
- * @param {Report['recycleEvents'][number]} event
- */
+/** Without an account: from those known in flight to all. @param {Report['recycleEvents'][number]} event */
 function cutOf ({ cut, unaccounted, lost }) {
   return `${short(cut)}${unaccounted ? `–${short(Number(cut) + unaccounted)}` : lost ? '?' : ''}`
 }
@@ -84,8 +89,7 @@ function paintOf ({ cut, dropped, unaccounted }, paint) {
 
 /** @param {Report} report @param {Paint} paint */
 function crashes (report, paint) {
-  const { crashEvents, crashEventsOmitted } = report
-  if (crashEvents.length === 0) return []
+  const { crashEvents, crashEventsOmitted: omitted } = report
   const clock = clockOf(report)
   const rows = crashEvents.map(({ t, slot, pid, code, signal, oomKilled, connections, inFlight }) =>
     [
@@ -93,14 +97,13 @@ function crashes (report, paint) {
       oomKilled ? 'OOM-killed' : signal === null ? `code ${orDash(code)}` : clip(escapeControls(signal), 12),
       connections === null ? '–' : grouped(connections), grouped(inFlight)
     ])
-  const [heading, ...lines] = layOut(['crashed<', 'slot', 'pid', 'how<', 'connections', 'in flight'], rows, WIDTH)
-  const more = crashEventsOmitted ? [paint('dim', `and ${grouped(crashEventsOmitted)} earlier ones`)] : []
-  return [paint('dim', heading), ...lines.map(line => paint('yellow', line)), ...more]
+  return section(['crashed<', 'slot', 'pid', 'how<', 'connections', 'in flight'], rows, paint,
+    { omitted, each: line => paint('yellow', line) })
 }
 
 /** @param {Report} report @param {Paint} paint */
 function drops (report, paint) {
-  const { drops, dropsOmitted, recycleEvents } = report
+  const { drops, dropsOmitted: omitted, recycleEvents } = report
   if (drops.length === 0) return []
   const clock = clockOf(report)
   const cells = dropGroups(drops).map(drop => ({
@@ -116,15 +119,13 @@ function drops (report, paint) {
   const left = WIDTH - 14 - widest('count') - widest('error') - widest('recycle') - 5 - 10
   const rows = cells.map(({ time, count, error, request, recycle, phase }) =>
     [time, count, error, clip(request, left), recycle, phase])
-  const [heading, ...lines] = layOut(['dropped<', 'count', 'error<', 'request<', 'recycle<', 'phase<'], rows, WIDTH)
-  const more = dropsOmitted ? [paint('dim', `and ${grouped(dropsOmitted)} earlier ones`)] : []
+  const lines = section(['dropped<', 'count', 'error<', 'request<', 'recycle<', 'phase<'], rows, paint,
+    { omitted, each: line => paint('red', line) })
   const note = drops.some(drop => drop.joinedBy === 'port')
     ? [paint('dim', '* joined by port with a request that the supervisor cut; the others by time alone')]
     : []
   const hint = hintOf(drops, recycleEvents, time)
-  return [paint('dim', heading), ...lines.map(line => paint('red', line)), ...more, ...note, ...hint === null
-    ? []
-    : wrap(hint)]
+  return [...lines, ...note, ...hint === null ? [] : wrap(hint)]
 }
 
 /** @param {ReturnType<typeof dropGroups>[number]} group */
@@ -151,9 +152,7 @@ function latency ({ latency: { steady, recycling } }, paint) {
         name, ...[figures.p50, figures.p90, figures.p99, figures.p999, figures.max].map(milliseconds),
         grouped(figures.requests)
       ]])
-  if (rows.length === 0) return []
-  const [heading, ...lines] = layOut(['latency<', 'p50', 'p90', 'p99', 'p99.9', 'max', 'requests'], rows, WIDTH)
-  return [paint('dim', heading), ...lines]
+  return section(['latency<', 'p50', 'p90', 'p99', 'p99.9', 'max', 'requests'], rows, paint)
 }
 
 /** @param {Report} report @param {Paint} paint */
@@ -162,9 +161,8 @@ function pauses ({ gc }, paint) {
   const rows = Object.entries({
     scavenge: gc.scavenges, 'mark-sweep': gc.markSweeps
   }).map(([name, { count, totalMs, longestMs, share }]) =>
-    [name, time(totalMs), milliseconds(longestMs), percent(share), grouped(count)])
-  const [heading, ...lines] = layOut(['GC pauses<', 'total', 'longest', 'share of time', 'count'], rows, WIDTH)
-  return [paint('dim', heading), ...lines, paint('dim',
+    [name, time(totalMs), milliseconds(longestMs), `${(100 * share).toFixed(2)}%`, grouped(count)])
+  return [...section(['GC pauses<', 'total', 'longest', 'share of time', 'count'], rows, paint), paint('dim',
     `longest delay of an event loop: ${milliseconds(gc.longestLoopLagMs)}`)]
 }
 
@@ -189,24 +187,12 @@ function remarks (report, paint) {
 /** Texts of the terminal's report: figures as its cells have them. */
 
 /** @param {number | null} ms */
-function time (ms) {
-  return ms === null ? '–' : formatTime(ms)
-}
+const time = ms => ms === null ? '–' : formatTime(ms)
 
 /** @param {number} ms */
-function milliseconds (ms) {
-  return ms < 10_000 ? `${Number(ms.toPrecision(3))}ms` : formatTime(ms)
-}
+const milliseconds = ms => ms < 10_000 ? `${Number(ms.toPrecision(3))}ms` : formatTime(ms)
 
-/** @param {number} share 0 to 1 */
-function percent (share) {
-  return `${(100 * share).toFixed(2)}%`
-}
-
-/**
- * The local time of day; in a run of many hours with the date.
- * @param {{ from: number | null, to: number | null }} report @returns {(t: number) => string}
- */
+/** Time of day; after many hours dated. @param {Pick<Report, 'from' | 'to'>} report @returns {(t: number) => string} */
 function clockOf ({ from, to }) {
   const hasDate = Number(to) - Number(from) > 20 * 3_600_000
   return t => {
@@ -220,8 +206,6 @@ function clockOf ({ from, to }) {
 }
 
 /** @param {number} value */
-function two (value) {
-  return `${value}`.padStart(2, '0')
-}
+const two = value => `${value}`.padStart(2, '0')
 
 module.exports = { formatReport }

@@ -101,8 +101,7 @@ class History {
   }
 
   /**
-   * The values in `columns` groups, the highest of each. A value stays in its group, so that the picture moves and does
-   * not flicker.
+   * The values in `columns` groups, the highest of each. A value stays in its group, without a flicker.
    * @param {number} columns @returns {(number | null)[]} the newest last
    */
   in (columns) {

@@ -1,9 +1,6 @@
 'use strict'
 
-/**
- * The terminal in full-screen mode: alternate screen, no cursor, raw keys. The terminal is restored however the process
- * ends, except by SIGKILL.
- */
+/** The terminal in full-screen mode: alternate screen, no cursor, raw keys; restored at any end but SIGKILL. */
 
 const { EventEmitter } = require('node:events')
 const readline = require('node:readline')
@@ -14,9 +11,7 @@ const { onExit } = require('signal-exit')
  * @typedef {typeof import('slice-ansi', { with: { 'resolution-mode': 'import' } }).default} Slice
  */
 
-/**
- * Emits `key` with its name (`up`, `q`, `ctrl-c`), and `resize` when the screen must be drawn again: also on SIGCONT.
- */
+/** Emits `key` with its name (`up`, `q`, `ctrl-c`), and `resize` when it must be drawn again: also on SIGCONT. */
 class Screen extends EventEmitter {
   /** @type {(() => void)[]} */
   #undo = []

@@ -2,10 +2,7 @@
 
 /** Compiled code on disk: read while the app loads, written once it has. */
 
-/**
- * @typedef {{ enableCompileCache?: (folder: string) => unknown, flushCompileCache?: () => void }} CompileCache from
- *   Node 22.10 on
- */
+/** @typedef {{ enableCompileCache?: (folder: string) => unknown, flushCompileCache?: () => void }} CompileCache */
 const module_ = /** @type {CompileCache} */ (/** @type {unknown} */ (require('node:module')))
 
 let isOn = false

@@ -25,8 +25,6 @@ function ask (agent, asked) {
   request.once('error', () => process.exit(1))
 }
 
-function connection () {
-  return new http.Agent({ keepAlive: true, maxSockets: 1 })
-}
+const connection = () => new http.Agent({ keepAlive: true, maxSockets: 1 })
 
 for (let i = 0; i < CONNECTIONS; i++) ask(connection(), 0)

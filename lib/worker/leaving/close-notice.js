@@ -15,6 +15,7 @@ const { Goaway } = require('./goaway')
 const { closeAtOnce, closeLingering } = require('./lingering-close')
 /** @import { IncomingMessage } from 'node:http' */
 /** @import { Connection, Exchange } from '../connections/connection' */
+/** @import { ConnectionTracker } from '../connections/tracker' */
 
 const STEP_MS = 250
 const HEAD_END = '\r\n\r\n'
@@ -25,10 +26,7 @@ class CloseNotice {
   /** The fleet is about to stop. */
   #isFinal = false
 
-  /**
-   * @param {import('../connections/tracker').ConnectionTracker} tracker
-   * @param {(connection: Connection) => boolean} isMovable
-   */
+  /** @param {ConnectionTracker} tracker @param {(connection: Connection) => boolean} isMovable */
   constructor (tracker, isMovable) {
     this.tracker = tracker
     this.isMovable = isMovable
@@ -52,10 +50,7 @@ class CloseNotice {
     for (const connection of this.tracker.connections) if (connection.session) this.#goaway(connection)
   }
 
-  /**
-   * The fleet is about to stop: HTTP/1 responses announce it for good, also on connections that could move. HTTP/2
-   * sessions go on until the drain.
-   */
+  /** The fleet is about to stop: HTTP/1 responses announce it, also where a move could be; HTTP/2 does so later. */
   beginForGood () {
     if (this.#isFinal) return
     this.#isFinal = true
@@ -80,10 +75,7 @@ class CloseNotice {
     }
   }
 
-  /**
-   * This worker stays: what has not been sent is not announced any more. A GOAWAY of which the first was sent is
-   * completed.
-   */
+  /** This worker stays: what has not been sent is not announced. A GOAWAY of which the first was sent is completed. */
   retract () {
     this.end()
     for (const connection of this.#isFinal ? [] : this.tracker.connections) {
@@ -133,11 +125,7 @@ function announceClose (connection, { response }) {
   insistOnClose(response)
 }
 
-/**
- * A header that the app sets would take precedence: proxies pass on the `Connection: keep-alive` of the server behind
- * them.
- * @param {any} response
- */
+/** A header of the app's would win: proxies pass on `Connection: keep-alive` from behind. @param {any} response */
 function insistOnClose (response) {
   const { writeHead } = response
   response.writeHead = function (/** @type {any[]} */ ...args) {
@@ -160,10 +148,7 @@ function withClose (headers) {
   return headers.map((item, i) => i % 2 && isConnection(headers[i - 1]) ? 'close' : item)
 }
 
-/**
- * Another request follows on the same connection: it would be lost if this response announced `close`.
- * @param {Connection} connection @param {Exchange} exchange
- */
+/** Another request follows, which `close` would lose. @param {Connection} connection @param {Exchange} exchange */
 function retractClose (connection, { response }) {
   if (!connection.isAnnounced || response.headersSent) return
   response.shouldKeepAlive = true

@@ -48,9 +48,7 @@ function loseDescriptorWrites (lossesOf) {
 }
 
 /** @template {Function} T @param {T} original @param {any} fn @returns {T} with its name, and how it is promisified */
-function alike (original, fn) {
-  return Object.defineProperties(fn, Object.getOwnPropertyDescriptors(original))
-}
+const alike = (original, fn) => Object.defineProperties(fn, Object.getOwnPropertyDescriptors(original))
 
 /** @param {any[]} args of fs.writeSync() @returns {number} bytes that were to be written */
 function lengthOf ([, data, from, length]) {

@@ -33,8 +33,7 @@ const STALLED_MS = 3000
  * @typedef {object} Order
  * @property {string} reason
  * @property {number} deadlineMs from now
- * @property {number | null} lingerMs connections that have been idle for so long are closed, without waiting for the
- *   deadline; null: not
+ * @property {number | null} lingerMs connections idle for so long are closed, before the deadline; null: not
  * @property {boolean} handoff @property {boolean} [isSucceeded]
  * @property {number | null} replayAfterMs from when on siblings are given unanswered requests; null: they are cut
  */
@@ -43,10 +42,7 @@ class Drain {
   account = openAccount(0, 0)
   /** @type {Order | null} */
   #order = null
-  /**
-   * Idle connections are closed when they have been so for this long, ms; null: not yet at all.
-   * @type {number | null}
-   */
+  /** Idle connections are closed after so long, ms; null: not yet at all. @type {number | null} */
   #closeAfterMs = null
   /** Since when every offer has come back. @type {number | null} */
   #stalledAt = null
@@ -239,9 +235,7 @@ class Drain {
       this.#sparesStreams = hasTime
     }
     for (const connection of tracker.connections) {
-      if (connection.exchanges.length > 0 && !sender.canOffer(connection)) {
-        this.#cutOff(connection)
-      }
+      if (connection.exchanges.length > 0 && !sender.canOffer(connection)) this.#cutOff(connection)
     }
     this.#lastCall = setTimeout(() => this.#cut(), REPLAY_MS)
     this.#onLook()

@@ -33,8 +33,7 @@ class Emptying {
     this.acceptors = acceptors
     this.sender = sender
     /**
-     * Work that is still to be done here though no connection is left, or keeps some from moving: `release` ends what
-     * can wait no longer.
+     * Work to be done though no connection is left, or that keeps some here: `release` ends what can wait no longer.
      * @type {{ isActive: () => boolean, release: () => void }[]}
      */
     this.holds = []
@@ -50,9 +49,7 @@ class Emptying {
     clearTimeout(this.#deadline)
     clearTimeout(this.#replay)
     this.#deadline = setTimeout(() => setImmediate(() => {
-      if (this.#purpose === purpose) {
-        purpose.onDeadline()
-      }
+      if (this.#purpose === purpose) purpose.onDeadline()
     }), purpose.deadlineMs)
     const onLook = () => {
       this.closeNotice.step()
@@ -71,10 +68,7 @@ class Emptying {
     this.sender.look()
   }
 
-  /**
-   * The emptying is over when nothing is left, and the app's sockets have emitted `close`: two turns later at the
-   * latest.
-   */
+  /** The emptying is over when nothing is left, and the app's sockets have emitted `close`: two turns later at most. */
   check () {
     if (this.#isEmpty) setImmediate(() => setImmediate(() => { if (this.#isEmpty) this.#finish() }))
   }

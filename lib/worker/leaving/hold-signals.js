@@ -3,8 +3,7 @@
 /**
  * Ctrl-C reaches the whole process group, and systemd's default signals every process of a unit. A worker that exits
  * then drops its requests in flight. So until the primary has drained this worker, the terminating signals are held:
- * the app's listeners stay registered, and are not called; but those for SIGTERM are as soon as only streams are left,
- * which the app has to end.
+ * the app's listeners stay registered, and are not called; but those for SIGTERM are once only streams are left.
  *
  * A listener of ours prevents the default action, which is to exit, and `process.emit` is replaced to hold the
  * listeners' calls; libraries such as signal-exit do the same.
@@ -24,10 +23,7 @@ const { callApp } = require('../call-app')
 const HELD = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'])
 /** Signals by which an app may end, the first that it listens for before the others. */
 const ENDING = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGQUIT'])
-/**
- * Verbs of the primary, which may reach every process of a unit, and Node's own, which opens an inspector: the app's
- * listeners alone have them.
- */
+/** Verbs of the primary, which reach all of a unit, and Node's own, for an inspector: for the app's listeners alone. */
 const WITHOUT_DEFAULT = /** @type {const} */ (['SIGUSR1', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU'])
 
 const SHUTDOWN = 'shutdown'
@@ -43,10 +39,7 @@ function holdSignals () {
   let own = null
   /** The app has been told ahead, and is not told again. */
   let isTold = false
-  /**
-   * @type {(signal: string) => boolean} whether this worker is to be replaced for it; else the signal is delivered at
-   *   once
-   */
+  /** @type {(signal: string) => boolean} this worker is to be replaced for it; else the signal is delivered at once */
   let askToLeave = () => false
   const { emit, kill } = process
   const ours = () => {}
@@ -147,10 +140,7 @@ function holdSignals () {
       askToLeave = fn
     },
 
-    /**
-     * Calls the app's listeners for what ends it, ahead and once.
-     * @returns {boolean} it has any, and they are called now
-     */
+    /** Calls the app's listeners for what ends it, ahead and once. @returns {boolean} it has any, called now */
     tell () {
       const event = ending()
       if (isTold || !isHolding || !listens(event)) return false
@@ -159,10 +149,7 @@ function holdSignals () {
       return true
     },
 
-    /**
-     * Calls the app's listeners for a signal that the primary passes on.
-     * @param {NodeJS.Signals} signal @returns {number} how many there are
-     */
+    /** Calls the app's listeners for a signal passed on. @param {NodeJS.Signals} signal @returns {number} how many */
     deliver: signal => callListeners(signal),
 
     /**
@@ -183,8 +170,6 @@ function holdSignals () {
  * by the signal. A bound function hides its source.
  * @param {Function} listener
  */
-function isForShutdown (listener) {
-  return /['"`]shutdown['"`]/.test(Function.prototype.toString.call(listener))
-}
+const isForShutdown = listener => /['"`]shutdown['"`]/.test(Function.prototype.toString.call(listener))
 
 module.exports = { holdSignals }

@@ -102,8 +102,6 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
 }
 
 /** @param {import('../connections/connection').Connection} connection */
-function holdsWorker ({ isForeign, pack, socket }) {
-  return isForeign && pack === null && !socket.destroyed
-}
+const holdsWorker = ({ isForeign, pack, socket }) => isForeign && pack === null && !socket.destroyed
 
 module.exports = { offerOutOfRotation }

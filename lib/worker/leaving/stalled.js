@@ -14,10 +14,7 @@ const SILENT_MS = 1500
 const TIMEOUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n'
 
 class Stalled {
-  /**
-   * The bytes that each had sent when it was last seen to go on.
-   * @type {WeakMap<Connection, { bytes: number, since: number }>}
-   */
+  /** Bytes that each had sent when it last went on. @type {WeakMap<Connection, { bytes: number, since: number }>} */
   #seen = new WeakMap()
 
   /** To be called for each such connection at an interval. @param {Connection} connection */

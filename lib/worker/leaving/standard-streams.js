@@ -121,11 +121,7 @@ function untilWritten (stream, done) {
   }
 }
 
-/**
- * For what is printed where an exception is being handled: it must not raise another one. An app may have replaced
- * stderr, or its write().
- * @param {string} text
- */
+/** Printing while an exception is handled must not raise one: stderr may be replaced. @param {string} text */
 function printError (text) {
   try {
     process.stderr.write(text)

@@ -51,10 +51,7 @@ class GcPauses {
     }).observe({ entryTypes: ['gc'] })
   }
 
-  /**
-   * @param {(hasMarkSweep: boolean) => void} listener called soon after collections, with whether one of them was a
-   *   mark-sweep
-   */
+  /** @param {(hasMarkSweep: boolean) => void} listener soon after collections, with whether one was a mark-sweep */
   onCollected (listener) {
     this.#listeners.push(listener)
   }
@@ -118,9 +115,7 @@ function roundedPauses ({ count, totalMs, longestMs }) {
 }
 
 /** @param {number} ms */
-function rounded (ms) {
-  return Math.round(ms * 1000) / 1000
-}
+const rounded = ms => Math.round(ms * 1000) / 1000
 
 /** Young objects may be garbage since the last collection. @returns {number} bytes of V8's heap that are not */
 function oldBytes () {
@@ -130,8 +125,6 @@ function oldBytes () {
 }
 
 /** @returns {number} the same, and the bytes outside the heap that its objects keep */
-function liveBytes () {
-  return oldBytes() + getHeapStatistics().external_memory
-}
+const liveBytes = () => oldBytes() + getHeapStatistics().external_memory
 
 module.exports = { GcPauses, oldBytes, liveBytes }

@@ -11,7 +11,7 @@ function scene ({ serving = 5, takesMs = 300, hasSessions = false } = {}) {
     now: () => at,
     features: { hasSessions },
     fleet: { serving: () => Array.from({ length: serving }) },
-    outOfRotation: {
+    rotation: {
       take: async (/** @type {string} */ worker, /** @type {any} */ task) => {
         taken.push(`${worker} ${task.type}`)
         at += takesMs

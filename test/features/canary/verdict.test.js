@@ -4,7 +4,7 @@ const fc = require('fast-check')
 const t = require('tap')
 const { KINDS, blockBetween, countCollection, countResponse, newConnection, newCounts } = require('../../../lib/features/canary/counts')
 const { judge } = require('../../../lib/features/canary/verdict')
-const { sentenceOf, valueOf } = require('../../../lib/features/canary/verdict-sentence')
+const { sentenceOf, valueOf } = require('../../../lib/features/canary/sentence')
 const { seeded } = require('../../support/random')
 
 /**

@@ -22,7 +22,7 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
     options: { onBudget, intervalMs: 100, gc: 'default', maxRssBytes: 300 * MIB, hardRssBytes: 375 * MIB, sizing: { limitBytes: null } },
     spawner: { execArgv: [] },
     now: () => 1000,
-    outOfRotation: {
+    rotation: {
       take: (/** @type {any} */ handle, /** @type {any} */ task, /** @type {any} */ settle) =>
         new Promise(resolve => taken.push({
           handle,

@@ -39,7 +39,7 @@ function primary (t, options = {}) {
     },
     // Two of one millisecond have names of their own
     fleet: { slots: { get: () => ({ incumbent: { pid: ++files } }) } },
-    outOfRotation: {
+    rotation: {
       take: async (/** @type {any} */ handle, /** @type {any} */ task) => {
         kernel.calls.push({ task: task.type, file: task.fields.file, refusal: await task.refusal() })
         return kernel.outcome

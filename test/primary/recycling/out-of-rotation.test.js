@@ -2,7 +2,7 @@
 
 const { EventEmitter } = require('node:events')
 const t = require('tap')
-const { OutOfRotation } = require('../../../lib/primary/recycling/out-of-rotation')
+const { Rotation } = require('../../../lib/primary/recycling/rotation')
 
 /** A worker of two that serve, which answers what it is asked, and the journal. */
 function scene () {
@@ -20,7 +20,7 @@ function scene () {
     send () {},
     call: async () => ({ why: null, isHeard: true })
   })
-  const outOfRotation = new OutOfRotation(/** @type {any} */ ({
+  const rotation = new Rotation(/** @type {any} */ ({
     options: { drainTimeoutMs: 1000, handoff: true, replayAfterMs: null },
     fleet: { slots: new Map(), serving: () => [handle, {}] },
     record: (/** @type {string} */ event, /** @type {any} */ fields) => journal.push({ event, ...fields }),
@@ -29,19 +29,19 @@ function scene () {
     features: { hasSessions: false },
     tenure: { isOver: false }
   }))
-  return { handle, journal, outOfRotation }
+  return { handle, journal, rotation }
 }
 
 t.test('a worker that has done its task is back in rotation', async t => {
-  const { handle, journal, outOfRotation } = scene()
-  t.match(await outOfRotation.take(/** @type {any} */ (handle), { type: 'collect', timeoutMs: 1000 }), { why: null })
+  const { handle, journal, rotation } = scene()
+  t.match(await rotation.take(/** @type {any} */ (handle), { type: 'collect', timeoutMs: 1000 }), { why: null })
   t.equal(handle.state, 'ready')
   t.match(journal, [{ event: 'worker.out-of-rotation', pid: 1000, task: 'collect' }, { event: 'worker.in-rotation', pid: 1000, why: null }])
 })
 
 t.test('one that dies once its task is done, and before it is measured, is not: the journal says why', async t => {
-  const { handle, journal, outOfRotation } = scene()
-  await outOfRotation.take(/** @type {any} */ (handle), { type: 'collect', timeoutMs: 1000 }, async () => {
+  const { handle, journal, rotation } = scene()
+  await rotation.take(/** @type {any} */ (handle), { type: 'collect', timeoutMs: 1000 }, async () => {
     Object.assign(handle, { state: 'crashed', isGone: true, left: { code: null, signal: 'SIGKILL' } })
   })
   t.equal(handle.state, 'crashed')
@@ -49,9 +49,9 @@ t.test('one that dies once its task is done, and before it is measured, is not: 
 })
 
 t.test('a listener that throws as a worker comes back does not keep the next one from leaving', async t => {
-  const { handle, journal, outOfRotation } = scene()
+  const { handle, journal, rotation } = scene()
   handle.once('returned', () => { throw new Error('a bug') })
-  await t.rejects(outOfRotation.take(/** @type {any} */ (handle), { type: 'collect', timeoutMs: 1000 }), /a bug/)
+  await t.rejects(rotation.take(/** @type {any} */ (handle), { type: 'collect', timeoutMs: 1000 }), /a bug/)
   t.match(journal.at(-1), { event: 'worker.in-rotation', pid: 1000 })
-  t.match(await outOfRotation.take(/** @type {any} */ (handle), { type: 'collect', timeoutMs: 1000 }), { why: null })
+  t.match(await rotation.take(/** @type {any} */ (handle), { type: 'collect', timeoutMs: 1000 }), { why: null })
 })

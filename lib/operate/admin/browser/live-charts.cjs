@@ -69,9 +69,7 @@ function arrange (parent, children) {
   })
 }
 
-function shapeOf ({ title, lines, isLast }) {
-  return JSON.stringify([title, lines.length, isLast === true])
-}
+const shapeOf = ({ title, lines, isLast }) => JSON.stringify([title, lines.length, isLast === true])
 
 /**
  * By what the number of workers is decided, and why there are as many.
@@ -109,8 +107,6 @@ function figure (report, moments, name, title, line) {
 }
 
 /** A few errors a minute are to be seen, too. */
-function rate (value) {
-  return value > 0 && value < 10 ? value.toFixed(1) : whole(value)
-}
+const rate = value => value > 0 && value < 10 ? value.toFixed(1) : whole(value)
 
 module.exports = { LiveCharts }

@@ -62,8 +62,6 @@ class State {
   }
 }
 
-function byTime (points) {
-  return points.sort((a, b) => a.t - b.t)
-}
+const byTime = points => points.sort((a, b) => a.t - b.t)
 
 module.exports = { State }

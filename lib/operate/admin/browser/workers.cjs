@@ -17,9 +17,7 @@ const SAY = {
   total: whole
 }
 
-/**
- * Title, whether the column is text, and the cell's text; State and RSS cells hold elements that are updated in place.
- */
+/** Title, whether it is text, and the cell's text; State and RSS cells hold elements that are updated in place. */
 const COLUMNS = [
   ['Slot', false, worker => whole(worker.slot)],
   ['Pid', false, worker => `${worker.pid}`],

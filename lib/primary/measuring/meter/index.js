@@ -36,9 +36,7 @@ function pickMeter ({ meter, metric }) {
   return { name, probe: (pid, worker) => new ProcfsProbe(pid, /** @type {'smaps' | 'smaps_rollup'} */ (name), worker) }
 }
 
-function best () {
-  return ['smaps_rollup', 'smaps'].find(name => unreadable(name) === null) ?? 'pidusage'
-}
+const best = () => ['smaps_rollup', 'smaps'].find(name => unreadable(name) === null) ?? 'pidusage'
 
 /**
  * Only opened: the kernel checks rights then, and a read takes milliseconds.

@@ -53,8 +53,7 @@ function statmErrorBytes () {
 /**
  * The sums of a smaps or smaps_rollup file.
  * @param {string} text
- * @returns {{ rssBytes: number, anonBytes: number, pssBytes: number, ussBytes: number }} USS is Private_Clean +
- *   Private_Dirty
+ * @returns {{ rssBytes: number, anonBytes: number, pssBytes: number, ussBytes: number }} USS: Private_*
  */
 function parseSmaps (text) {
   const sum = { rssBytes: 0, anonBytes: 0, pssBytes: 0, ussBytes: 0 }
@@ -64,10 +63,7 @@ function parseSmaps (text) {
   return sum
 }
 
-/**
- * Of statm: numbers of pages between single spaces, without a string being made of them.
- * @param {Buffer} bytes @returns {{ rssBytes: number, anonBytes: number }}
- */
+/** Of statm: pages, without making strings. @param {Buffer} bytes @returns {{ rssBytes: number, anonBytes: number }} */
 function residentOf (bytes) {
   let at = bytes.indexOf(SPACE)
   const next = () => {
@@ -84,10 +80,7 @@ class ProcfsProbe {
   #statm
   /** @type {ProcFile | null} null: `smaps` is read instead */
   #rollup = null
-  /**
-   * The last full reading, with what statm said then.
-   * @type {{ at: number, guardBytes: number, full: ReturnType<typeof parseSmaps> } | null}
-   */
+  /** The last full reading. @type {{ at: number, guardBytes: number, full: ReturnType<typeof parseSmaps> } | null} */
   #last = null
   /** A full reading is under way. */
   #isReading = false

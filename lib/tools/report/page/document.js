@@ -1,18 +1,12 @@
 'use strict'
 
-/**
- * A self-contained HTML page with its script and style, and a content security policy that forbids all others. Data is
- * embedded as JSON, and shown as text, never as markup.
- */
+/** A self-contained HTML page whose policy forbids foreign scripts. Data is JSON, shown as text, never as markup. */
 
 const crypto = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 
-/**
- * Of all figures of a page; and a browser under LANG=C may have the language "en-US@posix", at which uPlot throws as it
- * is loaded.
- */
+/** Of all figures of a page; a browser under LANG=C may have the language "en-US@posix", at which uPlot throws. */
 const LANGUAGE = "Object.defineProperty(navigator, 'language', { value: 'en-US' });"
 
 /**
@@ -62,9 +56,7 @@ function embed (value) {
 }
 
 /** The hash source of a content security policy. @param {string} text */
-function hash (text) {
-  return `sha256-${crypto.createHash('sha256').update(text).digest('base64')}`
-}
+const hash = text => `sha256-${crypto.createHash('sha256').update(text).digest('base64')}`
 
 /**
  * Bundles CommonJS modules into one script. They require each other only by relative paths that end in .cjs. The

@@ -41,9 +41,7 @@ function legend ({ drops, crashEvents, recycleEvents }) {
   ])
 }
 
-function swatch (kind, label) {
-  return h('span.swatch', {}, [h(`i.${kind}`), label])
-}
+const swatch = (kind, label) => h('span.swatch', {}, [h(`i.${kind}`), label])
 
 function throughput (report, client, isLast = false) {
   return {
@@ -74,10 +72,7 @@ function latency (report, client, title = 'Latency', isLast = true) {
   }
 }
 
-/**
- * How many there were to be, how many were ready, and how many the load kept busy.
- * @param {any[]} moments @param {any} bounds null: there are none
- */
+/** How many there were to be, were ready, and the load kept busy. @param {any[]} moments @param {any} bounds or null */
 function workers (moments, bounds) {
   const limits = ['min', 'max'].filter(which => typeof bounds?.[which] === 'number')
   return {
@@ -100,10 +95,7 @@ function workers (moments, bounds) {
   }
 }
 
-/**
- * The load alone: the number of workers is fixed, and a line of it would say nothing.
- * @param {any[]} moments @param {number} wanted
- */
+/** The load alone: a line of a fixed number of workers says nothing. @param {any[]} moments @param {number} wanted */
 function busy (moments, wanted) {
   const { data: [times, load], lines: [line], ...what } = workers(moments, null)
   return {
@@ -112,9 +104,7 @@ function busy (moments, wanted) {
   }
 }
 
-function tenths (value) {
-  return `${Math.round(value * 10) / 10}`
-}
+const tenths = value => `${Math.round(value * 10) / 10}`
 
 /** @param {any[]} slots @returns {HTMLElement | null} null: there are no budgets */
 function budgetHint (slots) {
@@ -181,9 +171,7 @@ function strip (report, { slot, points, top, isLast }) {
   }
 }
 
-function spansOf (events) {
-  return events.map(({ beganAt, t }) => ({ from: beganAt, to: t }))
-}
+const spansOf = events => events.map(({ beganAt, t }) => ({ from: beganAt, to: t }))
 
 module.exports = {
   MOST_SLOTS_AT_ONCE, charts, legend, throughput, latency, workers, busy, budgetHint, strips, moreSlots

@@ -1,7 +1,7 @@
 'use strict'
 
 const { h } = require('./element.cjs')
-const { scroller } = require('./grid.cjs')
+const { figuresRow, ofFigures } = require('./grid.cjs')
 
 /**
  * New code beside that before, figure by figure.
@@ -17,15 +17,8 @@ function comparisons (list) {
       [list.length === 1 ? `${text[0].toUpperCase()}${text.slice(1)}.` : `${title}: ${text}.`]),
     rows.length === 0
       ? null
-      : scroller(title, h('table', {}, [
-        h('caption', {}, ['Workers of the code before, and of the new code, over the same time']),
-        h('thead', {}, [h('tr', {}, ['', 'before', 'new'].map(name => h('th', { scope: 'col' }, [name])))]),
-        h('tbody', {}, rows.map(({ label, old, fresh, isWorse }) => h(`tr${isWorse ? '.bad' : ''}`, {}, [
-          h('th.left', { scope: 'row' }, [label]),
-          h('td', {}, [old]),
-          h('td', {}, [fresh])
-        ])))
-      ]))
+      : ofFigures(title, 'Workers of the code before, and of the new code, over the same time', ['before', 'new'],
+        rows.map(({ label, old, fresh, isWorse }) => figuresRow(label, [old, fresh], `tr${isWorse ? '.bad' : ''}`)))
   ])])
 }
 

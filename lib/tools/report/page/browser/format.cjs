@@ -3,13 +3,9 @@
 const NONE = '–'
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 
-function whole (value) {
-  return value === null ? NONE : value.toLocaleString('en-US', { maximumFractionDigits: 0 })
-}
+const whole = value => value === null ? NONE : value.toLocaleString('en-US', { maximumFractionDigits: 0 })
 
-function plural (value, one, many = `${one}s`) {
-  return `${whole(value)} ${value === 1 ? one : many}`
-}
+const plural = (value, one, many = `${one}s`) => `${whole(value)} ${value === 1 ? one : many}`
 
 function size (bytes) {
   if (bytes === null || bytes === undefined) return NONE
@@ -18,9 +14,7 @@ function size (bytes) {
   return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[power]}`
 }
 
-/**
- * The cut connections. For a worker that gave no account: from those known to be in flight to all of its connections.
- */
+/** The cut connections; of a worker without an account: from those known in flight to all of its connections. */
 function cutOf ({ kind, cut, unaccounted, lost }) {
   if (kind === 'unfinished') return NONE
   return `${whole(cut)}${unaccounted > 0 ? `–${whole(cut + unaccounted)}` : lost ? '?' : ''}`
@@ -38,10 +32,7 @@ function time (ms) {
   return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${seconds} s`
 }
 
-/**
- * The time of an event as the charts' axis has it: since the start in a short run, else of day.
- * @param {{ from: number, to: number, isLive?: boolean }} run
- */
+/** As the charts' axis: since the start, or of day. @param {{ from: number, to: number, isLive?: boolean }} run */
 function timeOf ({ from, to, isLive = false }) {
   return isLive || !isShort(from, to) ? clockOf({ from, to }) : t => `+${((t - from) / 1000).toFixed(1)} s`
 }
@@ -57,9 +48,7 @@ function clockOf ({ from, to }) {
   }
 }
 
-function monthDay (date) {
-  return date.toLocaleDateString('en-US', { month: 'short', day: 'numeric' })
-}
+const monthDay = date => date.toLocaleDateString('en-US', { month: 'short', day: 'numeric' })
 
 /** A label of the time axis; midnight is shown as the date. */
 function hour (t) {
@@ -73,9 +62,7 @@ function day (t) {
 }
 
 /** Whether times are shown since the start of the run. */
-function isShort (from, to) {
-  return to - from < 15 * 60_000
-}
+const isShort = (from, to) => to - from < 15 * 60_000
 
 /** A time at the cursor: since the start in a short run, else the time of day. */
 function since (t, from, to) {

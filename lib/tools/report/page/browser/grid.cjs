@@ -61,10 +61,7 @@ function compare (a, b) {
   return typeof a === 'string' ? a.localeCompare(b) : a - b
 }
 
-/**
- * A table that may be wider than the page, which it says where it is.
- * @param {string} label @param {HTMLElement} table
- */
+/** A table that may be wider than the page, and says so. @param {string} label @param {HTMLElement} table */
 function scroller (label, table) {
   const hint = h('p.hint.sideways', { hidden: '' }, ['more columns: scroll sideways →'])
   const box = h('div.scroll', { tabindex: '0', role: 'region', 'aria-label': label }, [table])
@@ -75,4 +72,17 @@ function scroller (label, table) {
   return h('div', {}, [hint, box])
 }
 
-module.exports = { grid, scroller }
+/** Rows of figures, each with a name. */
+function ofFigures (label, caption, titles, rows) {
+  return scroller(label, h('table', {}, [
+    h('caption', {}, [caption]),
+    h('thead', {}, [h('tr', {}, ['', ...titles].map(title => h('th', { scope: 'col' }, [title])))]),
+    h('tbody', {}, rows)
+  ]))
+}
+
+function figuresRow (name, texts, tag = 'tr') {
+  return h(tag, {}, [h('th.left', { scope: 'row' }, [name]), ...texts.map(text => h('td', {}, [text]))])
+}
+
+module.exports = { grid, scroller, ofFigures, figuresRow }

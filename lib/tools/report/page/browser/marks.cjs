@@ -8,8 +8,7 @@ const tip = require('./tip.cjs')
 
 /**
  * Marks on a plot, as a uPlot plugin. Spans are shaded and moments are lines on the canvas. Over each moment is a
- * button with a tooltip, accessible by pointer, touch, keyboard and screen reader. Moments close to each other share a
- * button.
+ * button with a tooltip, accessible by pointer, touch, keyboard and screen reader. Close moments share one.
  *
  * @typedef {import('./moment.cjs').Moment} Moment
  */

@@ -16,9 +16,7 @@ const { NONE, whole, size, time, cutOf } = require('./format.cjs')
  */
 
 /** The worker was not replaced. @param {string} kind of event */
-function isLeaving (kind) {
-  return kind === 'stop' || kind === 'scale'
-}
+const isLeaving = kind => kind === 'stop' || kind === 'scale'
 
 const NAMES = { recycle: 'Recycle', scale: 'Scaled away', stop: 'Stop', unfinished: 'Unfinished' }
 

@@ -9,10 +9,7 @@ const { NONE, since, isShort, hour, clockOf } = require('./format.cjs')
 
 const BYTE_STEPS = Array.from({ length: 12 }, (_, i) => [1, 2, 5].map(n => n * 1024 ** 2 * 10 ** i)).flat()
 
-/**
- * Plots that share a time axis, a cursor and a zoom. Each plot shows its values at the cursor; without a cursor, live
- * plots show their latest values.
- */
+/** Plots with one time axis, cursor and zoom; each shows its values at the cursor, live ones else their latest. */
 class Plots {
   /** By figure. */
   #plots = new Map()
@@ -56,8 +53,7 @@ class Plots {
   }
 
   /**
-   * Shows new data and a new range. The range does not change while the plots are zoomed, or while the pointer is on
-   * one.
+   * Shows new data and a new range. The range stays while the plots are zoomed, or the pointer is on one.
    * @param {{ from: number, to: number }} range
    * @param {Map<HTMLElement, any>} whats by figure; with as many lines as before
    */
@@ -204,9 +200,7 @@ function isAll (u, min, max) {
 }
 
 /** Grid lines only at powers of ten. */
-function decade (value) {
-  return Number.isInteger(Math.log10(value)) ? value : null
-}
+const decade = value => Number.isInteger(Math.log10(value)) ? value : null
 
 /** Ticks at round numbers of seconds since the start. */
 function ticks (min, max, step, from) {

@@ -2,19 +2,22 @@
 
 const { h } = require('./element.cjs')
 const { dropGroups, hintOf } = require('../../drop-groups.cjs')
-const { grid, scroller } = require('./grid.cjs')
+const { figuresRow, grid, ofFigures } = require('./grid.cjs')
 const { NAMES, isLeaving } = require('./moment.cjs')
 const { NONE, whole, size, time, timeOf, cutOf, plural } = require('./format.cjs')
 
 const MOST_LISTED = 6
 
-function field (title, name, text = value => value === null ? NONE : String(value), left = false) {
-  return { title, left, value: item => item[name], text: item => text(item[name]) }
-}
+const field = (title, name, text = value => value === null ? NONE : String(value)) =>
+  column(title, item => item[name], item => text(item[name]))
 
-function section (title, ...children) {
-  return h('section', {}, [h('h2', {}, [title]), ...children])
-}
+/** Of figures. @param {(item: any) => any} value by which rows are sorted @param {(item: any) => string} text */
+const column = (title, value, text) => ({ title, value, text })
+
+const words = column => ({ ...column, left: true })
+const long = column => ({ ...column, left: true, isLong: true })
+
+const section = (title, ...children) => h('section', {}, [h('h2', {}, [title]), ...children])
 
 function note (count, what) {
   return count > 0 ? h('p.hint', {}, [`and ${plural(count, what)} that the report does not list`]) : null
@@ -28,17 +31,10 @@ function recycles (report) {
     field('#', 'id'),
     field('Began', 'beganAt', timeOf(report)),
     field('Slot', 'slot'),
-    {
-      title: 'Old → new pid',
-      value: event => event.oldPid,
-      text: event => `${event.oldPid ?? NONE} → ${event.pid ?? NONE}`
-    },
-    reason(),
-    {
-      title: 'RSS',
-      value: event => event.rssBefore,
-      text: event => event.rssBefore === null ? NONE : `${size(event.rssBefore)} → ${size(event.rssAfter)}`
-    },
+    column('Old → new pid', ({ oldPid }) => oldPid, ({ oldPid, pid }) => `${oldPid ?? NONE} → ${pid ?? NONE}`),
+    REASON,
+    column('RSS', ({ rssBefore }) => rssBefore, ({ rssBefore, rssAfter }) =>
+      rssBefore === null ? NONE : `${size(rssBefore)} → ${size(rssAfter)}`),
     field('Ready in', 'readyMs', time),
     ...drained(report)
   ], replaced, rowClass), note(recycleEventsOmitted, 'earlier one'))
@@ -53,31 +49,25 @@ function departures (report) {
     field('Began', 'beganAt', timeOf(report)),
     field('Slot', 'slot'),
     field('Pid', 'oldPid'),
-    reason(),
+    REASON,
     ...drained(report)
   ], left, rowClass))
 }
 
-function reason () {
-  return {
-    title: 'Reason', left: true, value: event => event.reason,
-    text: event => event.kind === 'unfinished' ? `${event.reason ?? NONE} (unfinished)` : event.reason ?? NONE
-  }
-}
+const REASON = words(column('Reason', event => event.reason,
+  ({ kind, reason }) => `${reason ?? NONE}${kind === 'unfinished' ? ' (unfinished)' : ''}`))
 
 function drained ({ dropped }) {
   return [
     field('Drained in', 'drainMs', time),
     field('In flight', 'inFlight', whole),
     field('Moved', 'moved', whole),
-    { title: 'Cut', value: event => event.cut, text: cutOf },
+    column('Cut', event => event.cut, cutOf),
     ...dropped === null ? [] : [field('Dropped', 'dropped', whole)]
   ]
 }
 
-function rowClass (event) {
-  return event.cut > 0 || event.dropped > 0 || event.unaccounted > 0 ? 'bad' : ''
-}
+const rowClass = event => event.cut > 0 || event.dropped > 0 || event.unaccounted > 0 ? 'bad' : ''
 
 function drops (report) {
   const { drops, dropsOmitted, recycleEvents } = report
@@ -88,32 +78,15 @@ function drops (report) {
   return section('Dropped requests', hint && h('p.hint', {}, [hint]), grid('Requests that got no complete response ' +
     'with an expected status; equal ones are one row', [
     field('Count', 'count', whole),
-    {
-      title: 'Time',
-      value: group => group.t,
-      text: ({ t, last }) => at(t) === at(last) ? at(t) : `${at(t)} to ${at(last)}`
-    },
-    {
-      title: 'Error', left: true, value: drop => drop.error,
-      text: drop => drop.status === null ? drop.error : `${drop.error} ${drop.status}`
-    },
-    field('Method', 'method', undefined, true),
-    { ...field('Path', 'path', undefined, true), isLong: true },
-    {
-      title: 'During',
-      left: true,
-      isLong: true,
-      value: group => group.recycle,
-      text: ({ recycles, crashed }) =>
-        listed([...recycles], id => `${kinds.get(id) ?? 'recycle'} #${id}`) ?? (crashed ? 'a crash' : 'no recycle')
-    },
-    field('Phase', 'phase', undefined, true),
-    {
-      title: 'Slot',
-      value: group => group.slot,
-      text: ({ slots }) => listed([...slots].sort((a, b) => a - b), String) ?? NONE
-    },
-    { title: 'Joined by', left: true, value: drop => drop.joinedBy, text: drop => drop.joinedBy ?? NONE }
+    column('Time', ({ t }) => t, ({ t, last }) => at(t) === at(last) ? at(t) : `${at(t)} to ${at(last)}`),
+    words(column('Error', ({ error }) => error, ({ error, status }) => status === null ? error : `${error} ${status}`)),
+    words(field('Method', 'method')),
+    long(field('Path', 'path')),
+    long(column('During', ({ recycle }) => recycle, ({ recycles, crashed }) =>
+      listed([...recycles], id => `${kinds.get(id) ?? 'recycle'} #${id}`) ?? (crashed ? 'a crash' : 'no recycle'))),
+    words(field('Phase', 'phase')),
+    column('Slot', ({ slot }) => slot, ({ slots }) => listed([...slots].sort((a, b) => a - b), String) ?? NONE),
+    words(field('Joined by', 'joinedBy'))
   ], dropGroups(drops)), note(dropsOmitted, 'earlier one'))
 }
 
@@ -131,10 +104,8 @@ function crashes (report) {
     field('Time', 't', timeOf(report)),
     field('Slot', 'slot'),
     field('Pid', 'pid'),
-    {
-      title: 'How', left: true, value: crash => crash.signal ?? crash.code,
-      text: crash => crash.oomKilled ? 'OOM-killed' : crash.signal ?? `exit code ${crash.code}`
-    },
+    words(column('How', ({ signal, code }) => signal ?? code,
+      ({ oomKilled, signal, code }) => oomKilled ? 'OOM-killed' : signal ?? `exit code ${code}`)),
     field('Connections', 'connections', whole),
     field('In flight', 'inFlight', whole)
   ], crashEvents), note(crashEventsOmitted, 'earlier one'))
@@ -146,18 +117,15 @@ function exceptions ({ exceptions }) {
   return section('Uncaught exceptions', grid('Exceptions that the app has not caught, and that have not ended ' +
     'its worker; those of one name and place are one row', [
     field('Count', 'count', whole),
-    { ...field('Exception', 'what', undefined, true), isLong: true },
-    { ...field('Thrown by', 'request', undefined, true), isLong: true }
+    long(field('Exception', 'what')),
+    long(field('Thrown by', 'request'))
   ], kinds))
 }
 
 function disagreements ({ disagreements }) {
   if (disagreements.length === 0) return null
   return section('Where client and supervisor disagree', grid('Requests lost, by the client and by the supervisor', [
-    {
-      title: 'During', left: true, value: one => one.recycle,
-      text: one => one.recycle === null ? 'no recycle' : `recycle #${one.recycle}`
-    },
+    words(field('During', 'recycle', id => id === null ? 'no recycle' : `recycle #${id}`)),
     field('The client lost', 'client', whole),
     field('The supervisor cut', 'supervisor', whole)
   ], disagreements))
@@ -180,19 +148,6 @@ function latency ({ latency: { steady, recycling } }) {
     'and a request that moves waits. A high ratio at p99 or above is of a few requests; “max” is one in each row.']))
 }
 
-/** Rows of figures, each with a name. */
-function ofFigures (label, caption, titles, rows) {
-  return scroller(label, h('table', {}, [
-    h('caption', {}, [caption]),
-    h('thead', {}, [h('tr', {}, ['', ...titles].map(title => h('th', { scope: 'col' }, [title])))]),
-    h('tbody', {}, rows)
-  ]))
-}
-
-function figuresRow (name, texts, tag = 'tr') {
-  return h(tag, {}, [h('th.left', { scope: 'row' }, [name]), ...texts.map(text => h('td', {}, [text]))])
-}
-
 function pauses ({ gc }) {
   if (gc === null) return null
   const rows = [['Scavenges', gc.scavenges], ['Mark-sweeps', gc.markSweeps]]
@@ -206,33 +161,25 @@ function pauses ({ gc }) {
 function routes ({ memoryByRoute }) {
   if (memoryByRoute === null) return null
   const { text, routes, points, markSweeps } = memoryByRoute
-  const known = (name, shown) => ({
-    value: route => route[name], text: route => route.bytesPerRequest === null ? NONE : shown(route)
-  })
+  const known = (title, name, shown) =>
+    column(title, route => route[name], route => route.bytesPerRequest === null ? NONE : shown(route))
   const interval = ({ low, high }) => low === null ? `at most ${size(high)}` : `${signed(low)} to ${signed(high)}`
   return section('Memory by route', h('p.hint', {},
     [`${text[0].toUpperCase()}${text.slice(1)}.`]), grid('Memory that requests keep, by route', [
-    { ...field('Route', 'route', undefined, true), isLong: true },
+    long(field('Route', 'route')),
     field('Requests', 'requests', whole),
-    { title: 'Kept per request', ...known('bytesPerRequest', ({ bytesPerRequest }) => signed(bytesPerRequest)) },
-    { title: '99.9 % interval', ...known('low', interval) },
-    {
-      title: 'In all',
-      value: route => route.leaks ? route.bytesPerRequest * route.requests : null,
-      text: ({ leaks, bytesPerRequest, requests }) => leaks ? size(bytesPerRequest * requests) : NONE
-    },
-    {
-      title: 'Verdict', left: true, value: route => route.leaks,
-      text: ({ leaks }) => leaks ? 'leaks' : 'not enough evidence'
-    }
+    known('Kept per request', 'bytesPerRequest', ({ bytesPerRequest }) => signed(bytesPerRequest)),
+    known('99.9 % interval', 'low', interval),
+    column('In all', inAll, route => size(inAll(route))),
+    words(field('Verdict', 'leaks', leaks => leaks ? 'leaks' : 'not enough evidence'))
   ], routes, ({ leaks }) => leaks ? 'bad' : ''), h('p.hint.below', {}, ['Beyond what requests of the other routes ' +
     `keep. The intervals hold for all routes at once. From ${plural(points, 'sample')} of live memory after ` +
     `collections, ${plural(markSweeps, 'mark-sweep')} among them.`]))
 }
 
-function signed (bytes) {
-  return bytes < 0 ? `−${size(-bytes)}` : size(bytes)
-}
+const inAll = ({ leaks, bytesPerRequest, requests }) => leaks ? bytesPerRequest * requests : null
+
+const signed = bytes => bytes < 0 ? `−${size(-bytes)}` : size(bytes)
 
 function heapdumps (report) {
   const { heapdumps, heapdumpsOmitted } = report
@@ -241,10 +188,10 @@ function heapdumps (report) {
     field('Time', 't', timeOf(report)),
     field('Slot', 'slot'),
     field('Pid', 'pid'),
-    field('Reason', 'reason', undefined, true),
+    words(field('Reason', 'reason')),
     field('Size', 'bytes', size),
     field('Pause', 'pauseMs', time),
-    { ...field('File', 'file', undefined, true), isLong: true }
+    long(field('File', 'file'))
   ], heapdumps), note(heapdumpsOmitted, 'earlier one'))
 }
 
@@ -256,8 +203,8 @@ function leaks (report) {
     field('Time', 't', timeOf(report)),
     field('Slot', 'slot'),
     field('Pid', 'pid'),
-    field('By', 'by', undefined, true),
-    { ...field('Found', 'sentences', sentences => sentences.join('; '), true), isLong: true }
+    words(field('By', 'by')),
+    long(field('Found', 'sentences', sentences => sentences.join('; ')))
   ], leakStudies, ({ verdict }) => verdict === 'grows' ? 'bad' : ''), note(leakStudiesOmitted, 'earlier one'))
 }
 

@@ -6,9 +6,7 @@
 
 const PRINT_WIDTH = 690
 
-function color (name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
-}
+const color = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 
 /** @param {(width: number | null) => void} redraw with the width of the paper, or null: the available width */
 function onChange (redraw) {

@@ -7,11 +7,11 @@
  */
 
 const { spawnSync } = require('node:child_process')
+const { createHash } = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
-const { ARCHS, LIBCS, prebuiltFile } = require('../prebuilds')
-const { sourceHash, sourcesOf } = require('./source')
+const { ARCHS, LIBCS, prebuiltFile } = require('../lib/native/prebuilds')
 
 const PACKAGES = 'gcc-x86-64-linux-gnu gcc-aarch64-linux-gnu libc6-dev-arm64-cross musl-dev musl-dev:arm64'
 const MACHINES = /** @type {Record<string, string>} */ ({ x64: 'x86_64', arm64: 'aarch64' })
@@ -19,19 +19,13 @@ const NODE = [process.env.npm_config_nodedir, path.dirname(path.dirname(process.
   .filter(folder => folder !== undefined).map(folder => path.join(folder, 'include', 'node'))
   .find(folder => fs.existsSync(path.join(folder, 'node_api.h')))
 
-/**
- * With one compiler the same source gives the same bytes: no path, no date, no build id. No C library is linked: its
- * functions are those of the process, whatever its version.
- */
+/** With one compiler the same source gives the same bytes: no path, date or build id; no C library is linked. */
 const FLAGS = [
   '-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-fPIC', '-shared', '-nostdlib', '-fvisibility=hidden', '-s',
   '-Wl,--build-id=none', '-Wl,-z,relro,-z,now'
 ]
 
-/**
- * @param {string} machine @param {string} libc
- * @returns {string[]} the flags by which this C library's headers are taken
- */
+/** @param {string} machine @param {string} libc @returns {string[]} flags by which its headers are taken */
 function headers (machine, libc) {
   // The kernel's, which musl has not
   const kernel = [`/usr/include/${machine}-linux-gnu`, `/usr/${machine}-linux-gnu/include`, '/usr/include']
@@ -55,13 +49,28 @@ function compile (folder, arch, libc) {
   process.exit(1)
 }
 
-const { positionals } = parseArgs({ allowPositionals: true })
-if (!NODE) {
-  console.error('there is no node_api.h; give the folder above include/node as npm_config_nodedir')
-  process.exit(2)
+/** @param {string} folder of the addon @returns {string[]} */
+const sourcesOf = folder => JSON.parse(fs.readFileSync(path.join(folder, 'binding.gyp'), 'utf8')).targets[0].sources
+
+/** @param {string} folder of the addon @returns {string} in hex */
+function sourceHash (folder) {
+  const hash = createHash('sha256')
+  const headers = fs.readdirSync(folder).filter(file => file.endsWith('.h')).sort()
+  for (const file of [...sourcesOf(folder), ...headers]) hash.update(fs.readFileSync(path.join(folder, file)))
+  return hash.digest('hex')
 }
-for (const folder of positionals.map(folder => path.resolve(folder))) {
-  for (const arch of ARCHS) {
-    for (const libc of LIBCS) compile(folder, arch, libc)
+
+if (require.main === module) {
+  const { positionals } = parseArgs({ allowPositionals: true })
+  if (!NODE) {
+    console.error('there is no node_api.h; give the folder above include/node as npm_config_nodedir')
+    process.exit(2)
+  }
+  for (const folder of positionals.map(folder => path.resolve(folder))) {
+    for (const arch of ARCHS) {
+      for (const libc of LIBCS) compile(folder, arch, libc)
+    }
   }
 }
+
+module.exports = { sourceHash }
