@@ -31,7 +31,7 @@ const IDLE_AFTER = 20 // times in turn, so that a job every few seconds is seen
 class GcPauses {
   /** @type {Set<(hasMarkSweep: boolean) => void>} */
   #listeners = new Set()
-  #observer = new PerformanceObserver(list => this.#collected(/** @type {any[]} */ (list.getEntries())))
+  #observer = new PerformanceObserver(list => this.#observed(/** @type {any[]} */ (list.getEntries())))
   #gc = structuredClone(NO_DELAYS.gc)
   #last = this.#gc.scavenges
   #lookedAt = performance.now()
@@ -68,7 +68,7 @@ class GcPauses {
   }
 
   /** @param {{ detail: { kind: number }, duration: number }[]} entries */
-  #collected (entries) {
+  #observed (entries) {
     if (this.addon === null) for (const { detail, duration } of entries) this.#add(detail.kind, duration)
     const hasMarkSweep = entries.some(({ detail: { kind } }) => kind === MARK_SWEEP)
     for (const listener of this.#listeners) listener(hasMarkSweep)
