@@ -77,14 +77,11 @@ class GcPauses {
   /** The pauses since the last call. @returns {import('../../core/gc-pauses').Delays} */
   take () {
     const { scavenges, markSweeps } = this.#gc
-    const counted = this.addon?.collections()
-    if (counted) [scavenges, markSweeps].forEach((kind, i) => set(kind, counted.slice(3 * i)))
-    const taken = {
-      gc: { scavenges: roundedPauses(scavenges), markSweeps: roundedPauses(markSweeps) },
-      loopLagMs: rounded(this.#longestLagMs)
-    }
+    const observed = [scavenges, markSweeps].flatMap(({ count, totalMs, longestMs }) => [count, totalMs, longestMs])
+    const counted = this.addon?.collections() ?? observed
+    const loopLagMs = rounded(this.#longestLagMs)
     scavenges.longestMs = markSweeps.longestMs = this.#longestLagMs = 0
-    return taken
+    return { gc: { scavenges: pausesOf(counted), markSweeps: pausesOf(counted.slice(3)) }, loopLagMs }
   }
 
   #start () {
@@ -129,13 +126,8 @@ class GcPauses {
   }
 }
 
-/** @param {import('../../core/gc-pauses').GcPauses} pauses @param {number[]} counted by the addon */
-function set (pauses, [count, totalMs, longestMs]) {
-  Object.assign(pauses, { count, totalMs, longestMs })
-}
-
-/** @param {import('../../core/gc-pauses').GcPauses} pauses */
-function roundedPauses ({ count, totalMs, longestMs }) {
+/** @param {number[]} counted of one kind, first */
+function pausesOf ([count, totalMs, longestMs]) {
   return { count, totalMs: rounded(totalMs), longestMs: rounded(longestMs) }
 }
 
