@@ -23,7 +23,7 @@
  *   does what it wants
  *
  * @typedef {object} Beside what a feature has beside them
- * @property {(listener: (hasMarkSweep: boolean) => void) => () => void} onCollected after each collection, until it is ended
+ * @property {(listener: (hasMarkSweep: boolean) => void) => () => void} onCollected after collections, until it ends
  * @property {number} beatMs between two heartbeats
  * @property {(fn: () => unknown) => void} onDrain as in the worker API
  * @property {typeof import('../worker/call-app').callApp} callApp
