@@ -22,7 +22,7 @@
  * @typedef {import('../worker/enter').Parts & Beside} WorkerKernel the parts of a worker, for a feature to call
  *
  * @typedef {object} Beside what a feature has beside them
- * @property {(listener: (hasMarkSweep: boolean) => void) => void} onCollected after each collection
+ * @property {(listener: (hasMarkSweep: boolean) => void) => () => void} onCollected after collections, until it ends
  * @property {number} beatMs between two heartbeats
  * @property {(fn: () => unknown) => void} onDrain as in the worker API
  * @property {typeof import('../worker/call-app').callApp} callApp

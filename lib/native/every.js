@@ -1,8 +1,15 @@
 'use strict'
 
-/** Work at multiples of its interval: an idle process wakes once for all of it. None of it keeps the process. */
+/**
+ * Work at intervals. It is done at multiples of its interval, by the clock that all processes of the machine have, so
+ * that an idle process wakes once for all of it, and for what others send at such a time. None of it keeps the process.
+ */
+
+const { performance } = require('node:perf_hooks')
 
 const SOON_MS = 1 // timers are of whole milliseconds
+/** When performance.now() began, by that clock. */
+const BEGAN_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now()
 
 /** @typedef {{ ms: number, fn: () => void, at: number }} Recurring */
 
@@ -13,11 +20,19 @@ let timer
 /** ms, performance.now() */
 let wakesAt = Infinity
 
-/** @param {number} ms @returns {number} when the next interval begins: ms, performance.now() */
-const nextAt = ms => (Math.floor((performance.now() + SOON_MS) / ms) + 1) * ms
+/**
+ * @param {number} ms @param {number} [afterMs] behind the multiples
+ * @returns {number} when the next interval begins: ms, performance.now()
+ */
+function nextAt (ms, afterMs = 0) {
+  const began = BEGAN_MS - afterMs
+  return (Math.floor((began + performance.now() + SOON_MS) / ms) + 1) * ms - began
+}
 
-/** @param {number} ms @returns {number} ms from now on to the next one's beginning */
-const untilNext = ms => nextAt(ms) - performance.now()
+/** @param {number} ms @param {number} [afterMs] @returns {number} ms from now on to the next one's beginning */
+function untilNext (ms, afterMs) {
+  return nextAt(ms, afterMs) - performance.now()
+}
 
 /** @param {number} ms @param {() => void} fn @returns {() => void} ends it */
 function every (ms, fn) {

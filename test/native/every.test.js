@@ -2,28 +2,37 @@
 
 const { mock } = require('node:test')
 const t = require('tap')
-const { every, untilNext } = require('../../lib/native/every')
 
-/** A clock that is set. @param {any} t */
+const FILE = require.resolve('../../lib/native/every')
+
+/**
+ * A clock that is set.
+ * @param {any} t @returns {typeof import('../../lib/native/every') & { pass: (ms: number, sleptMs?: number) => void }}
+ */
 function clock (t) {
   let at = 100_100
   mock.timers.enable({ apis: ['setTimeout'] })
-  mock.method(performance, 'now', () => at)
+  mock.method(performance, 'now', () => at - 50) // of a process that began then
+  mock.method(process.hrtime, 'bigint', () => BigInt(at) * 1_000_000n)
+  delete require.cache[FILE]
   t.teardown(() => {
     mock.restoreAll()
     mock.timers.reset()
   })
-  return (/** @type {number} */ ms, sleptMs = 0) => {
-    at += sleptMs
-    for (let i = 0; i < ms; i++) {
-      at++
-      mock.timers.tick(1)
+  return {
+    ...require(FILE),
+    pass (/** @type {number} */ ms, sleptMs = 0) {
+      at += sleptMs
+      for (let i = 0; i < ms; i++) {
+        at++
+        mock.timers.tick(1)
+      }
     }
   }
 }
 
 t.test('what recurs does so at multiples of its interval; what is ended does not', async t => {
-  const pass = clock(t)
+  const { every, untilNext, pass } = clock(t)
   /** @type {string[]} */
   const done = []
   const ends = [['a', 250], ['b', 500], ['c', 1000]].map(([name, ms]) => every(Number(ms), () => { done.push(String(name)) }))
@@ -45,7 +54,7 @@ t.test('what recurs does so at multiples of its interval; what is ended does not
 })
 
 t.test('one may end another, begin one, and throw; the others go on', async t => {
-  const pass = clock(t)
+  const { every, pass } = clock(t)
   /** @type {string[]} */
   const done = []
   /** @type {(() => void)[]} */
@@ -66,10 +75,15 @@ t.test('one may end another, begin one, and throw; the others go on', async t =>
 })
 
 t.test('after a while in which the process did not run each is done once', async t => {
-  const pass = clock(t)
+  const { every, pass } = clock(t)
   let count = 0
   const end = every(100, () => { count++ })
   pass(101, 60_000)
   t.equal(count, 1)
   end()
+})
+
+t.test('some time behind these', async t => {
+  const { untilNext } = clock(t)
+  t.same([0, 20, -20].map(afterMs => untilNext(1000, afterMs)), [900, 920, 880])
 })

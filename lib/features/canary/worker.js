@@ -22,15 +22,16 @@ class Observer {
   #since = null
   #elu = performance.eventLoopUtilization()
   #sentAt = -Infinity
+  #unlisten = () => {}
 
   /** @param {import('../interface').WorkerKernel} kernel */
   constructor (kernel) {
     this.kernel = kernel
-    kernel.onCollected(hasMarkSweep => this.#collected(hasMarkSweep))
     kernel.channel.on({
       observe: fields => this.#begin(fields),
       unobserve: () => {
         this.#counts = this.#since = null
+        this.#unlisten()
         kernel.tracker.removeListener('rest', this.#count)
       }
     })
@@ -72,6 +73,8 @@ class Observer {
     this.#connections = new WeakMap()
     this.#elu = performance.eventLoopUtilization()
     this.kernel.tracker.removeListener('rest', this.#count).on('rest', this.#count)
+    this.#unlisten()
+    this.#unlisten = this.kernel.onCollected(hasMarkSweep => this.#collected(hasMarkSweep))
   }
 
   /** @param {boolean} hasMarkSweep */

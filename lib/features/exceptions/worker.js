@@ -48,11 +48,11 @@ function surviveExceptions (kernel) {
   let interrupted = 0
   const forget = () => { starting = null }
   const settled = Promise.resolve() // queueMicrotask() makes an AsyncResource for each call
-  tracker.on('request', (_, exchange) => {
+  tracker.on('request', ({ head }, exchange) => {
     const current = exchange.current = { exchange, method: exchange.head.method, url: exchange.head.url }
     requests.enterWith(current)
     if (interrupted > 0) return
-    if (starting === null) settled.then(forget)
+    if (head?.whenParsed(forget) !== true) settled.then(forget)
     starting = current
   })
   kernel.currentExchange = () => requests.getStore()?.exchange ?? null

@@ -451,7 +451,8 @@ NAPI_MODULE_INIT () {
     { "exited", Exited }, { "collect", Collect }, { "notify", Notify },
     { "memory", Memory }, { "map", Map }, { "bytesOf", BytesOf }, { "unread", Unread }, { "shut", Shut },
     { "own", Own }, { "owner", Owner }, { "duplicate", Duplicate },
-    { "watchReads", WatchReads }, { "keepReads", KeepReads }, { "forgetReads", ForgetReads }, { "sweepReads", SweepReads }
+    { "watchReads", WatchReads }, { "keepReads", KeepReads }, { "forgetReads", ForgetReads }, { "sweepReads", SweepReads },
+    { "collections", Collections }
   };
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
     napi_value function;

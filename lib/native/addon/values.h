@@ -72,5 +72,7 @@ napi_value WatchReads (napi_env env, napi_callback_info info);
 napi_value KeepReads (napi_env env, napi_callback_info info);
 napi_value ForgetReads (napi_env env, napi_callback_info info);
 napi_value SweepReads (napi_env env, napi_callback_info info);
+/* collections.c */
+napi_value Collections (napi_env env, napi_callback_info info);
 
 #endif

@@ -1,5 +1,6 @@
 'use strict'
 
+const { untilNext } = require('../../native/every')
 const { Part } = require('../part')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
@@ -8,12 +9,12 @@ class Looks extends Part {
   /** @type {NodeJS.Timeout | undefined} */
   #timer
 
-  /** The interval is from the beginning of one look to that of the next, however long a look takes. */
+  /** Looks are at multiples of the interval, however long one takes. */
   begin () {
     this.#timer = setTimeout(() => {
       this.begin()
       this.look()
-    }, this.memoryWatch.nextLookMs)
+    }, untilNext(this.memoryWatch.nextLookMs))
   }
 
   end () {

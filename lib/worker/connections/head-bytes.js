@@ -19,6 +19,7 @@ const MOST_CHUNKS = 32 // each takes much more than its bytes
 
 /** @type {readonly Buffer[]} */
 const NONE = Object.freeze([])
+const NOTHING = () => {}
 const LINE_ENDS = /^[\r\n]*$/ // which no parser heeds before a head
 
 class HeadBytes {
@@ -36,6 +37,7 @@ class HeadBytes {
   /** The count of bytes that had been read from the handle when this last knew where the client is. */
   #readTo = 0
   #follows = false
+  #whenParsed = NOTHING
 
   /** @param {import('node:net').Socket} socket that http has just given a parser */
   constructor (socket) {
@@ -61,6 +63,16 @@ class HeadBytes {
   /** A chunk from the handle has been parsed. */
   executed () {
     this.#endChunk()
+    this.#whenParsed()
+  }
+
+  /**
+   * @param {() => void} fn to be called from now on as each chunk has been parsed, and so the handlers of its requests
+   *   have been called; it costs less than a promise @returns {boolean} false: the parser may read the stream
+   */
+  whenParsed (fn) {
+    if (!this.#follows) this.#whenParsed = fn
+    return !this.#follows
   }
 
   /** @param {Buffer} [chunk] of the stream */

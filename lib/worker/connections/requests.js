@@ -39,9 +39,10 @@ class Requests {
   end (exchange) {
     const { connection } = exchange
     const { exchanges } = connection
-    if (exchanges[0] === exchange) exchanges.shift()
-    else if (exchanges.includes(exchange)) exchanges.splice(exchanges.indexOf(exchange), 1)
-    else return false
+    const at = exchanges.indexOf(exchange)
+    if (at === -1) return false
+    if (exchanges.length === 1) exchanges.pop() // the array keeps its room, as with shift() it does not
+    else exchanges.splice(at, 1)
     this.inFlight--
     if (exchange.current) exchange.current.exchange = null
     connection.replayed = connection.deaths = 0

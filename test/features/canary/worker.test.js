@@ -26,7 +26,7 @@ function answer (request, response) {
 t.test('what a worker counts of real requests', async t => {
   const parts = await workerParts(t, answer)
   const { channel, tracker, receive } = parts
-  const observer = new Observer(/** @type {any} */ ({ channel, tracker, onCollected () {} }))
+  const observer = new Observer(/** @type {any} */ ({ channel, tracker, onCollected: () => () => {} }))
   const { now } = performance
   let aheadMs = 0
   performance.now = () => now.call(performance) + aheadMs

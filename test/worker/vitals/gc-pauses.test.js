@@ -10,9 +10,9 @@ const { GcPauses } = require('../../../lib/worker/vitals/gc-pauses')
 v8.setFlagsFromString('--expose-gc')
 const collect = vm.runInNewContext('gc')
 
-/** @param {any} t @param {(work: () => void) => void} [awaitWork] */
-function start (t, awaitWork) {
-  const pauses = new GcPauses(awaitWork)
+/** @param {any} t @param {(work: () => void) => void} [awaitWork] @param {{ addon: null }} [how] */
+function start (t, awaitWork, how) {
+  const pauses = new GcPauses(awaitWork, how)
   t.teardown(() => clearInterval(pauses.timer))
   return pauses
 }
@@ -26,21 +26,40 @@ async function takeUntil (pauses, isSo) {
   }
 }
 
-t.test('mark-sweeps and scavenges are counted apart; counts and totals accumulate, the longest is reset', async t => {
+for (const [by, how] of /** @type {const} */ ([['the addon', undefined], ['an observer', { addon: null }]])) {
+  t.test(`by ${by}, mark-sweeps and scavenges are counted apart; counts and totals accumulate, the longest is reset`, async t => {
+    const pauses = start(t, undefined, how)
+    pauses.take()
+    collect()
+    const { markSweeps } = await takeUntil(pauses, gc => gc.markSweeps.count > 0)
+    t.ok(markSweeps.longestMs > 0)
+    t.ok(markSweeps.totalMs >= markSweeps.longestMs)
+
+    const before = pauses.take().gc
+    t.equal(before.markSweeps.longestMs, 0, 'none since')
+    t.equal(before.markSweeps.totalMs, markSweeps.totalMs, 'but it is kept')
+
+    collect({ type: 'minor' })
+    const { scavenges } = await takeUntil(pauses, gc => gc.scavenges.count > before.scavenges.count)
+    t.ok(scavenges.longestMs > 0)
+    t.ok(scavenges.totalMs >= before.scavenges.totalMs + scavenges.longestMs - 0.01)
+  })
+}
+
+t.test('a collection is told while it is listened for', async t => {
   const pauses = start(t)
+  /** @type {boolean[]} */
+  const told = []
+  const end = pauses.onCollected(hasMarkSweep => told.push(hasMarkSweep))
   collect()
-  const { markSweeps } = await takeUntil(pauses, gc => gc.markSweeps.count > 0)
-  t.ok(markSweeps.longestMs > 0)
-  t.ok(markSweeps.totalMs >= markSweeps.longestMs)
-
-  const before = pauses.take().gc
-  t.equal(before.markSweeps.longestMs, 0, 'none since')
-  t.equal(before.markSweeps.totalMs, markSweeps.totalMs, 'but it is kept')
-
-  collect({ type: 'minor' })
-  const { scavenges } = await takeUntil(pauses, gc => gc.scavenges.count > before.scavenges.count)
-  t.ok(scavenges.longestMs > 0)
-  t.ok(scavenges.totalMs >= before.scavenges.totalMs + scavenges.longestMs - 0.01)
+  while (!told.includes(true)) await turn() // bounded by the timeout of tap
+  const { count } = pauses.take().gc.markSweeps
+  end()
+  collect()
+  t.equal((await takeUntil(pauses, gc => gc.markSweeps.count > count)).markSweeps.count, count + 1, 'counted, once')
+  told.length = 0
+  for (let i = 0; i < 20; i++) await turn()
+  t.same(told, [])
 })
 
 t.test('the longest delay of the event loop, reported once', t => {
