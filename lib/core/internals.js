@@ -24,6 +24,7 @@
  * | `response._last`                       | failover: the connection closes behind it                             |
  * | `socket._writeGeneric()`, `_httpMessage` | failover: the last write of a response                              |
  * | `handle.bytesRead`, `bytesWritten`     | failover: what passed by this handle                                  |
+ * | `handle.onread`                        | inbox: reads a connection that waits, which has no socket             |
  * | `handle.reading`                       | hand-off: net's flag that a handle is being read                      |
  * | `process.send(…, handle)`              | hand-off: a raw TCP handle is sent as `net.Native`, unread            |
  * | `socket._handle` of a `{ fd }`         | hand-off: the handle for a descriptor that came in a batch            |
@@ -55,6 +56,7 @@
  * @property {number} fd @property {number} bytesRead @property {number} bytesWritten @property {boolean} reading
  * @property {(fd: number) => number} open @property {(backlog: number) => number} listen
  * @property {((status: number, client: Handle) => void) | undefined} onconnection @property {() => number} readStart
+ * @property {((this: Handle, bytes: ArrayBuffer | undefined) => void)} [onread] of a stream
  * @property {() => number} readStop @property {(done?: () => void) => void} close
  * @property {() => void} ref @property {() => void} unref
  * @property {(done?: () => void) => number} [reset] of a socket, as the next two
@@ -208,6 +210,17 @@ function takeHandle (socket) {
   return handle
 }
 
+/**
+ * Reads a handle that has no socket; one that gets it later reads on.
+ * @param {Handle} handle
+ * @param {(this: Handle, bytes: ArrayBuffer | undefined) => void} onread undefined: it has ended, or an error has
+ * @returns {number} libuv's error, 0 for none
+ */
+function readBare (handle, onread) {
+  handle.onread = onread
+  return handle.readStart()
+}
+
 /** The socket goes on with the handle that was taken out of it. @param {Socket} socket @param {Handle} handle */
 function returnHandle (socket, handle) {
   socket._handle = handle
@@ -285,6 +298,6 @@ function hasBody (response, sent) {
 
 module.exports = {
   hasBody, isEventStream, acceptEarly, trackBeforeListening, betweenRequests, isWithinMessage, isRefused, onMessageEnd,
-  currentChunk, mostFieldsOf, watchBegin, watchParser, detachHandle, takeHandle, returnHandle, handleWatcher,
-  missingForHandoff
+  currentChunk, mostFieldsOf, watchBegin, watchParser, detachHandle, takeHandle, readBare, returnHandle,
+  handleWatcher, missingForHandoff
 }
