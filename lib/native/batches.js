@@ -92,11 +92,12 @@ class Batches {
   }
 
   /**
-   * @param {{ number: number, messages: Message[] }} fields of a `batch`
+   * @param {{ number: number, messages: (Message | any[])[] }} fields of a `batch`
    * @returns {{ message: Message, descriptor: Descriptor | undefined }[]} a descriptor for which this process has no
    *   room is missing
    */
-  open ({ number, messages }) {
+  open ({ number, messages: brief }) {
+    const messages = brief.map(whole)
     const descriptors = new Map(
       messages.some(({ descriptor }) => descriptor !== undefined) ? this.#receive(number).entries() : []
     )
@@ -130,7 +131,34 @@ class Batches {
 function batch (number, items) {
   let descriptors = 0
   return message('batch', {
-    number, messages: items.map(({ message, handle }) => handle ? { ...message, descriptor: descriptors++ } : message)
+    number, messages: items.map(({ message, handle }) => brief(message, handle ? descriptors++ : undefined))
+  })
+}
+
+/**
+ * The messages that an idle connection makes, which are nearly all where there are many, are lists: to write and to
+ * read them as objects took a sixth of the time.
+ * @param {Message} message @param {number} [descriptor]
+ */
+function brief (message, descriptor) {
+  const { type, id, parcel } = message
+  if (type === 'moved' && message.ok === true && has(message, 4)) return 'row' in message ? [id, message.row] : [id]
+  if (type === 'move' && has(parcel, 2)) return [id, parcel.key, parcel.leftMs, parcel.row ?? null, descriptor]
+  return descriptor === undefined ? message : { ...message, descriptor }
+}
+
+/** @param {object} fields @param {number} count so many, and perhaps a row, and no others */
+function has (fields, count) {
+  return Object.keys(fields).length === count + ('row' in fields ? 1 : 0)
+}
+
+/** @param {Message | any[]} brief @returns {Message} */
+function whole (brief) {
+  if (!Array.isArray(brief)) return brief
+  const [id, key, leftMs, row, descriptor] = brief
+  if (typeof key !== 'string') return message('moved', { id, ok: true, ...brief.length > 1 && { row: key } })
+  return message('move', {
+    id, parcel: { key, leftMs, ...row !== null && { row } }, ...typeof descriptor === 'number' && { descriptor }
   })
 }
 

@@ -31,7 +31,7 @@ const { LONGEST_REQUEST } = require('../core/request-name')
 const shapes = require('../core/shape')
 /** @import { RecordOf, ValueOf } from '../core/shape' */
 
-const { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object } = shapes
+const { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record } = shapes
 
 const MOST_BATCHED = 1000
 const LONGEST_KEPT = 16_000 // with its addresses, it is a half of what the addon passes in one piece
@@ -42,6 +42,7 @@ const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
 const name = text(8192) // an address: paths are at most 4,096 characters, and in JSON some take more
 const why = text(2000)
 const id = count
+const batched = shapes.shape('an object or a list', value => typeof value === 'object' && value !== null, () => ({}))
 const usage = record({ rssBytes: count, heapUsedBytes: count, externalBytes: count })
 const query = record({
   address: orNull(name), // a path is absolute
@@ -107,7 +108,7 @@ const ofConnections = (kind, record) => ({
     'socket'),
   batch: kind('messages of a hand-off; where connections come with them, a packet of that number is on that socket, ' +
     'and each message names its `descriptor` by its index there', {
-    number: count, messages: listOf(object, MOST_BATCHED) // each is checked by itself
+    number: count, messages: listOf(batched, MOST_BATCHED) // each is checked by itself
   })
 })
 const shared = record({

@@ -34,6 +34,8 @@ const COUNTED = /** @type {const} */ (['moved', 'replayed', 'answered', 'cut'])
 class Failover {
   /** @type {Map<WorkerHandle, Holdings>} */
   #holdings = new Map()
+  /** In this tick. @type {Set<Holdings>} */
+  #received = new Set()
   #isTold = false
   #isLooking = false
   totals = { moved: 0, replayed: 0, answered: 0, cut: 0 }
@@ -59,7 +61,7 @@ class Failover {
   takeCopy (handle, copy) {
     const holdings = this.#holdings.get(handle)
     if (!holdings) return null
-    this.#receive(holdings) // it may be on its way
+    this.#receiveOnce(holdings) // it may be on its way
     return holdings.take(copy)
   }
 
@@ -115,6 +117,14 @@ class Failover {
     return hasCome
   }
 
+  /** What this worker had sent before the messages that are handled in this tick. @param {Holdings} holdings */
+  #receiveOnce (holdings) {
+    if (this.#received.has(holdings)) return
+    if (this.#received.size === 0) process.nextTick(() => this.#received.clear())
+    this.#received.add(holdings)
+    this.#receive(holdings)
+  }
+
   /**
    * A worker reads this connection from here on.
    * @param {WorkerHandle} handle @param {Copy} copy @param {Handle | Descriptor} socket @param {ParcelFields} parcel
@@ -123,7 +133,7 @@ class Failover {
     this.suspects.kept(socket, handle, copy)
     const holdings = this.#holdings.get(handle)
     if (!holdings || this.#count >= this.most) return socket.close()
-    this.#receive(holdings) // the end of the row's last connection may be on its way
+    this.#receiveOnce(holdings) // the end of the row's last connection may be on its way
     holdings.begin(copy, socket, key, undefined, preface)
   }
 

@@ -99,13 +99,16 @@ class Sender {
   /** Looks for connections that are idle now. */
   look () {
     const { connections } = this.tracker
-    this.#lookedAt = performance.now()
+    const count = Math.max(1, connections.size)
+    const began = this.#lookedAt = performance.now()
     this.#lookScheduled = false
     this.tracker.noteIdle()
     connections.rewind()
-    this.#msEach = (performance.now() - this.#lookedAt) / Math.max(1, connections.size)
+    const ms = performance.now() - began
     this.#pump()
-    this.#task?.onLook()
+    const pumpedAt = performance.now()
+    this.#task?.onLook() // it visits every connection, too
+    this.#msEach = (ms + performance.now() - pumpedAt) / count
   }
 
   /** By the connections that there are now: with the last ones it looks at each interval again. */
