@@ -16,8 +16,8 @@ const { message } = require('../core/envelope')
 const { Descriptor } = require('./descriptor')
 /** @import { Message } from '../core/envelope' */
 
-/** The messages of a hand-off, and others with a connection; any other sends those before it on their way. */
-const BATCHED = new Set(['probe', 'move', 'moved', 'behind', 'ahead'])
+/** Messages of a hand-off, and calls, of which one has a connection; any other sends those before it on their way. */
+const BATCHED = new Set(['do', 'move', 'moved', 'behind', 'ahead'])
 const MOST_MESSAGES = 1000
 const MOST_DESCRIPTORS = 128
 const MOST_BYTES = 1_000_000

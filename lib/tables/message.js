@@ -31,7 +31,7 @@ const { LONGEST_REQUEST } = require('../core/request-name')
 const shapes = require('../core/shape')
 /** @import { RecordOf, ValueOf } from '../core/shape' */
 
-const { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record } = shapes
+const { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, oneOf, record } = shapes
 
 const MOST_BATCHED = 1000
 const LONGEST_KEPT = 16_000 // with its addresses, it is a half of what the addon passes in one piece
@@ -186,31 +186,38 @@ const ORPHAN = record({
   sockets: listOf(record({ key: name, query, data: optional(shared) }))
 })
 
+/** Calls of the primary, by their verbs, with what is to be known for each. */
+const CALLS = Object.freeze({
+  serve: { slot: count }, // one that is up: this is its slot, accept
+  shut: {}, // the fleet ends, stop accepting for good
+  // for a while; answered when nothing is left; `isPatient`: what cannot move is served on
+  'leave-rotation': {
+    deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration), isPatient: optional(flag)
+  },
+  rejoin: {}, // come back into rotation
+  collect: {}, // garbage; only out of rotation, as what features add
+  signal: { signal: text(20) }, // the app's own listeners for it are called
+  profile: { durationMs: duration, file: name }, // of its CPU, while it serves
+  ...Object.assign({}, ...FEATURES.map(({ calls }) => calls?.(shapes)))
+})
+
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
 const FROM_PRIMARY = Object.freeze({
   ...ofConnections(kind, record),
+  do: kind('a call: do this', oneOf('verb', Object.fromEntries(
+    Object.entries(CALLS).map(([verb, fields]) => [verb, { id, ...fields }]))), 'socket'),
   answer: kind('the answer to `listen`, with the listening socket where there is no error, or to `own`; ' +
     '`isQueued`: a worker has listened there, so the kernel has its queue',
   { id, errno: integer, data: optional(shared), isQueued: optional(flag) }, 'socket'),
   legacy: kind('for the next primary, should this one die; `number`: the highest is the latest',
     { number: count, text: text(LONGEST_KEPT) }),
   stopping: kind('the fleet is about to stop: should the primary die, this worker leaves'),
-  shut: kind('a call: the fleet ends, stop accepting for good', { id }),
-  serve: kind('a call to a worker that is up: this is its slot, accept', { id, slot: count }),
   accept: kind('a connection that came through the queue after `shut`', { key: name }, 'socket'),
   drain: kind('leave; sent again with a shorter deadline, it hurries; ' +
     '`isSucceeded`: another primary has what is offered', {
     isSucceeded: optional(flag), reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag,
     replayAfterMs: orNull(duration)
   }),
-  'leave-rotation': kind(
-    'a call: leave rotation for a while; answered when nothing is left; `isPatient`: what cannot move is served on',
-    { id, deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration), isPatient: optional(flag) }
-  ),
-  rejoin: kind('come back into rotation'),
-  collect: kind('a call, only out of rotation: collect garbage', { id }),
-  signal: kind('a call: the app\'s own listeners for this signal are called', { id, signal: text(20) }),
-  profile: kind('a call: write a CPU profile while it serves', { id, durationMs: duration, file: name }),
   'tell-requests': kind('tell each request as it begins, for so long: workers have died suddenly', { forMs: duration }),
   acceptLimit: kind('leave the queue to the others from this many connections on', { limit: count }),
   share: kind('give connections away: those that make so much `load` (one has at most `most`), and idle ones, ' +
@@ -244,4 +251,4 @@ function isStream (handle) {
     typeof handle.close === 'function'
 }
 
-module.exports = { LONGEST_KEPT, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }
+module.exports = { LONGEST_KEPT, CALLS, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }

@@ -21,6 +21,8 @@ const NOTHING = () => {}
 
 class Channel {
   #handlers = new Handlers(null)
+  /** Of calls, by their verbs. */
+  #verbs = new Handlers(null)
   /**
    * Calls without an answer yet.
    * @type {Map<number, { type: string, fields: Record<string, unknown>, answered: (fields: any, handle?: any) => void
@@ -47,6 +49,7 @@ class Channel {
         this.#calls.get(id)?.answered(fields, handle)
         if (this.#calls.delete(id)) this.expect(-1)
       },
+      do: (fields, socket) => this.#verbs.call(fields.verb, fields, socket),
       batching: (_, socket) => this.#beginBatching(socket),
       batch: batch => {
         for (const { message, descriptor } of this.#batches?.open(batch) ?? []) {
@@ -84,12 +87,15 @@ class Channel {
   }
 
   /**
-   * @param {Record<string, (fields: any, answer: (fields: Record<string, unknown>) => void) => void>} handlers by type
-   *   of call; each answers once
+   * @param {Record<string, (fields: any, answer: (fields: Record<string, unknown>) => void, socket?: any) => void
+   *   >} handlers by the verb of a call; each answers once
    */
   answer (handlers) {
-    for (const [type, handler] of Object.entries(handlers)) {
-      this.on({ [type]: ({ id, ...fields }) => handler(fields, answer => this.send('answer', { id, ...answer })) })
+    for (const [verb, handler] of Object.entries(handlers)) {
+      this.#verbs.add({
+        [verb]: ({ id, verb: _, ...fields }, socket) =>
+          handler(fields, answer => this.send('answer', { id, ...answer }), socket)
+      })
     }
   }
 

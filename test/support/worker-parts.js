@@ -26,9 +26,10 @@ function fakeChannel () {
     isUp: true,
     expect () {},
     on: (/** @type {any} */ handlers) => { Object.assign(receive, handlers) },
-    answer (/** @type {Record<string, (fields: any, answer: any) => void>} */ handlers) {
+    answer (/** @type {Record<string, (fields: any, answer: any, handle: any) => void>} */ handlers) {
       for (const [type, handler] of Object.entries(handlers)) {
-        receive[type] = ({ id, ...fields }) => handler(fields, (/** @type {any} */ answer) => channel.send('answer', { id, ...answer }))
+        receive[type] = ({ id, ...fields }, handle) =>
+          handler(fields, (/** @type {any} */ answer) => channel.send('answer', { id, ...answer }), handle)
       }
     },
     send (

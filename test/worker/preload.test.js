@@ -49,7 +49,7 @@ async function startWorker (t) {
     handle.close()
   })
   await until('listening')
-  send('serve', { id: 1, slot: 0 })
+  send('do', { id: 1, verb: 'serve', slot: 0 })
   await until('answer')
   const address = { port: 0 }
   handle.getsockname(address)

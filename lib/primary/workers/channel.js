@@ -161,14 +161,14 @@ class Channel extends EventEmitter {
   }
 
   /**
-   * Sends a message that the worker answers once.
-   * @param {string} type @param {object} fields @param {number} timeoutMs
+   * Has the worker do something, which it answers once.
+   * @param {string} verb @param {object} fields @param {number} timeoutMs
    * @param {Handle | Descriptor} [socket] a TCP or pipe handle @returns {Promise<Answer>}
    */
-  async call (type, fields, timeoutMs, socket) {
+  async call (verb, fields, timeoutMs, socket) {
     const id = ++this.#lastId
     const answer = this.next(['exit', 'disconnect'], timeoutMs, heard => this.#calls.set(id, heard))
-    this.send(type, { id, ...fields }, socket,
+    this.send('do', { id, verb, ...fields }, socket,
       error => { if (error && socket) this.answered({ id, why: `its socket could not be sent: ${error.message}` }) })
     const { event, value } = await answer
     this.#calls.delete(id)
