@@ -150,6 +150,6 @@ function kind (what, fields = {}, handle = 'none', { isAside = false, isOpen = f
 }
 
 module.exports = {
-  kind, shape, count, number, integer, duration, ratio, flag, text, orNull, optional, listOf, mapOf, oneOf, record, object,
-  parse
+  kind, shape, count, number, integer, duration, ratio, flag, text, orNull, optional, listOf, mapOf, oneOf, record,
+  object, parse
 }

@@ -133,9 +133,8 @@ const FROM_WORKER = Object.freeze({
     { heapLimitBytes: count, version: text(100), inspectorPort: orNull(count) }),
   listen: kind('a call: the listening socket for this query of net\'s',
     { id, key: name, query, data: optional(shared) }),
-  listening: kind('a server listens; `missing`: why its connections cannot move, or null',
-    { key: name, missing: orNull(why) }),
-  unlisten: kind('the app has closed that server', { key: name }),
+  listening: kind('a server listens; `missing`: why its connections cannot move, or null; `isClosed`: by the app',
+    { key: name, missing: orNull(why), isClosed: optional(flag) }),
   beat: kind('the heartbeat, pushed and never asked for', beat),
   exception: kind('before it serves: an exception that its app has not caught', { error: text(LONGEST_ERROR) }),
   threw: kind('what the app has thrown where it was called by this package; the first few',
@@ -144,15 +143,14 @@ const FROM_WORKER = Object.freeze({
     'at least `lost` writes were dropped', { stream: text(10), why: orNull(text(100)), lost: count }),
   copy: kind('its app has loaded a copy of this package of another `version`', { version: text(100) }),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
-  pause: kind('the app wants this worker out of the rotation for a while',
-    { reason: optional(orNull(text(LONGEST_WISH))) }),
-  resume: kind('the app wants it back'),
+  pause: kind('the app wants this worker out of the rotation for a while; `isOver`: and back',
+    { reason: optional(orNull(text(LONGEST_WISH))), isOver: optional(flag) }),
   'in-flight': kind('method and path of requests in flight, latest first, and how many of each: ' +
     '`isAll`: it exits, and these are all', {
     requests: listOf(record({ request: text(LONGEST_REQUEST), count }), MOST_REQUESTS), isAll: flag
   }),
-  full: kind('it has stopped accepting, at the limit or for want of descriptors', { isAtCeiling: flag }),
-  room: kind('it accepts again'),
+  full: kind('it has stopped accepting, at the limit or for want of descriptors; `isOver`: it accepts again',
+    { isAtCeiling: flag, isOver: optional(flag) }),
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
     id,
     why: orNull(why),

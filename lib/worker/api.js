@@ -73,7 +73,7 @@ function offerApi (tracker, ofFeatures) {
       channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     pause: reason =>
       channel?.send('pause', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
-    resume: () => channel?.send('resume'),
+    resume: () => channel?.send('pause', { isOver: true }),
     pin: socket => tracker.pin(socket),
     replayable: response => {
       const exchange = tracker.of(response?.req?.socket)?.exchanges.find(exchange => exchange.response === response)

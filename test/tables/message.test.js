@@ -123,7 +123,7 @@ t.test('texts and lists have a longest length: one more is a flaw', async t => {
   const inFlight = (/** @type {any[]} */ requests) => ['in-flight', { requests, isAll: false }]
   /** @type {[number, any, (length: number) => any[]][]} */
   const limits = [
-    [8192, FROM_WORKER, length => ['unlisten', { key: text(length) }]],
+    [8192, FROM_WORKER, length => ['listening', { key: text(length), missing: null }]],
     [2000, FROM_WORKER, length => ['moved', { id: 1, ok: false, why: text(length) }]],
     [200, FROM_WORKER, length => ['requested', { reason: text(length) }]],
     [200, FROM_WORKER, length => ['pause', { reason: text(length) }]],

@@ -31,8 +31,8 @@ class Observer {
     this.kernel = kernel
     kernel.onCollected(hasMarkSweep => this.#collected(hasMarkSweep))
     kernel.channel.on({
-      observe: fields => this.#begin(fields),
-      unobserve: () => {
+      observe: fields => {
+        if (!fields.isOver) return this.#begin(fields)
         this.#counts = this.#since = null
         kernel.tracker.removeListener('rest', this.#count)
       }
@@ -43,7 +43,7 @@ class Observer {
     if (this.#counts === null || performance.now() - this.#sentAt < EVERY_MS) return
     this.#sentAt = performance.now()
     this.#counts.busyMs = Math.round(performance.eventLoopUtilization(this.#elu).active)
-    this.kernel.channel.send('observed', { counts: this.#withWaiting(this.#counts) })
+    this.kernel.channel.send('observe', { counts: this.#withWaiting(this.#counts) })
   }
 
   /**

@@ -36,11 +36,11 @@ class Balancer extends Part {
   /** @param {WorkerHandle} handle */
   connect (handle) {
     handle.hear({
-      full: ({ isAtCeiling }) => {
+      full: ({ isAtCeiling, isOver }) => {
+        if (isOver) return this.#full.delete(handle)
         this.#full.set(handle, isAtCeiling)
         this.#raise()
-      },
-      room: () => this.#full.delete(handle)
+      }
     })
     handle.on('ready', () => {
       this.#steer()

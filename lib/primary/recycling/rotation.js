@@ -25,8 +25,7 @@ class Rotation extends Part {
   /** @param {WorkerHandle} handle */
   connect (handle) {
     handle.hear({
-      pause: ({ reason }) => this.wish(handle, APP, reason || 'the app has paused it'),
-      resume: () => this.wish(handle, APP, null)
+      pause: ({ reason, isOver }) => this.wish(handle, APP, isOver ? null : reason || 'the app has paused it')
     })
     for (const event of ['ready', 'returned', 'leaving', 'exit']) handle.on(event, () => this.#arrange())
   }

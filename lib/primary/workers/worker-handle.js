@@ -261,19 +261,14 @@ class WorkerHandle extends WorkerChannel {
         this.emit('address', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) =>
           this.answer({ id, ...answer }, socket))
       },
-      listening: ({ key, missing }) => {
+      listening: ({ key, missing, isClosed }) => {
+        if (isClosed) return this.#closes(key)
         if (!this.asked.has(key)) return this.refuse({ type: 'listening' }, 'it has not asked for this address')
         this.addresses.add(key)
         this.hasClosed = false
         this.emit('listens', { key })
         if (missing) this.emit('missing', { key, missing })
         this.readiness.check('listening')
-      },
-      unlisten: fields => {
-        this.addresses.delete(fields.key)
-        this.renounce(fields.key)
-        this.hasClosed = this.asked.size === 0
-        this.emit('closes', fields)
       },
       beat: beat => {
         this.latest = this.isSampled ? beat : withLongest(beat, this.latest)
@@ -302,6 +297,14 @@ class WorkerHandle extends WorkerChannel {
       else if (this.bootedAt === null) this.said = received
       this.emit('message', received)
     })
+  }
+
+  /** @param {string} key */
+  #closes (key) {
+    this.addresses.delete(key)
+    this.renounce(key)
+    this.hasClosed = this.asked.size === 0
+    this.emit('closes', { key })
   }
 
   /** @param {'standby' | 'ready'} state */

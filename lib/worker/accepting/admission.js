@@ -156,7 +156,7 @@ class Admission {
   consider () {
     if (!this.state.isServing) return
     if (this.#isFull) {
-      if (this.#reopen(this.#limit * REOPEN)) this.channel.send('room')
+      if (this.#reopen(this.#limit * REOPEN)) this.#sendFull(true)
     } else if (this.tracker.connections.size >= this.#limit) {
       this.#isFull = true
       this.pause()
@@ -214,8 +214,8 @@ class Admission {
     this.channel.expect(-1)
   }
 
-  #sendFull () {
-    this.channel.send('full', { isAtCeiling: this.isAtCeiling })
+  #sendFull (isOver = false) {
+    this.channel.send('full', { isAtCeiling: this.isAtCeiling, ...isOver && { isOver } })
   }
 
   /**
