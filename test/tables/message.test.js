@@ -7,8 +7,10 @@ const walk = require('acorn-walk')
 const fc = require('fast-check')
 const t = require('tap')
 const { message, ourMessage, Handlers } = require('../../lib/core/envelope')
+const { FROM_PREDECESSOR, FROM_SUCCESSOR } = require('../../lib/tables/primary-message')
 const { CALLS, FROM_WORKER, FROM_PRIMARY, flawOf } = require('../../lib/tables/message')
 
+const MOST_KINDS = 55
 const SOCKET = { readStop () {}, close () {} }
 
 t.test('a message travels as one of Node\'s internal ones, so that the app never sees it', async t => {
@@ -41,6 +43,11 @@ t.test('what the code of workers handles is in the table, which workers do not l
   }
   t.ok(handled.size >= 20, `${handled.size} of ${Object.keys(FROM_PRIMARY).length}`)
   for (const [type, file] of handled) t.ok(Object.hasOwn({ ...FROM_PRIMARY, ...CALLS }, type), `${type}, in ${file}`)
+})
+
+t.test('there are few kinds of message: of workers, their primary, and another primary, a question and its answer by one name', async t => {
+  const kinds = new Set([FROM_WORKER, FROM_PRIMARY, FROM_PREDECESSOR, FROM_SUCCESSOR].flatMap(table => Object.keys(table)))
+  t.ok(kinds.size <= MOST_KINDS, `${kinds.size}: ${[...kinds].join(', ')}`)
 })
 
 t.test('a flaw is named: the type, the field, or the handle that came with the message', async t => {
