@@ -137,11 +137,12 @@ const FROM_WORKER = Object.freeze({
     { key: name, missing: orNull(why), isClosed: optional(flag) }),
   beat: kind('the heartbeat, pushed and never asked for', beat),
   exception: kind('before it serves: an exception that its app has not caught', { error: text(LONGEST_ERROR) }),
-  threw: kind('what the app has thrown where it was called by this package; the first few',
-    { where: text(100), error: text(LONGEST_ERROR) }),
-  output: kind('its stdout or stderr (`stream`) cannot be written to: `why`; null: it can again, ' +
-    'at least `lost` writes were dropped', { stream: text(10), why: orNull(text(100)), lost: count }),
-  copy: kind('its app has loaded a copy of this package of another `version`', { version: text(100) }),
+  tell: kind('for the journal', oneOf('of', {
+    threw: { where: text(100), error: text(LONGEST_ERROR) }, // its app, where it was called by this package; few
+    // its stdout or stderr (`stream`) cannot be written to: `why`; null: it can again, at least `lost` writes were lost
+    output: { stream: text(10), why: orNull(text(100)), lost: count },
+    copy: { version: text(100) } // of a copy of this package that its app has loaded
+  })),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
   pause: kind('the app wants this worker out of the rotation for a while; `isOver`: and back',
     { reason: optional(orNull(text(LONGEST_WISH))), isOver: optional(flag) }),
@@ -184,43 +185,45 @@ const ORPHAN = record({
   sockets: listOf(record({ key: name, query, data: optional(shared) }))
 })
 
-/** Calls of the primary, by their verbs, with what is to be known for each. */
-const CALLS = Object.freeze({
+/** What the primary has a worker do, by its verb, with what is to be known for that. */
+const VERBS = Object.freeze({
+  // Calls, which it answers
   serve: { slot: count }, // one that is up: this is its slot, accept
   shut: {}, // the fleet ends, stop accepting for good
   // for a while; answered when nothing is left; `isPatient`: what cannot move is served on
   'leave-rotation': {
     deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration), isPatient: optional(flag)
   },
-  rejoin: {}, // come back into rotation
   collect: {}, // garbage; only out of rotation, as what features add
   signal: { signal: text(20) }, // the app's own listeners for it are called
   profile: { durationMs: duration, file: name }, // of its CPU, while it serves
-  ...Object.assign({}, ...FEATURES.map(({ calls }) => calls?.(shapes)))
+  // Orders
+  rejoin: {}, // come back into rotation
+  accept: { key: name }, // a connection that came through the queue after `shut`, with its socket
+  acceptLimit: { limit: count }, // leave the queue to the others from this many connections on
+  // Give connections away: those that make so much `load` (one has at most `most`), and idle ones, up to a `count`;
+  // `streams`: as many of them may be upgraded or raw ones
+  share: { load: ratio, most: ratio, count, streams: count },
+  'tell-requests': { forMs: duration }, // each as it begins, for so long: workers have died suddenly
+  ...Object.assign({}, ...FEATURES.map(({ does }) => does?.(shapes)))
 })
 
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
 const FROM_PRIMARY = Object.freeze({
   ...ofConnections(kind, record),
-  do: kind('a call: do this', oneOf('verb', Object.fromEntries(
-    Object.entries(CALLS).map(([verb, fields]) => [verb, { id, ...fields }]))), 'socket'),
+  do: kind('a call, by its `id`, or an order', oneOf('verb', Object.fromEntries(
+    Object.entries(VERBS).map(([verb, fields]) => [verb, { id: optional(id), ...fields }]))), 'socket'),
   answer: kind('the answer to `listen`, with the listening socket where there is no error, or to `own`; ' +
     '`isQueued`: a worker has listened there, so the kernel has its queue',
   { id, errno: integer, data: optional(shared), isQueued: optional(flag) }, 'socket'),
   legacy: kind('for the next primary, should this one die; `number`: the highest is the latest',
     { number: count, text: text(LONGEST_KEPT) }),
   stopping: kind('the fleet is about to stop: should the primary die, this worker leaves'),
-  accept: kind('a connection that came through the queue after `shut`', { key: name }, 'socket'),
   drain: kind('leave; sent again with a shorter deadline, it hurries; ' +
     '`isSucceeded`: another primary has what is offered', {
     isSucceeded: optional(flag), reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag,
     replayAfterMs: orNull(duration)
   }),
-  'tell-requests': kind('tell each request as it begins, for so long: workers have died suddenly', { forMs: duration }),
-  acceptLimit: kind('leave the queue to the others from this many connections on', { limit: count }),
-  share: kind('give connections away: those that make so much `load` (one has at most `most`), and idle ones, ' +
-    'up to a `count`; `streams`: as many of them may be upgraded or raw ones',
-  { load: ratio, most: ratio, count, streams: count }),
   ...Object.assign({}, ...FEATURES.map(({ fromPrimary }) => fromPrimary?.(shapes)))
 })
 
@@ -249,4 +252,4 @@ function isStream (handle) {
     typeof handle.close === 'function'
 }
 
-module.exports = { LONGEST_KEPT, CALLS, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }
+module.exports = { LONGEST_KEPT, VERBS, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }

@@ -49,7 +49,8 @@ class Channel {
         this.#calls.get(id)?.answered(fields, handle)
         if (this.#calls.delete(id)) this.expect(-1)
       },
-      do: (fields, socket) => this.#verbs.call(fields.verb, fields, socket),
+      do: ({ verb, ...fields }, socket) =>
+        (fields.id === undefined ? this.#handlers : this.#verbs).call(verb, fields, socket),
       batching: (_, socket) => this.#beginBatching(socket),
       batch: batch => {
         for (const { message, descriptor } of this.#batches?.open(batch) ?? []) {
@@ -93,7 +94,7 @@ class Channel {
   answer (handlers) {
     for (const [verb, handler] of Object.entries(handlers)) {
       this.#verbs.add({
-        [verb]: ({ id, verb: _, ...fields }, socket) =>
+        [verb]: ({ id, ...fields }, socket) =>
           handler(fields, answer => this.send('answer', { id, ...answer }), socket)
       })
     }

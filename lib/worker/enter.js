@@ -180,8 +180,8 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   signals.onOwn(signal => askToLeave(`the app has given itself ${signal}`))
   const holdOwnDisconnect = holdDisconnect(call =>
     channel.isUp && state.current !== 'drained' && askToLeave(`the app has called ${call}`))
-  streams.onTrouble(trouble => channel.send('output', trouble))
-  onThrown(thrown => channel.send('threw', thrown))
+  streams.onTrouble(trouble => channel.send('tell', { of: 'output', ...trouble }))
+  onThrown(thrown => channel.send('tell', { of: 'threw', ...thrown }))
   process.on('uncaughtExceptionMonitor', error => {
     if (state.current === 'held') channel.send('exception', { error: sayError(error).slice(0, LONGEST_ERROR) })
   })

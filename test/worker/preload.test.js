@@ -65,7 +65,7 @@ t.test('connections that a full sibling has refused are not offered again at onc
     await once(client, 'data')
   }
   await sleep(1100) // they have lasted
-  worker.send('share', { load: 0, most: 0, count: 100 })
+  worker.send('do', { verb: 'share', load: 0, most: 0, count: 100 })
   const offers = await worker.until('move', 2)
   for (const { id, socket } of offers) {
     socket.close()

@@ -71,7 +71,7 @@ class Failover {
     const [ours, theirs] = this.addon.socketpair().map(fd => new Descriptor(fd))
     this.#holdings.set(handle, new Holdings(ours))
     if (!this.#isLooking) this.#look(TICK_MS)
-    handle.give('duplicates', theirs)
+    handle.give('do', theirs, { verb: 'duplicates' })
   }
 
   /**

@@ -44,7 +44,7 @@ module.exports = Object.freeze({
     }
   },
   isOn: options => options.health !== null,
-  calls: () => ({ probe: {} }), // serve the connection that comes along: it is the primary's, and counts nowhere
+  does: () => ({ probe: {} }), // serve the connection that comes along: it is the primary's, and counts nowhere
   events: {
     'worker.health': {
       level: ({ why }) => why === null ? 'info' : 'warn',

@@ -39,7 +39,7 @@ const feature = {
       growth: orNull(text(MOST_CHARS))
     })
   }),
-  calls: ({ flag }) => ({ 'leak-reading': { isWhole: flag } }), // by one under study; whole: nothing is folded
+  does: ({ flag }) => ({ 'leak-reading': { isWhole: flag } }), // by one under study; whole: nothing is folded
   tasks: { 'leak-reading': 'read its heap profile' },
   commands: ({ flag, number }) => ({ leak: { forMs: number, isWhole: flag } }),
   command: () => require('./command').addLeak,

@@ -116,13 +116,13 @@ class OutOfRotation extends Part {
 
   /** Calls the worker back before its task has begun. */
   async rejoin () {
-    this.#handle?.call('rejoin', {}, ANSWER_MS)
+    this.#handle?.order('rejoin')
   }
 
   /** @param {WorkerHandle} handle @param {boolean} isHeard a worker that does not answer is soon found to be stuck */
   #bringBack (handle, isHeard) {
     if (handle.state !== 'out-of-rotation' || handle.isGone) return
-    handle.call('rejoin', {}, ANSWER_MS)
+    handle.order('rejoin')
     handle.become('ready')
     if (isHeard) handle.heardAt = now()
     handle.emit('returned')

@@ -14,7 +14,6 @@ const { Part } = require('../part')
 
 const FOR_GOOD_MS = 2 ** 31 - 1
 const APP = 'app'
-const ANSWER_MS = 2000
 
 class Rotation extends Part {
   /** Why each is to be out, by what wants it. @type {WeakMap<WorkerHandle, Map<string, string>>} */
@@ -84,7 +83,7 @@ class Rotation extends Part {
   #bringBack (handle, why) {
     const outMs = now() - Number(handle.out?.since)
     handle.out = null
-    handle.call('rejoin', {}, ANSWER_MS)
+    handle.order('rejoin')
     this.record('worker.resumed', { slot: handle.slot, pid: handle.pid, why, outMs })
     if (why !== null) this.#kept.add(handle)
   }

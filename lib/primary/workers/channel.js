@@ -132,11 +132,14 @@ class Channel extends EventEmitter {
     return this.#batches?.open(batch) ?? []
   }
 
-  /** Sends a descriptor, which is closed here then. @param {string} type @param {Descriptor} descriptor */
-  give (type, descriptor) {
+  /**
+   * Sends a descriptor, which is closed here then.
+   * @param {string} type @param {Descriptor} descriptor @param {object} [fields]
+   */
+  give (type, descriptor, fields = {}) {
     const close = () => descriptor.close()
     this.once('exit', close) // Node forgets what waits for a channel that closes
-    this.send(type, {}, descriptor, () => {
+    this.send(type, fields, descriptor, () => {
       this.removeListener('exit', close)
       close()
     })
@@ -176,6 +179,15 @@ class Channel extends EventEmitter {
     if (event === 'timeout') return { why: `it did not answer within ${timeoutMs} ms` }
     const left = await this.afterDown()
     return { why: left ? `its worker ${howItLeft(left)}` : 'the app has cut the channel' }
+  }
+
+  /**
+   * Has the worker do something, which it does not answer.
+   * @param {string} verb @param {object} [fields] @param {Handle | Descriptor} [socket]
+   * @param {(error: Error | null) => void} [sent]
+   */
+  order (verb, fields, socket, sent) {
+    this.send('do', { verb, ...fields }, socket, sent)
   }
 
   /**

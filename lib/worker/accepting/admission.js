@@ -62,7 +62,8 @@ class Admission {
       },
       accept: ({ key }, client) => {
         const acceptor = [...acceptors].find(acceptor => acceptor.key === key)
-        if (acceptor && client) acceptor.accept(client)
+        const handle = acceptor && client ? acceptor.handleOf(client) : null
+        if (acceptor && handle) acceptor.accept(handle)
         else client?.close()
       }
     })

@@ -24,20 +24,18 @@ const { performance } = require('node:perf_hooks')
  */
 function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, tasks) {
   let giveUp = (/** @type {string} */ why) => {}
-  channel.answer({
-    'leave-rotation': leave,
-    rejoin (_, answer) {
-      callBack()
-      if (state.current === 'out') serve()
-      answer({ why: null })
-    }
-  })
+  channel.answer({ 'leave-rotation': leave })
   for (const [type, task] of Object.entries({
     collect: (/** @type {unknown} */ _) => require('../vitals/memory').collect(), ...tasks
   })) {
     channel.answer({ [type]: (fields, answer) => perform(answer, () => task(fields)) })
   }
-
+  channel.on({
+    rejoin () {
+      callBack()
+      if (state.current === 'out') serve()
+    }
+  })
   return { callBack }
 
   function callBack () {

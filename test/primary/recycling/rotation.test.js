@@ -15,7 +15,7 @@ function scene () {
     isServing: true,
     latest: { inFlight: 0 },
     connections: 0,
-    send: (/** @type {string} */ type) => calls.push(`${slot} ${type}`),
+    order: (/** @type {string} */ type) => calls.push(`${slot} ${type}`),
     call: (/** @type {string} */ type) => {
       calls.push(`${slot} ${type}`)
       return Promise.resolve({ why: null })

@@ -8,7 +8,7 @@ const { received, turn, workerParts } = require('../../support/worker-parts')
 async function scene (t, listener) {
   const worker = await workerParts(t, listener)
   offerOutOfRotation(worker, { task: ({ of }) => ({ bytes: of.length }) })
-  const answers = () => worker.all('answer').filter(({ id }) => id !== undefined) // of what it is called back by
+  const answers = () => worker.all('answer')
   const until = async (/** @type {() => boolean} */ isSo) => { while (!isSo()) await turn() }
   return { ...worker, answers, until, answered: () => until(() => answers().length > 0) }
 }
