@@ -210,17 +210,6 @@ function takeHandle (socket) {
   return handle
 }
 
-/**
- * Reads a handle that has no socket; one that gets it later reads on.
- * @param {Handle} handle
- * @param {(this: Handle, bytes: ArrayBuffer | undefined) => void} onread undefined: it has ended, or an error has
- * @returns {number} libuv's error, 0 for none
- */
-function readBare (handle, onread) {
-  handle.onread = onread
-  return handle.readStart()
-}
-
 /** The socket goes on with the handle that was taken out of it. @param {Socket} socket @param {Handle} handle */
 function returnHandle (socket, handle) {
   socket._handle = handle
@@ -298,6 +287,6 @@ function hasBody (response, sent) {
 
 module.exports = {
   hasBody, isEventStream, acceptEarly, trackBeforeListening, betweenRequests, isWithinMessage, isRefused, onMessageEnd,
-  currentChunk, mostFieldsOf, watchBegin, watchParser, detachHandle, takeHandle, readBare, returnHandle,
-  handleWatcher, missingForHandoff
+  currentChunk, mostFieldsOf, watchBegin, watchParser, detachHandle, takeHandle, returnHandle, handleWatcher,
+  missingForHandoff
 }

@@ -11,6 +11,7 @@
  *   what features add by their `beat`
  *
  * @typedef {RecordOf<typeof parcelFields>} ParcelFields a connection on its way; see lib/worker/connections/parcel.js
+ * @typedef {RecordOf<typeof ORDER>} Order to drain
  * @typedef {ValueOf<typeof query>} Query net's
  * @typedef {ValueOf<typeof shared>} ServerData net's, of an https server
  * @typedef {ValueOf<typeof ORPHAN>} OrphanFacts
@@ -208,6 +209,15 @@ const VERBS = Object.freeze({
   ...Object.assign({}, ...FEATURES.map(({ does }) => does?.(shapes)))
 })
 
+const ORDER = {
+  reason: text(100),
+  deadlineMs: duration, // from now
+  lingerMs: orNull(duration), // connections that have been idle for so long are closed before that; null: not
+  handoff: flag,
+  replayAfterMs: orNull(duration), // from when on siblings are given unanswered requests; null: they are cut
+  isSucceeded: optional(flag) // another primary has what is offered
+}
+
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
 const FROM_PRIMARY = Object.freeze({
   ...ofConnections(kind, record),
@@ -219,11 +229,7 @@ const FROM_PRIMARY = Object.freeze({
   legacy: kind('for the next primary, should this one die; `number`: the highest is the latest',
     { number: count, text: text(LONGEST_KEPT) }),
   stopping: kind('the fleet is about to stop: should the primary die, this worker leaves'),
-  drain: kind('leave; sent again with a shorter deadline, it hurries; ' +
-    '`isSucceeded`: another primary has what is offered', {
-    isSucceeded: optional(flag), reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag,
-    replayAfterMs: orNull(duration)
-  }),
+  drain: kind('leave; sent again with a shorter deadline, it hurries', ORDER),
   ...Object.assign({}, ...FEATURES.map(({ fromPrimary }) => fromPrimary?.(shapes)))
 })
 

@@ -21,8 +21,6 @@ const NOTHING = () => {}
 
 class Channel {
   #handlers = new Handlers(null)
-  /** Of calls, by their verbs. */
-  #verbs = new Handlers(null)
   /**
    * Calls without an answer yet.
    * @type {Map<number, { type: string, fields: Record<string, unknown>, answered: (fields: any, handle?: any) => void
@@ -49,8 +47,7 @@ class Channel {
         this.#calls.get(id)?.answered(fields, handle)
         if (this.#calls.delete(id)) this.expect(-1)
       },
-      do: ({ verb, ...fields }, socket) =>
-        (fields.id === undefined ? this.#handlers : this.#verbs).call(verb, fields, socket),
+      do: ({ verb, ...fields }, socket) => this.#handlers.call(verb, fields, socket),
       batching: (_, socket) => this.#beginBatching(socket),
       batch: batch => {
         for (const { message, descriptor } of this.#batches?.open(batch) ?? []) {
@@ -93,7 +90,7 @@ class Channel {
    */
   answer (handlers) {
     for (const [verb, handler] of Object.entries(handlers)) {
-      this.#verbs.add({
+      this.on({
         [verb]: ({ id, ...fields }, socket) =>
           handler(fields, answer => this.send('answer', { id, ...answer }), socket)
       })

@@ -58,7 +58,7 @@ class Failover {
   }
 
   /** @param {WorkerHandle} handle @param {Copy} copy @returns {Socket | null} the caller's from here on; null: none */
-  takeCopy (handle, copy) {
+  take (handle, copy) {
     const holdings = this.#holdings.get(handle)
     if (!holdings) return null
     this.#receiveOnce(holdings) // it may be on its way
@@ -129,7 +129,7 @@ class Failover {
    * A worker reads this connection from here on.
    * @param {WorkerHandle} handle @param {Copy} copy @param {Handle | Descriptor} socket @param {ParcelFields} parcel
    */
-  kept (handle, copy, socket, { key, preface }) {
+  keep (handle, copy, socket, { key, preface }) {
     this.suspects.kept(socket, handle, copy)
     const holdings = this.#holdings.get(handle)
     if (!holdings || this.#count >= this.most) return socket.close()
@@ -173,7 +173,8 @@ class Failover {
   }
 }
 
-/** @param {Parts} kernel @returns {PrimaryPart & Partial<Pick<Failover, 'kept' | 'takeCopy' | 'left'>>} */
+/** @typedef {Pick<Failover, 'take' | 'keep'>} Copies */
+/** @param {Parts} kernel @returns {PrimaryPart & Partial<Copies & Pick<Failover, 'left'>>} */
 function failOver (kernel) {
   const { addon, missing } = loadAddon()
   if (addon) return new Failover(kernel, addon)
@@ -187,4 +188,4 @@ function failOver (kernel) {
   }
 }
 
-module.exports = { failOver }
+module.exports = { Failover, failOver }

@@ -6,7 +6,7 @@
  */
 
 const { EventEmitter } = require('node:events')
-const { Handlers, message } = require('../../core/envelope')
+const { Handlers, message, ourMessage } = require('../../core/envelope')
 const { loadAddon } = require('../../native/addon')
 const { BATCHED, Batches } = require('../../native/batches')
 const { Descriptor } = require('../../native/descriptor')
@@ -57,6 +57,20 @@ class Channel extends EventEmitter {
     })
     this.process = process
     this.handlers = new Handlers(kinds)
+    process.on('message', (/** @type {unknown} */ received, /** @type {unknown} */ socket) => {
+      const ours = ourMessage(received, socket)
+      if (ours !== null) this.receive(ours, socket)
+    })
+    this.hear({
+      batching: (_, socket) => {
+        if (socket) this.beginBatching(socket)
+        else this.isBatching = true
+      },
+      batch: batch => {
+        const opened = this.#batches?.open(batch) ?? []
+        for (const { message, descriptor } of opened) this.receive(message, descriptor, BATCHED)
+      }
+    })
     process.on('down', () => {
       this.#batches?.close()
       this.emit('disconnect')
@@ -127,15 +141,10 @@ class Channel extends EventEmitter {
     return this.isBatching ? BATCHED_WINDOW : this.workers
   }
 
-  /** @param {any} batch @returns {{ message: import('../../core/envelope').Message, descriptor?: Descriptor }[]} */
-  open (batch) {
-    return this.#batches?.open(batch) ?? []
-  }
+  /** To be overridden. @param {any} message @param {any} socket @param {any} [allowed] in a batch @returns {any} */
+  receive (message, socket, allowed) {}
 
-  /**
-   * Sends a descriptor, which is closed here then.
-   * @param {string} type @param {Descriptor} descriptor @param {object} [fields]
-   */
+  /** Sends a descriptor, then closed. @param {string} type @param {Descriptor} descriptor @param {object} [fields] */
   give (type, descriptor, fields = {}) {
     const close = () => descriptor.close()
     this.once('exit', close) // Node forgets what waits for a channel that closes

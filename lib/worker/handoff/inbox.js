@@ -15,7 +15,7 @@
 const net = require('node:net')
 const { performance } = require('node:perf_hooks')
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
-const { detachHandle, readBare } = require('../../core/internals')
+const { detachHandle } = require('../../core/internals')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { Connection } from '../connections/connection' */
@@ -43,7 +43,6 @@ class Waiting {
   }
 }
 
-/** Nothing has been read from it, and nothing is written to it. */
 Object.assign(Waiting.prototype, { readableLength: 0, writableLength: 0, bytesRead: 0, bytesWritten: 0 })
 
 class Inbox {
@@ -76,7 +75,8 @@ class Inbox {
     connection.socket = /** @type {any} */ (socket)
     connection.isPolled = false
     if (this.#unpolled.push(connection) === 1) setImmediate(() => this.#awaitPoll())
-    if (readBare(parcel.handle, this.#onRead) !== 0) return socket.destroy()
+    parcel.handle.onread = this.#onRead
+    if (parcel.handle.readStart() !== 0) return socket.destroy()
     if (connection.until === null) return
     // Closed after a poll for I/O: a request that came in time is read first, also where the time has ended on the way
     // here.
@@ -87,10 +87,7 @@ class Inbox {
   /** @param {Connection} connection that waits @param {ArrayBuffer | undefined} read undefined: it has ended */
   #read (connection, read) {
     const { parcel, socket } = connection
-    if (read === undefined) {
-      Object.assign(socket, { readableEnded: true })
-      return socket.destroy()
-    }
+    if (read === undefined) return Object.assign(socket, { readableEnded: true }).destroy()
     connection.parcel = { ...(/** @type {Parcel} */ (parcel)), bytes: Buffer.from(read) }
     detachHandle(socket)
     this.#serve(connection)
