@@ -96,15 +96,14 @@ class Batches {
    * @returns {{ message: Message, descriptor: Descriptor | undefined }[]} a descriptor for which this process has no
    *   room is missing
    */
-  open ({ number, messages: brief }) {
-    const messages = brief.map(whole)
-    const descriptors = new Map(
-      messages.some(({ descriptor }) => descriptor !== undefined) ? this.#receive(number).entries() : []
-    )
-    const opened = messages.map(({ descriptor: at, ...message }) => {
+  open ({ number, messages }) {
+    const all = messages.map(whole)
+    const isWith = all.some(({ at }) => typeof at === 'number')
+    const descriptors = new Map(isWith ? this.#receive(number).entries() : [])
+    const opened = all.map(({ message, at = -1 }) => {
       const descriptor = descriptors.get(at)
       descriptors.delete(at)
-      return { message: /** @type {Message} */ (message), descriptor }
+      return { message, descriptor }
     })
     for (const descriptor of descriptors.values()) descriptor.close()
     return opened
@@ -152,14 +151,17 @@ function has (fields, count) {
   return Object.keys(fields).length === count + ('row' in fields ? 1 : 0)
 }
 
-/** @param {Message | any[]} brief @returns {Message} */
+/** @param {Message | any[]} brief @returns {{ message: Message, at: number | undefined }} `at`: of its descriptor */
 function whole (brief) {
-  if (!Array.isArray(brief)) return brief
-  const [id, key, leftMs, row, descriptor] = brief
-  if (typeof key !== 'string') return message('moved', { id, ok: true, ...brief.length > 1 && { row: key } })
-  return message('move', {
-    id, parcel: { key, leftMs, ...row !== null && { row } }, ...typeof descriptor === 'number' && { descriptor }
-  })
+  if (!Array.isArray(brief)) {
+    const { descriptor: at, ...message } = brief
+    return { message: /** @type {Message} */ (message), at }
+  }
+  const [id, key, leftMs, row, at] = brief
+  if (typeof key === 'string') {
+    return { message: message('move', { id, parcel: row === null ? { key, leftMs } : { key, leftMs, row } }), at }
+  }
+  return { message: message('moved', brief.length > 1 ? { id, ok: true, row: key } : { id, ok: true }), at: undefined }
 }
 
 /** @param {Item} item */

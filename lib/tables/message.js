@@ -186,9 +186,8 @@ const ORPHAN = record({
   sockets: listOf(record({ key: name, query, data: optional(shared) }))
 })
 
-/** What the primary has a worker do, by its verb, with what is to be known for that. */
+/** What the primary has a worker do, by its verb, with what is to be known for that; calls are answered. */
 const VERBS = Object.freeze({
-  // Calls, which it answers
   serve: { slot: count }, // one that is up: this is its slot, accept
   shut: {}, // the fleet ends, stop accepting for good
   // for a while; answered when nothing is left; `isPatient`: what cannot move is served on
@@ -198,8 +197,7 @@ const VERBS = Object.freeze({
   collect: {}, // garbage; only out of rotation, as what features add
   signal: { signal: text(20) }, // the app's own listeners for it are called
   profile: { durationMs: duration, file: name }, // of its CPU, while it serves
-  // Orders
-  rejoin: {}, // come back into rotation
+  rejoin: {}, // come back into rotation; an order, as those behind it
   accept: { key: name }, // a connection that came through the queue after `shut`, with its socket
   acceptLimit: { limit: count }, // leave the queue to the others from this many connections on
   // Give connections away: those that make so much `load` (one has at most `most`), and idle ones, up to a `count`;

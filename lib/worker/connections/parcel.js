@@ -42,11 +42,12 @@ function pack (connection, request, packed) {
   const begun = packed?.unread ?? request ?? (exchange ? toWire(exchange.head) : NOTHING)
   const bytes = Buffer.concat([begun, takeUnread(socket)])
   const leftMs = packed || request || exchange ? null : timeLeft(connection) // a request that has come is waited for
-  const ofApp = { kind: packed?.kind ?? null, state: packed?.state ?? NOTHING, isFollowed: Boolean(packed?.trail) }
-  const more = { isOwned: false, row: copy && copy.row, load, byLoad, ...ofApp }
-  const had = { replayed: replayed + (exchange ? 1 : 0), deaths: deaths + (exchange?.isSuspect ? 1 : 0) }
-  const handle = ofApp.isFollowed ? takeHandle(socket) : detachHandle(socket)
-  return { handle, key, leftMs, bytes, preface, ...had, session, ...more }
+  const isFollowed = Boolean(packed?.trail)
+  return { // by name: spread, they cost a third more
+    handle: isFollowed ? takeHandle(socket) : detachHandle(socket), key, leftMs, bytes, preface, session, load, byLoad,
+    replayed: replayed + (exchange ? 1 : 0), deaths: deaths + (exchange?.isSuspect ? 1 : 0), isOwned: false,
+    row: copy && copy.row, kind: packed?.kind ?? null, state: packed?.state ?? NOTHING, isFollowed
+  }
 }
 
 /** @param {Connection} connection whose socket is to be made of it @param {Parcel} parcel */
@@ -98,11 +99,15 @@ function toFields (parcel) {
 }
 
 /** @param {ParcelFields} fields @param {Handle} handle @returns {Parcel} */
-function fromFields ({ bytes, preface, state, session, kind, ...fields }, handle) {
+function fromFields (fields, handle) {
+  const { key, leftMs, bytes, preface, replayed = 0, deaths = 0, session = null } = fields
+  const { isOwned = false, load = 0, kind = null, state, isFollowed = false } = fields
   const decode = (/** @type {string | undefined} */ text) => text === undefined ? NOTHING : Buffer.from(text, 'base64')
-  const none = { replayed: 0, deaths: 0, isOwned: false, load: 0, isFollowed: false }
-  const own = { bytes: decode(bytes), preface: decode(preface), state: decode(state), handle, row: null }
-  return { ...none, ...fields, ...own, session: session ?? null, kind: kind ?? null }
+  const [read, before, ofApp] = [decode(bytes), decode(preface), decode(state)]
+  return {
+    handle, key, leftMs, bytes: read, preface: before, replayed, deaths, session, isOwned, row: null, load, kind,
+    state: ofApp, isFollowed
+  }
 }
 
 /**
