@@ -186,7 +186,7 @@ const ORPHAN = record({
   sockets: listOf(record({ key: name, query, data: optional(shared) }))
 })
 
-/** What the primary has a worker do, by its verb, with what is to be known for that; calls are answered. */
+/** Deeds that the primary asks of a worker, by their verbs, with what is to be known for each; calls are answered. */
 const VERBS = Object.freeze({
   serve: { slot: count }, // one that is up: this is its slot, accept
   shut: {}, // the fleet ends, stop accepting for good

@@ -117,7 +117,7 @@ class Failover {
     return hasCome
   }
 
-  /** What this worker had sent before the messages that are handled in this tick. @param {Holdings} holdings */
+  /** Packets that this worker had sent before the messages that are handled in this tick. @param {Holdings} holdings */
   #receiveOnce (holdings) {
     if (this.#received.has(holdings)) return
     if (this.#received.size === 0) process.nextTick(() => this.#received.clear())
