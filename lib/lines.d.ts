@@ -71,7 +71,7 @@ export interface JournalFields {
   'worker.sample': { connections: number, streams: number, inFlight: number, elu: number, gc: { scavenges: { count: number, totalMs: number, longestMs: number }, markSweeps: { count: number, totalMs: number, longestMs: number } }, loopLagMs: number, rssBytes: number | null, anonBytes: number | null, pssBytes: number | null, ussBytes: number | null, meter: string | null, ageMs: number, requests: number, silentMs: number, requested: 'adopted' | 'exception' | 'protocol-error' | 'reload' | 'requested' | 'stuck' | null, heapUsedBytes?: number | null, fds?: number | null, handles?: number | null, heapLimitBytes?: number | null, fdLimit?: number | null, lagP99Ms?: number | null, healthFailures?: number | null, serverErrors?: number | null, responseP50Ms?: number | null, responseP99Ms?: number | null, slot: number | null, pid: number }
   'worker.spawn': { adopted?: boolean, slot: number | null, pid: number, generation: number, app: string, budget: { metric: 'anon' | 'pss' | 'rss' | 'uss', softBytes: number | null, hardBytes: number | null, samples: number, maxRequests: number | null, maxAgeMs: number | null } }
   'worker.standby': { slot: number | null, pid: number, readyMs: number | null, addresses: readonly string[] }
-  'worker.threw': { where: string, error: string, slot: number | null, pid: number }
+  'worker.threw': { where: unknown, error: unknown, slot: number | null, pid: number }
   'worker.unadopted': { slot: number | null, pid: number, oldPid: number, since: number, why: string }
   'worker.unrevived': { slot: number | null, pid: number, oldPid: number, since: number, attempt: number, why: string, isLast: boolean }
 }

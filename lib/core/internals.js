@@ -24,6 +24,7 @@
  * | `response._last`                       | failover: the connection closes behind it                             |
  * | `socket._writeGeneric()`, `_httpMessage` | failover: the last write of a response                              |
  * | `handle.bytesRead`, `bytesWritten`     | failover: what passed by this handle                                  |
+ * | `handle.onread`                        | inbox: reads a connection that waits, which has no socket             |
  * | `handle.reading`                       | hand-off: net's flag that a handle is being read                      |
  * | `process.send(…, handle)`              | hand-off: a raw TCP handle is sent as `net.Native`, unread            |
  * | `socket._handle` of a `{ fd }`         | hand-off: the handle for a descriptor that came in a batch            |
@@ -56,6 +57,7 @@
  * @property {number} fd @property {number} bytesRead @property {number} bytesWritten @property {boolean} reading
  * @property {(fd: number) => number} open @property {(backlog: number) => number} listen
  * @property {((status: number, client: Handle) => void) | undefined} onconnection @property {() => number} readStart
+ * @property {((this: Handle, bytes: ArrayBuffer | undefined) => void)} [onread] of a stream
  * @property {() => number} readStop @property {(done?: () => void) => void} close
  * @property {() => void} ref @property {() => void} unref
  * @property {(done?: () => void) => number} [reset] of a socket, as the next two

@@ -108,6 +108,24 @@ function record (fields, { isOpen = false } = {}) {
   }, { longest })
 }
 
+/**
+ * @param {string} name of the field that says which of these it is
+ * @param {Record<string, Record<string, Shape>>} fields those that are allowed beside it, by its value
+ * @param {{ isOpen?: boolean }} [how] @returns {Shape}
+ */
+function oneOf (name, fields, how) {
+  const known = shape(`one of ${Object.keys(fields).join(', ')}`,
+    value => typeof value === 'string' && Object.hasOwn(fields, value))
+  const records = Object.fromEntries(Object.entries(fields)
+    .map(([value, own]) => [value, record({ [name]: known, ...own }, how)]))
+  const longest = () => Object.entries(records).map(([value, record]) => ({ ...record.longest?.(), [name]: value }))
+    .reduce((most, one) => JSON.stringify(one).length > JSON.stringify(most).length ? one : most)
+  return Object.assign((/** @type {unknown} */ value) => {
+    const of = object(value) === null ? /** @type {any} */ (value)[name] : ''
+    return (known(of) === null ? records[of] : record({ [name]: known }, { isOpen: true }))(value)
+  }, { longest })
+}
+
 /** @template Value @param {Shape<Value>} shape @param {string} text of JSON @returns {Value | null} null: no such */
 function parse (shape, text) {
   const value = attempt(() => JSON.parse(text), undefined)
@@ -116,14 +134,15 @@ function parse (shape, text) {
 
 /**
  * A kind of message.
- * @param {string} what it says @param {Record<string, Shape>} [fields] @param {Kind['handle']} [handle]
+ * @param {string} what it says @param {Record<string, Shape> | Shape} [fields] @param {Kind['handle']} [handle]
  * @param {{ isAside?: boolean, isOpen?: boolean }} [how] @returns {Kind}
  */
 function kind (what, fields = {}, handle = 'none', { isAside = false, isOpen = false } = {}) {
-  return { what, fields: record(fields, { isOpen }), handle, isAside }
+  const shape = typeof fields === 'function' ? fields : record(fields, { isOpen })
+  return { what, fields: shape, handle, isAside }
 }
 
 module.exports = {
-  kind, shape, count, number, integer, duration, ratio, flag, text, orNull, optional, listOf, mapOf, record, object,
-  parse
+  kind, shape, count, number, integer, duration, ratio, flag, text, orNull, optional, listOf, mapOf, oneOf, record,
+  object, parse
 }

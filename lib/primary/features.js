@@ -44,6 +44,10 @@ class RunningFeatures {
     this.#ofBeat = OF_FEATURES.flatMap(({ name, beat, isOn }) => beat && isOn?.(kernel.options) ? [name] : [])
     /** Of sessions; null: any worker handles each. @type {import('../features/sticky/owners').SessionOwners | null} */
     this.owners = this.#named('sticky')?.owners ?? null
+    /** Of connections that workers read. @type {import('../features/failover/primary').Copies} */
+    this.copies = { take: () => null, keep: (handle, copy, socket) => socket.close() }
+    const failover = this.#named('failover')
+    if (failover?.take) this.copies = /** @type {any} */ (failover)
     /** Of workers; null: each is a process of its own. @type {import('./workers/spawner').Source | null} */
     this.source = this.#named('fork')?.source ?? null
     /** @type {NonNullable<PrimaryPart['commands']>} */
@@ -74,27 +78,6 @@ class RunningFeatures {
   /** @param {Asked} asked @returns {string | null} the session that this request belongs to */
   sessionOf (asked) {
     return this.#named('sticky')?.sessionOf(asked) ?? null
-  }
-
-  /**
-   * A worker has adopted this connection, and has noted it by `copy`.
-   * @param {WorkerHandle} handle @param {import('../worker/connections/parcel').Copy} copy
-   * @param {Parameters<NonNullable<Named['failover']['kept']>>[2]} socket its descriptor, which is given away
-   * @param {import('../tables/message').ParcelFields} parcel with which it came
-   */
-  kept (handle, copy, socket, parcel) {
-    const failover = this.#named('failover')
-    if (failover?.kept) failover.kept(handle, copy, socket, parcel)
-    else socket.close()
-  }
-
-  /**
-   * A worker gives this connection away, and has noted it by `copy`.
-   * @param {WorkerHandle} handle @param {import('../worker/connections/parcel').Copy} copy
-   * @returns {any} our descriptor of it, the caller's from here on; null: there is none
-   */
-  takeCopy (handle, copy) {
-    return this.#named('failover')?.takeCopy?.(handle, copy) ?? null
   }
 
   /**

@@ -29,11 +29,11 @@ function heedWorkers (parts) {
     features.owners?.connect(handle)
     for (const part of [ledger, balancer, features, children, crashWatch, rotation]) part.connect(handle)
     handle.hear({
-      threw (/** @type {Record<'where' | 'error', string>} */ { where, error }) {
-        record('worker.threw', { ...worker(), where, error })
+      tell ({ of, ...about }) {
+        if (of === 'threw') record('worker.threw', { ...worker(), where: about.where, error: about.error })
+        else if (of === 'copy') warnOnce({ warning: 'copy', found: about.version, version }, about.version)
+        else gone.note(handle, /** @type {any} */ (about))
       },
-      copy ({ version: found }) { warnOnce({ warning: 'copy', found, version }, found) },
-      output (loss) { gone.note(handle, loss) },
       requested (/** @type {{ reason?: string | null }} */ { reason }) {
         record('worker.request', { ...worker(), reason: reason ?? null })
         looks.replace(handle, 'requested')

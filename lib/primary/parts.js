@@ -80,7 +80,7 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const looks = new Looks({ ...deps, sampler })
   const reloading = new Reloading({ ...deps, looks })
   const children = new Children(deps)
-  const ledger = new HandoffLedger({ fleet, tenure, owners, copies: features })
+  const ledger = new HandoffLedger({ fleet, tenure, owners, copies: features.copies })
   const balancer = new Balancer({ ...deps, ledger })
   const crashWatch = new CrashWatch(deps)
   const lifecycle = new Lifecycle({ ...deps, crashWatch })

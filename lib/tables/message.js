@@ -11,6 +11,7 @@
  *   what features add by their `beat`
  *
  * @typedef {RecordOf<typeof parcelFields>} ParcelFields a connection on its way; see lib/worker/connections/parcel.js
+ * @typedef {RecordOf<typeof ORDER>} Order to drain
  * @typedef {ValueOf<typeof query>} Query net's
  * @typedef {ValueOf<typeof shared>} ServerData net's, of an https server
  * @typedef {ValueOf<typeof ORPHAN>} OrphanFacts
@@ -31,7 +32,7 @@ const { LONGEST_REQUEST } = require('../core/request-name')
 const shapes = require('../core/shape')
 /** @import { RecordOf, ValueOf } from '../core/shape' */
 
-const { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, record, object } = shapes
+const { kind, count, integer, duration, ratio, flag, text, orNull, optional, listOf, oneOf, record } = shapes
 
 const MOST_BATCHED = 1000
 const LONGEST_KEPT = 16_000 // with its addresses, it is a half of what the addon passes in one piece
@@ -42,6 +43,7 @@ const LONGEST_BYTES = 1_400_000 // in base64, of a megabyte
 const name = text(8192) // an address: paths are at most 4,096 characters, and in JSON some take more
 const why = text(2000)
 const id = count
+const batched = shapes.shape('an object or a list', value => typeof value === 'object' && value !== null, () => ({}))
 const usage = record({ rssBytes: count, heapUsedBytes: count, externalBytes: count })
 const query = record({
   address: orNull(name), // a path is absolute
@@ -107,7 +109,7 @@ const ofConnections = (kind, record) => ({
     'socket'),
   batch: kind('messages of a hand-off; where connections come with them, a packet of that number is on that socket, ' +
     'and each message names its `descriptor` by its index there', {
-    number: count, messages: listOf(object, MOST_BATCHED) // each is checked by itself
+    number: count, messages: listOf(batched, MOST_BATCHED) // each is checked by itself
   })
 })
 const shared = record({
@@ -132,26 +134,25 @@ const FROM_WORKER = Object.freeze({
     { heapLimitBytes: count, version: text(100), inspectorPort: orNull(count) }),
   listen: kind('a call: the listening socket for this query of net\'s',
     { id, key: name, query, data: optional(shared) }),
-  listening: kind('a server listens; `missing`: why its connections cannot move, or null',
-    { key: name, missing: orNull(why) }),
-  unlisten: kind('the app has closed that server', { key: name }),
+  listening: kind('a server listens; `missing`: why its connections cannot move, or null; `isClosed`: by the app',
+    { key: name, missing: orNull(why), isClosed: optional(flag) }),
   beat: kind('the heartbeat, pushed and never asked for', beat),
   exception: kind('before it serves: an exception that its app has not caught', { error: text(LONGEST_ERROR) }),
-  threw: kind('what the app has thrown where it was called by this package; the first few',
-    { where: text(100), error: text(LONGEST_ERROR) }),
-  output: kind('its stdout or stderr (`stream`) cannot be written to: `why`; null: it can again, ' +
-    'at least `lost` writes were dropped', { stream: text(10), why: orNull(text(100)), lost: count }),
-  copy: kind('its app has loaded a copy of this package of another `version`', { version: text(100) }),
+  tell: kind('for the journal', oneOf('of', {
+    threw: { where: text(100), error: text(LONGEST_ERROR) }, // its app, where it was called by this package; few
+    // its stdout or stderr (`stream`) cannot be written to: `why`; null: it can again, at least `lost` writes were lost
+    output: { stream: text(10), why: orNull(text(100)), lost: count },
+    copy: { version: text(100) } // of a copy of this package that its app has loaded
+  })),
   requested: kind('the app asks to be recycled', { reason: optional(orNull(text(LONGEST_WISH))) }),
-  pause: kind('the app wants this worker out of the rotation for a while',
-    { reason: optional(orNull(text(LONGEST_WISH))) }),
-  resume: kind('the app wants it back'),
+  pause: kind('the app wants this worker out of the rotation for a while; `isOver`: and back',
+    { reason: optional(orNull(text(LONGEST_WISH))), isOver: optional(flag) }),
   'in-flight': kind('method and path of requests in flight, latest first, and how many of each: ' +
     '`isAll`: it exits, and these are all', {
     requests: listOf(record({ request: text(LONGEST_REQUEST), count }), MOST_REQUESTS), isAll: flag
   }),
-  full: kind('it has stopped accepting, at the limit or for want of descriptors', { isAtCeiling: flag }),
-  room: kind('it accepts again'),
+  full: kind('it has stopped accepting, at the limit or for want of descriptors; `isOver`: it accepts again',
+    { isAtCeiling: flag, isOver: optional(flag) }),
   answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
     id,
     why: orNull(why),
@@ -185,36 +186,48 @@ const ORPHAN = record({
   sockets: listOf(record({ key: name, query, data: optional(shared) }))
 })
 
+/** Deeds that the primary asks of a worker, by their verbs, with what is to be known for each; calls are answered. */
+const VERBS = Object.freeze({
+  serve: { slot: count }, // one that is up: this is its slot, accept
+  shut: {}, // the fleet ends, stop accepting for good
+  // for a while; answered when nothing is left; `isPatient`: what cannot move is served on
+  'leave-rotation': {
+    deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration), isPatient: optional(flag)
+  },
+  collect: {}, // garbage; only out of rotation, as what features add
+  signal: { signal: text(20) }, // the app's own listeners for it are called
+  profile: { durationMs: duration, file: name }, // of its CPU, while it serves
+  rejoin: {}, // come back into rotation; an order, as those behind it
+  accept: { key: name }, // a connection that came through the queue after `shut`, with its socket
+  acceptLimit: { limit: count }, // leave the queue to the others from this many connections on
+  // Give connections away: those that make so much `load` (one has at most `most`), and idle ones, up to a `count`;
+  // `streams`: as many of them may be upgraded or raw ones
+  share: { load: ratio, most: ratio, count, streams: count },
+  'tell-requests': { forMs: duration }, // each as it begins, for so long: workers have died suddenly
+  ...Object.assign({}, ...FEATURES.map(({ does }) => does?.(shapes)))
+})
+
+const ORDER = {
+  reason: text(100),
+  deadlineMs: duration, // from now
+  lingerMs: orNull(duration), // connections that have been idle for so long are closed before that; null: not
+  handoff: flag,
+  replayAfterMs: orNull(duration), // from when on siblings are given unanswered requests; null: they are cut
+  isSucceeded: optional(flag) // another primary has what is offered
+}
+
 /** primary → worker @type {Readonly<Record<string, Kind>>} */
 const FROM_PRIMARY = Object.freeze({
   ...ofConnections(kind, record),
+  do: kind('a call, by its `id`, or an order', oneOf('verb', Object.fromEntries(
+    Object.entries(VERBS).map(([verb, fields]) => [verb, { id: optional(id), ...fields }]))), 'socket'),
   answer: kind('the answer to `listen`, with the listening socket where there is no error, or to `own`; ' +
     '`isQueued`: a worker has listened there, so the kernel has its queue',
   { id, errno: integer, data: optional(shared), isQueued: optional(flag) }, 'socket'),
   legacy: kind('for the next primary, should this one die; `number`: the highest is the latest',
     { number: count, text: text(LONGEST_KEPT) }),
   stopping: kind('the fleet is about to stop: should the primary die, this worker leaves'),
-  shut: kind('a call: the fleet ends, stop accepting for good', { id }),
-  serve: kind('a call to a worker that is up: this is its slot, accept', { id, slot: count }),
-  accept: kind('a connection that came through the queue after `shut`', { key: name }, 'socket'),
-  drain: kind('leave; sent again with a shorter deadline, it hurries; ' +
-    '`isSucceeded`: another primary has what is offered', {
-    isSucceeded: optional(flag), reason: text(100), deadlineMs: duration, lingerMs: orNull(duration), handoff: flag,
-    replayAfterMs: orNull(duration)
-  }),
-  'leave-rotation': kind(
-    'a call: leave rotation for a while; answered when nothing is left; `isPatient`: what cannot move is served on',
-    { id, deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration), isPatient: optional(flag) }
-  ),
-  rejoin: kind('come back into rotation'),
-  collect: kind('a call, only out of rotation: collect garbage', { id }),
-  signal: kind('a call: the app\'s own listeners for this signal are called', { id, signal: text(20) }),
-  profile: kind('a call: write a CPU profile while it serves', { id, durationMs: duration, file: name }),
-  'tell-requests': kind('tell each request as it begins, for so long: workers have died suddenly', { forMs: duration }),
-  acceptLimit: kind('leave the queue to the others from this many connections on', { limit: count }),
-  share: kind('give connections away: those that make so much `load` (one has at most `most`), and idle ones, ' +
-    'up to a `count`; `streams`: as many of them may be upgraded or raw ones',
-  { load: ratio, most: ratio, count, streams: count }),
+  drain: kind('leave; sent again with a shorter deadline, it hurries', ORDER),
   ...Object.assign({}, ...FEATURES.map(({ fromPrimary }) => fromPrimary?.(shapes)))
 })
 
@@ -243,4 +256,4 @@ function isStream (handle) {
     typeof handle.close === 'function'
 }
 
-module.exports = { LONGEST_KEPT, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }
+module.exports = { LONGEST_KEPT, VERBS, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }

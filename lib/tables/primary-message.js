@@ -20,7 +20,7 @@ const record = fields => shapes.record(fields, { isOpen: true })
 const kind = (what, fields, handle, how) => shapes.kind(what, fields, handle, { ...how, isOpen: true })
 
 /** Of these messages; raised when one of them changes its meaning. */
-const VERSION = 2
+const VERSION = 3
 
 const LONGEST_LEGACY = 10_000_000
 
@@ -29,10 +29,13 @@ const kept = record({ fd: count, name: orNull(name), path: orNull(name), address
 /** predecessor → successor @type {Readonly<Record<string, Kind>>} */
 const FROM_PREDECESSOR = Object.freeze({
   ...ofConnections(kind, record),
-  socket: kind('a listening socket; `file`: of a unix socket, or null; `kept`: it has been inherited, and another ' +
-    'process keeps it open', { key: name, file: orNull(name), data: optional(shared), kept: optional(kept) }, 'socket'),
-  'kept-socket': kind('one that has been inherited, on which no worker listens', { socket: kept }, 'socket'),
-  'admin-socket': kind('the one of the admin server', { address: text(300) }, 'socket'),
+  socket: kind('a listening socket: of workers, one that has been inherited and on which none listens (kept), or the ' +
+    "admin server's", shapes.oneOf('of', {
+    // `file`: of a unix socket; `kept`: it has been inherited, and another process keeps it open
+    workers: { key: name, file: orNull(name), data: optional(shared), kept: optional(kept) },
+    kept: { kept },
+    admin: { address: text(300) }
+  }, { isOpen: true }), 'socket'),
   begin: kind('these were all sockets: boot the workers; each is to listen on `addresses`, unless its code leaves ' +
     'one; `workers`: how many, where that has been changed since the start, or null; `generation`: the latest',
   { addresses: listOf(name), workers: orNull(count), generation: optional(count) }),
@@ -42,7 +45,7 @@ const FROM_PREDECESSOR = Object.freeze({
     '`isLast`: of those that are sent together',
   { feature: text(100), text: text(LONGEST_LEGACY), isLast: optional(flag) }),
   abort: kind('end: nothing is handed over', { why }),
-  released: kind('the answer to `stopping`: its copies of the sockets are closed'),
+  stopping: kind('the answer to the same: its copies of the sockets are closed'),
   left: kind('the old workers are gone'),
   ...fromPredecessor({ ...shapes, kind, record })
 })
@@ -56,9 +59,9 @@ const FROM_SUCCESSOR = Object.freeze({
   prepared: kind('every worker has booted, and everything is open that could fail to open'),
   serving: kind('its workers accept',
     { addresses: listOf(name), workers: listOf(record({ slot: count, pid: count })) }),
-  'legacy-asked': kind('send what parts leave again: it may have changed'),
+  legacy: kind('send what parts leave again: it may have changed'),
   stopping: kind('the fleet stops, and this primary must not run it again'),
-  failed: kind('it gives up', { why })
+  abort: kind('it gives up', { why })
 })
 
 module.exports = { VERSION, LONGEST_LEGACY, FROM_PREDECESSOR, FROM_SUCCESSOR }

@@ -67,13 +67,13 @@ function offerApi (tracker, ofFeatures) {
     loaded: copy => {
       if (copy === version || others.has(copy)) return
       others.add(copy)
-      channel?.send('copy', { version: copy })
+      channel?.send('tell', { of: 'copy', version: copy })
     },
     requestRecycle: reason =>
       channel?.send('requested', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
     pause: reason =>
       channel?.send('pause', { reason: typeof reason === 'string' ? reason.slice(0, LONGEST_WISH) : undefined }),
-    resume: () => channel?.send('resume'),
+    resume: () => channel?.send('pause', { isOver: true }),
     pin: socket => tracker.pin(socket),
     replayable: response => {
       const exchange = tracker.of(response?.req?.socket)?.exchanges.find(exchange => exchange.response === response)
@@ -115,7 +115,7 @@ function offerApi (tracker, ofFeatures) {
   return {
     connect (connected) {
       channel = connected
-      for (const version of others) channel.send('copy', { version }) // of before a fork(2)
+      for (const version of others) channel.send('tell', { of: 'copy', version }) // of before a fork(2)
     },
     onDrain: api.onDrain,
     extend (more) {

@@ -47,6 +47,7 @@ class Channel {
         this.#calls.get(id)?.answered(fields, handle)
         if (this.#calls.delete(id)) this.expect(-1)
       },
+      do: ({ verb, ...fields }, socket) => this.#handlers.call(verb, fields, socket),
       batching: (_, socket) => this.#beginBatching(socket),
       batch: batch => {
         for (const { message, descriptor } of this.#batches?.open(batch) ?? []) {
@@ -84,12 +85,15 @@ class Channel {
   }
 
   /**
-   * @param {Record<string, (fields: any, answer: (fields: Record<string, unknown>) => void) => void>} handlers by type
-   *   of call; each answers once
+   * @param {Record<string, (fields: any, answer: (fields: Record<string, unknown>) => void, socket?: any) => void
+   *   >} handlers by the verb of a call; each answers once
    */
   answer (handlers) {
-    for (const [type, handler] of Object.entries(handlers)) {
-      this.on({ [type]: ({ id, ...fields }) => handler(fields, answer => this.send('answer', { id, ...answer })) })
+    for (const [verb, handler] of Object.entries(handlers)) {
+      this.on({
+        [verb]: ({ id, ...fields }, socket) =>
+          handler(fields, answer => this.send('answer', { id, ...answer }), socket)
+      })
     }
   }
 

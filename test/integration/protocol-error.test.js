@@ -33,7 +33,7 @@ const MESSAGES = [
   ['/socket', { type: 'move', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
   ['/server', { type: 'move', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
   ['/udp', { type: 'move', id: 1, parcel: { key: 'x', leftMs: null } }, /^its handle must be a TCP or pipe handle/],
-  ['/server', { type: 'room' }, /^it must come without a handle/]
+  ['/server', { type: 'full', isAtCeiling: true }, /^it must come without a handle/]
 ]
 
 // A few to a fleet: the workers of a slot that send them again and again are replaced ever more slowly.

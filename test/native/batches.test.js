@@ -72,6 +72,24 @@ t.test('what is added in one tick is one message and one packet, in its order', 
   handles.forEach(handle => handle.close())
 })
 
+t.test('what an idle connection makes is a list in the batch, and the same message behind it', async t => {
+  const { sender, receiver, sent } = scene(t)
+  const messages = [
+    message('move', { id: 1, parcel: { key: 'k', leftMs: null } }),
+    message('move', { id: 2, parcel: { key: 'k', leftMs: 5, row: 0 } }),
+    message('move', { id: 3, parcel: { key: 'k', leftMs: 5, session: 's' } }),
+    message('move', { id: 4, parcel: { key: 'k', leftMs: 5, row: 0, load: 0.5 } }),
+    message('moved', { id: 5, ok: true }),
+    message('moved', { id: 6, ok: true, row: 0 }),
+    message('moved', { id: 7, ok: false }),
+    message('moved', { id: 8, ok: false, isStalled: true })
+  ]
+  for (const message of messages) sender.add({ message, handle: undefined, sent () {} })
+  await tick()
+  t.same(sent[0].message.messages.map(Array.isArray), [true, true, false, false, true, true, false, false])
+  t.strictSame(receiver.open(sent[0].message).map(({ message }) => message), messages)
+})
+
 t.test('each message names its descriptor: one that has none takes no other\'s', options, async t => {
   const { sender, receiver, sent } = scene(t)
   const handle = file(t, 'b')
@@ -85,7 +103,7 @@ t.test('each message names its descriptor: one that has none takes no other\'s',
   sender.add(offer(3, handle))
   sender.add(offer(4, handle))
   await tick()
-  for (const message of sent[1].message.messages) message.descriptor = 0
+  for (const brief of sent[1].message.messages) brief[4] = 0
   const [third, fourth] = receiver.open(sent[1].message)
   t.ok(third.descriptor)
   t.equal(fourth.descriptor, undefined, 'no two have the same')

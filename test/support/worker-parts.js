@@ -8,8 +8,7 @@ const net = require('node:net')
 const { detachHandle } = require('../../lib/core/internals')
 const { Handoff } = require('../../lib/worker/handoff/handoff')
 const { Inbox } = require('../../lib/worker/handoff/inbox')
-const { offerRebalance } = require('../../lib/worker/handoff/rebalance')
-const { Sender } = require('../../lib/worker/handoff/sender')
+const { Sender, offerRebalance } = require('../../lib/worker/handoff/sender')
 const { ConnectionTracker } = require('../../lib/worker/connections/tracker')
 const { Emptying } = require('../../lib/worker/leaving/emptying')
 const { WorkerState } = require('../../lib/worker/state')
@@ -26,9 +25,10 @@ function fakeChannel () {
     isUp: true,
     expect () {},
     on: (/** @type {any} */ handlers) => { Object.assign(receive, handlers) },
-    answer (/** @type {Record<string, (fields: any, answer: any) => void>} */ handlers) {
+    answer (/** @type {Record<string, (fields: any, answer: any, handle: any) => void>} */ handlers) {
       for (const [type, handler] of Object.entries(handlers)) {
-        receive[type] = ({ id, ...fields }) => handler(fields, (/** @type {any} */ answer) => channel.send('answer', { id, ...answer }))
+        receive[type] = ({ id, ...fields }, handle) =>
+          handler(fields, (/** @type {any} */ answer) => channel.send('answer', { id, ...answer }), handle)
       }
     },
     send (

@@ -7,8 +7,10 @@ const walk = require('acorn-walk')
 const fc = require('fast-check')
 const t = require('tap')
 const { message, ourMessage, Handlers } = require('../../lib/core/envelope')
-const { FROM_WORKER, FROM_PRIMARY, flawOf } = require('../../lib/tables/message')
+const { FROM_PREDECESSOR, FROM_SUCCESSOR } = require('../../lib/tables/primary-message')
+const { VERBS, FROM_WORKER, FROM_PRIMARY, flawOf } = require('../../lib/tables/message')
 
+const MOST_KINDS = 45
 const SOCKET = { readStop () {}, close () {} }
 
 t.test('a message travels as one of Node\'s internal ones, so that the app never sees it', async t => {
@@ -40,7 +42,13 @@ t.test('what the code of workers handles is in the table, which workers do not l
     })
   }
   t.ok(handled.size >= 20, `${handled.size} of ${Object.keys(FROM_PRIMARY).length}`)
-  for (const [type, file] of handled) t.ok(Object.hasOwn(FROM_PRIMARY, type), `${type}, in ${file}`)
+  for (const [type, file] of handled) t.ok(Object.hasOwn({ ...FROM_PRIMARY, ...VERBS }, type), `${type}, in ${file}`)
+})
+
+t.test('there are few kinds of message of workers, their primary and another one', async t => {
+  const tables = [FROM_WORKER, FROM_PRIMARY, FROM_PREDECESSOR, FROM_SUCCESSOR]
+  const kinds = new Set(tables.flatMap(table => Object.keys(table)))
+  t.ok(kinds.size <= MOST_KINDS, `${kinds.size}: ${[...kinds].join(', ')}`)
 })
 
 t.test('a flaw is named: the type, the field, or the handle that came with the message', async t => {
@@ -123,13 +131,13 @@ t.test('texts and lists have a longest length: one more is a flaw', async t => {
   const inFlight = (/** @type {any[]} */ requests) => ['in-flight', { requests, isAll: false }]
   /** @type {[number, any, (length: number) => any[]][]} */
   const limits = [
-    [8192, FROM_WORKER, length => ['unlisten', { key: text(length) }]],
+    [8192, FROM_WORKER, length => ['listening', { key: text(length), missing: null }]],
     [2000, FROM_WORKER, length => ['moved', { id: 1, ok: false, why: text(length) }]],
     [200, FROM_WORKER, length => ['requested', { reason: text(length) }]],
     [200, FROM_WORKER, length => ['pause', { reason: text(length) }]],
     [500, FROM_WORKER, length => ['exception', { error: text(length) }]],
-    [500, FROM_WORKER, length => ['threw', { where: 'x', error: text(length) }]],
-    [100, FROM_WORKER, length => ['threw', { where: text(length), error: 'x' }]],
+    [500, FROM_WORKER, length => ['tell', { of: 'threw', where: 'x', error: text(length) }]],
+    [100, FROM_WORKER, length => ['tell', { of: 'threw', where: text(length), error: 'x' }]],
     [100, FROM_WORKER, length => ['hello', { heapLimitBytes: 1, version: text(length), inspectorPort: null }]],
     [1000, FROM_WORKER, length => ['batch', { number: 1, messages: Array(length).fill({}) }]],
     [100, FROM_WORKER, length => inFlight(Array(length).fill({ request: 'GET /', count: 1 }))],
@@ -138,7 +146,7 @@ t.test('texts and lists have a longest length: one more is a flaw', async t => {
     [1000, FROM_WORKER, length => listen({ ticketKeys: text(length) })],
     [100, FROM_WORKER, length => listen({ ticketKeys: '', options: text(length) })],
     [100, FROM_PRIMARY, length => ['drain', { reason: text(length), deadlineMs: 1, lingerMs: null, handoff: true, replayAfterMs: null }]],
-    [20, FROM_PRIMARY, length => ['signal', { id: 1, signal: text(length) }]]
+    [20, FROM_PRIMARY, length => ['do', { id: 1, verb: 'signal', signal: text(length) }]]
   ]
   for (const [most, kinds, of] of limits) {
     const flaws = [most, most + 1].map(length => {

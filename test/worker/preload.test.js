@@ -49,7 +49,7 @@ async function startWorker (t) {
     handle.close()
   })
   await until('listening')
-  send('serve', { id: 1, slot: 0 })
+  send('do', { id: 1, verb: 'serve', slot: 0 })
   await until('answer')
   const address = { port: 0 }
   handle.getsockname(address)
@@ -65,7 +65,7 @@ t.test('connections that a full sibling has refused are not offered again at onc
     await once(client, 'data')
   }
   await sleep(1100) // they have lasted
-  worker.send('share', { load: 0, most: 0, count: 100 })
+  worker.send('do', { verb: 'share', load: 0, most: 0, count: 100 })
   const offers = await worker.until('move', 2)
   for (const { id, socket } of offers) {
     socket.close()

@@ -18,7 +18,7 @@ module.exports = Object.freeze({
   isOn: ({ admin, appMetrics }) => admin !== null && appMetrics,
   api: ['exposeMetrics'],
   fromPrimary: ({ kind }) => ({
-    'app-metrics-asked': kind('what are the metrics of the app?')
+    'app-metrics': kind('what are the metrics of the app?')
   }),
   fromWorker: ({ kind, orNull, text }) => ({
     'app-metrics': kind('the metrics of the app, as JSON; null: it has none, or too many',

@@ -78,7 +78,7 @@ class AppMetrics {
     for (const [handle, worker] of this.#workers) {
       if (worker.isAsked) continue
       worker.isAsked = true
-      handle.send('app-metrics-asked', {})
+      handle.send('app-metrics')
     }
     return new Promise(resolve => {
       const end = () => {

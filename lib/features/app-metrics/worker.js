@@ -25,7 +25,7 @@ function tellMetrics ({ channel }, { longest }) {
 
   channel.on({
     // A collect() of the app's has thrown
-    'app-metrics-asked': () => { tell().catch(() => channel.send('app-metrics', { json: null })) }
+    'app-metrics': () => { tell().catch(() => channel.send('app-metrics', { json: null })) }
   })
   return {
     drained: () => tell().catch(() => {}),

@@ -43,13 +43,12 @@ module.exports = Object.freeze({
   group: 'Replacing workers:',
   isOn: () => true, // for the command
   fromWorker: shapes => ({
-    observed: shapes.kind('while it is compared, once a second: what it has counted since that began',
+    observe: shapes.kind('while it is compared, once a second: what it has counted since that began',
       { counts: countsOf(shapes) })
   }),
-  fromPrimary: ({ kind, record, duration, orNull }) => ({
-    observe: kind('count anew; `thresholds`: what takes longer is slow, null: that is not known yet',
-      { thresholds: orNull(record({ medianMs: duration, tailMs: duration })) }),
-    unobserve: kind('count no more')
+  fromPrimary: ({ kind, record, duration, flag, optional, orNull }) => ({
+    observe: kind('count anew; `thresholds`: what takes longer is slow, null: that is not known yet; `isOver`: no more',
+      { thresholds: orNull(record({ medianMs: duration, tailMs: duration })), isOver: optional(flag) })
   }),
   reload: {
     args: ({ option, flag }) => ({ canary: option, bake: option, undecided: option, promote: flag, abort: flag }),

@@ -39,7 +39,7 @@ class Canary {
       this.#services.begin(handle)
       if (this.#bake?.isCounting) this.#bake.connect(handle)
     })
-    handle.hear({ observed: ({ counts }) => this.#bake?.hear(handle, counts) })
+    handle.hear({ observe: ({ counts }) => this.#bake?.hear(handle, counts) })
     handle.once('exit', () => this.#services.end(handle))
   }
 
@@ -72,7 +72,7 @@ class Canary {
     const bake = new Bake(this.kernel, this.#services, terms)
     const outcome = this.#run(bake).finally(() => {
       this.#current = null
-      for (const handle of this.#services.workers) handle.send('unobserve')
+      for (const handle of this.#services.workers) handle.send('observe', { thresholds: null, isOver: true })
     })
     this.#current = { bake, outcome }
     return outcome

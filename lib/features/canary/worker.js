@@ -28,8 +28,8 @@ class Observer {
   constructor (kernel) {
     this.kernel = kernel
     kernel.channel.on({
-      observe: fields => this.#begin(fields),
-      unobserve: () => {
+      observe: fields => {
+        if (!fields.isOver) return this.#begin(fields)
         this.#counts = this.#since = null
         this.#unlisten()
         kernel.tracker.removeListener('rest', this.#count)
@@ -41,7 +41,7 @@ class Observer {
     if (this.#counts === null || performance.now() - this.#sentAt < EVERY_MS) return
     this.#sentAt = performance.now()
     this.#counts.busyMs = Math.round(performance.eventLoopUtilization(this.#elu).active)
-    this.kernel.channel.send('observed', { counts: this.#withWaiting(this.#counts) })
+    this.kernel.channel.send('observe', { counts: this.#withWaiting(this.#counts) })
   }
 
   /**

@@ -28,9 +28,7 @@ module.exports = Object.freeze({
   group: 'Replacing workers:',
   isOn: ({ failover, plain }) => failover && !plain,
   hook: 'reads and last writes of connections',
-  fromPrimary: ({ kind }) => ({
-    duplicates: kind('pass a descriptor of each connection that lasts by this socket', {}, 'socket')
-  }),
+  does: () => ({ duplicates: {} }), // of the descriptor of each connection that lasts: pass them by this socket
   beat: ({ count }) => ({ noteBytes: count }),
   ownBytes: beat => beat.noteBytes ?? 0,
   warnings: {

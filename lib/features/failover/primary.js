@@ -34,6 +34,8 @@ const COUNTED = /** @type {const} */ (['moved', 'replayed', 'answered', 'cut'])
 class Failover {
   /** @type {Map<WorkerHandle, Holdings>} */
   #holdings = new Map()
+  /** In this tick. @type {Set<Holdings>} */
+  #received = new Set()
   #isTold = false
   #isLooking = false
   totals = { moved: 0, replayed: 0, answered: 0, cut: 0 }
@@ -56,10 +58,10 @@ class Failover {
   }
 
   /** @param {WorkerHandle} handle @param {Copy} copy @returns {Socket | null} the caller's from here on; null: none */
-  takeCopy (handle, copy) {
+  take (handle, copy) {
     const holdings = this.#holdings.get(handle)
     if (!holdings) return null
-    this.#receive(holdings) // it may be on its way
+    this.#receiveOnce(holdings) // it may be on its way
     return holdings.take(copy)
   }
 
@@ -69,7 +71,7 @@ class Failover {
     const [ours, theirs] = this.addon.socketpair().map(fd => new Descriptor(fd))
     this.#holdings.set(handle, new Holdings(ours))
     if (!this.#isLooking) this.#look(TICK_MS)
-    handle.give('duplicates', theirs)
+    handle.give('do', theirs, { verb: 'duplicates' })
   }
 
   /**
@@ -115,15 +117,23 @@ class Failover {
     return hasCome
   }
 
+  /** Packets that this worker had sent before the messages that are handled in this tick. @param {Holdings} holdings */
+  #receiveOnce (holdings) {
+    if (this.#received.has(holdings)) return
+    if (this.#received.size === 0) process.nextTick(() => this.#received.clear())
+    this.#received.add(holdings)
+    this.#receive(holdings)
+  }
+
   /**
    * A worker reads this connection from here on.
    * @param {WorkerHandle} handle @param {Copy} copy @param {Handle | Descriptor} socket @param {ParcelFields} parcel
    */
-  kept (handle, copy, socket, { key, preface }) {
+  keep (handle, copy, socket, { key, preface }) {
     this.suspects.kept(socket, handle, copy)
     const holdings = this.#holdings.get(handle)
     if (!holdings || this.#count >= this.most) return socket.close()
-    this.#receive(holdings) // the end of the row's last connection may be on its way
+    this.#receiveOnce(holdings) // the end of the row's last connection may be on its way
     holdings.begin(copy, socket, key, undefined, preface)
   }
 
@@ -163,7 +173,8 @@ class Failover {
   }
 }
 
-/** @param {Parts} kernel @returns {PrimaryPart & Partial<Pick<Failover, 'kept' | 'takeCopy' | 'left'>>} */
+/** @typedef {Pick<Failover, 'take' | 'keep'>} Copies */
+/** @param {Parts} kernel @returns {PrimaryPart & Partial<Copies & Pick<Failover, 'left'>>} */
 function failOver (kernel) {
   const { addon, missing } = loadAddon()
   if (addon) return new Failover(kernel, addon)
@@ -177,4 +188,4 @@ function failOver (kernel) {
   }
 }
 
-module.exports = { failOver }
+module.exports = { Failover, failOver }

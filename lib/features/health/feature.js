@@ -41,10 +41,7 @@ module.exports = Object.freeze({
     }
   },
   isOn: options => options.health !== null,
-  fromPrimary: ({ kind, count }) => ({
-    probe: kind('a call: with --health, serve this connection of the primary\'s, which counts nowhere',
-      { id: count }, 'socket')
-  }),
+  does: () => ({ probe: {} }), // serve the connection that comes along: it is the primary's, and counts nowhere
   events: {
     'worker.health': {
       level: ({ why }) => why === null ? 'info' : 'warn',

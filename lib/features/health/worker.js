@@ -15,9 +15,9 @@ const FIRST_PORT = 49_152 // from here on no service has one of its own
 
 /** @param {import('../interface').WorkerKernel} kernel @returns {import('../interface').WorkerPart} */
 function offerProbe ({ channel, state, acceptors, tracker }) {
-  channel.on({
-    probe ({ id }, handle) {
-      const answer = (/** @type {Record<string, any>} */ fields) => channel.send('answer', { id, why: null, ...fields })
+  let probes = 0
+  channel.answer({
+    probe (_, answer, handle) {
       const refuse = (/** @type {string} */ why, isSkipped = true) => {
         handle?.close()
         answer({ why, isSkipped })
@@ -35,8 +35,8 @@ function offerProbe ({ channel, state, acceptors, tracker }) {
       const connection = acceptor.handleOf(handle)
       if (!connection) return refuse('the connection is of no use')
       tracker.ignore(connection)
-      if (acceptor.facade.getsockname) showAddresses(connection, acceptor.facade, id)
-      answer({ isTls: isTls(server) })
+      if (acceptor.facade.getsockname) showAddresses(connection, acceptor.facade, probes++)
+      answer({ why: null, isTls: isTls(server) })
       acceptor.accept(connection)
     }
   })
@@ -45,14 +45,14 @@ function offerProbe ({ channel, state, acceptors, tracker }) {
 
 /**
  * The request of a probe comes by a unix socket, which has no addresses: an app is told those of TCP from 127.0.0.1.
- * @param {Handle} connection a handle @param {any} listening the one that accepts @param {number} id of the probe
+ * @param {Handle} connection a handle @param {any} listening the one that accepts @param {number} number of the probe
  */
-function showAddresses (connection, listening, id) {
+function showAddresses (connection, listening, number) {
   const show = (/** @type {() => number} */ port) => (/** @type {Record<string, any>} */ out) => {
     Object.assign(out, { address: '127.0.0.1', family: 'IPv4', port: port() })
     return 0
   }
-  connection.getpeername = show(() => FIRST_PORT + id % (65_536 - FIRST_PORT))
+  connection.getpeername = show(() => FIRST_PORT + number % (65_536 - FIRST_PORT))
   connection.getsockname = show(() => {
     /** @type {{ port?: number }} */
     const bound = {}

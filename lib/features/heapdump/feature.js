@@ -36,9 +36,7 @@ module.exports = Object.freeze({
     if (heapdumpsPerDay !== null) new (require('./primary').HeapdumpFolder)(heapdumpDir).open()
     return null
   },
-  fromPrimary: ({ kind, count, text }) => ({
-    heapdump: kind('a call, only out of rotation: write a heap snapshot', { id: count, file: text(LONGEST_PATH) })
-  }),
+  does: ({ text }) => ({ heapdump: { file: text(LONGEST_PATH) } }),
   tasks: { heapdump: 'write a heap snapshot' },
   commands: ({ file, word }) => ({ heapdump: { file, then: word('recycle') } }),
   command: () => require('./command').addHeapdump,

@@ -36,10 +36,7 @@ const feature = {
       growth: orNull(text(MOST_CHARS))
     })
   }),
-  fromPrimary: ({ kind, count, flag }) => ({
-    'leak-reading': kind('a call, only out of rotation, to a worker under study: read its heap profile; ' +
-      '`isWhole`: nothing is folded', { id: count, isWhole: flag })
-  }),
+  does: ({ flag }) => ({ 'leak-reading': { isWhole: flag } }), // by one under study; whole: nothing is folded
   tasks: { 'leak-reading': 'read its heap profile' },
   commands: ({ flag, number }) => ({ leak: { forMs: number, isWhole: flag } }),
   command: () => require('./command').addLeak,

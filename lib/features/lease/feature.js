@@ -12,12 +12,12 @@ module.exports = Object.freeze({
   isOn: () => true,
   api: ['onLease'],
   fromWorker: ({ kind, optional, flag }) => ({
-    lease: kind('its app waits for the lease of the slot; `isHeld`: it has it, from a primary that has died',
-      { isHeld: optional(flag) }),
-    'lease-over': kind('this worker drains, and its app has ended what it did with the lease')
+    lease: kind('its app waits for the lease of the slot; `isHeld`: it has it, from a primary that has died; ' +
+      '`isOver`: this worker drains, and its app has ended what it did with it',
+    { isHeld: optional(flag), isOver: optional(flag) })
   }),
   fromPrimary: ({ kind, count }) => ({
-    leased: kind('the lease of the slot is this worker\'s', { slot: count })
+    lease: kind('the lease of the slot is this worker\'s', { slot: count })
   }),
   ofWorker: known => ({ lease: known ?? null }),
   events: {

@@ -31,14 +31,14 @@ class Leases {
       this.#look()
     }
     handle.hear({
-      lease: ({ isHeld }) => {
+      lease: ({ isHeld, isOver }) => {
+        if (isOver) return over()
         if (isHeld && handle.isAdopted) return this.#give(handle)
         this.#holders.delete(handle)
         this.#waiting.set(handle, this.kernel.now())
         handle.known.lease = 'waits'
         this.#look()
-      },
-      'lease-over': over
+      }
     })
     if (handle.isAdopted) this.#holders.add(handle)
     handle.on('ready', () => this.#look())
@@ -59,7 +59,7 @@ class Leases {
       if (slot === null || isHeld || !UP.includes(handle.state)) continue
       this.#waiting.delete(handle)
       this.#give(handle)
-      handle.send('leased', { slot })
+      handle.send('lease', { slot })
       this.kernel.record('worker.lease', { slot, pid, waitedMs: Math.round(this.kernel.now() - since) })
     }
   }

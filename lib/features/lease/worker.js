@@ -14,8 +14,8 @@ function takeLease ({ channel, onDrain, callApp }) {
   let isGivenBack = false
 
   channel.on({
-    leased (lease) {
-      if (isOver) return channel.send('lease-over') // it drains since
+    lease (lease) {
+      if (isOver) return channel.send('lease', { isOver }) // it drains since
       slot = lease.slot
       for (const fn of waiting.splice(0)) begin(fn, lease.slot)
     }
@@ -30,7 +30,7 @@ function takeLease ({ channel, onDrain, callApp }) {
     }))
     if (slot === null || ended.some(({ status }) => status !== 'fulfilled')) return
     isGivenBack = true
-    channel.send('lease-over')
+    channel.send('lease', { isOver })
   }
 
   /** @param {(about: { slot: number }) => unknown} fn @param {number} slot */
@@ -42,7 +42,7 @@ function takeLease ({ channel, onDrain, callApp }) {
     adopted () {
       const isHeld = slot !== null && !isGivenBack
       if (isHeld || (waiting.length > 0 && !isOver)) channel.send('lease', { isHeld })
-      else channel.send('lease-over')
+      else channel.send('lease', { isOver: true })
     },
     api: {
       onLease (/** @type {(about: { slot: number }) => unknown} */ fn) {

@@ -31,7 +31,7 @@ module.exports = Object.freeze({
   isOn: ({ sticky }) => sticky !== null,
   fromWorker: ({ kind, count, text, listOf }) => ({
     own: kind('a call, with --sticky: this session is this worker\'s', { id: count, session: text(LONGEST) }),
-    disown: kind('the answer to `unused` where it is', { session: text(LONGEST) }),
+    forget: kind('the answer to `forget` with `ifUnused`, where it is', { session: text(LONGEST) }),
     tally: kind('with --sticky: of its latest `requests`, how many name a session, how many sessions its responses ' +
       'have begun, and how many of them, at least, are of the most frequent one; `which`: its hash',
     { requests: count, found: count, begun: count, most: count, which: count }),
@@ -40,18 +40,17 @@ module.exports = Object.freeze({
     transferred: kind('with --sticky: the app of a worker that leaves is done with its sessions; ' +
       '`except`: with all but these, whose transfers are to come', { except: listOf(text(LONGEST)) })
   }),
-  fromPrimary: ({ kind, text, orNull }) => ({
-    forget: kind('with --sticky: this session may be another worker\'s by now; null: any of them',
-      { session: orNull(text(LONGEST)) }),
-    unused: kind('with --sticky: is this session not used? `disown` it, where no request of it has come since this ' +
-      'was last asked', { session: text(LONGEST) }),
-    'session-state': kind('with --sticky: what another worker\'s app has transferred',
+  fromPrimary: ({ kind, text, flag, optional, orNull }) => ({
+    forget: kind('with --sticky: this session may be another worker\'s by now; null: any of them; `ifUnused`: only ' +
+      'where no request of it has come since this was last asked',
+    { session: orNull(text(LONGEST)), ifUnused: optional(flag) }),
+    transfer: kind('with --sticky: what another worker\'s app has transferred',
       { session: text(LONGEST), value: text(LONGEST_VALUE) })
   }),
   fromPredecessor: ({ kind, count, text, listOf, record }) => ({
     sessions: kind('with --sticky: the slots that have sessions, at first, and which slot has which',
       { slots: listOf(count), sessions: listOf(record({ session: text(LONGEST), slot: count })) }),
-    'session-state': kind('with --sticky: what the app of an old worker has transferred',
+    transfer: kind('with --sticky: what the app of an old worker has transferred',
       { session: text(LONGEST), value: text(LONGEST_VALUE) }),
     transferred: kind('with --sticky: the old workers of this slot are done with their sessions, with all but these',
       { slot: count, except: listOf(text(LONGEST)) })

@@ -36,7 +36,7 @@ class SessionsForSuccessor {
   give (state) {
     this.sent.sessions++
     this.sent.chars += state.value.length
-    this.successor.send('session-state', state)
+    this.successor.send('transfer', state)
   }
 
   /** @param {number} slot @param {string[]} except the sessions that its workers still have */
@@ -71,7 +71,7 @@ class SessionsOfPredecessor {
         for (const slot of slots) this.#kept.set(slot, 'all')
         for (const { session, slot } of sessions) learn(session, slot)
       },
-      'session-state': state => {
+      transfer: state => {
         this.give(state.session)
         take(state)
         moved()

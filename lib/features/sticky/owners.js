@@ -59,7 +59,7 @@ class SessionOwners extends EventEmitter {
         this.#own(handle, session)
         handle.send('answer', { id, errno: 0 })
       },
-      disown: ({ session }) => { if (this.#slots.get(session) === handle.slot) this.#slots.delete(session) },
+      forget: ({ session }) => { if (this.#slots.get(session) === handle.slot) this.#slots.delete(session) },
       transfer: ({ session, value }) => this.#transfer(handle, { session, value }),
       transferred: ({ except }) => {
         this.#kept.set(handle, new Set(except))
@@ -185,7 +185,7 @@ class SessionOwners extends EventEmitter {
     if (leaving?.size) return // not now: two processes have some of its sessions
     const isTooMany = this.#slots.size > 2 * MOST_SESSIONS
     if (isTooMany) this.#slots.delete(session)
-    incumbent?.send(isTooMany ? 'forget' : 'unused', { session })
+    incumbent?.send('forget', { session, ...!isTooMany && { ifUnused: true } })
   }
 
   /** @param {WorkerHandle | null} from @param {State} state */
@@ -199,7 +199,7 @@ class SessionOwners extends EventEmitter {
     const owner = this.fleet.slots.get(slot)?.incumbent
     if (owner && owner === from) return
     if (this.isOver) return this.#successor ? this.#successor.give(state) : this.#lose(1, state.value.length)
-    if (owner?.isServing || owner?.state === 'out-of-rotation') return owner.send('session-state', state)
+    if (owner?.isServing || owner?.state === 'out-of-rotation') return owner.send('transfer', state)
     const chars = this.#waitingChars + state.value.length
     if (chars > MOST_WAITING) return this.#lose(1, state.value.length)
     this.#waitingChars = chars

@@ -37,7 +37,7 @@ class Transfers {
     this.onFailed = onFailed
     handoff.onClosed = () => this.sendIdle()
     channel.on({
-      'session-state': ({ session, value }) => {
+      transfer: ({ session, value }) => {
         const state = deserialize(Buffer.from(value, 'base64'))
         for (const fn of this.#receivers) callApp('onTransfer', () => fn(session, state))
       }

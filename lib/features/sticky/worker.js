@@ -76,11 +76,11 @@ class Sessions {
     sender.mayLeave = connection => this.#mayLeave(connection)
     tracker.on('request', (connection, { response }) => this.#watchResponse(connection, response))
     channel.on({
-      forget: ({ session }) => {
+      forget: ({ session, ifUnused }) => {
         if (session === null) this.#own.clear()
-        else this.#own.delete(session)
-      },
-      unused: ({ session }) => { if (this.#own.forgetUnused(session)) channel.send('disown', { session }) }
+        else if (!ifUnused) this.#own.delete(session)
+        else if (this.#own.forgetUnused(session)) channel.send('forget', { session })
+      }
     })
   }
 

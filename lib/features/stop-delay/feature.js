@@ -18,10 +18,7 @@ module.exports = Object.freeze({
   group: 'Replacing workers:',
   isOn: ({ stopDelayMs }) => stopDelayMs > 0,
   beforeStopMs: ({ stopDelayMs }) => stopDelayMs,
-  fromPrimary: ({ kind }) => ({
-    'announce-close': kind('the fleet stops soon (--stop-delay): responses say that their connection closes, ' +
-      'and this worker serves on')
-  }),
+  does: () => ({ 'announce-close': {} }), // in responses: the fleet stops soon; this worker serves on
   events: {
     'fleet.stop-delay': {
       sentence: ({ delayMs }, { time }) =>

@@ -16,7 +16,7 @@ function delayStop ({ options: { stopDelayMs }, record, now }) {
     connect (handle) {
       handle.on('ready', () => {
         workers.add(handle)
-        if (until !== null) handle.send('announce-close')
+        if (until !== null) handle.order('announce-close')
       })
       handle.on('exit', () => workers.delete(handle))
     },
@@ -24,7 +24,7 @@ function delayStop ({ options: { stopDelayMs }, record, now }) {
     async beforeStop (hurried) {
       until = now() + stopDelayMs
       record('fleet.stop-delay', { delayMs: stopDelayMs })
-      for (const handle of workers) handle.send('announce-close')
+      for (const handle of workers) handle.order('announce-close')
       await setTimeout(stopDelayMs, undefined, { signal: hurried }).catch(() => {})
       until = null
     },

@@ -36,11 +36,11 @@ class Balancer extends Part {
   /** @param {WorkerHandle} handle */
   connect (handle) {
     handle.hear({
-      full: ({ isAtCeiling }) => {
+      full: ({ isAtCeiling, isOver }) => {
+        if (isOver) return this.#full.delete(handle)
         this.#full.set(handle, isAtCeiling)
         this.#raise()
-      },
-      room: () => this.#full.delete(handle)
+      }
     })
     handle.on('ready', () => {
       this.#steer()
@@ -87,7 +87,7 @@ class Balancer extends Part {
     this.#uneven = 0
     // In a rollout these move once, with their worker
     const streams = serving.some(handle => this.#isStale(handle)) ? 0 : MOST_STREAMS
-    serving.forEach((handle, i) => { if (isGift(gifts[i])) handle.send('share', { ...gifts[i], streams }) })
+    serving.forEach((handle, i) => { if (isGift(gifts[i])) handle.order('share', { ...gifts[i], streams }) })
   }
 
   /** Which workers rest. @param {WorkerHandle[]} serving */
@@ -146,7 +146,7 @@ class Balancer extends Part {
   /** @param {WorkerHandle} handle */
   #send (handle) {
     const limit = this.options.schedule === 'even' ? this.#limit : NO_LIMIT
-    handle.send('acceptLimit', { limit: this.#leavesQueue(handle) ? 0 : limit })
+    handle.order('acceptLimit', { limit: this.#leavesQueue(handle) ? 0 : limit })
   }
 
   #warn () {

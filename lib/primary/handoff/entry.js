@@ -173,7 +173,7 @@ class Entry {
     const isOwn = this.place === 'offered'
     if (isOwn) take(sender, id, { ok: false, ...how })
     else tell(sender, id, { ok: false, ...how })
-    if (row !== null) this.ledger.copies.kept(sender, { row, serial: id }, this.#giveSocket(), parcel)
+    if (row !== null) this.ledger.copies.keep(sender, { row, serial: id }, this.#giveSocket(), parcel)
     this.#end(isOwn ? 'here' : 'gone')
   }
 
@@ -201,7 +201,7 @@ class Entry {
     trails.link(this, receiver)
     totals.moved++
     totals.moves[reason]++
-    if (this.#noted !== null) copies.kept(receiver, { row: this.#noted, serial: id }, this.#giveSocket(), parcel)
+    if (this.#noted !== null) copies.keep(receiver, { row: this.#noted, serial: id }, this.#giveSocket(), parcel)
     this.#end('here')
   }
 

@@ -50,9 +50,7 @@ class HandoffLedger {
 
   /**
    * @param {{ fleet: Pick<import('../workers/fleet').Fleet, 'serving' | 'heirs' | 'successorOf' | 'isLeavingGap'>,
-   *   tenure: { isOver: boolean }, owners: import('../features').RunningFeatures['owners'], copies:
-   *   Pick<import('../features').RunningFeatures, 'kept' | 'takeCopy'> }} deps `copies` has our copies of connections
-   *   that workers read, and have noted
+   *   tenure: { isOver: boolean } } & Pick<import('../features').RunningFeatures, 'owners' | 'copies'>} deps
    */
   constructor ({ fleet, tenure, owners, copies }) {
     this.fleet = fleet
@@ -97,7 +95,7 @@ class HandoffLedger {
    * @param {any} given undefined: we have a copy
    */
   #accept (sender, { id, parcel: { row, byLoad, ...parcel } }, given) {
-    const copy = row === undefined ? null : this.copies.takeCopy(sender, { row, serial: id })
+    const copy = row === undefined ? null : this.copies.take(sender, { row, serial: id })
     const socket = given ?? copy
     if (socket !== copy) copy?.close()
     if (!socket || this.#entries.has(id)) { // an app may have sent this number

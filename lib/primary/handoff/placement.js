@@ -12,13 +12,8 @@ const { Loads } = require('./loads')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
 /**
- * @typedef {object} Placed what placement looks at, of a connection that is to be moved
- * @property {number} id
- * @property {WorkerHandle} sender
- * @property {import('../../tables/message').ParcelFields} parcel
- * @property {Set<WorkerHandle>} tried the workers that have been asked for it, and the sender where it has it still
- * @property {boolean} isAnyones its session has no owner that takes it
- * @property {ReadonlySet<WorkerHandle>} [apart] workers that get it only if no other one takes it
+ * @typedef {Pick<import('./entry').Entry, 'id' | 'sender' | 'parcel' | 'tried' | 'isAnyones'> &
+ *   Partial<Pick<import('./entry').Entry, 'apart'>>} Placed of a connection that is to be moved
  *
  * @typedef {{ to: WorkerHandle | null, isOwned: boolean, why: Why | null }} Place `isOwned`: it owns the session; `why`
  *   there is none

@@ -47,8 +47,7 @@ class Rotation extends Part {
   /** @param {WorkerHandle} handle */
   connect (handle) {
     handle.hear({
-      pause: ({ reason }) => this.wish(handle, APP, reason || 'the app has paused it'),
-      resume: () => this.wish(handle, APP, null)
+      pause: ({ reason, isOver }) => this.wish(handle, APP, isOver ? null : reason || 'the app has paused it')
     })
     for (const event of ['ready', 'returned', 'leaving', 'exit']) handle.on(event, () => this.#arrange())
   }
@@ -100,7 +99,7 @@ class Rotation extends Part {
   #resume (handle, why) {
     const outMs = now() - Number(handle.out?.since)
     handle.out = null
-    handle.send('rejoin')
+    handle.order('rejoin')
     this.record('worker.resumed', { slot: handle.slot, pid: handle.pid, why, outMs })
     if (why !== null) this.#kept.add(handle)
   }
@@ -181,14 +180,14 @@ class Rotation extends Part {
 
   /** Calls the worker back before its task has begun. */
   async rejoin () {
-    this.#atTask?.send('rejoin')
+    this.#atTask?.order('rejoin')
   }
 }
 
 /** @param {WorkerHandle} handle @param {boolean} isHeard a worker that does not answer is soon found to be stuck */
 function bringBack (handle, isHeard) {
   if (handle.state !== 'out-of-rotation' || handle.isGone) return
-  handle.send('rejoin')
+  handle.order('rejoin')
   handle.become('ready')
   if (isHeard) handle.heardAt = now()
   handle.emit('returned')

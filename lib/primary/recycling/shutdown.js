@@ -44,7 +44,7 @@ class Shutdown extends Part {
     const serving = this.fleet.serving()
     for (const [i, { key, client }] of last.entries()) {
       const able = serving.filter(handle => handle.addresses.has(key))
-      if (able.length > 0) able[i % able.length].send('accept', { key }, client, () => client.close())
+      if (able.length > 0) able[i % able.length].order('accept', { key }, client, () => client.close())
       else client.close()
     }
   }

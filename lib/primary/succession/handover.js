@@ -122,8 +122,8 @@ class Handover extends Part {
       const successor = this.#successor = new Peer(new SuccessorProcess(program), FROM_SUCCESSOR)
       successor.hear({
         booted: progress => this.emit('progress', progress),
-        failed: ({ why }) => successor.fail(why),
-        'legacy-asked': () => this.#bequeath(successor),
+        abort: ({ why }) => successor.fail(why),
+        legacy: () => this.#bequeath(successor),
         stopping: () => {
           this.#endsWithIt = true
           if (this.isLeaving) this.#release(successor)
@@ -154,17 +154,17 @@ class Handover extends Part {
     const lent = new Set()
     const lend = () => {
       for (const { key, handle, ...socket } of this.listeningSockets.list()) {
-        if (!lent.has(key)) successor.send('socket', { key, ...socket }, handle)
+        if (!lent.has(key)) successor.send('socket', { of: 'workers', key, ...socket }, handle)
         lent.add(key)
       }
     }
     lend()
-    for (const { socket, handle } of this.listeningSockets.inherited.list()) {
-      successor.send('kept-socket', { socket }, handle)
+    for (const { socket: kept, handle } of this.listeningSockets.inherited.list()) {
+      successor.send('socket', { of: 'kept', kept }, handle)
     }
     if (this.#adminSocket) {
       const { address, handle } = this.#adminSocket
-      successor.send('admin-socket', { address }, handle)
+      successor.send('socket', { of: 'admin', address }, handle)
     }
     const workers = () => this.fleet.desired === this.options.workers ? null : this.fleet.desired
     const { rollout: { latest: generation } } = this.fleet
@@ -242,7 +242,7 @@ class Handover extends Part {
   /** Closes the copies of the sockets that are here. @param {Successor} successor */
   #release (successor) {
     this.listeningSockets.letGo()
-    successor.send('released')
+    successor.send('stopping')
   }
 
   /** @param {number | null} pid @param {string} why */

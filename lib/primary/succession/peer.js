@@ -14,7 +14,6 @@
  * has closed its copy; at the new primary's death the new worker closes what is lent, and the old primary has it.
  */
 
-const { ourMessage } = require('../../core/envelope')
 const { flawOf } = require('../../tables/message')
 const { Channel } = require('../workers/channel')
 const { howItLeft } = require('../workers/process')
@@ -38,28 +37,16 @@ class Peer extends Channel {
   constructor (process, kinds) {
     super(/** @type {any} */ (process), kinds, EVENTS)
     this.other = process
-    process.on('message', (/** @type {unknown} */ received, /** @type {unknown} */ handle) => {
-      const message = ourMessage(received, handle)
-      if (message !== null) this.#receive(kinds, message, handle)
-    })
-    this.hear({
-      batching: (_, socket) => {
-        if (socket) this.beginBatching(socket)
-        else this.isBatching = true
-      },
-      batch: batch => {
-        for (const { message, descriptor } of this.open(batch)) this.#receive(kinds, message, descriptor)
-      }
-    })
+    this.kinds = kinds
   }
 
-  /** @param {Readonly<Record<string, Kind>>} kinds @param {Message} message @param {any} handle */
-  #receive (kinds, message, handle) {
+  /** @override @type {Channel['receive']} */
+  receive (message, /** @type {any} */ handle) {
     const { cmd, type, ...fields } = message
-    const flaw = flawOf(kinds, message, handle)
+    const flaw = flawOf(this.kinds, message, handle)
     if (flaw === null) return this.handlers.call(type, fields, handle)
     handle?.close?.()
-    if (!Object.hasOwn(kinds, type)) return // of a later version
+    if (!Object.hasOwn(this.kinds, type)) return // of a later version
     // Of another version: it keeps the connection
     if (type === 'move' && Number.isSafeInteger(fields.id)) this.send('moved', { id: fields.id, ok: false })
     else this.fail(`it sent an invalid message (${String(type).slice(0, 40)}): ${flaw}`)

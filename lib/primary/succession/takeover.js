@@ -41,14 +41,13 @@ class Takeover extends EventEmitter {
     /** The predecessor has sent its sockets, or has ended. */
     this.begun = nextEvent(this, ['begin', 'over'], Infinity)
     predecessor.hear({
-      'admin-socket': ({ address }, handle) => this.#adminSockets.set(address, handle),
       begin: ({ addresses, ...fields }) => {
         if (!this.#step('begin')) return
         this.addresses = new Set(addresses)
         this.emit('begin', fields)
       },
       go: ({ workers, isPinned }) => this.#lead('go', workers, isPinned),
-      released: () => this.emit('released'),
+      stopping: () => this.emit('released'),
       left: () => this.#beSole('left'),
       abort: ({ why }) => this.#end('abort', why)
     })
@@ -68,8 +67,11 @@ class Takeover extends EventEmitter {
   /** @param {import('../part').Deps & { legacy: Legacy }} deps what takes what the predecessor leaves */
   greet ({ listeningSockets, legacy, options: { readyTimeoutMs } }) {
     this.predecessor.hear({
-      socket: (socket, handle) => { if (handle) listeningSockets.inherit(socket, handle) },
-      'kept-socket': ({ socket }, handle) => { if (handle) listeningSockets.inherited.inherit(socket, handle) },
+      socket: ({ of, address, kept, ...socket }, handle) => {
+        if (of === 'admin') this.#adminSockets.set(address, handle)
+        else if (handle && of === 'kept') listeningSockets.inherited.inherit(kept, handle)
+        else if (handle) listeningSockets.inherit({ ...socket, kept }, handle)
+      },
       legacy: ({ isLast, ...one }) => {
         this.#hasLegacy = true
         legacy.inherit(one)
@@ -82,7 +84,7 @@ class Takeover extends EventEmitter {
   /** Resolves when the predecessor, if any, has sent what it leaves once more; or after half a second. */
   async askLegacy () {
     if (!this.#hasLegacy || this.#state !== 'leading' || this.predecessor.isGone) return
-    this.predecessor.send('legacy-asked')
+    this.predecessor.send('legacy')
     await nextEvent(this, ['inherited', 'over'], LEGACY_MS)
   }
 
@@ -112,7 +114,7 @@ class Takeover extends EventEmitter {
   async fail (why) {
     if (this.#state === 'sole' || this.#state === 'ended') return
     this.#step('failed')
-    await new Promise(resolve => this.predecessor.send('failed', { why: why.slice(0, 2000) }, undefined, resolve))
+    await new Promise(resolve => this.predecessor.send('abort', { why: why.slice(0, 2000) }, undefined, resolve))
     this.#release()
   }
 

@@ -6,7 +6,7 @@
  */
 
 const { EventEmitter } = require('node:events')
-const { Handlers, message } = require('../../core/envelope')
+const { Handlers, message, ourMessage } = require('../../core/envelope')
 const { loadAddon } = require('../../native/addon')
 const { BATCHED, Batches } = require('../../native/batches')
 const { Descriptor } = require('../../native/descriptor')
@@ -57,6 +57,20 @@ class Channel extends EventEmitter {
     })
     this.process = process
     this.handlers = new Handlers(kinds)
+    process.on('message', (/** @type {unknown} */ received, /** @type {unknown} */ socket) => {
+      const ours = ourMessage(received, socket)
+      if (ours !== null) this.receive(ours, socket)
+    })
+    this.hear({
+      batching: (_, socket) => {
+        if (socket) this.beginBatching(socket)
+        else this.isBatching = true
+      },
+      batch: batch => {
+        const opened = this.#batches?.open(batch) ?? []
+        for (const { message, descriptor } of opened) this.receive(message, descriptor, BATCHED)
+      }
+    })
     process.on('down', () => {
       this.#batches?.close()
       this.emit('disconnect')
@@ -127,16 +141,14 @@ class Channel extends EventEmitter {
     return this.isBatching ? BATCHED_WINDOW : this.workers
   }
 
-  /** @param {any} batch @returns {{ message: import('../../core/envelope').Message, descriptor?: Descriptor }[]} */
-  open (batch) {
-    return this.#batches?.open(batch) ?? []
-  }
+  /** To be overridden. @param {any} message @param {any} socket @param {any} [allowed] in a batch @returns {any} */
+  receive (message, socket, allowed) {}
 
-  /** Sends a descriptor, which is closed here then. @param {string} type @param {Descriptor} descriptor */
-  give (type, descriptor) {
+  /** Sends a descriptor, then closed. @param {string} type @param {Descriptor} descriptor @param {object} [fields] */
+  give (type, descriptor, fields = {}) {
     const close = () => descriptor.close()
     this.once('exit', close) // Node forgets what waits for a channel that closes
-    this.send(type, {}, descriptor, () => {
+    this.send(type, fields, descriptor, () => {
       this.removeListener('exit', close)
       close()
     })
@@ -161,14 +173,14 @@ class Channel extends EventEmitter {
   }
 
   /**
-   * Sends a message that the worker answers once.
-   * @param {string} type @param {object} fields @param {number} timeoutMs
+   * Has the worker do something, which it answers once.
+   * @param {string} verb @param {object} fields @param {number} timeoutMs
    * @param {Handle | Descriptor} [socket] a TCP or pipe handle @returns {Promise<Answer>}
    */
-  async call (type, fields, timeoutMs, socket) {
+  async call (verb, fields, timeoutMs, socket) {
     const id = ++this.#lastId
     const answer = this.next(['exit', 'disconnect'], timeoutMs, heard => this.#calls.set(id, heard))
-    this.send(type, { id, ...fields }, socket,
+    this.send('do', { id, verb, ...fields }, socket,
       error => { if (error && socket) this.answered({ id, why: `its socket could not be sent: ${error.message}` }) })
     const { event, value } = await answer
     this.#calls.delete(id)
@@ -176,6 +188,15 @@ class Channel extends EventEmitter {
     if (event === 'timeout') return { why: `it did not answer within ${timeoutMs} ms` }
     const left = await this.afterDown()
     return { why: left ? `its worker ${howItLeft(left)}` : 'the app has cut the channel' }
+  }
+
+  /**
+   * Has the worker do something, which it does not answer.
+   * @param {string} verb @param {object} [fields] @param {Handle | Descriptor} [socket]
+   * @param {(error: Error | null) => void} [sent]
+   */
+  order (verb, fields, socket, sent) {
+    this.send('do', { verb, ...fields }, socket, sent)
   }
 
   /**

@@ -25,7 +25,7 @@ class CrashWatch extends Part {
   connect (handle) {
     handle.once('entered', () => {
       const forMs = this.#alertUntil - now()
-      if (forMs > 0) handle.send('tell-requests', { forMs })
+      if (forMs > 0) handle.order('tell-requests', { forMs })
     })
   }
 
@@ -44,7 +44,7 @@ class CrashWatch extends Part {
     if (signal !== null) {
       this.#alertUntil = at + ALERT_MS
       for (const other of this.fleet.all()) {
-        if (other !== handle && other.hasEntered) other.send('tell-requests', { forMs: ALERT_MS })
+        if (other !== handle && other.hasEntered) other.order('tell-requests', { forMs: ALERT_MS })
       }
     }
     this.features.crashed(handle, true)

@@ -13,6 +13,7 @@ const { openAccount, lostAccount, rescuedAccount } = require('../../core/account
 const { REPLAY_MS } = require('../../core/request-replay')
 const { now } = require('../clock')
 /** @import { Recording } from '../../journal/events' */
+/** @import { Order } from '../../tables/message' */
 /** @import { Options } from '../../tables/options' */
 /** @import { WorkerHandle } from './worker-handle' */
 
@@ -28,12 +29,6 @@ const SILENT_MS = 1000 // a heartbeat comes twice a second: at a shorter kill ti
  *   options; `lingerMs`: how long idle connections are held, null: as long as the drain lasts
  * @property {'siblings' | 'successor' | 'none'} [to] which workers get its connections, and at last its requests
  * @property {Promise<unknown>} [after] when it is ordered to; rejected: by another call
- *
- * @typedef {object} Order how a worker is to drain; see lib/worker/leaving/drain.js
- * @property {string} reason @property {number} deadlineMs @property {number | null} lingerMs
- * @property {boolean} handoff
- * @property {number | null} replayAfterMs from when on it gives unanswered requests away; null: never
- * @property {boolean} [isSucceeded]
  *
  * @typedef {import('../../core/account').Account & { lost: boolean, ended: 'retired' | 'killed' | 'crashed' }}
  *   FinalAccount `lost`: the worker did not answer; `inFlight`, `connections`, `cut` and `unaccounted` are by its last

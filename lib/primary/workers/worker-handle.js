@@ -1,17 +1,22 @@
 'use strict'
 
-/** A worker as the primary sees it, and what it last said. Its messages: worker-channel.js; its side: lib/worker/. */
+/**
+ * A worker as the primary sees it: what it is, and what it last said. Its app shares the other end of the channel, and
+ * may send what it likes: each message is checked at the door. The worker's own side is lib/worker/.
+ */
 
 const { MOST_REQUESTS } = require('../../core/envelope')
 const { withLongest } = require('../../core/gc-pauses')
 const { pick } = require('../../core/fields')
 const { transition } = require('../../core/state')
 const { NO_BEAT } = require('../../tables/figures')
+const { FROM_WORKER, flawOf } = require('../../tables/message')
 const { now } = require('../clock')
+const { Channel } = require('./channel')
 const { Condemnation } = require('./condemnation')
 const { isConnected } = require('./open-sockets')
 const { Readiness } = require('./readiness')
-const { WorkerChannel } = require('./worker-channel')
+const { version } = require('./worker-code')
 /** @import { State } from '../../core/state' */
 
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
@@ -41,7 +46,10 @@ const EVENTS = Object.freeze({
   failed: '{ type, error }: what the primary lacks for that message'
 })
 
-class WorkerHandle extends WorkerChannel {
+class WorkerHandle extends Channel {
+  /** When anything was last heard that its event loop has sent: ms, by clock.js. */
+  heardAt = now()
+  #isFlawed = false
   /** @type {State} */
   state = 'spawning'
   /** The last beat, with the longest pauses since a recorded sample. @type {import('../../tables/message').Beat} */
@@ -109,7 +117,7 @@ class WorkerHandle extends WorkerChannel {
    *   died; `awaitsDebugger`: it runs nothing before a debugger is attached
    */
   constructor (slot, process, terms) {
-    super(process, EVENTS)
+    super(process, FROM_WORKER, EVENTS)
     this.slot = slot
     /** In the environment of the processes that it starts. */
     this.id = terms.id
@@ -223,6 +231,7 @@ class WorkerHandle extends WorkerChannel {
 
   #listen () {
     this.hear({
+      answer: answer => this.answered(answer),
       hello: fields => {
         this.hasEntered = true
         this.inspectorPort = fields.inspectorPort
@@ -235,19 +244,14 @@ class WorkerHandle extends WorkerChannel {
         this.emit('address', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) =>
           this.answer({ id, ...answer }, socket))
       },
-      listening: ({ key, missing }) => {
+      listening: ({ key, missing, isClosed }) => {
+        if (isClosed) return this.#closes(key)
         if (!this.asked.has(key)) return this.refuse({ type: 'listening' }, 'it has not asked for this address')
         this.addresses.add(key)
         this.hasClosed = false
         this.emit('listens', { key })
         if (missing) this.emit('missing', { key, missing })
         this.readiness.check('listening')
-      },
-      unlisten: fields => {
-        this.addresses.delete(fields.key)
-        this.renounce(fields.key)
-        this.hasClosed = this.asked.size === 0
-        this.emit('closes', fields)
       },
       beat: beat => {
         this.latest = this.isSampled ? beat : withLongest(beat, this.latest)
@@ -270,12 +274,57 @@ class WorkerHandle extends WorkerChannel {
     })
     this.on('offers', () => { this.#shifted-- })
     this.on('flaw', () => this.condemnation.request('protocol-error'))
+    this.process.on('flaw', (type, flaw) => this.refuse({ type }, flaw))
     this.process.on('online', () => this.readiness.check('online'))
     this.process.on('app-message', received => {
       if (received === 'ready') this.readiness.check('message')
       else if (this.bootedAt === null) this.said = received
       this.emit('message', received)
     })
+  }
+
+  /** The app has sent it. @override @param {import('../../core/internals').Handle} socket */
+  beginBatching (socket) {
+    socket.close()
+  }
+
+  /** @override @type {Channel['receive']} */
+  receive (message, socket, allowed) {
+    const { type } = message
+    if (type === 'hello' && typeof message.version === 'string' && message.version !== version) {
+      return this.emit('foreign', message.version.slice(0, 40))
+    }
+    const flaw = allowed?.has(type) === false ? 'it does not belong into a batch' : flawOf(FROM_WORKER, message, socket)
+    if (flaw !== null) return this.refuse(message, flaw, socket)
+    if (!FROM_WORKER[type].isAside) this.heardAt = now()
+    try {
+      if (type === 'move') this.emit('offers', message, socket)
+      this.handlers.call(type, message, socket)
+    } catch (error) { // one worker must not end the fleet
+      const { syscall, stack } = /** @type {NodeJS.ErrnoException} */ (error)
+      // The primary lacks descriptors, say
+      if (syscall) this.emit('failed', { type, error })
+      else this.refuse(message, `the primary failed at it: ${stack?.split('\n', 2).join('')}`)
+    }
+  }
+
+  /**
+   * The app has sent this, or has changed our end of the channel: from here on this worker's figures say nothing.
+   * @param {{ type: unknown }} message @param {string} flaw @param {any} [socket] to be closed
+   */
+  refuse ({ type }, flaw, socket) {
+    if (socket) (socket.close ?? socket.destroy)?.call(socket)
+    if (this.#isFlawed) return
+    this.#isFlawed = true
+    this.emit('flaw', { type: String(type).slice(0, 40), flaw: flaw.slice(0, 300) })
+  }
+
+  /** @param {string} key */
+  #closes (key) {
+    this.addresses.delete(key)
+    this.renounce(key)
+    this.hasClosed = this.asked.size === 0
+    this.emit('closes', { key })
   }
 
   /** @param {'standby' | 'ready'} state */

@@ -63,7 +63,8 @@ class Admission {
       },
       accept: ({ key }, client) => {
         const acceptor = [...acceptors].find(acceptor => acceptor.key === key)
-        if (acceptor && client) acceptor.waiting.add(client)
+        const handle = acceptor && client ? acceptor.handleOf(client) : null
+        if (acceptor && handle) acceptor.waiting.add(handle)
         else client?.close()
       }
     })
@@ -158,7 +159,7 @@ class Admission {
   consider () {
     if (!this.state.isServing) return
     if (this.#isFull) {
-      if (this.#reopen(this.#limit * REOPEN)) this.channel.send('room')
+      if (this.#reopen(this.#limit * REOPEN)) this.#sendFull(true)
     } else if (this.tracker.connections.size >= this.#limit) {
       this.#isFull = true
       this.pause()
@@ -216,8 +217,8 @@ class Admission {
     this.channel.expect(-1)
   }
 
-  #sendFull () {
-    this.channel.send('full', { isAtCeiling: this.isAtCeiling })
+  #sendFull (isOver = false) {
+    this.channel.send('full', { isAtCeiling: this.isAtCeiling, ...isOver && { isOver } })
   }
 
   /**

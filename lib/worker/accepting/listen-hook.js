@@ -146,7 +146,7 @@ class ListenHook {
       acceptor.on('close', () => {
         this.acceptors.delete(acceptor)
         this.#keys.delete(key)
-        channel.send('unlisten', { key })
+        channel.send('listening', { key, missing: null, isClosed: true })
       })
       this.#onAcceptor(acceptor)
       done(0, acceptor.facade)

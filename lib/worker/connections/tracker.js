@@ -18,16 +18,16 @@ const { ConnectionList } = require('./connection-list')
 const { HeadBytes } = require('./head-bytes')
 const { pack, unpack } = require('./parcel')
 const { awaitParser } = require('./preface')
-const { Requests } = require('./requests')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Acceptor } from '../accepting/acceptor' */
+/** @import { Exchange } from './connection' */
 /** @import { Parcel } from './parcel' */
 
 /**
  * @typedef {object} Witness is told of each step of a connection as it happens, before anything else runs
  * @property {(connection: Connection) => void} added it is accepted, or back from an offer
  * @property {(connection: Connection, handle: any) => void} adopted it has come from a sibling, and is held unread
- * @property {(connection: Connection, exchange: import('./connection').Exchange) => void} begun the app is about to be
+ * @property {(connection: Connection, exchange: Exchange) => void} begun the app is about to be
  *   given a request
  * @property {(connection: Connection, response: any) => void} finished a response is with the kernel
  * @property {(connection: Connection) => void} threw the app's code has thrown for a request of it, and the app's own
@@ -40,6 +40,53 @@ const { Requests } = require('./requests')
 const kConnection = Symbol('recycle.connection')
 const READ_ELSEWHERE = 'the app reads the first bytes of each itself, and they are not of the PROXY protocol'
 const kIgnored = Symbol('recycle.ignored')
+
+/** Counts the requests of all connections of this worker. */
+class Requests {
+  /** Since the start. */
+  begun = 0
+  /** Messages of connections whose protocol is the app's, as far as they are counted, since the start. */
+  messages = 0
+  /** Requests whose response has not closed. */
+  inFlight = 0
+
+  /**
+   * @param {Connection} connection @param {Exchange['head']} head
+   * @param {any} response of HTTP/1, or a stream of HTTP/2
+   * @param {number} written bytes that have been written to the connection @returns {Exchange}
+   */
+  begin (connection, head, response, written) {
+    const exchange = {
+      head, response, since: performance.now(), written, isMarked: false, isSuspect: false, connection, current: null
+    }
+    connection.exchanges.push(exchange)
+    connection.requests++
+    this.begun++
+    this.inFlight++
+    return exchange
+  }
+
+  /** @param {Connection} connection @param {number} count of messages that have come, each as a request makes load */
+  heard (connection, count) {
+    connection.requests += count
+    this.messages += count
+  }
+
+  /** @param {Exchange} exchange @returns {boolean} it was still in flight */
+  end (exchange) {
+    const { connection } = exchange
+    const { exchanges } = connection
+    const at = exchanges.indexOf(exchange)
+    if (at === -1) return false
+    if (exchanges.length === 1) exchanges.pop() // the array keeps its room, as with shift() it does not
+    else exchanges.splice(at, 1)
+    this.inFlight--
+    if (exchange.current) exchange.current.exchange = null
+    connection.replayed = connection.deaths = 0
+    connection.idleSince = performance.now()
+    return true
+  }
+}
 
 /**
  * Emits `connection` (it was accepted or adopted), `request` (a request's head has come), `rest` (a response has ended)
@@ -336,7 +383,7 @@ function uncount (socket) {
   socket._server = null // net would count it out as it closes
 }
 
-/** @param {Connection} connection @param {import('./connection').Exchange} exchange */
+/** @param {Connection} connection @param {Exchange} exchange */
 function hasEnded ({ session }, { response }) {
   return session ? response.destroyed : response.writableFinished
 }

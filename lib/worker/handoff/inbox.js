@@ -8,24 +8,55 @@
  * inbox it keeps what was left of its time, and as nothing has been read from it, it can move again at once.
  *
  * A connection whose parcel has bytes does not wait: the server gets them at once.
+ *
+ * One that waits has no socket of net's: that was half of what it costs to adopt one.
  */
 
 const net = require('node:net')
 const { performance } = require('node:perf_hooks')
-const { setImmediate } = require('node:timers')
+const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { detachHandle } = require('../../core/internals')
-const { takeUnread } = require('../connections/parcel')
+/** @import { Handle } from '../../core/internals' */
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { Connection } from '../connections/connection' */
 /** @import { Parcel } from '../connections/parcel' */
 
+/** In place of the socket of a connection that waits, as far as that is asked for. */
+class Waiting {
+  destroyed = false
+  /** The client has closed it. */
+  readableEnded = false
+  /** @type {NodeJS.Timeout | undefined} */
+  timer
+
+  /** @param {Handle} handle */
+  constructor (handle) {
+    /** @type {Handle | null} */
+    this._handle = handle
+  }
+
+  destroy () {
+    this.destroyed = true
+    clearTimeout(this.timer)
+    this._handle?.close()
+    this._handle = null
+  }
+}
+
+Object.assign(Waiting.prototype, { readableLength: 0, writableLength: 0, bytesRead: 0, bytesWritten: 0 })
+
 class Inbox {
   /** Connections that have come since the last poll for I/O. @type {Connection[]} */
   #unpolled = []
+  #onRead
 
   /** @param {Pick<import('../enter').Parts, 'tracker'>} parts */
   constructor ({ tracker }) {
     this.tracker = tracker
+    const read = this.#read.bind(this)
+    this.#onRead = /** @this {Handle} @param {ArrayBuffer | undefined} bytes */ function (bytes) {
+      read(/** @type {Connection} */ (tracker.of(this)), bytes)
+    }
     /**
      * Functions that take connections whose protocol is the app's, by their kind.
      * @type {Map<string, (socket: net.Socket, state: Buffer, unread: Buffer, id: number | null) => void>} `id`: what
@@ -40,24 +71,26 @@ class Inbox {
     if (parcel.kind !== null) return this.#passOn(connection, parcel)
     if (parcel.bytes.length > 0) return this.#serve(connection)
     connection.become('waiting')
-    const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({
-      handle: parcel.handle, allowHalfOpen: true
-    }))
-    connection.socket = socket
+    const socket = new Waiting(parcel.handle)
+    connection.socket = /** @type {any} */ (socket)
     connection.isPolled = false
-    socket.on('error', ignore) // a reset: the handle is closed
-    socket.once('data', chunk => {
-      connection.parcel = { ...parcel, bytes: Buffer.concat([chunk, takeUnread(socket)]) }
-      detachHandle(socket)
-      this.#serve(connection)
-    })
-    socket.on('end', destroy)
     if (this.#unpolled.push(connection) === 1) setImmediate(() => this.#awaitPoll())
+    parcel.handle.onread = this.#onRead
+    if (parcel.handle.readStart() !== 0) return socket.destroy()
     if (connection.until === null) return
     // Closed after a poll for I/O: a request that came in time is read first, also where the time has ended on the way
     // here.
-    socket.setTimeout(Math.max(1, Math.ceil(connection.until - performance.now())),
-      () => setImmediate(() => { if (connection.stage === 'waiting') socket.destroy() }))
+    socket.timer = setTimeout(() => setImmediate(() => { if (connection.stage === 'waiting') socket.destroy() }),
+      Math.max(1, Math.ceil(connection.until - performance.now()))).unref()
+  }
+
+  /** @param {Connection} connection that waits @param {ArrayBuffer | undefined} read undefined: it has ended */
+  #read (connection, read) {
+    const { parcel, socket } = connection
+    if (read === undefined) return Object.assign(socket, { readableEnded: true }).destroy()
+    connection.parcel = { ...(/** @type {Parcel} */ (parcel)), bytes: Buffer.from(read) }
+    detachHandle(socket)
+    this.#serve(connection)
   }
 
   /** A poll for I/O lies between two immediates. */
@@ -91,13 +124,6 @@ class Inbox {
     connection.become('served') // its server counts it
     connection.acceptor.accept(/** @type {Parcel} */ (connection.parcel).handle)
   }
-}
-
-function ignore () {}
-
-/** @this {net.Socket} */
-function destroy () {
-  this.destroy()
 }
 
 module.exports = { Inbox }

@@ -2,9 +2,9 @@
 
 /**
  * Moves connections to siblings when they are idle: all of them, for a worker that is emptied (leaving/emptying.js), or
- * some, for one with more than its share (rebalance.js). A worker that is emptied also moves those of which a part of a
- * head has come, and may move requests that it has not begun to answer, for a sibling to handle. There is one sender,
- * and it has one task at a time.
+ * some, for one with more than its share. A worker that is emptied also moves those of which a part of a head has come,
+ * and may move requests that it has not begun to answer, for a sibling to handle. There is one sender, and it has one
+ * task at a time.
  *
  * It looks for idle connections at an interval and when responses end. Then it passes over the list, oldest first, and
  * offers as many as there is room for; each answer continues the pass. The other connections are served meanwhile. A
@@ -14,12 +14,14 @@
 
 const { performance } = require('node:perf_hooks')
 const { clearInterval, setInterval } = require('node:timers')
+const { LIGHT, choose } = require('../../core/sharing')
 /** @import { Connection, Packed } from '../connections/connection' */
 
 const RETRY_MS = 250
 const LOOK_MS = 50
 const LOOK_SHARE = 0.1 // of the worker's time, at the most
 const LONGEST_REST_MS = 1000 // between two looks, all the same
+const REBALANCE_MS = 2000
 
 /**
  * @typedef {object} Task
@@ -99,13 +101,16 @@ class Sender {
   /** Looks for connections that are idle now. */
   look () {
     const { connections } = this.tracker
-    this.#lookedAt = performance.now()
+    const count = Math.max(1, connections.size)
+    const began = this.#lookedAt = performance.now()
     this.#lookScheduled = false
     this.tracker.noteIdle()
     connections.rewind()
-    this.#msEach = (performance.now() - this.#lookedAt) / Math.max(1, connections.size)
+    const ms = performance.now() - began
     this.#pump()
-    this.#task?.onLook()
+    const pumpedAt = performance.now()
+    this.#task?.onLook() // it visits every connection, too
+    this.#msEach = (ms + performance.now() - pumpedAt) / count
   }
 
   /** By the connections that there are now: with the last ones it looks at each interval again. */
@@ -160,4 +165,38 @@ class Sender {
   }
 }
 
-module.exports = { Sender }
+/**
+ * Moves some to siblings while this worker serves, because the primary has found that it has more than its share of the
+ * load, or of the connections. Only connections that have been open for a second, and have been served before, are
+ * moved, and none of a session (`--sticky`). Each moves when it is idle: a busy one is so between two requests, and one
+ * whose protocol is the app's when the app gives its state.
+ *
+ * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'sender'>} parts
+ */
+function offerRebalance ({ channel, state, tracker, sender }) {
+  channel.on({
+    share (gift) {
+      if (!state.isServing) return
+      const until = performance.now() + REBALANCE_MS
+      const onLook = () => { if (sender.isSpent || performance.now() > until) sender.end() }
+      const chosen = choose([...tracker.connections].filter(isWorthIt), gift)
+      if (chosen.size === 0) return // one connection makes all the load, say: a look would cost more than it finds
+      for (const [connection, byLoad] of chosen) connection.byLoad = byLoad
+      sender.begin({ quota: chosen.size, isWorthIt: connection => chosen.has(connection), onLook })
+      sender.look()
+    }
+  })
+}
+
+/** @param {Connection} connection */
+function isWorthIt (connection) {
+  // The next request of a session would bring it back
+  if (connection.sessionId !== null) return false
+  if (connection.isForeign) return connection.isSharable
+  if (!connection.isMovable) return false
+  // The connection waits for a response: others are idle now
+  if (connection.load < LIGHT && connection.exchanges.length > 0) return false
+  return connection.isAdopted || (connection.idleSince !== null && connection.hasStayed(performance.now()))
+}
+
+module.exports = { Sender, offerRebalance }

@@ -24,19 +24,11 @@ const { tellApp } = require('../call-app')
 const { nameCuts } = require('../connections/connection')
 const { Stalled } = require('./stalled')
 /** @import { Account } from '../../core/account' */
+/** @import { Order } from '../../tables/message' */
 /** @import { Connection, Exchange, Fate } from '../connections/connection' */
 
 const SETTLE_MS = 1000 // after the deadline; also for an app to end its streams that is told only then
 const STALLED_MS = 3000
-
-/**
- * @typedef {object} Order
- * @property {string} reason
- * @property {number} deadlineMs from now
- * @property {number | null} lingerMs connections idle for so long are closed, before the deadline; null: not
- * @property {boolean} handoff @property {boolean} [isSucceeded]
- * @property {number | null} replayAfterMs from when on siblings are given unanswered requests; null: they are cut
- */
 
 class Drain {
   account = openAccount(0, 0)

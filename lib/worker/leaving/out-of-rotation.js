@@ -36,7 +36,6 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
       if (state.current === 'out') serve()
     }
   })
-
   return { callBack }
 
   function callBack () {

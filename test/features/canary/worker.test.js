@@ -51,7 +51,7 @@ t.test('what a worker counts of real requests', async t => {
     parts.sent.length = 0
     aheadMs += 1000
     observer.beat()
-    return parts.all('observed')[0].counts
+    return parts.all('observe')[0].counts
   }
 
   await t.test('a response that is not finished: the app ends it, before or after its head, or a client that has waited long; not one that gives up soon', async t => {
@@ -68,7 +68,7 @@ t.test('what a worker counts of real requests', async t => {
     const { client } = await ask('/')
     await received(client, 'answered')
     t.match(counts(), { requests: 4, of: { unfinished: 3, errors: 0, slowTail: 0 } })
-    receive.unobserve()
+    receive.observe({ thresholds: null, isOver: true })
   })
 
   await t.test('a redirect, and 200 without a body; not 204', async t => {
@@ -95,7 +95,7 @@ t.test('what a worker counts of real requests', async t => {
       client.destroy()
     })
     t.match(counts(), { requests: 2, of: { unfinished: 0 } })
-    receive.unobserve()
+    receive.observe({ thresholds: null, isOver: true })
   })
 
   await t.test('not what has waited since before, nor what this worker cuts as it leaves', async t => {

@@ -34,7 +34,7 @@ t.test('a worker that serves gets the lease of its slot when it asks', async t =
   const a = worker(3, 1)
   t.same(a.known, {})
   a.say('lease')
-  t.same(a.sent, [{ type: 'leased', slot: 3 }])
+  t.same(a.sent, [{ type: 'lease', slot: 3 }])
   t.same(kernel.lines, [{ event: 'worker.lease', slot: 3, pid: 1, waitedMs: 0 }])
   t.same(a.known, { lease: 'held' })
 })
@@ -46,7 +46,7 @@ t.test('one that boots, or stands by, gets it when it is ready in a slot', async
   t.same([a.sent, a.known], [[], { lease: 'waits' }])
   kernel.at = 40
   Object.assign(a, { slot: 0, state: 'ready' }).emit('ready')
-  t.same(a.sent, [{ type: 'leased', slot: 0 }])
+  t.same(a.sent, [{ type: 'lease', slot: 0 }])
   t.match(kernel.lines, [{ waitedMs: 40 }])
 })
 
@@ -54,10 +54,10 @@ t.test('out of rotation a worker gets it too: what it does with it takes no requ
   const { worker } = primary()
   const a = worker(0, 1, 'out-of-rotation')
   a.say('lease')
-  t.same(a.sent, [{ type: 'leased', slot: 0 }])
+  t.same(a.sent, [{ type: 'lease', slot: 0 }])
 })
 
-for (const how of ['lease-over', 'exit']) {
+for (const how of ['lease', 'exit']) {
   t.test(`a replacement gets it when its predecessor has given it back: ${how}`, async t => {
     const { kernel, worker, holders } = primary()
     const [old, other, next] = [worker(0, 1), worker(1, 2), worker(0, 3)]
@@ -69,7 +69,7 @@ for (const how of ['lease-over', 'exit']) {
     t.same(holders(), [1, 2], 'not while the other one drains')
     kernel.at = 500
     if (how === 'exit') old.emit(how)
-    else old.say(how)
+    else old.say(how, { isOver: true })
     t.same(holders(), [1, 2, 3])
     t.equal(kernel.lines[2].waitedMs, 500)
     t.same([old.known, other.known, next.known], [{}, { lease: 'held' }, { lease: 'held' }])

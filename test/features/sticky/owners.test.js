@@ -71,7 +71,7 @@ t.test('a replacement inherits the sessions of its slot when the old worker is d
   t.equal(owners.find('new'), heir, 'what the replacement has begun is its own')
   old.say('transfer', { session: given, value: 'AA==' })
   t.equal(owners.find(given), heir)
-  t.same(heir.got, [{ type: 'session-state', session: given, value: 'AA==' }])
+  t.same(heir.got, [{ type: 'transfer', session: given, value: 'AA==' }])
   t.equal(owners.find(begun), old)
   let isTold = false
   owners.on('moved', () => { isTold = true })
@@ -100,7 +100,7 @@ t.test('there is no owner while the slot\'s worker does not serve; state for it 
   fleet.slots.get(0)?.remove(/** @type {any} */ (first))
   const next = join(0)
   next.emit('ready')
-  t.same(next.got, [{ type: 'session-state', session, value: 'AA==' }])
+  t.same(next.got, [{ type: 'transfer', session, value: 'AA==' }])
 })
 
 t.test('where the fleet shrinks, the sessions of slots that go are others\'; where it grows, those that were begun stay', async t => {
@@ -124,7 +124,7 @@ t.test('where the fleet shrinks, the sessions of slots that go are others\'; whe
 
 /** Has a worker answer as sessions.js does: these are in use. @param {Worker} worker @param {string[]} used */
 function answering (worker, used) {
-  worker.send = (type, { session }) => { if (type === 'unused' && !used.includes(session)) worker.say('disown', { session }) }
+  worker.send = (type, { session, ifUnused }) => { if (type === 'forget' && ifUnused && !used.includes(session)) worker.say('forget', { session }) }
 }
 
 t.test('the sessions that are not used for longest are forgotten, and not the oldest', async t => {
@@ -156,7 +156,7 @@ t.test('a session belongs to the slot that its state has gone to, also when its 
   fleet.slots.get(2)?.vacate(/** @type {any} */ (workers[2]))
   workers[2].say('transfer', { session: 'two', value: 'AA==' })
   workers[2].say('transferred', { except: [] })
-  const [owner] = workers.filter(({ got }) => got.some(({ type }) => type === 'session-state'))
+  const [owner] = workers.filter(({ got }) => got.some(({ type }) => type === 'transfer'))
   fleet.resize(4)
   fleet.close(2)
   join(2)
@@ -168,7 +168,7 @@ t.test('where all are in use, or their worker does not answer, sessions are forg
   const { owners, workers } = scene(1)
   for (let i = 0; i < 2 * MOST_SESSIONS + 10; i++) workers[0].say('own', { id: 1, session: `more ${i}` })
   t.equal(owners.size, 2 * MOST_SESSIONS)
-  t.same(workers[0].got.filter(({ type }) => type === 'forget').length, 10, 'it asks again')
+  t.same(workers[0].got.filter(({ type, ifUnused }) => type === 'forget' && !ifUnused).length, 10, 'it asks again')
 })
 
 t.test('a leaving worker keeps what it has excepted, until it has transferred that', async t => {
@@ -183,7 +183,7 @@ t.test('a leaving worker keeps what it has excepted, until it has transferred th
   t.equal(owners.find('pending'), heir)
   await null
   t.equal(moves, 2)
-  t.same(heir.got, [{ type: 'session-state', session: 'pending', value: 'AA==' }])
+  t.same(heir.got, [{ type: 'transfer', session: 'pending', value: 'AA==' }])
 })
 
 t.test('an owner out of rotation gets state, which it has before it is back', async t => {
@@ -191,7 +191,7 @@ t.test('an owner out of rotation gets state, which it has before it is back', as
   Object.assign(first, { isServing: false, state: 'out-of-rotation' })
   const session = sessionOf(0, 2)
   second.say('transfer', { session, value: 'AA==' })
-  t.same(first.got, [{ type: 'session-state', session, value: 'AA==' }])
+  t.same(first.got, [{ type: 'transfer', session, value: 'AA==' }])
   t.equal(owners.find(session), null, 'requests wait')
   t.same([owners.isAway(session), owners.isAway(sessionOf(1, 2))], [true, false])
 })

@@ -16,7 +16,7 @@ function primary (stopDelayMs) {
   })))
   const worker = () => {
     const handle = Object.assign(new EventEmitter(), {
-      sent: /** @type {string[]} */ ([]), send: (/** @type {string} */ type) => handle.sent.push(type)
+      sent: /** @type {string[]} */ ([]), order: (/** @type {string} */ type) => handle.sent.push(type)
     })
     part.connect(handle)
     return handle

@@ -33,7 +33,7 @@ class Worker extends Heard {
   limit = null
 
   /** @param {string} type @param {any} fields */
-  send (type, fields) {
+  order (type, fields) {
     if (type === 'share') this.gifts.push(fields)
     else if (type === 'acceptLimit') this.limit = fields.limit
   }

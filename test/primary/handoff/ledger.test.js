@@ -109,8 +109,8 @@ function connect (workers, successors = new Map(), sessions = sessionsOf(null), 
     tenure: { isOver: false },
     owners: Object.assign(sessions, { isAway: () => false, find: () => sessions.owner }),
     copies: {
-      kept: (/** @type {any} */ receiver, /** @type {any} */ copy, /** @type {any} */ socket) => socket.close(),
-      takeCopy: () => null
+      keep: (/** @type {any} */ receiver, /** @type {any} */ copy, /** @type {any} */ socket) => socket.close(),
+      take: () => null
     }
   }))
   for (const worker of workers) ledger.connect(/** @type {any} */ (worker))
@@ -258,7 +258,7 @@ t.test('an offer that arrives without its socket goes back', async t => {
 t.test('of a connection that its sender has noted our copy goes on, without the socket; with one that one does, and the copy is closed; where there is none it is asked for', async t => {
   const { sender, receivers: [receiver], ledger } = scene(1)
   const copies = new Map([[3, new Socket()], [5, new Socket()]])
-  ledger.copies.takeCopy = (_, { row, serial }) => serial === row + 10 ? copies.get(row) ?? null : null
+  ledger.copies.take = (_, { row, serial }) => serial === row + 10 ? copies.get(row) ?? null : null
   const offer = (/** @type {number} */ row, /** @type {Socket} */ socket) =>
     sender.say('move', { id: row + 10, parcel: { key: KEY, leftMs: 100, row } }, socket)
   offer(3, undefined)
@@ -281,7 +281,7 @@ t.test('what goes back to its sender is given to the one that keeps copies, by t
   const parcel = { key: KEY, leftMs: 5000, preface: 'UFJPWFkg' }
   /** @type {any[]} */
   const kept = []
-  ledger.copies.kept = (...args) => kept.push(args)
+  ledger.copies.keep = (...args) => kept.push(args)
   const socket = new Socket()
   sender.say('move', { id: 1, parcel: { ...parcel, row: 3 } }, socket)
   t.equal(receiver.last('move').parcel.row, undefined, 'it is of no use to another worker')
@@ -1080,7 +1080,7 @@ t.test('an offer at whose handling the primary fails goes back as any other: to 
   t.same([socket.closed, sender.connections], [1, 1])
   /** @type {any[]} */
   const kept = []
-  ledger.copies.kept = (...args) => kept.push(args)
+  ledger.copies.keep = (...args) => kept.push(args)
   const noted = new Socket()
   t.throws(() => sender.say('move', { id: 8, parcel: { key: KEY, leftMs: null, row: 3 } }, noted), /a bug/)
   t.same(kept, [[sender, { row: 3, serial: 8 }, noted, { key: KEY, leftMs: null }]])

@@ -17,7 +17,7 @@ function scene () {
     left: null,
     latest: { connections: 2, inFlight: 0 },
     become (/** @type {string} */ state) { Object.assign(handle, { state }) },
-    send () {},
+    order () {},
     call: async () => ({ why: null, isHeard: true })
   })
   const rotation = new Rotation(/** @type {any} */ ({

@@ -15,7 +15,7 @@ function scene () {
     isServing: true,
     latest: { inFlight: 0 },
     connections: 0,
-    send: (/** @type {string} */ type) => calls.push(`${slot} ${type}`),
+    order: (/** @type {string} */ type) => calls.push(`${slot} ${type}`),
     call: (/** @type {string} */ type) => {
       calls.push(`${slot} ${type}`)
       return Promise.resolve({ why: null })
@@ -35,7 +35,7 @@ t.test('a worker that is paused leaves rotation, and returns when it is resumed'
   const { handles: [a], lines, calls } = scene()
   a.say('pause', { reason: 'warms up' })
   t.match(a.out, { why: 'warms up' })
-  a.say('resume')
+  a.say('pause', { isOver: true })
   t.same(lines, ['worker.paused', 'worker.resumed'])
   t.same(calls, ['0 leave-rotation', '0 rejoin'])
 })

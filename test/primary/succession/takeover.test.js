@@ -63,9 +63,9 @@ t.test('one that leads asks for what the other one leaves, and for the sockets t
   says('legacy', { feature: 'b', text: 'three', isLast: true })
   await asked
   const stopping = takeover.stopping()
-  says('released', {})
+  says('stopping', {})
   await stopping
-  t.same(sent, ['hello', 'prepared', 'legacy-asked', 'stopping'])
+  t.same(sent, ['hello', 'prepared', 'legacy', 'stopping'])
   t.same(inherited, ['one', 'two', 'three'])
   const left = takeover.stopping()
   says('left', {})

@@ -55,7 +55,7 @@ t.test('the facts of a worker are plain data: through JSON nothing of them is lo
   says('hello', { heapLimitBytes: 2 ** 31, version, inspectorPort: null })
   for (const key of ['a', 'b']) listens(key)
   handle.serve(1)
-  says('answer', { id: told.find(({ type }) => type === 'serve')?.id, why: null })
+  says('answer', { id: told.find(({ verb }) => verb === 'serve')?.id, why: null })
   await handle.next(['ready'], 1000)
   says('beat', BEAT)
   handle.condemnation.condemn('rss', handle.spawnedAt + 1)

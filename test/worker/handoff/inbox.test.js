@@ -116,9 +116,24 @@ t.test('a connection that has been reset does not move', async t => {
   const worker = await workerParts(t)
   const { client, connection } = await waiting(worker, 60_000)
   t.ok(connection.isIdle)
-  const idle = new Promise(resolve => connection.socket.once('error', () => resolve(connection.isIdle)))
+  const idle = new Promise(resolve => {
+    worker.tracker.witness = /** @type {any} */ ({ closing: (/** @type {any} */ closed) => resolve(closed.isIdle) })
+  })
   client.resetAndDestroy()
   t.equal(await idle, false)
+  worker.tracker.witness = null
+})
+
+t.test('a waiting connection has no socket of net\'s, and nothing is read of it until its client sends', async t => {
+  const worker = await workerParts(t)
+  const { client, handle, connection } = await waiting(worker, 60_000)
+  t.notOk(connection.socket instanceof net.Socket)
+  t.match(connection, { stage: 'waiting', isIdle: true, isEnding: false, isQuiet: true, isPortable: true })
+  t.equal(handle.bytesRead, 0)
+  client.write(HEAD)
+  t.match(await received(client, '/asked'), /^HTTP\/1\.1 200 OK/)
+  t.ok(connection.socket instanceof net.Socket)
+  client.destroy()
 })
 
 t.test('a waiting connection can move on, alive and unread', async t => {
