@@ -99,7 +99,10 @@ function unwrapped (file) {
   return realOf(path.join(folder, program)) ?? file
 }
 
-/** Refuses TypeScript where Node.js does not strip types. @param {string} app @param {readonly string[]} nodeOptions */
+/**
+ * A TypeScript file on a Node.js that does not strip types.
+ * @param {string} app @param {readonly string[]} nodeOptions @throws {RecycleError} RECYCLE_BAD_USAGE
+ */
 function checkTypeScript (app, nodeOptions) {
   const { features } = /** @type {any} */ (process)
   if (!/\.[cm]?ts$/.test(app) || features.typescript || !fs.existsSync(app)) return

@@ -1,6 +1,9 @@
 'use strict'
 
-/** Text of `recycle --print-config`: each option's value and its origin, and how what is `auto` came about. */
+/**
+ * The output of `recycle --print-config`: each option, its value and the value's origin, and how what is `auto` came
+ * about.
+ */
 
 const path = require('node:path')
 const { attempt } = require('../core/attempt')

@@ -63,7 +63,10 @@ async function loadNamed (explorer, file) {
   return explorer.load(file)
 }
 
-/** The search ends at the project: folders above may be others', and configs are programs. @param {string} folder */
+/**
+ * The search ends at the project: the folders above may belong to other users, and config files are programs.
+ * @param {string} folder @returns {string}
+ */
 function projectFolder (folder) {
   for (let at = folder; ; at = path.dirname(at)) {
     if (fs.existsSync(path.join(at, 'package.json'))) return at
@@ -91,7 +94,10 @@ function hasPlace (stopDir) {
   }
 }
 
-/** @param {string} file a package.json @returns {boolean} it has a "recycle", or the search says why not */
+/**
+ * @param {string} file a package.json
+ * @returns {boolean} it has a "recycle", or cannot be read, which the search reports
+ */
 const hasOwnKey = file => attempt(() => Object.hasOwn(JSON.parse(fs.readFileSync(file, 'utf8')), 'recycle'), true)
 
 /** @param {unknown} error */
@@ -123,7 +129,10 @@ async function load (file, content) {
   }
 }
 
-/** Node exits silently if only a promise is left that never settles. @template T @param {Promise<T> | T} awaited */
+/**
+ * Node exits with code 0, silently, if the only thing left is a promise that never settles.
+ * @template T @param {Promise<T> | T} awaited @returns {Promise<T>}
+ */
 async function orEmptyLoop (awaited) {
   let onEmpty = () => {}
   const empty = /** @type {Promise<never>} */ (new Promise((resolve, reject) => {
@@ -175,7 +184,10 @@ function pickApp (app, args, config, why = null) {
   throw badUsage(`no app was named, and ${where}; see recycle --help`)
 }
 
-/** Options of command line, environment and file. @param {Record<string, any>} given @param {Config | null} file */
+/**
+ * The options of a command line, the environment and a config file together.
+ * @param {Record<string, any>} given by commander @param {Config | null} file
+ */
 function resolveAll (given, file) {
   return traceOptions(given, { env: process.env, file, ...machineFacts(), nameOf: ({ flag }) => flag.split(' ')[0] })
 }

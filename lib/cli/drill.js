@@ -43,7 +43,10 @@ function addDrill (program, argv) {
   command.action((app, args, given) => run(app, args, given))
 }
 
-/** @param {string | undefined} app @param {string[]} args @param {Record<string, any>} given by commander */
+/**
+ * @param {string | undefined} app @param {string[]} args
+ * @param {Record<string, any>} given by commander: undefined where the flag was not given
+ */
 async function run (app, args, given) {
   try {
     process.exitCode = await drillAndReport(app, args, given)
@@ -104,7 +107,10 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   return outcome.exitCode
 }
 
-/** Writes to stderr; what is not read in time is left out: the primary is here. @param {NodeJS.WriteStream} stderr */
+/**
+ * Writes to stderr, of which what is not read in time is left out: the primary of the fleet is in this process.
+ * @param {NodeJS.WriteStream} stderr
+ */
 function openPicture (stderr) {
   const descriptor = require('../primary/descriptor').openDescriptor(2)
   let isWriting = false
@@ -119,7 +125,10 @@ function openPicture (stderr) {
   }
 }
 
-/** A drill's fleet has neither name nor addresses of the production fleet. @param {Config} config @returns {Config} */
+/**
+ * The fleet of a drill takes neither the name nor the addresses of the production fleet.
+ * @param {Config} config @returns {Config}
+ */
 function withoutAddresses ({ values: { name, control, admin, adminAllowRemote, ...values }, ...rest }) {
   return { ...rest, values }
 }

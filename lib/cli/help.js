@@ -8,7 +8,10 @@ const { types } = require('../core/option-types')
 const { FEATURES } = require('../features')
 /** @import { Command } from 'commander' */
 
-/** The short help's options and defaults; the README has the same ten. @type {Readonly<Record<string, string>>} */
+/**
+ * The options of the short help, each in a few words with its default; the README has the same ten.
+ * @type {Readonly<Record<string, string>>}
+ */
 const MOST_USED = Object.freeze({
   workers: 'number of workers (2×CPU+1)',
   maxRss: 'memory budget of each worker (none)',
@@ -42,7 +45,8 @@ const EXAMPLES = Object.freeze([
 ])
 
 /**
- * Headings of `recycle help options`, in this order; features name theirs.
+ * Headings of `recycle help options`, in this order; the options of features name theirs. A name that is in no list is
+ * among the others.
  * @type {Readonly<Record<string, string[]>>}
  */
 const GROUPS = Object.freeze({
@@ -66,7 +70,10 @@ function groupOf (name) {
   return Object.keys(GROUPS).find(group => GROUPS[group].includes(name)) ?? OF_FEATURES.get(name) ?? 'Other options:'
 }
 
-/** `recycle --help`, which fits a terminal, and `recycle help [options|<command>]`. @param {Command} program whole */
+/**
+ * `recycle --help`, which fits a terminal, and `recycle help [options|<command>]`.
+ * @param {Command} program with all other commands
+ */
 function addHelp (program) {
   let isWhole = false
   program.configureHelp({

@@ -85,7 +85,10 @@ function addCommands (program, argv) {
   require('./help').addHelp(program)
 }
 
-/** A foreign supervisor's word that means the same here, unless a file has this name. @param {string[]} argv */
+/**
+ * A first word of another supervisor's that means the same here, unless a file has this name.
+ * @param {string[]} argv @returns {string[]}
+ */
 function withoutSynonym ([node, program, word = '', ...rest]) {
   return [node, program, ...synonymOf(word) ?? (word === '' ? [] : [word]), ...rest]
 }

@@ -143,7 +143,8 @@ function unreadInput () {
 }
 
 /**
- * `recycle relaod` is parsed as an app of that name: the error names the command that is like it.
+ * `recycle relaod` is parsed as an app of that name: the error says that there is no such command either, and which is
+ * like it.
  *
  * @template T @param {string} app @param {() => T} assemble @returns {T}
  */

@@ -191,7 +191,10 @@ function appsOf (file) {
   }
 }
 
-/** As it was called: a link such as current/ leads elsewhere after the next deploy. @param {string} bin */
+/**
+ * The command by the name that it was called by: a link such as current/ leads elsewhere after the next deploy.
+ * @param {string} bin
+ */
 function asCalled (bin) {
   const fs = require('node:fs')
   return attempt(() => fs.realpathSync(process.argv[1]) === fs.realpathSync(bin) ? process.argv[1] : bin, bin)

@@ -73,7 +73,10 @@ function addVerbs (program) {
       ({ stopped }, name) => `${name} has stopped, ${losses(stopped)}`, ({ stopped }) => now ? [] : stopped))
 }
 
-/** As pm2: `recycle scale shop 4`. @param {string} first @param {string | undefined} second @param {Command} command */
+/**
+ * `recycle scale shop 4`, as in pm2, is `recycle scale 4 shop`.
+ * @param {string} first @param {string | undefined} second @param {Command} command
+ */
 function numberOf (first, second, command) {
   const isNumber = (/** @type {string} */ text) => /^(?:[+-]?\d+|auto)$/.test(text)
   if (second === undefined || isNumber(first) || !isNumber(second)) return first
@@ -152,7 +155,8 @@ const HINTS = {
  */
 
 /**
- * The progress of a command: a line for each step, what is waited for if that takes long, and on a terminal a bar.
+ * The progress of a command: a line for each step, what is waited for where that takes long, and on a terminal a bar
+ * below them.
  * @param {Pick<NodeJS.WriteStream, 'isTTY' | 'hasColors' | 'columns'> & { write: (text: string) => unknown }} stream
  * @param {string} doing @param {() => number} [now] ms
  */
@@ -177,7 +181,10 @@ function openSteps (stream, doing, now = () => performance.now()) {
     const blocks = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
     return `${blocks} ${doing}: ${done} of ${of}${why}`.slice(0, (stream.columns || Infinity) - 1)
   }
-  /** On a terminal the bar has it, and each hint is said once; elsewhere a line a worker. @param {Wait[]} waits */
+  /**
+   * On a terminal the bar has it, and each hint is said once; elsewhere each worker has a line.
+   * @param {Wait[]} waits
+   */
   const explain = waits => {
     const lines = waits.flatMap(wait => {
       const phase = wait.drainLeftMs === null ? 'end' : 'drain'

@@ -66,7 +66,8 @@ class Client {
   /**
    * Calls `onLine` with every line of the journal from now on.
    * @param {(line: Record<string, unknown>) => void} onLine
-   * @param {{ last?: number, isOver?: boolean }} [how] `last`: earlier lines, without samples; `isOver`: these alone
+   * @param {{ last?: number, isOver?: boolean }} [how] `last`: number of earlier lines to begin with, without samples;
+   *   `isOver`: these alone
    * @returns {Promise<boolean>} resolves at the end of this primary: true if another one runs the fleet by then
    */
   async follow (onLine, { last = 0, isOver = false } = {}) {
@@ -168,7 +169,10 @@ const WHY = {
   ENOTDIR: 'it is not a socket'
 }
 
-/** Finds the fleet that listens there. @param {string} socketPath @returns {Promise<Found | null>} null: none does */
+/**
+ * Finds the fleet that listens on a socket.
+ * @param {string} socketPath @returns {Promise<Found | null>} null: no process listens there
+ */
 async function fleetAt (socketPath) {
   try {
     const client = await connect(socketPath)
@@ -191,7 +195,8 @@ async function listFleets (env = process.env, how = {}) {
 }
 
 /**
- * Finds a fleet by its name or socket, or as the only running fleet; `control` may be a folder of sockets.
+ * Finds a fleet by its name, by the path of its socket, or as the only running fleet; `control` may be a folder of
+ * sockets, too.
  * @param {{ name?: string | null, control?: string | null }} which @param {Env} [env] @returns {Promise<Found>}
  * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
  */

@@ -6,7 +6,8 @@
  *
  * When Node closes a unix socket, it deletes the file at the path that the socket was bound to, even if that is another
  * fleet's socket by then. So the socket is bound to a temporary name, linked to its public path, and the temporary name
- * is deleted; on a file system without hard links it is renamed. So a socket at the public path listens, or was left.
+ * is deleted; on a file system without hard links it is renamed. A socket at the public path therefore listens, or was
+ * left behind.
  */
 
 const fs = require('node:fs')
@@ -106,7 +107,8 @@ async function publish (hidden, socket, remedy) {
 
 /**
  * Deletes a stale socket. Of several fleets that find it stale, one takes the lock and checks again, so that it does
- * not delete a socket that another fleet has opened meanwhile. By hard links no lock is needed.
+ * not delete a socket that another fleet has opened meanwhile. Opening needs no lock where there are hard links: link()
+ * is atomic.
  * @param {string} socket @param {string} remedy @param {() => void} then what needs the lock too
  * @returns {Promise<boolean>} false: another process has the lock
  * @throws {RecycleError} if it is not stale, or not this user's
@@ -151,7 +153,10 @@ function ageMs (t) {
   return Math.abs(Date.now() - t) // eslint-disable-line no-restricted-properties -- file times are by the wall clock
 }
 
-/** @param {string} lock a folder @param {string} socket @returns {string | null} file id; null: another's */
+/**
+ * @param {string} lock a folder @param {string} socket
+ * @returns {string | null} file id of the lock; null: another process has it
+ */
 function take (lock, socket) {
   try {
     fs.mkdirSync(lock)

@@ -46,7 +46,10 @@ function fleetKey ({ name, control }, env) {
 
 /** @typedef {{ folder: string, uid: number | null }} Place `uid`: the one user that may write there; null: any */
 
-/** @param {Env} env @param {{ ofAll?: boolean }} [how] `ofAll`: of all users, for root @returns {Place[]} to look in */
+/**
+ * @param {Env} env @param {{ ofAll?: boolean }} [how] `ofAll`: for root, those of other users too
+ * @returns {Place[]} where a client looks
+ */
 function places (env, { ofAll = false } = {}) {
   const uid = ourUid()
   const own = controlFolders(env)

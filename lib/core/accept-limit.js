@@ -32,7 +32,8 @@ function nextLimit (limit, loads) {
 
 /**
  * Whether the workers that a rollout replaces leave new connections to those of the new generation: a client whose
- * stream has been ended comes back at once, and would be sent away again by the next worker. Not if they are busy.
+ * stream has been ended comes back at once, and would be sent away again by the next worker. Not while the new ones
+ * have no time for more.
  * @param {readonly { isStale: boolean, streams: number, elu: number | null }[]} loads of every worker that serves;
  *   `isStale`: it is to be replaced; `elu` null: nothing is known yet but what it did while it booted
  * @returns {boolean}

@@ -103,7 +103,8 @@ function lostAccount (connections, inFlight) {
 }
 
 /**
- * The same, where its connections' fate is known; others were younger, or of a protocol that cannot move.
+ * The same, where it is known what has become of its connections; the others were younger, or of a protocol that cannot
+ * move.
  * @param {number} connections by its last beat @param {number} inFlight @param {Outcome} outcome @returns {Account}
  */
 function rescuedAccount (connections, inFlight, { moved, replayed, answered, cut, ended, ...named }) {

@@ -13,14 +13,20 @@ function nameOf (key) {
   return port === 0 ? 'a port that is free' : `${where === 'null' || where === '' ? '' : where}:${port}`
 }
 
-/** @param {{ address?: string, port?: number }} bound @param {boolean} isTls @returns {string | null} null: not TCP */
+/**
+ * @param {{ address?: string, port?: number }} bound as of getsockname() @param {boolean} isTls
+ * @returns {string | null} for people; null: it is no TCP port
+ */
 function urlOf ({ address = '', port }, isTls) {
   if (port === undefined) return null
   const host = ['0.0.0.0', '::'].includes(address) ? 'localhost' : address.includes(':') ? `[${address}]` : address
   return `${isTls ? 'https' : 'http'}://${host}:${port}`
 }
 
-/** A path with this pid in it is that worker's: no other listens there. @param {string} key @param {number} pid */
+/**
+ * A path with this pid in it is that worker's alone: no other worker is to listen there.
+ * @param {string} key @param {number} pid
+ */
 const isOwnPath = (key, pid) => portOf(key) < 0 && new RegExp(`(?<!\\d)${pid}(?!\\d)`).test(key)
 
 /**

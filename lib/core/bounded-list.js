@@ -1,12 +1,18 @@
 'use strict'
 
-/** A list in bounded memory: the last `limit` items, and up to `limit` older ones that matter. @template Item */
+/**
+ * A list in bounded memory: the last `limit` items, and beside them up to `limit` older ones that matter.
+ * @template Item
+ */
 class BoundedList {
   /** @type {Item[]} */
   #items = []
   omitted = 0
 
-  /** @param {number} limit @param {(item: Item) => boolean} [matters] @param {() => void} [beforeThinning] */
+  /**
+   * @param {number} limit @param {(item: Item) => boolean} [matters]
+   * @param {() => void} [beforeThinning] called before `matters`
+   */
   constructor (limit, matters = () => false, beforeThinning = () => {}) {
     this.limit = limit
     this.matters = matters

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The ceiling: how many connections a process has descriptors for. A reserve is kept for files and sockets opened
- * between two counts. It is at most half of the free descriptors, so that a process with few of them still serves.
+ * The ceiling: how many connections a process has descriptors for. A reserve is kept for files and sockets that the app
+ * opens between two counts. It is at most half of the free descriptors, so that a process with few of them still
+ * serves.
  */
 
 const RESERVE = 0.1 // of the limit

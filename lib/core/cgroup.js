@@ -2,7 +2,8 @@
 
 /**
  * The texts in which Linux tells a process its cgroups: where their files are, and what the files hold. Versions 1 and
- * 2 of cgroups differ in both. A limit holds for all cgroups below it, so each one above counts.
+ * 2 of cgroups differ in both. A limit holds for all cgroups below it, so the process's own and each one above it
+ * count.
  */
 
 const UNLIMITED = 2 ** 62 // version 1 has no word for it: it writes the largest number of pages that it can count
@@ -49,13 +50,19 @@ function readMount (line) {
 /** The kernel writes a space, say, in octal. @param {string} text */
 const unescaped = text => text.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8)))
 
-/** @param {string | null} text of memory.max, .high, .limit_in_bytes @returns {number | null} bytes; null: no limit */
+/**
+ * @param {string | null} text of memory.max, memory.high or memory.limit_in_bytes
+ * @returns {number | null} bytes; null: no limit
+ */
 function readLimit (text) {
   const bytes = text === null || text.trim() === '' ? NaN : Number(text)
   return Number.isFinite(bytes) && bytes < UNLIMITED ? bytes : null
 }
 
-/** @param {string | null} text lines of a name and a number @param {string} name @returns {number | null} null: none */
+/**
+ * @param {string | null} text lines of a name and a number
+ * @param {string} name @returns {number | null} null: it has none of this name
+ */
 function readFigure (text, name) {
   const value = new RegExp(`^${name}:? +(\\d+)`, 'm').exec(text ?? '')?.[1]
   return value === undefined ? null : Number(value)

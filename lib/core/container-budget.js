@@ -74,7 +74,10 @@ function size ({ parallelism, container = null }, options, processes) {
   return Object.freeze({ ...sizing, fitting, isAutoWorkers: workers === 'auto', isAutoBudget: maxRssBytes === 'auto' })
 }
 
-/** For all but the primary. @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing */
+/**
+ * For all but the primary; below 0: there is less.
+ * @param {Pick<Sizing, 'limitBytes' | 'primaryBytes' | 'marginBytes'>} sizing @returns {number} bytes
+ */
 const forWorkers = ({ limitBytes, primaryBytes, marginBytes }) => Number(limitBytes) - primaryBytes - marginBytes
 
 /**
@@ -89,19 +92,27 @@ function autoWorkers ({ desired, fitting }, maxRssBytes) {
 /** How many workers may boot before one has shown what it takes. @param {Sizing} sizing */
 const workersAtFirst = sizing => workersOf(sizing, UNKNOWN_BYTES)
 
-/** Workers that fit, each with room to grow; one at least. @param {Sizing} sizing @param {number} freshBytes */
+/**
+ * How many get a budget that leaves a fresh worker room to grow; one at least.
+ * @param {Sizing} sizing @param {number} freshBytes by the budget's metric
+ */
 const workersThatFit = (sizing, freshBytes) => workersOf(sizing, BOOTING * freshBytes)
 
 /** @param {Sizing} sizing @param {number} eachBytes */
 const workersOf = (sizing, eachBytes) => Math.max(1, Math.floor(forWorkers(sizing) / eachBytes) - sizing.beside)
 
-/** `--max-rss auto`. @param {Sizing} sizing @param {number} workers @returns {number} bytes, whole MiB; 0: no memory */
+/**
+ * `--max-rss auto`.
+ * @param {Sizing} sizing @param {number} workers
+ * @returns {number} bytes, a whole number of MiB; 0: there is no memory for them
+ */
 function autoBudget (sizing, workers) {
   return MIB * Math.max(0, Math.floor(forWorkers(sizing) / (workers + sizing.beside) / MIB))
 }
 
 /**
- * The budget of a worker in a fleet of this size; of one that sizes itself, as of the largest.
+ * The budget of a worker in a fleet of this size; within the bounds of one that sizes itself, it is that of the
+ * largest.
  * @param {Pick<Options, 'maxRssBytes' | 'hardRssBytes' | 'sizing'>} options @param {number} workers
  * @returns {{ maxRssBytes: number | null, hardRssBytes: number | null }}
  */

@@ -2,7 +2,8 @@
 
 /**
  * Whether the workers of a fleet crash again and again, and what may be the cause: the requests that were in flight in
- * those that crashed. The one that most of them had is named first; of those that all had, the rarest.
+ * those that crashed. The one that most of them had is named first; of those that all had, the rarest: it is no wonder
+ * that each had one of the common ones.
  *
  * @typedef {object} Crash
  * @property {number} at ms, by any clock that only goes forward

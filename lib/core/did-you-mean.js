@@ -12,7 +12,10 @@ function nearest (written, words) {
   return ranked.length > 0 && ranked[0].edits <= written.length * 0.4 ? ranked[0].word : null
 }
 
-/** Letters to insert, delete, replace or swap with the next (string alignment). @param {string} a @param {string} b */
+/**
+ * The number of letters to insert, delete, replace or swap with the next (optimal string alignment).
+ * @param {string} a @param {string} b
+ */
 function editsBetween (a, b) {
   /** @type {number[][]} */
   const edits = [[...b, ''].map((_, j) => j)]

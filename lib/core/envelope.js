@@ -27,7 +27,10 @@ function ourMessage (received, handle) {
   return message?.cmd === CMD ? message : null
 }
 
-/** The other end's process has died, which Node may not have read yet. @param {NodeJS.ErrnoException | null} error */
+/**
+ * The process at the other end has died, though Node may not have read the end yet: writes go before.
+ * @param {NodeJS.ErrnoException | null} error of a send
+ */
 const isCut = error => error?.code === 'EPIPE' || error?.code === 'ECONNRESET'
 
 /** Work at each message: a function. */
@@ -55,7 +58,10 @@ class Handlers {
     Object.assign(this.#byType, handlers)
   }
 
-  /** No effect without a handler. @param {string} type @param {Record<string, any>} fields @param {any} [handle] */
+  /**
+   * Without a handler, where a feature is off, it is of no consequence.
+   * @param {string} type @param {Record<string, any>} fields @param {any} [handle]
+   */
   call (type, fields, handle) {
     this.#byType[type]?.(fields, handle)
   }

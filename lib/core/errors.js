@@ -71,7 +71,8 @@ const exiting = (/** @type {number} */ exitCode, /** @type {Readonly<Record<stri
   Object.fromEntries(Object.entries(sentences).map(([code, sentence]) => [code, { exitCode, sentence }]))
 
 /**
- * The catalogue of all errors that recycle throws on purpose. The command line makes a sentence of them.
+ * The catalogue of all errors that recycle throws on purpose. Only the command line turns them into a sentence and an
+ * exit code.
  * @type {Readonly<Record<string, { exitCode: number, sentence: Sentence }>>}
  */
 const CATALOGUE = Object.freeze({ ...exiting(2, OF_THE_CALL), ...exiting(1, OF_THE_RUN) })
@@ -92,7 +93,10 @@ class RecycleError extends Error {
 const PROSE = ['why', 'how', 'accepts', 'sentence', 'running', 'distrusted']
 const PROSE_CHARS = 1000
 
-/** Shortens details for the sentence: a user's value may have any length. @param {Record<string, any>} details */
+/**
+ * Shortens details for the sentence: a value from the user may have any length.
+ * @param {Record<string, any>} details
+ */
 function bounded (details) {
   return Object.fromEntries(Object.entries(details).map(([name, value]) =>
     [name, typeof value === 'string' ? shorten(value, PROSE.includes(name) ? PROSE_CHARS : undefined) : value]))

@@ -7,7 +7,10 @@
  */
 const pick = (from, names) => /** @type {any} */ (Object.fromEntries(names.map(name => [name, from[name]])))
 
-/** @template {string} Name @param {Record<Name, number>} into changed @param {Record<Name, number>} from its numbers */
+/**
+ * @template {string} Name
+ * @param {Record<Name, number>} into changed @param {Record<Name, number>} from each of its numbers is added
+ */
 function addUp (into, from) {
   for (const name of /** @type {Name[]} */ (Object.keys(from))) into[name] += from[name]
 }

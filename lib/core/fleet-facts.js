@@ -11,7 +11,8 @@
  * @property {number} condemnedAt
  * @property {'relief' | 'before-recycle' | 'under way' | null} task what it does out of rotation: in place of its
  *   recycle, if that is enough, or before it
- * @property {boolean} isOverHard over the hard budget: its recycle waits for no task, another's or its own
+ * @property {boolean} isOverHard over the hard budget: its recycle waits for no other worker's task, and for none
+ *   before it
  * @property {boolean} canWait its recycle waits where the memory has no room for a replacement
  * @property {boolean} isWaiting that has been said
  * @property {number | null} crossesAt when its memory is going to cross the budget; null: it is not to be foreseen
@@ -67,7 +68,8 @@ function surging ({ slots, standbys }, desired) {
 
 /**
  * How many replacements may run beside the fleet for all that the container's memory has room for. Room is kept for
- * each desired worker whose memory has not been seen, whether it boots, is about to, or drains first.
+ * each desired worker whose memory has not been seen, whether it boots, is about to, or drains first; a standby runs
+ * already.
  * @param {Facts} facts @param {Desired} desired @param {number} surging
  */
 function fitting ({ slots, standbys, memory }, desired, surging) {

@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Whether other users could put files into a folder. Nothing of this user's own is opened or written there then.
+ * Whether other users could put files into a folder. Nothing that must be this user's own is opened or written there
+ * then.
  * @param {string} folder
  * @param {Pick<import('node:fs').Stats, 'isSymbolicLink' | 'isDirectory' | 'uid' | 'mode'>} stat by lstat()
  * @param {number} uid this user's @returns {string | null} why the folder is not safe; null: it is

@@ -25,7 +25,8 @@ class Gathering {
    * @param {object} fleet since the last look @param {number} fleet.cpus that the workers use
    * @param {number} fleet.rate requests a second @param {number} fleet.lagMs the longest delay of an event loop
    * @param {number} fleet.connections
-   * @param {boolean} fleet.isFlexible its workers run one code, and have room; every connection can move
+   * @param {boolean} fleet.isFlexible its workers run the same code, every connection can move, and no worker lacks
+   *   room for more
    * @param {number} awake workers that would do the load @param {number} now ms
    * @returns {boolean} whether the load is to be gathered
    */

@@ -15,7 +15,8 @@
 const ANY = ['::', '0.0.0.0']
 
 /**
- * The app gets no address that is wider than the one it asks for: such as a socket on every address.
+ * The app gets no address that is wider than the one it asks for: of `listen(80, '127.0.0.1')`, a socket on every
+ * address is none.
  * @template {InheritedSocket} Socket @param {readonly Socket[]} sockets that no server has yet
  * @param {{ address: string | null, port: number | null, fd?: number | null }} query net's; port -1: a path
  * @returns {Socket | undefined}

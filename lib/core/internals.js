@@ -51,6 +51,7 @@
  * | `process.stdout`, `stderr`: getters    | standard-streams: which of the two the app uses                       |
  * | `fs.write()`, `writeSync()`            | descriptor-writes: a log of the app's that cannot be written          |
  * | `socket.write()` beneath a session     | goaway: an HTTP/2 frame for which Node has no method                  |
+ * | `v8::Isolate::AddGCPrologueCallback()` | addon: counts collections; V8's public C++, if the process exports it |
  *
  * @typedef {{ address?: string, port?: number, family?: string }} Address
  * @typedef {object} Handle libuv's, of a socket or of a pipe, which may listen; numbers are its errors
@@ -93,13 +94,19 @@ function acceptEarly (server, facade, door, owner = server) {
   return () => { server._handle = null }
 }
 
-/** Node makes the list of a server's connections as it begins to listen. @param {Server} server that does not yet */
+/**
+ * Node makes the list of a server's connections when it begins to listen.
+ * @param {Server} server an http.Server that does not listen yet
+ */
 function trackBeforeListening (server) {
   server.listeners('listening')
     .find((/** @type {Function} */ { name }) => name === 'setupConnectionsTracking')?.call(server)
 }
 
-/** @param {Server} server a listening http.Server @returns {{ idle?: () => Parser[] } | undefined} not on each Node */
+/**
+ * @param {Server} server a listening http.Server @returns {{ idle?: () => Parser[] } | undefined} undefined if this
+ *   Node has none
+ */
 function connectionsList (server) {
   const symbol = Object.getOwnPropertySymbols(server).find(s => s.description === 'http.server.connections')
   return symbol && Reflect.get(server, symbol)
@@ -123,7 +130,11 @@ let kOnMessageBegin
 /** @param {Socket} socket @returns {boolean} the parser has not come to the end of the latest request */
 const isWithinMessage = socket => socket.parser?.incoming?.complete === false
 
-/** Within a message. @param {Socket} socket @param {() => void} ended called at its end, within the parser's chunk */
+/**
+ * To be called within a message.
+ * @param {Socket} socket @param {() => void} ended called when the parser has come to its end, within the chunk that it
+ *   parses
+ */
 function onMessageEnd (socket, ended) {
   const parser = /** @type {Parser} */ (socket.parser)
   const { kOnMessageComplete } = parser.constructor
@@ -143,7 +154,10 @@ function isRefused (socket) {
   return !socket.listeners('error').some((/** @type {Function} */ { name }) => name === 'socketOnError')
 }
 
-/** Names and values of headers that the parser keeps, at most. @param {Socket} socket @returns {number} 0: all */
+/**
+ * The names and values of a request's headers that the parser keeps: it leaves out those behind.
+ * @param {Socket} socket @returns {number} 0: it keeps all
+ */
 const mostFieldsOf = socket => socket.parser?.maxHeaderPairs ?? 0
 
 /**
@@ -180,7 +194,10 @@ function detachHandle (socket) {
   return handle
 }
 
-/** As detachHandle(), but for the app the socket stays open. @param {Socket} socket @returns {Handle} the handle */
+/**
+ * As detachHandle(), but the app goes on to see the socket as open.
+ * @param {Socket} socket @returns {Handle} the handle
+ */
 function takeHandle (socket) {
   const handle = /** @type {Handle} */ (socket._handle)
   handle.readStop()
@@ -198,7 +215,8 @@ function returnHandle (socket, handle) {
 
 /**
  * Reports when a connection's handle is closed, which is when its socket is destroyed. Unlike a listener on the socket,
- * the app cannot remove this. All handles share two functions: closures would be measurable.
+ * the app cannot remove this. All handles share the same two functions: a closure for each would be measurable with a
+ * connection per request.
  * @param {(handle: any, isReset: boolean) => void} closed called before it is
  * @returns {(handle: Handle) => boolean} watches a TCP or pipe handle; false: the handle is of another kind
  */
@@ -243,7 +261,10 @@ const EMPTY = /^content-length: *0\r/im
 const NO_CHUNK = '0\r\n\r\n'
 const EVENT_STREAM = /^content-type: *text\/event-stream/im
 
-/** @param {any} response of HTTP/1, or a stream of HTTP/2 @returns {boolean} its head was sent: a stream of events */
+/**
+ * @param {any} response of HTTP/1, or a stream of HTTP/2
+ * @returns {boolean} its head has been sent, and says that it is a stream of events
+ */
 function isEventStream (response) {
   if (response._header !== undefined) return response.headersSent && EVENT_STREAM.test(response._header)
   return String(response.sentHeaders?.['content-type']).startsWith('text/event-stream')

@@ -5,7 +5,8 @@
  *
  * @typedef {object} Memory
  * @property {number} limitBytes @property {number} usedBytes
- * @property {number | null} freshBytes of one more worker: the most that one in service had when new; null: not known
+ * @property {number | null} freshBytes what one more worker takes: the most that a worker in service had when it was
+ *   new; null: not known
  */
 
 const NEAR = 0.9

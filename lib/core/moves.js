@@ -1,6 +1,8 @@
 'use strict'
 
-/** Why connections change workers: labels in `/metrics` and keys in `status()`, and what they are called. */
+/**
+ * Why connections go from one worker to another: labels in `/metrics` and keys in `status()`, and what they are called.
+ */
 
 const { grouped } = require('./units')
 
@@ -19,7 +21,10 @@ const MOVES = Object.freeze({
 /** @returns {Record<Move, number>} */
 const noMoves = () => /** @type {any} */ (Object.fromEntries(Object.keys(MOVES).map(reason => [reason, 0])))
 
-/** @param {Record<string, number>} moves by reason @returns {string[]} '12 by load' for each reason that there was */
+/**
+ * @param {Record<string, number>} moves by reason; those that are missing are none
+ * @returns {string[]} '12 by load' for each reason that there was
+ */
 function sayMoves (moves) {
   return Object.entries(MOVES).flatMap(([reason, words]) =>
     moves[reason] > 0 ? [`${grouped(moves[reason])} ${words}`] : [])

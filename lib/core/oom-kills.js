@@ -2,7 +2,8 @@
 
 /**
  * Tells a worker that the kernel killed for want of memory from one that was killed otherwise: the kernel counts its
- * kills, and has counted before the process exits. A kill that no worker's exit follows was of another process.
+ * kills, and has counted before the process exits. A kill that no worker's exit follows was of another process of the
+ * container, and is not a later worker's.
  */
 
 const EXIT_MS = 5000 // a large process takes a while to exit
@@ -15,7 +16,10 @@ class OomKills {
   /** @type {number | null} */
   #last = null
 
-  /** @param {number | null} counter the kernel's; null: unreadable @param {number} now ms, a clock that goes forward */
+  /**
+   * @param {number | null} counter the kernel's; null: it could not be read
+   * @param {number} now ms, by any clock that only goes forward
+   */
   observe (counter, now) {
     if (counter === null) return
     const grown = this.#last === null ? 0 : Math.max(0, counter - this.#last)

@@ -1,6 +1,9 @@
 'use strict'
 
-/** The kinds of option values: what flags, environment and library accept, and config files, which are stricter. */
+/**
+ * The kinds of option values: what a flag, the environment and the library accept as text or number, and what a config
+ * file may contain, which is stricter about types.
+ */
 
 const { badOption } = require('./errors')
 const { parseSize, parseTime, withUnit } = require('./units')
@@ -10,7 +13,8 @@ const { parseSize, parseTime, withUnit } = require('./units')
  * @typedef {object} Kind how a value is read
  * @property {string} accepts completes the sentence "it takes …"
  * @property {(value: any) => any} read the value in the option's internal unit; undefined: not acceptable
- * @property {(value: unknown) => string | undefined} [instead] completes the sentence on a value with its own mistake
+ * @property {(value: unknown) => string | undefined} [instead] completes the sentence for a value that has a mistake of
+ *   its own
  * @property {readonly string[]} [words] accepted literally
  * @property {boolean} [isFile] any value but the words is a path
  *
@@ -159,7 +163,10 @@ function readAs ({ read, accepts, instead }, given, option) {
   throw badOption(option, given, instead?.(given) ?? accepts)
 }
 
-/** A config file may have this; `read` checks more. @param {Schema} schema @param {unknown} value @returns {boolean} */
+/**
+ * Whether a config file may contain a value of this type. `read` checks its range and form.
+ * @param {Schema} schema @param {unknown} value @returns {boolean}
+ */
 function isOfType (schema, value) {
   if (isQuotedNumber(schema, value)) return false
   if (schema.anyOf) return schema.anyOf.some(one => isOfType(one, value))
@@ -175,7 +182,10 @@ function isQuotedNumber ({ anyOf = [] }, value) {
     anyOf.some(({ type }) => type === 'integer' || type === 'number')
 }
 
-/** The types accepted instead, in words: "a number or a string". @param {Schema} schema @param {unknown} value */
+/**
+ * The types that are accepted in place of this value, in words: "a number or a string".
+ * @param {Schema} schema @param {unknown} value @returns {string}
+ */
 function typesOf (schema, value) {
   if (isQuotedNumber(schema, value)) return 'a number without quotes'
   const types = (schema.anyOf ?? [schema]).flatMap(({ type = [] }) => type === 'integer' ? 'number' : type)

@@ -31,7 +31,10 @@ const OF_ORPHANS = {
   }
 }
 
-/** @param {number} uid @param {string} fleet that tells it from others @returns {string} as its orphans' names begin */
+/**
+ * @param {number} uid @param {string} fleet what tells it from the others of this user
+ * @returns {string} with which the names of its orphans begin
+ */
 const familyOf = (uid, fleet) => `recycle-orphan-${uid}-${hash(fleet)}-`
 
 /** @param {string} family @param {number} pid @returns {string} the path for net */
@@ -40,7 +43,10 @@ const socketName = (family, pid) => `\0${family}${pid}`.padEnd(LONGEST_NAME, '\0
 /** @param {string} family @returns {string} the path of the one that starts the next primary */
 const lockName = family => `\0${family}revival`.padEnd(LONGEST_NAME, '\0')
 
-/** @param {(string | null)[]} paths of /proc/net/unix @param {string} family @returns {number[]} lowest first */
+/**
+ * @param {(string | null)[]} paths of all unix sockets, as /proc/net/unix has them @param {string} family
+ * @returns {number[]} pids of orphans, lowest first
+ */
 function orphansAmong (paths, family) {
   const pids = paths.flatMap(path =>
     path?.startsWith(`@${family}`) ? Number(path.slice(1 + family.length).replace(/@+$/, '')) : [])

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The steps to begin now, from the facts of the fleet and what is desired of it. Pure. Commands change what is desired,
- * workers change the facts, and after each change the plan is made anew; a step that has begun is among the facts.
+ * The next steps: those to begin now, from the facts of the fleet and from what is desired of it. Pure. Commands
+ * change what is desired, workers change the facts, and after each change the plan is made anew; a step that has begun
+ * is among the facts.
  *
  * What holds after every plan, whatever fails in between:
  * - while a worker serves, at most `maxSurge` processes (or `standbys`, if that is more) start or run beside the
@@ -33,7 +34,8 @@ const SAID_AFTER_MS = 2000 // the memory of a worker that has just left is among
 
 /**
  * @param {Facts} facts @param {Desired} desired @param {number} now
- * @returns {{ actions: Action[], wakeAt: number }} `wakeAt`: when the plan changes though no fact does; or Infinity
+ * @returns {{ actions: Action[], wakeAt: number }} `wakeAt`: when the plan changes though no fact does; Infinity: it
+ *   does not
  */
 function plan (facts, desired, now) {
   const clock = new Clock(now)
@@ -81,7 +83,8 @@ function rejoin ({ slots }) {
 }
 
 /**
- * Slots beyond those desired: their worker leaves when its recycle is over and one that stays serves.
+ * Slots beyond those desired: their worker leaves when its recycle is over and one that stays serves; one that was
+ * given up leaves already.
  * @param {Facts} facts @param {Desired} desired @returns {Action[]}
  */
 function leave ({ slots }, { slots: wanted }) {
@@ -122,7 +125,10 @@ function bootSlots ({ slots }, { slots: wanted, maxBoots = 1, atFirst = Infinity
   return { actions, starting }
 }
 
-/** A standby that must not be taken is replaced. @param {Facts} facts @param {Desired} desired @returns {Action[]} */
+/**
+ * A standby that must not be taken any more is replaced.
+ * @param {Facts} facts @param {Desired} desired @returns {Action[]}
+ */
 function retireStandbys ({ standbys }, desired) {
   return standbys.flatMap(({ state, reason, generation }, standby) =>
     state === 'standby' && (reason !== null || generation !== desired.generation)

@@ -14,7 +14,8 @@
  * @typedef {object} Capacity
  * @property {number} workers the intended number of workers
  * @property {number} ready workers that are ready
- * @property {number} surging recycles whose replacement runs beside the old worker, and standbys that are not ready
+ * @property {number} surging recycles whose replacement runs beside the old worker, and standbys that are not ready to
+ *   take over
  * @property {number} maxSurge processes that may run beside the fleet; ready standbys do not count
  * @property {number} maxUnavailable
  *

@@ -2,7 +2,8 @@
 
 /**
  * Which requests may be handled a second time, by another worker, in place of being cut: safe methods (RFC 9110, 9.2.1)
- * without a body, of which nothing was answered. The worker knows that; see lib/worker/connections/replay.js.
+ * without a body, of which nothing was answered. Whether anything was answered is the worker's to say; see
+ * lib/worker/connections/replay.js.
  */
 
 /** How long past its drain deadline a worker moves connections and requests, before it cuts what is left. */
@@ -25,7 +26,8 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /**
  * Whether a worker that gets toWire() of this head sees the same request, and nothing else. A lenient parser takes
- * names and values that another one would read otherwise; and Node leaves out headers behind so many.
+ * names and values that another one would read otherwise; and behind so many headers Node leaves out the others, which
+ * may announce a body.
  * @param {Head} head @param {object} [how]
  * @param {boolean} [how.isMarked] the app says that its handler may run twice, whatever the method
  * @param {number} [how.mostFields] names and values that the parser keeps; 0: all @returns {boolean}
@@ -58,7 +60,10 @@ function isBodyless ({ headers }) {
   return true
 }
 
-/** The head as on the wire: names, order, case, repeats and octets are kept. @param {Head} head @returns {Buffer} */
+/**
+ * The head as it goes over the wire: names, order, case, repeats and octets are the client's.
+ * @param {Head} head @returns {Buffer}
+ */
 function toWire ({ method, url, version, headers }) {
   let text = `${method} ${url} HTTP/${version}\r\n`
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`

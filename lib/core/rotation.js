@@ -2,7 +2,8 @@
 
 /**
  * Which workers leave the rotation, and return. A worker wants out because its app says so, or because a feature finds
- * it unfit. The last one in rotation stays, and where none is left one is called back.
+ * it unfit. The last one in rotation stays, and where none is left one is called back: a service that is slow or ill is
+ * better than none.
  *
  * @typedef {object} Member a worker that serves
  * @property {string | null} wish why it is to be out; null: it is to be in

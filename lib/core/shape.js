@@ -126,7 +126,10 @@ function oneOf (name, fields, how) {
   }, { longest })
 }
 
-/** @template Value @param {Shape<Value>} shape @param {string} text of JSON @returns {Value | null} null: no such */
+/**
+ * @template Value @param {Shape<Value>} shape
+ * @param {string} text JSON, or anything @returns {Value | null} null: it is none of this shape
+ */
 function parse (shape, text) {
   const value = attempt(() => JSON.parse(text), undefined)
   return shape(value) === null ? value : null

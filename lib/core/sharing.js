@@ -11,7 +11,8 @@
  * Nothing moves for a small difference, and where one connection makes all the load, the other ones leave. What has
  * moved is not measured yet at the next decision, so the caller leaves a second between two.
  *
- * Connections whose protocol is the app's (WebSockets) go as well, some by each decision: to the app each is a new one.
+ * Connections whose protocol is the app's (WebSockets) go as well, some by each decision: for the app each of them is a
+ * new one, and may ask a database.
  */
 
 const NOTICEABLE = 0.1 // of an event loop: a smaller difference makes no request late
@@ -79,7 +80,8 @@ function spread (counts) {
 }
 
 /**
- * A worker without any connection does nothing, however even the others are: each gets some, from the fullest.
+ * A worker without any connection does nothing, however even the others are: each gets up to the mean, from the
+ * fullest.
  * @param {readonly number[]} counts @param {number} mean @returns {number[]}
  */
 function forIdle (counts, mean) {

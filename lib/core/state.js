@@ -4,7 +4,8 @@ const { RecycleError } = require('./errors')
 
 /**
  * The states of a worker. A worker that exits as intended is retired, whatever its exit code; one that exits otherwise
- * has crashed, also while it drains, before it has given its account. Out of rotation it serves no client.
+ * has crashed, also while it drains, before it has given its account. A worker out of rotation serves no client for a
+ * while, and returns.
  *
  * @typedef {'spawning' | 'standby' | 'ready' | 'out-of-rotation' | 'draining' | 'retired' | 'crashed'} State
  * @type {Readonly<Record<State, readonly State[]>>}

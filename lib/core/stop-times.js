@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * How long each step of a stop may take. By `--stop-timeout` they follow from one number, when the platform kills:
+ * How long each step of a stop may take. By `--stop-timeout` they follow from one number, the time until the platform
+ * kills what is left:
  *
  *     ├─ before the stop ─┼─ drain ───────────────┼─ SIGTERM to SIGKILL ─┼─ the rest ────────────┤
  *       --stop-delay        what the others leave   a fifth, at most 5 s   a fifth, 1.5 to 5 s

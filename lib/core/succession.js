@@ -14,7 +14,8 @@
  *     left
  *
  * Until `serving` the predecessor serves as before, so that whatever befalls the successor changes nothing. A successor
- * that has the sockets leads when the predecessor dies. A predecessor whose successor dies first runs the fleet again.
+ * that has the sockets leads when the predecessor dies. A predecessor whose successor dies before it has left runs the
+ * fleet again.
  *
  * @typedef {'running' | 'starting' | 'preparing' | 'handing-over' | 'leaving' | 'left'} PredecessorState
  * @typedef {'booting' | 'preparing' | 'waiting' | 'leading' | 'sole' | 'ended'} SuccessorState

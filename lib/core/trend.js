@@ -12,7 +12,9 @@ const FURTHEST = 2 // times as far ahead as the readings go back
 const NEAR = 0.7 // of the budget; below, a worker that has just started would be taken for one that grows without end
 const CERTAIN = 3 // standard errors that the slope is from zero
 
-/** @param {Trend} trend @param {number} atMs by a clock that goes forward @param {number} bytes @returns {Trend} */
+/**
+ * @param {Trend} trend @param {number} atMs by any clock that only goes forward @param {number} bytes @returns {Trend}
+ */
 const pushReading = (trend, atMs, bytes) => [...trend, /** @type {const} */ ([atMs, bytes])].slice(-KEPT)
 
 /**
@@ -46,7 +48,8 @@ function timeToCrossing (trend, softBytes) {
 
 /**
  * @param {readonly Crossing[]} crossings
- * @param {{ bootMs: number, atOnce: number }} terms `bootMs`: of a replacement; `atOnce`: how many recycles may run
+ * @param {{ bootMs: number, atOnce: number }} terms `bootMs`: how long a replacement takes; `atOnce`: how many recycles
+ *   may run
  * @returns {{ slot: number, beginAt: number }[]} those that are to begin before they cross
  */
 function spreadCrossings (crossings, { bootMs, atOnce }) {

@@ -1,6 +1,9 @@
 'use strict'
 
-/** Sizes and times as users write them ("512MiB", "30s"), parsed only here; elsewhere names have units (`rssBytes`). */
+/**
+ * Sizes and times as users write them, such as "512MiB" and "30s". They are parsed only here; elsewhere a name carries
+ * its unit (`rssBytes`, `intervalMs`).
+ */
 
 const bytes = require('bytes')
 const ms = require('ms')
@@ -59,7 +62,10 @@ function formatTime (time) {
   return unitMs === 1 ? `${Math.round(time)}ms` : `${Math.round(time / unitMs * 10) / 10}${unit}`
 }
 
-/** By toLocaleString() only if need be: it loads 8 MB of ICU's data. @param {number} n @returns {string} `"1,234"` */
+/**
+ * By toLocaleString() only where there is no other way: it loads 8 MB of ICU's data.
+ * @param {number} n @returns {string} `"1,234"`
+ */
 function grouped (n) {
   const whole = Math.round(n)
   return Number.isSafeInteger(whole)

@@ -42,7 +42,10 @@ class WholeLines {
   }
 }
 
-/** @param {Buffer} lines @param {string} linePrefix before each line, in ASCII @param {boolean} isRest of a line */
+/**
+ * @param {Buffer} lines @param {string} linePrefix put before each line, in ASCII
+ * @param {boolean} isRest they begin within a line @returns {Buffer}
+ */
 function prefixLines (lines, linePrefix, isRest) {
   const text = lines.toString('latin1') // a character a byte: none is changed
   const isWhole = text.endsWith('\n')

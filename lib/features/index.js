@@ -41,7 +41,8 @@
  * @property {(kinds: ArgKinds) => Record<string, Args>} [commands] for one worker, by name: methods of the supervisor
  *   and verbs of the control socket, with their arguments beside the worker's slot; with `target: kinds.slots` that
  *   verb is for all workers, too
- * @property {() => (program: import('commander').Command, tools: CommandTools) => void} [command] adds its commands
+ * @property {() => (program: import('commander').Command, tools: CommandTools) => void} [command] adds commands to the
+ *   command line
  * @property {Record<string, Figure>} [figures] of each worker, by the name that they have in a sample and in status()
  * @property {() => (kernel: Parts) => PrimaryPart} [primary] loads its part of the primary
  * @property {true} [worker] it has a part in a worker: `part(kernel, settings)` of worker.js, as by-name.js has it
@@ -55,7 +56,8 @@
  * @property {(about: any, paint: ReturnType<typeof painter>) => string[]} [lines] below the table of `recycle status`
  *
  * @typedef {{ [Name in keyof JournalFields]?: Event<Name> }} Events
- * @typedef {{ [Field in keyof Warning]-?: NonNullable<Warning[Field]> }} Warned a warning has those said
+ * @typedef {{ [Field in keyof Warning]-?: NonNullable<Warning[Field]> }} Warned a warning has those that its sentence
+ *   says
  * @typedef {'quiet' | 'debug' | 'info' | 'warn' | 'error'} Level
  *
  * @typedef {Pick<Row, 'isOfMemory' | 'sentence'> & { reason: Reason } & OfFigure} Limit a reason to replace a worker,
@@ -126,7 +128,8 @@
  * @typedef {object} Event
  * @property {Level | ((line: JournalLine<Name>) => Level)} [level] quiet: in the journal alone; debug: in the log with
  *   `--log json` or `--log-level debug` alone; info by default
- * @property {(line: JournalLine<Name>, format: Format) => string | null} [sentence] for the log; else its name
+ * @property {(line: JournalLine<Name>, format: Format) => string | null} [sentence] for the log; without, the event's
+ *   name
  * @property {{ name: string, help: string, reasons?: readonly string[] }} [counter] of its lines, in `/metrics`; by
  *   `reason` where there are `reasons`
  * @property {{ name: string, help: string, field: string }} [duration] the histogram of a field, in ms, in `/metrics`
@@ -183,7 +186,10 @@ const PRESETS = named('fork')?.presets ?? {}
 /** Of a fleet that sizes itself. @type {import('./elastic/feature').SizeWords} */
 const SIZE_WORDS = named('elastic')?.sizeWords ?? { key: '', reasons: {}, beside: () => '', scaled: () => '' }
 
-/** @param {Record<string, any>} options with `sizing` @returns {Partial<FleetOptions>} those that follow from them */
+/**
+ * @param {Record<string, any>} options `sizing` is among them
+ * @returns {Partial<FleetOptions>} options that follow from those that are given
+ */
 const derive = options => Object.assign({}, ...['fork', 'output'].map(name => named(name)?.resolve(options)))
 
 /** @param {FleetOptions} options @returns {string[]} what of Node.js's inside the workers use or replace */
@@ -212,7 +218,10 @@ const longestBeforeStop = options => named('stop-delay')?.beforeStopMs(options) 
 /** @param {FleetOptions} options @returns {string[]} features that must let a worker that has booted pass */
 const gatesOf = options => named('health')?.isOn(options) ? ['health'] : []
 
-/** @param {FleetOptions} options @returns {import('./output/feature').PassOn | null} null: it has the primary's */
+/**
+ * @param {FleetOptions} options
+ * @returns {import('./output/feature').PassOn | null} what takes a worker's output; null: the worker has the primary's
+ */
 const outputOf = options => named('output')?.isOn(options) ? named('output').passOn(options) : null
 
 /** Fields of the heartbeat that are no figures. @type {import('./failover/feature').Own['beat']} */

@@ -19,7 +19,8 @@
  * @typedef {{ url: string, headers: Record<string, unknown>, socket: { remoteAddress?: string } }} Asked what is read
  *   of a request; headers by name in lower case
  *
- * @typedef {import('../worker/enter').Parts & Beside} WorkerKernel the parts of a worker, for a feature to call
+ * @typedef {import('../worker/enter').Parts & Beside} WorkerKernel the parts of a worker: a feature calls the one that
+ *   does what it wants
  *
  * @typedef {object} Beside what a feature has beside them
  * @property {(listener: (hasMarkSweep: boolean) => void) => () => void} onCollected after collections, until it ends
@@ -41,7 +42,8 @@
  *   or until the drain timeout
  * @property {Record<string, (fields: any) => Record<string, unknown>>} [tasks] done out of rotation, by message: each
  *   holds this thread, and returns the answer
- * @property {Record<string, (...args: any[]) => unknown>} [api] what `api` names; earlier calls follow
+ * @property {Record<string, (...args: any[]) => unknown>} [api] the functions that `api` names; calls made before this
+ *   part was there follow
  */
 
 module.exports = {}

@@ -201,7 +201,10 @@ class Audit {
     this.#drawFall(event, worker)
   }
 
-  /** At the replacement the slot's memory fell at once. @param {RecycleEvent} event @param {Incumbent} [old] */
+  /**
+   * At the replacement: between two samples the slot's memory did not decrease slowly, but fell.
+   * @param {RecycleEvent} event @param {Incumbent} [old]
+   */
   #drawFall ({ slot, pid, rssBefore, rssAfter, drainAt, t }, old) {
     const successor = this.#workers.get(pid)
     if (slot === null || !rssBefore || !rssAfter || successor?.metric !== 'rss') return

@@ -2,7 +2,8 @@
 
 /**
  * Appends lines to one open file, many in a write, and never blocks. What cannot be written is kept in bounded memory,
- * and written when that is possible again: a full disk is tried with each line, an unread pipe ten times a second.
+ * and written when that is possible again: a full disk is tried with each further line, a pipe that is not read ten
+ * times a second.
  *
  * @typedef {{ text: string, t: number }} Item a line with its end, and its time
  * @typedef {{ items: Item[], rest: Buffer }} Chunk `rest`: what is still to be written of it

@@ -3,7 +3,8 @@
 const util = require('node:util')
 
 /**
- * @param {boolean} hasColors of the stream; checked by the caller: newer Nodes would check stdout
+ * @param {boolean} hasColors of the stream; the caller checks it, since newer versions of Node would check stdout
+ *   instead
  * @returns {(style: Parameters<typeof util.styleText>[0], text: string) => string}
  */
 function painter (hasColors) {

@@ -2,7 +2,8 @@
 
 /**
  * Reads journals in any condition: still being written, truncated by a crash, rotated, compressed. Lines that are not
- * of a journal, or of an unknown version, are skipped and counted. Files are read in chunks, in bounded memory.
+ * of a journal, or of an unknown version, are skipped and counted. Files are read in chunks: memory does not depend on
+ * their size.
  */
 
 const fs = require('node:fs')

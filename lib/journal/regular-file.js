@@ -12,7 +12,10 @@ const { fileId } = require('../core/file-id')
 const { O_RDONLY, O_WRONLY, O_CREAT, O_APPEND, O_NONBLOCK, O_NOCTTY } = fs.constants
 const MODE = 0o666
 
-/** @param {string} file @returns {number} descriptor @throws {Error} whose message completes "it cannot be read: …" */
+/**
+ * @param {string} file @returns {number} descriptor, open for reading
+ * @throws {Error} whose message completes "it cannot be read: …"
+ */
 const openForReading = file => open(file, O_RDONLY).fd
 
 /**

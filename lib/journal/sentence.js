@@ -18,7 +18,10 @@ const COLORS = { warn: 'yellow', error: 'red' }
 /** Lines that are only in the journal. @param {Line} line */
 const isQuiet = line => ownLevel(line) === 'quiet'
 
-/** @param {Line} line @param {{ colors?: boolean }} [how] @returns {string} local time and sentence, in its colour */
+/**
+ * @param {Line} line @param {{ colors?: boolean }} [how]
+ * @returns {string} the local time and the sentence, in colour by its level
+ */
 function prettyLine (line, { colors = false } = {}) {
   const paint = painter(colors)
   const time = new Date(line.t).toTimeString().slice(0, 8)

@@ -25,13 +25,16 @@ const FOLDER = path.join(__dirname, 'addon')
  * @property {() => boolean} drainAlone copies do not wait for threads of V8's that they lack, from now on; after
  *   guardExits. False: Node has no such method
  * @property {(signal: number) => void} ignore this process does nothing on it, until a handler is set
- * @property {() => number} activeRequests operations of the event loop under way, in thread pool or kernel
+ * @property {() => number} activeRequests how many operations of the event loop are under way, in the thread pool or in
+ *   the kernel
  * @property {(code: number) => void} exitAs the code by which a copy ends
- * @property {() => number} exited the pid of a child whose exit was not collected; 0: none
+ * @property {() => number} exited the pid of a child whose exit has not been collected, by Node or by us; 0: there is
+ *   none
  * @property {(pid: number) => void} collect collects the exit of a child
  * @property {(path: string, text: string) => void} notify sends a datagram to a unix socket, `@…` an abstract one; it
  *   does not wait (EAGAIN)
- * @property {(bytes: number) => number} memory the descriptor of unnamed memory, which takes room where it is written
+ * @property {(bytes: number) => number} memory the descriptor of memory without a name, which takes room only where it
+ *   is written to
  * @property {(fd: number, offset: number, length: number) => ArrayBuffer} map that part of it; whole pages
  * @property {(fd: number) => [read: number, written: number, unread: number, state: number] | undefined} bytesOf what
  *   the kernel has counted of a TCP connection since it was opened, without the client's end; undefined: none
@@ -58,7 +61,8 @@ const FOLDER = path.join(__dirname, 'addon')
 
 /**
  * @param {string[]} [files] @param {string} [platform]
- * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why, a sentence
+ * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a
+ *   sentence
  */
 const loadAddon = (files = binariesOf(FOLDER), platform = process.platform) => load(files, platform)
 

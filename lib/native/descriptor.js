@@ -38,7 +38,10 @@ class Descriptor {
     return null
   }
 
-  /** A handle that Node can read and send, in its place. @returns {Handle | null} of TCP or a pipe; null: neither */
+  /**
+   * A handle that Node can read and send, in its place from here on.
+   * @returns {Handle | null} a TCP or pipe handle; null: it is neither
+   */
   get handle () {
     if (this.#handle === null && this.#fd >= 0) {
       try {

@@ -2,7 +2,8 @@
 
 /**
  * Loads an addon of this package: one that was built here, or the one that came with the package. The folders are those
- * of node-gyp and of prebuildify; with N-API one file for each architecture and C library is enough.
+ * of node-gyp and of prebuildify; N-API is the same in every Node, so one file for each architecture and C library is
+ * enough.
  */
 
 const fs = require('node:fs')
@@ -21,7 +22,10 @@ function prebuiltFile (folder, arch = process.arch, libc = LIBC) {
   return path.join(folder, 'prebuilds', `linux-${arch}`, `node.napi.${libc}.node`)
 }
 
-/** @param {string} folder perhaps of an addon's source @returns {string[]} loadable binaries, built here first */
+/**
+ * @param {string} folder that may have an addon's source
+ * @returns {string[]} those of its binaries that this process could load, what was built here first
+ */
 function binariesOf (folder) {
   const built = path.join(folder, 'build', 'Release')
   const builds = fs.existsSync(built)

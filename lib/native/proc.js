@@ -47,7 +47,10 @@ function inetSocket (line) {
   return { local, port: parseInt(port, 16), remote, state, queued: parseInt(queued, 16), inode }
 }
 
-/** @param {string} text of /proc/net/unix @returns {{ inode: string, path: string | null }[]} `path`: `@` for a \0 */
+/**
+ * @param {string} text of /proc/net/unix
+ * @returns {{ inode: string, path: string | null }[]} `path`: `@` for the \0 of an abstract name
+ */
 function unixSockets (text) {
   return text.split('\n').flatMap(line => {
     const [found, inode, path = null] = UNIX.exec(line) ?? []
@@ -62,7 +65,10 @@ const pathsOfUnixSockets = () =>
 /** @param {string} target of a link in /proc/<pid>/fd @returns {string | null} the inode; null: it is no socket */
 const inodeOfSocket = target => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? null
 
-/** @param {string} text of /proc/<pid>/stat @returns {string[]} fields from the third, the state, on */
+/**
+ * @param {string} text of /proc/<pid>/stat
+ * @returns {string[]} its fields from the third on, which is the state: the name before them may hold anything
+ */
 const statFields = text => text.slice(text.lastIndexOf(')') + 2).split(' ')
 
 module.exports = { STATE, inetSocket, inodeOfSocket, pathsOfUnixSockets, readNow, statFields, unixSockets }

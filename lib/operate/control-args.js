@@ -32,7 +32,10 @@ const KINDS = {
   /** Read by the feature, as an option. */
   option: shape('a value', () => true)
 }
-/** Commands of features, for one worker, or all where they name a target. @type {[string, Record<string, Arg>][]} */
+/**
+ * Commands of features, each for one worker, or for all where they name the target.
+ * @type {[string, Record<string, Arg>][]}
+ */
 const COMMANDS = FEATURES.flatMap(({ commands }) => Object.entries(commands?.(KINDS) ?? {}))
 
 /** By verb; unknown arguments are ignored, as the protocol requires. @type {Record<string, Record<string, Arg>>} */

@@ -17,7 +17,9 @@ const { COLUMNS, bar, measured, orDash } = require('./worker-columns')
 
 const NEAR = 0.8
 
-/** @param {Status} status @param {{ width?: number, colors?: boolean }} [how] @returns {string} lines with their end */
+/**
+ * @param {Status} status @param {{ width?: number, colors?: boolean }} [how] @returns {string} lines, each with its end
+ */
 function formatStatus (status, { width = Infinity, colors = false } = {}) {
   const { workers, totals, crashing, uneven = [], reloadStopped, memory, freshOverBudget, budgets, notReaped } = status
   const paint = painter(colors)
@@ -95,7 +97,10 @@ function linesOfFeatures (status, paint, { isLive = false } = {}) {
   })
 }
 
-/** @param {Worker[]} workers @returns {{ generation: number, app: string, count: number }[]} files, oldest first */
+/**
+ * @param {Worker[]} workers
+ * @returns {{ generation: number, app: string, count: number }[]} the files that they run, the oldest first
+ */
 function releasesOf (workers) {
   const generations = [...new Set(workers.map(({ generation }) => generation))].sort((a, b) => a - b)
   return generations.map(generation => {
@@ -112,7 +117,10 @@ function limitLine ({ source, limitBytes, usedBytes, pressure, oomKills }) {
     `(${source})${waited}${oomKills > 0 ? `, ${count(oomKills, 'process', 'processes')} killed by the kernel` : ''}`
 }
 
-/** @param {Column[]} columns @param {Worker[]} workers @param {number} width @returns {string[]} heading and lines */
+/**
+ * @param {Column[]} columns @param {Worker[]} workers @param {number} width
+ * @returns {string[]} the heading and a line for each
+ */
 function fit (columns, workers, width) {
   const lines = layOut(columns, workers.map(worker => columns.map(({ cell }) => cell(worker))), width)
   const [first] = columns.filter(({ dispensable }) => dispensable)
@@ -122,7 +130,9 @@ function fit (columns, workers, width) {
     : lines
 }
 
-/** @param {Record<string, any>[]} fleets @param {{ width?: number }} [how] @returns {string} lines with their ends */
+/**
+ * @param {Record<string, any>[]} fleets @param {{ width?: number }} [how] @returns {string} lines, each with its end
+ */
 function formatFleets (fleets, { width = Infinity } = {}) {
   const rows = fleets.map(({ name, pid, app, totals, rssBytes }) => totals === null
     ? [name, orDash(pid), 'does not answer', '–', '–', app ?? '–']

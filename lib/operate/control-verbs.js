@@ -128,7 +128,9 @@ async function scale (supervisor, { workers }, progress) {
   return { from, to, scaled: to > from ? [] : lines, ...aboutWorkers(supervisor.status()) }
 }
 
-/** @param {Record<string, any>} status @returns {Record<string, any>} what features say of the size, by key */
+/**
+ * @param {Record<string, any>} status @returns {Record<string, any>} what features say of the number of workers, by key
+ */
 const aboutWorkers = status => SIZE_WORDS.key in status ? { [SIZE_WORDS.key]: status[SIZE_WORDS.key] } : {}
 
 /**

@@ -8,7 +8,8 @@ const { SUCCESSION, openNotifier } = require('../features')
  * @param {import('./control-verbs').Supervised} supervisor not started yet, or in the same turn of the event loop
  * @param {Pick<import('../tables/options').Options, 'control' | 'admin' | 'adminAllowRemote'>} options
  * @param {Record<string, string | undefined>} [variables] of the environment that features take
- * @returns {Promise<{ close: () => Promise<void> }>} `close` resolves when all clients have their answers
+ * @returns {Promise<{ close: () => Promise<void> }>} `close` resolves when every client has its answers; it may be
+ *   called again
  * @throws {import('../core/errors').RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN, RECYCLE_ADMIN
  */
 async function operate (supervisor, options, variables = {}) {

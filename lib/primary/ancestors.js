@@ -27,7 +27,8 @@ function isUnderNodemon (ancestors) {
 }
 
 /**
- * A shell, or npm by a shell, as PID 1 of a container: a stop reaches it alone, and its exit kills this process.
+ * A shell, or npm by a shell, as PID 1 of a container: a stop reaches it alone, and when it exits the kernel kills this
+ * process.
  * @param {Ancestor[]} ancestors @returns {string | null} its command
  */
 function shellAsInit (ancestors) {

@@ -40,7 +40,8 @@ function look (at) {
 
 /**
  * @param {number} silenceMs after which something is done about a worker that is silent: half of that is noticed
- * @param {(ms: number) => void} onSlept called when this process has not run for a while, before a reading
+ * @param {(ms: number) => void} onSlept called when this process has not run for a while, before any reading of this
+ *   clock
  * @returns {() => void} ends it
  */
 function watchClock (silenceMs, onSlept) {

@@ -136,7 +136,8 @@ class Commands extends Part {
   }
 
   /**
-   * Has the apps' own listeners for a signal called, in every worker: the kernel's SIGHUP is held there.
+   * Has the apps' own listeners for a signal called, in every worker: the kernel's SIGHUP is held there, as it may be a
+   * terminal's.
    * @param {string} name SIGHUP, SIGUSR1, SIGUSR2 or SIGWINCH
    * @returns {Promise<JournalLine<'fleet.signal'> & { failed: { slot: number | null, message: string | null }[] }>}
    *   `failed`: the workers without a listener, or that do not answer

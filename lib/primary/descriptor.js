@@ -4,7 +4,8 @@
  * Writes to a descriptor that this process has inherited, stdout or stderr, without ever waiting for its reader.
  * Whether write() waits is a flag (O_NONBLOCK) that all processes share which have inherited the same descriptor; child
  * processes of Node.js clear it when they begin and end. So a pipe or a terminal is opened anew, for a flag of our own.
- * What cannot be (a socket; another user's pipe; on macOS) has the flag set before each write.
+ * What cannot be opened anew (a socket; a pipe of another user's; on macOS) has the flag set before each write, as
+ * Node.js sets it once.
  *
  * The thread pool writes files: a slow disk stops one of its threads.
  */

@@ -1,6 +1,9 @@
 'use strict'
 
-/** The primary's parts of features. What one feature alone does is called by its name: here, and nowhere else. */
+/**
+ * The primary's parts of the features that are on. What one feature alone does for the kernel is called by that
+ * feature's name: here, and nowhere else in the primary.
+ */
 
 const { FEATURES } = require('../features')
 const { OF_FEATURES } = require('../tables/figures')
@@ -54,7 +57,10 @@ class RunningFeatures {
     this.commands = Object.assign({}, ...[...this.#parts.values()].map(({ commands }) => commands))
   }
 
-  /** @template {keyof Named} Name @param {Name} name of a feature @returns {Named[Name] | null} null: it is off */
+  /**
+   * @template {keyof Named} Name
+   * @param {Name} name of a feature @returns {Named[Name] | null} its part; null: it is off
+   */
   #named (name) {
     return /** @type {any} */ (this.#parts.get(name) ?? null)
   }
@@ -100,12 +106,18 @@ class RunningFeatures {
     await this.#named('blocked')?.beforeKill(handle)
   }
 
-  /** Waits for --stop-delay, in service. @param {AbortSignal} hurried ends it soon @returns {Promise<void> | null} */
+  /**
+   * Waits for --stop-delay before a stop, while the fleet is in service.
+   * @param {AbortSignal} hurried it resolves soon then @returns {Promise<void> | null} null: nothing does
+   */
   beforeStop (hurried) {
     return this.#named('stop-delay')?.beforeStop(hurried) ?? null
   }
 
-  /** @param {Record<string, any>} how @returns {Promise<string | undefined> | null} null: no feature does it its way */
+  /**
+   * @param {Record<string, any>} how
+   * @returns {Promise<string | undefined> | null} null: no feature reloads the fleet its own way
+   */
   reload (how) {
     return this.#named('canary')?.reload(how) ?? null
   }
@@ -140,7 +152,10 @@ class RunningFeatures {
     for (const part of this.#parts.values()) part.wake?.()
   }
 
-  /** @param {WorkerHandle} handle @returns {(at: number) => Promise<Record<string, any>>} reads what they add */
+  /**
+   * @param {WorkerHandle} handle
+   * @returns {(at: number) => Promise<Record<string, any>>} reads what they add to its samples
+   */
   probe (handle) {
     const reads = [...this.#parts.values()].flatMap(part => part.probe?.(handle) ?? [])
     const ofBeat = () => Object.fromEntries(this.#ofBeat.map(name => [name, handle.latest[name] ?? null]))

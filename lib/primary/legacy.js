@@ -3,7 +3,8 @@
 /**
  * Parts of this primary leave a text each to the next one, by name. A primary that takes over is sent these
  * (lib/primary/succession). This one may also die without a word: so its workers have what it has counted, and have it
- * before a count is given out. Else Prometheus would take the next one's for a counter that has begun anew.
+ * before a count is given out. Else the next one would go on from less, and Prometheus would take that for a counter
+ * that has begun anew, and add all of it.
  */
 
 const { once } = require('node:events')

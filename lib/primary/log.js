@@ -20,7 +20,10 @@ const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 }
 /** @param {Options} options @returns {'pretty' | 'json' | 'silent'} */
 const formatOf = ({ log }) => log ?? (process.stderr.isTTY ? 'pretty' : 'json')
 
-/** JSON that is asked for has every event, for programs; else the changes. @param {Options} options @returns {Level} */
+/**
+ * JSON that is asked for is for programs, and has every event; what goes to a pipe or file is for people: the changes.
+ * @param {Options} options @returns {Level}
+ */
 const leastOf = ({ log, logLevel }) => logLevel ?? (log === 'json' ? 'debug' : 'info')
 
 /**

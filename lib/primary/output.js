@@ -26,7 +26,10 @@ const REST_MS = 5 // between two small writes: each costs more than its bytes
 const GONE = ['EPIPE', 'EIO', 'ECONNRESET', 'ERR_STREAM_DESTROYED']
 const AGAIN_MS = 1000 // without a reader
 
-/** @typedef {{ bytes: Buffer, logBytes: number }} Entry `logBytes`: the log's, all or none until it is being written */
+/**
+ * @typedef {{ bytes: Buffer, logBytes: number }} Entry `logBytes`: those of the log, all or none until it is being
+ *   written
+ */
 
 class Output extends EventEmitter {
   /** @type {Entry[]} */
@@ -73,7 +76,10 @@ class Output extends EventEmitter {
     while (this.#logBytes > KEPT_BYTES && this.#dropOldest());
   }
 
-  /** @param {Buffer} bytes whole lines, or a part @param {object} source @param {string} [linePrefix] of each line */
+  /**
+   * @param {Buffer} bytes whole lines, or a part of one @param {object} source whose they are
+   * @param {string} [linePrefix] put before each line
+   */
   pass (bytes, source, linePrefix = '') {
     this.#add(linePrefix === '' ? bytes : prefixLines(bytes, linePrefix, this.#unfinished === source), source)
   }

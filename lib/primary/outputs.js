@@ -1,6 +1,9 @@
 'use strict'
 
-/** The fleet's outputs: the log goes to stderr; workers have theirs from this process, or it passes theirs on. */
+/**
+ * The outputs of the fleet: the log goes to stderr; the workers have them from this process, or write to it and it
+ * passes their lines on.
+ */
 
 const fs = require('node:fs')
 const { setTimeout } = require('node:timers/promises')
@@ -21,7 +24,8 @@ class Outputs {
 
   /**
    * @param {import('../tables/options').Options | null} [options] null: without workers
-   * @param {(loss: Loss & { warning: 'output' | 'output-gone' }) => void} [onLoss] it is unread, or unwritable
+   * @param {(loss: Loss & { warning: 'output' | 'output-gone' }) => void} [onLoss] it is not read, or cannot be written
+   *   to
    */
   constructor (options = null, onLoss = () => {}) {
     this.passOn = options && outputOf(options)

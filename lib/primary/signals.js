@@ -48,7 +48,8 @@ function obeySignals (supervisor, terminal, ancestors) {
 }
 
 /**
- * A parent with an IPC channel: pm2, a test runner, any fork(). `ready` is sent to it; its `shutdown` is a stop.
+ * A parent with an IPC channel: pm2, a test runner, any fork(). It is told `ready` when every worker is, and its
+ * `shutdown` is a stop.
  * @param {import('./supervisor').Supervisor} supervisor
  */
 function obeyParent (supervisor) {

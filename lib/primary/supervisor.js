@@ -211,7 +211,10 @@ class Supervisor extends EventEmitter {
     this.announce('fleet.stop', { recycles: this.parts.recycler.totals.recycles, failure: this.#failure?.code ?? null })
   }
 
-  /** No other primary runs the fleet after this one's stop; where this one has not led, its predecessor does. */
+  /**
+   * No other primary runs the fleet when this one has stopped: where this one has not led, or has failed, its
+   * predecessor does.
+   */
   get isLast () {
     return !this.takeover || this.takeover.isSole || (this.takeover.isLeading && !this.#failure)
   }
@@ -243,7 +246,11 @@ class Supervisor extends EventEmitter {
     queueMicrotask(() => this.emit('stopped', this.#failure))
   }
 
-  /** Stops the fleet for an error, with which `ready()` and all that is awaited rejects. @param {RecycleError} error */
+  /**
+   * Stops the fleet for an error: `ready()` and whatever else is waited for rejects with it.
+   *
+   * @param {RecycleError} error
+   */
   abandon (error) {
     if (this.isStopping) return
     this.#failure = error

@@ -13,7 +13,11 @@ class Tasks {
     this.failures = failures
   }
 
-  /** Begins a task, in this tick. @param {string} name @param {() => Promise<unknown>} work @returns its end */
+  /**
+   * Begins a task, in this tick.
+   * @param {string} name @param {() => Promise<unknown>} work
+   * @returns {Promise<void>} resolves when it has ended, by a failure or not
+   */
   run (name, work) {
     const task = new Promise(resolve => resolve(work())).then(() => {}, error => this.failures.note(name, error))
       .finally(() => this.#running.delete(task))

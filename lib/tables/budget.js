@@ -2,7 +2,8 @@
 
 /**
  * The memory and other resources that a worker may use before it is replaced. The budget is drawn once, at the spawn:
- * jitter keeps workers that start together from being replaced together. Jitter only lowers a budget.
+ * jitter keeps workers that start together from being replaced together. Jitter only lowers a budget, so the user's
+ * value is a maximum.
  *
  * @typedef {object} Budget
  * @property {import('../core/sample').Metric} metric @property {number | null} softBytes
@@ -59,7 +60,8 @@ function aboveFresh (budget, freshBytes) {
 
 /**
  * Most of what a worker has grown by are pages of files that it has mapped: pages of the kernel's cache, which its end
- * does not free, and which its replacement maps again. No recycle helps: its anonymous memory counts from here on.
+ * does not free, and which its replacement maps again. A recycle cannot help against them: what counts from here on is
+ * its anonymous memory.
  * @param {Readonly<Budget>} budget @param {Measured} fresh when it was new @param {Measured} sample
  * @returns {Readonly<Budget>} the same where it has less than half of its budget, or few such pages
  */

@@ -85,7 +85,9 @@ const FIGURES = [
   { name: 'requests', unit: 'total', column: { status: 'requests', top: 'reqs', page: 'Requests' } }
 ]
 
-/** @template None @param {Shape} shape @param {None} none at first @returns {{ shape: Shape, none: None }} */
+/**
+ * @template None @param {Shape} shape @param {None} none before the first beat @returns {{ shape: Shape, none: None }}
+ */
 function field (shape, none) {
   return { shape, none }
 }

@@ -1,6 +1,9 @@
 'use strict'
 
-/** Habits from other supervisors: words and flags that recycle does not have, each with what to write instead. */
+/**
+ * Habits of users of other supervisors: words and flags that recycle does not have, each with what to write instead.
+ * `recycle start <app>` and `recycle list` work.
+ */
 
 const { FEATURES, SUCCESSION } = require('../features')
 const { byWord } = require('../core/fields')

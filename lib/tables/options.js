@@ -1,6 +1,9 @@
 'use strict'
 
-/** The options, as data: flags, RECYCLE_* variables, help, docs/options.md and the library's checks come of it. */
+/**
+ * The options, as data. Flags, RECYCLE_* environment variables, help, the reference in docs/options.md and the checks
+ * of the library's arguments all come from this table.
+ */
 
 const { FEATURES, PRESETS } = require('../features')
 const { types } = require('../core/option-types')
@@ -109,7 +112,10 @@ const OF_KERNEL = [
 /** @type {readonly Readonly<Option>[]} */
 const OPTIONS = Object.freeze([...OF_KERNEL.map(preset), ...FEATURES.flatMap(({ options }) => options({ row, types }))])
 
-/** The value unless one is given, as features have it. @param {Readonly<Option>} option @returns {Readonly<Option>} */
+/**
+ * The value unless one is given, with features that change that.
+ * @param {Readonly<Option>} option @returns {Readonly<Option>}
+ */
 function preset (option) {
   const other = PRESETS[option.name]
   return other === undefined ? option : Object.freeze({ ...option, defaultText: `${option.defaultText}; ${other}` })

@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Delays the recycles of a place whose workers are condemned again and again: each reason (reasons.js) has one rule:
+ * Delays the recycles of a place whose workers are condemned again and again: the next one may well be condemned, too.
+ * Each reason (reasons.js) has one rule:
  *
  *     fresh   over the memory budget at the first sample, or before the first request: too small a budget
  *     soon    condemned within a minute of being ready: too much load, a database that does not answer, an app that

@@ -19,8 +19,10 @@ const { stopTimes } = require('../core/stop-times')
  * @property {{ name: string, values: Record<string, unknown> } | null} [file] a config file, as messages show it, and
  *   its values; strict about types: no number as text
  * @property {number} parallelism CPUs that this process may run on
- * @property {import('../core/container-budget').Container | null} [container] null: not known; `auto` goes by CPUs
- * @property {(o: Option) => string} [nameOf] the option's name for messages, such as its flag
+ * @property {import('../core/container-budget').Container | null} [container] null: not known; `auto` is then by the
+ *   CPUs alone
+ * @property {(o: Option) => string} [nameOf] the option's name for messages: a flag on the command line, its name in
+ *   the library
  *
  * @typedef {object} Origin the origin of a value
  * @property {'given' | 'env' | 'file' | 'default'} from

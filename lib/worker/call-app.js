@@ -1,10 +1,12 @@
 'use strict'
 
 /**
- * Every call of ours into the app's code. What it throws costs that call and nothing more.
+ * Every call of ours into the app's code. What it throws costs that call and nothing more: the loop in which it was
+ * called goes on.
  *
  * The error goes where Node's go: to the app's handlers for uncaught exceptions and rejections. Where it has none, Node
- * would end the process, and with it the requests in flight; here the error is written to stderr. The journal has it.
+ * would end the process, and with it the requests in flight; here the error is written to stderr. The journal has a
+ * line of it, too.
  */
 
 const { inspect } = require('node:util')
@@ -21,7 +23,10 @@ function onThrown (fn) {
   tell = fn
 }
 
-/** @template Result @param {string} where for the journal @param {() => Result} call @returns {Result | undefined} */
+/**
+ * @template Result @param {string} where what is called, for the journal
+ * @param {() => Result} call @returns {Result | undefined} undefined where it has thrown
+ */
 function callApp (where, call) {
   try {
     const result = call()
@@ -32,7 +37,10 @@ function callApp (where, call) {
   }
 }
 
-/** As process.emit(), but where a listener throws, others are called. @param {string} event @param {unknown} about */
+/**
+ * As process.emit(), but for what a listener throws: the others are called all the same.
+ * @param {string} event @param {unknown} about
+ */
 function tellApp (event, about) {
   for (const listener of process.rawListeners(event)) {
     callApp(event, () => Reflect.apply(listener, process, [about]))

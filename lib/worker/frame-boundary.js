@@ -21,7 +21,10 @@ class FrameBoundary {
   #kept = []
   #keptBytes = 0
 
-  /** Bytes of the next frame; null: the connection is within a message, or a long frame. @returns {Buffer | null} */
+  /**
+   * The bytes that have come of the next frame; null: the connection is in the middle of a message, or of a long frame.
+   * @returns {Buffer | null}
+   */
   get rest () {
     if (this.#isFragmented || this.#kept === null) return null
     return Buffer.concat(this.#kept)
@@ -57,7 +60,10 @@ class FrameBoundary {
     return at
   }
 
-  /** A view: a socket's buffer is not used again. @param {Buffer} chunk @param {number} from @param {number} to */
+  /**
+   * A view: the buffer that a socket reads into is not used again.
+   * @param {Buffer} chunk @param {number} from @param {number} to
+   */
   #keep (chunk, from, to) {
     this.#keptBytes += to - from
     if (this.#kept === null || this.#keptBytes > MOST_KEPT) this.#kept = null

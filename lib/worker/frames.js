@@ -55,7 +55,10 @@ function headLength (bytes) {
 /** @param {Buffer} frame a whole one @returns {Buffer} */
 const payloadOf = frame => frame.subarray(headLength(frame))
 
-/** @param {Buffer} frame a whole one @returns {{ code: number | undefined, reason: string } | null} null: no close */
+/**
+ * @param {Buffer} frame a whole one
+ * @returns {{ code: number | undefined, reason: string } | null} null: it is none that closes
+ */
 function closeOf (frame) {
   if ((frame[0] & 0x0f) !== CONTROL) return null
   const payload = payloadOf(frame)

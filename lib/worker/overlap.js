@@ -31,7 +31,10 @@ class Overlap {
   #held = []
   #asked = 0
   #answered = 0
-  /** By message: how many more the other has sent than this one; below 0: fewer. @type {Map<string, number>} */
+  /**
+   * By message: how many more the other has sent than this one, or, below 0, this one than the other.
+   * @type {Map<string, number>}
+   */
   #balance = new Map()
   /** Nothing comes from the other worker any more. */
   #isAlone = false
@@ -42,7 +45,8 @@ class Overlap {
   /**
    * @param {import('node:net').Socket} socket that the app's messages are written to from here on
    * @param {object} how @param {any} how.arrived see lib/features/migration/trails.js
-   * @param {(message: Buffer) => Buffer | string | null} [how.keyOf] what equal ones have in common; null: uncompared
+   * @param {(message: Buffer) => Buffer | string | null} [how.keyOf] what equal messages have in common; null: it is
+   *   not compared
    * @param {(code: number | undefined, reason: string) => void} how.close the other worker's app has closed it
    */
   constructor (socket, { arrived, keyOf = message => message, close }) {
@@ -135,7 +139,10 @@ class Overlap {
   }
 }
 
-/** Messages that have come meanwhile are read first, even without CPU. @param {() => void} fn @param {number} ms */
+/**
+ * Messages that have come meanwhile are read before, though this process has had no CPU for as long.
+ * @param {() => void} fn @param {number} ms
+ */
 const afterPolls = (fn, ms) => setTimeout(() => setImmediate(() => setImmediate(fn)), ms)
 
 module.exports = { Overlap }

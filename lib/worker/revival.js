@@ -1,6 +1,9 @@
 'use strict'
 
-/** With --revive one orphan starts the next primary, with an abstract socket as its lock; on its death another does. */
+/**
+ * With --revive, orphans start the next primary: of all of a fleet one does, which has an abstract socket as its lock.
+ * When it dies, another one has the lock.
+ */
 
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')

@@ -2,7 +2,10 @@
 
 const fs = require('node:fs')
 
-/** Settings that this process begins with. The app sees none. @param {string} name of a variable @returns {any} */
+/**
+ * Settings with which the primary has this process begin. The app does not see it.
+ * @param {string} name of an environment variable @returns {any}
+ */
 function ownSettings (name) {
   const settings = JSON.parse(String(process.env[name]))
   delete process.env[name]

@@ -55,7 +55,10 @@ class Packets {
   }
 }
 
-/** @param {Map<string, number>} awaited the oldest first; old ones are forgotten @param {number} oldest to come */
+/**
+ * @param {Map<string, number>} awaited the oldest first: those that never come are forgotten
+ * @param {number} oldest that may still come
+ */
 function isAwaited (awaited, oldest) {
   for (const [name, since] of awaited) {
     if (since > oldest) return true

@@ -103,7 +103,10 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
     })
   }
 
-  /** @param {any} conn of engine.io @param {IncomingMessage} request @param {number} framesBefore not packets of it */
+  /**
+   * @param {any} conn of engine.io @param {IncomingMessage} request
+   * @param {number} framesBefore that were no packets of it
+   */
   function track (conn, request, framesBefore) {
     const packets = new Packets(conn)
     socketOf.set(conn, request.socket)

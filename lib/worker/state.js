@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * The state of this worker as it sees itself; lib/core/state.js has the primary's view. It accepts while it serves.
+ * The state of this worker as it sees itself; lib/core/state.js has the primary's view. Only a worker that serves
+ * accepts connections.
  *
  *     held ──▶ serving ──▶ leaving ──▶ out
  *     any of these ──▶ shut ──▶ draining ──▶ drained
@@ -12,7 +13,10 @@
  * @typedef {'held' | 'serving' | 'leaving' | 'out' | 'shut' | 'draining' | 'drained'} State
  */
 
-/** `refusal`: why it does not adopt. @type {Readonly<Record<State, { next: State[], refusal: string | null }>>} */
+/**
+ * `next`: what each may become; `refusal`: why it does not adopt.
+ * @type {Readonly<Record<State, { next: State[], refusal: string | null }>>}
+ */
 const STATES = Object.freeze({
   held: { next: ['serving', 'shut', 'draining'], refusal: 'this worker has not been called' },
   serving: { next: ['leaving', 'shut', 'draining'], refusal: null },

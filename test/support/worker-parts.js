@@ -8,7 +8,8 @@ const net = require('node:net')
 const { detachHandle } = require('../../lib/core/internals')
 const { Handoff } = require('../../lib/worker/handoff/handoff')
 const { Inbox } = require('../../lib/worker/handoff/inbox')
-const { Sender, offerRebalance } = require('../../lib/worker/handoff/sender')
+const { offerRebalance } = require('../../lib/worker/handoff/rebalance')
+const { Sender } = require('../../lib/worker/handoff/sender')
 const { ConnectionTracker } = require('../../lib/worker/connections/tracker')
 const { Emptying } = require('../../lib/worker/leaving/emptying')
 const { WorkerState } = require('../../lib/worker/state')
@@ -65,7 +66,7 @@ async function workerParts (t, listener = (request, response) => response.end(re
     facade: {},
     handleOf: (/** @type {any} */ handle) => handle,
     get isShut () { return !this.isOpen },
-    waiting: { areNone: true, passOn () {}, cut: () => [] },
+    overflow: { isEmpty: true, passOn () {}, cut: () => [] },
     shut () { this.isOpen = false },
     open () { this.isOpen = true },
     accept: (/** @type {any} */ handle) => /** @type {any} */ (server)._handle.onconnection(0, handle)

@@ -1,6 +1,9 @@
 'use strict'
 
-/** In the primary: asks workers for their app's metrics at each scrape, and adds those of workers that are gone. */
+/**
+ * In the primary: asks each worker for its app's metrics at each scrape, and adds them up with those of the workers
+ * that are gone.
+ */
 
 const { every } = require('../../native/every')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
@@ -148,7 +151,8 @@ class AppMetrics {
 
 /**
  * The sum of the metrics of several processes, as prom-client's AggregatorRegistry makes it: counters and histograms
- * are added up, gauges as their `aggregator` says. Those of gone processes count, or counters would go back.
+ * are added up, gauges as their `aggregator` says. What a process had that is gone still counts, or each counter would
+ * go back at a recycle.
  *
  * @typedef {{ name: string, type: string, values: { labels: Record<string, unknown>, value: unknown, metricName?:
  *   string }[] }} Metric as prom-client has it in JSON

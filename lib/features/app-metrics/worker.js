@@ -1,6 +1,9 @@
 'use strict'
 
-/** In a worker: finds the app's prom-client among the loaded modules, and tells what is in it, unchanged. */
+/**
+ * In a worker: finds the app's prom-client among the modules that it has loaded, and says what is in it. The app needs
+ * no change.
+ */
 
 const path = require('node:path')
 

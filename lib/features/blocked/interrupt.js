@@ -1,6 +1,9 @@
 'use strict'
 
-/** The addon that says where an event loop is blocked, apart from lib/native/addon: neither needs the other. */
+/**
+ * The addon by which a worker says where its event loop is blocked. It is apart from lib/native/addon, as it must not
+ * be missing where that fails, nor the other way round.
+ */
 
 const path = require('node:path')
 const { binariesOf, load } = require('../../native/prebuilds')
@@ -16,7 +19,8 @@ const FOLDER = path.join(__dirname, 'addon')
 
 /**
  * @param {string[]} [files] @param {string} [platform]
- * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why, a sentence
+ * @returns {{ addon: Addon, missing: null } | { addon: null, missing: string }} `missing`: why there is none, a
+ *   sentence
  */
 const loadInterrupt = (files = binariesOf(FOLDER), platform = process.platform) => load(files, platform)
 

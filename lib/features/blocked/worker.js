@@ -2,7 +2,8 @@
 
 /**
  * In a worker: says where its event loop is blocked. The primary asks by SIGURG, which a process that does not listen
- * for it ignores; the addon has tell() called from within whatever JavaScript runs. Native code says nothing.
+ * for it ignores; the addon has tell() called from within whatever JavaScript runs. Native code (execSync, pbkdf2Sync)
+ * says nothing.
  */
 
 const { constants: { signals } } = require('node:os')
@@ -44,7 +45,10 @@ function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests }) {
   return {}
 }
 
-/** @param {Function} below its callers are wanted @param {number} most @returns {string[]} by source maps if in use */
+/**
+ * @param {Function} below its callers are wanted @param {number} most
+ * @returns {string[]} frames as Node.js words them, by the source maps if it uses those
+ */
 function stackOf (below, most) {
   const { stackTraceLimit, prepareStackTrace } = Error
   /** @type {{ stack?: unknown }} */

@@ -94,7 +94,9 @@ class Bake {
     this.#wake()
   }
 
-  /** @param {{ generation: number, before: number }} generations @returns {Promise<Verdict>} @throws the fleet's end */
+  /**
+   * @param {{ generation: number, before: number }} generations @returns {Promise<Verdict>} @throws what ends the fleet
+   */
   async run (generations) {
     Object.assign(this, generations)
     const { bakeMs } = this.terms
@@ -218,7 +220,10 @@ class Sweeps {
     this.isOver = isOver
   }
 
-  /** @param {number} share of the comparison that is over @param {Record<'fresh' | 'old', WorkerHandle[]>} workers */
+  /**
+   * @param {number} share of the comparison that is over, 0 to 1
+   * @param {{ fresh: WorkerHandle[], old: WorkerHandle[] }} workers
+   */
   look (share, { fresh, old }) {
     if (this.#isBusy || this.#rounds === AT.length || share < AT[this.#rounds]) return
     while (share >= AT[this.#rounds]) this.#rounds++

@@ -91,7 +91,10 @@ function countCollection (memory, point, isSweep) {
   if (isSweep) memory.lastSweep = point
 }
 
-/** @param {Memory} later @param {Memory} earlier of the same process @returns {Memory} what came between */
+/**
+ * @param {Memory} later @param {Memory} earlier of the same process
+ * @returns {Memory} what came between, such as in the second half of a bake
+ */
 function memorySince (later, earlier) {
   return { ...later, ramps: sumsSince(later.ramps, earlier.ramps), sweeps: sumsSince(later.sweeps, earlier.sweeps) }
 }

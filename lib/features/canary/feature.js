@@ -21,7 +21,8 @@ const { countsOf, kinds } = require('./kinds')
 const KEY = 'canary'
 
 /**
- * @typedef {object} ReloadArgs of the control socket's `reload`, and options of `recycle reload`
+ * @typedef {object} ReloadArgs arguments of the control socket's `reload`, and options of `recycle reload` of the same
+ *   names
  * @property {(kinds: import('..').ArgKinds) => import('..').Args} args
  * @property {[flags: string, help: string, preset?: string][]} flags
  * @property {(status: Record<string, any>) => string | null} [say] what it waits for, by status()

@@ -9,7 +9,8 @@
  *
  * @typedef {object} Finding
  * @property {number} chance how likely so large a difference is in equal code; 1: it is none, or it is not known
- * @property {string | null} why it decides nothing: "it is …"; null: it does, if the chance is small
+ * @property {string | null} why it decides nothing, whatever the chance: "it is …"; null: it decides, if the chance is
+ *   small
  */
 
 const { findLoopTime } = require('./loop-time')
@@ -153,7 +154,10 @@ function findGrowth (fresh, old) {
 /** @param {Window} window */
 const secondHalf = ({ memory, half }) => half ? memorySince(memory, half) : memory
 
-/** Memory that the new code has kept, beside the growths of old workers. @param {Sums} ours @param {Sums} others */
+/**
+ * Memory that the new code has kept, beside how much the growths of the old workers differ.
+ * @param {Sums} ours @param {Sums} others
+ */
 function sweepTail (ours, others) {
   const more = ours.k - (ratioOf(others) + LEAST_BYTES) * ours.n
   const square = varianceOf(others) * others.n ** 2 / others.groups
@@ -169,7 +173,10 @@ function rampTail (ours, other) {
   return mine + theirs > 0 ? studentTail(more / Math.sqrt(mine + theirs), freedom) : more > 0 ? 0 : 1
 }
 
-/** @param {readonly Window[]} windows @returns {number | null} bytes a request, after mark-sweeps if there are two */
+/**
+ * @param {readonly Window[]} windows
+ * @returns {number | null} bytes a request, after mark-sweeps where there are two; null: not known
+ */
 function growthOf (windows) {
   const memories = windows.map(secondHalf)
   const swept = poolSums(memories.map(({ sweeps }) => sweeps))

@@ -3,7 +3,8 @@
 /**
  * Whether the event loop works longer for a request in the new code. A worker also works without requests (timers, its
  * own reports), which weighs more where it has fewer of them. So what the old workers need is taken as a time for each
- * stretch and a time for each request, and new ones are compared with what old ones would need for the same.
+ * stretch and a time for each request, and the new ones are compared with what old ones would need for the same
+ * requests in the same stretch.
  */
 
 const { LEAST_OF_ONE } = require('./shares')
@@ -35,7 +36,8 @@ function findLoopTime (fresh, old) {
 }
 
 /**
- * By least squares, and two standard errors more: where all old workers have as many requests, little is known.
+ * By least squares, and two standard errors more: where all old workers have as many requests as one another, little is
+ * known of it.
  * @param {readonly Window[]} old
  * @returns {number} ms that a worker's event loop works in a stretch without requests, at most
  */
@@ -51,7 +53,10 @@ function idleOf (old) {
   return Math.min(k / groups, Math.max(0, (k - slope * n) / groups + 2 * error))
 }
 
-/** @param {readonly Window[]} old @param {number} idleMs @returns {number[]} ms a request, by stretch; NaN: none */
+/**
+ * @param {readonly Window[]} old @param {number} idleMs
+ * @returns {number[]} ms a request, of the old workers together, by stretch; NaN: there was none
+ */
 function costsOf (old, idleMs) {
   return Array.from({ length: lengthOf(old) }, (_, at) => {
     const busyMs = old.reduce((sum, { blocks }) => sum + (blocks[at] ? blocks[at].busyMs - idleMs : 0), 0)

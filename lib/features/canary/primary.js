@@ -49,7 +49,10 @@ class Canary {
     this.#bake?.crashed(handle, isGone)
   }
 
-  /** @param {Reload} how @returns {Promise<string | undefined> | null} null: all at once; else what came of it */
+  /**
+   * @param {Reload} how
+   * @returns {Promise<string | undefined> | null} null: all at once; else what came of it, in a sentence
+   */
   reload (how) {
     if (how.promote || how.abort) {
       const others = Object.entries(how).filter(([name, value]) =>
@@ -147,7 +150,11 @@ class Canary {
 
 const KINDS = kinds(types)
 
-/** @typedef {{ workers: number, bakeMs: number, undecided: 'go' | 'back' }} Terms `workers`: of new code, at least 1 */
+/**
+ * @typedef {object} Terms
+ * @property {number} workers of the new code, at least 1
+ * @property {number} bakeMs @property {'go' | 'back'} undecided
+ */
 
 /**
  * @param {import('./feature').Reload} how @param {import('../../options').ResolvedOptions} options

@@ -22,7 +22,10 @@ const LEAST_FREEDOM = 5 // or two connections to new code that always fails woul
 const NEARLY_ALL = 0.9 // of the responses: this is the code, however few connections it has
 const LEAST_OF_ONE = 100 // requests of an old worker, below which it is not looked at by itself
 
-/** How likely it is by chance. @param {Kind} kind @param {readonly Window[]} fresh @param {readonly Window[]} old */
+/**
+ * How likely so large a difference is in equal code; 1: it is none.
+ * @param {Kind} kind @param {readonly Window[]} fresh @param {readonly Window[]} old
+ */
 function chanceOf (kind, fresh, old) {
   const [ours, theirs] = [fresh, old].map(windows => poolSums(windows.map(window => sumsOf(window, kind))))
   if (!(ratioOf(ours) > ratioOf(theirs))) return 1
@@ -66,7 +69,10 @@ function byTime (kind, fresh, old, ours, theirs) {
   )
 }
 
-/** @param {Kind} kind @param {readonly Window[]} windows @returns {{ k: number, n: number }[]} of all, by stretch */
+/**
+ * @param {Kind} kind @param {readonly Window[]} windows
+ * @returns {{ k: number, n: number }[]} of all workers together, by stretch
+ */
 function blocksOf (kind, windows) {
   const pooled = Array.from(
     { length: Math.max(0, ...windows.map(({ blocks }) => blocks.length)) }, () => ({ k: 0, n: 0 })
@@ -81,7 +87,8 @@ function blocksOf (kind, windows) {
 }
 
 /**
- * By the share of both codes that is not of the kind, so that more responses of the kind are never less evidence.
+ * By the share of both codes that is not of the kind, so that twice as many responses of the kind are never less
+ * evidence.
  * @param {Sums} sums @param {number} rest 1 less the share of both
  * @returns {number} 1 or more; 1, too, where one group cannot tell
  */

@@ -46,7 +46,11 @@ function sumsSince (later, earlier) {
 /** @param {Sums} sums @returns {number} Σk / Σn; NaN: there is no n */
 const ratioOf = ({ k, n }) => k / n
 
-/** @param {Sums} sums @returns {number} the variance of the ratio (a ratio estimator); NaN: fewer than two groups */
+/**
+ * @param {Sums} sums
+ * @returns {number} the variance of the ratio, by how much groups differ (a ratio estimator); NaN: fewer than two
+ *   groups
+ */
 function varianceOf ({ groups, n, nn, k, kk, kn }) {
   const ratio = k / n
   return groups < 2 ? NaN : Math.max(0, kk - 2 * ratio * kn + ratio * ratio * nn) / (n * n) * groups / (groups - 1)

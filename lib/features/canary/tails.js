@@ -1,12 +1,18 @@
 'use strict'
 
-/** Tails of distributions: how likely a value, or a larger one, is by chance. Precise also where 1 - rest is 0. */
+/**
+ * Tails of distributions: how likely a value, or a larger one, is by chance. Precise also far out, where 1 less the
+ * rest would be 0.
+ */
 
 const MOST_STEPS = 100_000
 const SMALL = 1e-15
 const TINY = 1e-300
 
-/** Of Student's t distribution. @param {number} t @param {number} freedom degrees, above 0 @returns {number} P(T≥t) */
+/**
+ * Of Student's t distribution.
+ * @param {number} t may be infinite @param {number} freedom degrees of freedom, above 0 @returns {number} P(T ≥ t)
+ */
 function studentTail (t, freedom) {
   if (Number.isNaN(t)) return 1
   const half = Number.isFinite(t) ? betaShare(freedom / (freedom + t * t), freedom / 2, 0.5) / 2 : 0

@@ -10,7 +10,10 @@
 const STEP = Math.log(1.05)
 const LEAST_MS = 0.05
 const MOST_MS = 3_600_000
-/** How much slower a response of the new code may be: a fast app is allowed the scheduling of a shared machine. */
+/**
+ * How much slower a response of the new code may be: a fast app is allowed what the scheduling of a shared machine
+ * makes of a response.
+ */
 const SLOWER = 1.05
 const SLOWER_MS = 0.5
 
@@ -30,7 +33,10 @@ function poolTimes (all) {
   return pooled
 }
 
-/** @param {Times} times @param {number} share @returns {number | null} ms, within a bucket evenly spread; null: none */
+/**
+ * @param {Times} times @param {number} share 0 to 1
+ * @returns {number | null} ms, within the bucket as if its times were evenly spread; null: there are none
+ */
 function quantileOf (times, share) {
   const sorted = Object.entries(times).map(([bucket, count]) => [Number(bucket), count]).sort((a, b) => a[0] - b[0])
   const rank = share * sorted.reduce((sum, [, count]) => sum + count, 0)
@@ -45,7 +51,8 @@ function quantileOf (times, share) {
 /**
  * The thresholds of a bake, from the times of the old workers before it.
  * @param {readonly Times[]} all of the old workers
- * @returns {{ old: Thresholds, fresh: Thresholds } | null} what each code's workers are told; null: no times
+ * @returns {{ old: Thresholds, fresh: Thresholds } | null} what the workers of each code are told; null: there are no
+ *   times
  */
 function thresholdsOf (all) {
   const pooled = poolTimes(all)

@@ -1,14 +1,16 @@
 'use strict'
 
 /**
- * Whether new code is worse than the old one, by what the workers of both counted under the same traffic.
+ * Whether new code is worse than the old one, by what the workers of both counted over the same stretch of time, under
+ * the same traffic.
  *
  * @typedef {import('./counts').Counts & WorkerFacts} Window what a worker has counted since the warm-up; JSON
  *
  * @typedef {object} WorkerFacts
  * @property {number} slot @property {number} crashes
  * @property {number} exceptions uncaught ones
- * @property {import('./counts').Memory | null} half `memory` of the Counts, in the middle of the bake; null: to come
+ * @property {import('./counts').Memory | null} half `memory` of the Counts, as it was in the middle of the bake; null:
+ *   that is to come
  * @property {import('./counts').Block[]} blocks stretches of time, all of one length, whole ones only: the n-th of each
  *   worker is of the same seconds
  *

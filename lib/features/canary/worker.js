@@ -1,6 +1,9 @@
 'use strict'
 
-/** In a worker: while code is compared, counts its responses and tells the primary once a second. Else nothing. */
+/**
+ * In a worker: counts its responses while new code is compared with that before, and tells the primary once a second.
+ * Else it does nothing.
+ */
 
 const { performance } = require('node:perf_hooks')
 const { hasBody, isEventStream } = require('../../core/internals')

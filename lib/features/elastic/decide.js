@@ -71,7 +71,10 @@ function pushLoad (history, load) {
   return { recent, steps, changedAt, settledAt }
 }
 
-/** @param {History} history @param {{ min: number, max: number }} bounds @returns {Decision | null} null: no change */
+/**
+ * @param {History} history @param {{ min: number, max: number }} bounds
+ * @returns {Decision | null} null: as many as there are
+ */
 function decide (history, { min, max }) {
   const latest = history.recent.at(-1)
   if (!latest) return null
@@ -108,7 +111,8 @@ function fewerFor ({ steps, changedAt }, { atMs, workers, bootMs }, min) {
 /**
  * Which slots leave first: those whose worker does the least. The first slot stays: an app may do there what one worker
  * alone is to do.
- * @param {readonly { slot: number, busy: number, connections: number }[]} slots with what their workers do, if any
+ * @param {readonly { slot: number, busy: number, connections: number }[]} slots with what their workers do; 0 where
+ *   none serves
  * @returns {number[]} their numbers
  */
 function leastLoaded (slots) {

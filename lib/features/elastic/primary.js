@@ -1,6 +1,8 @@
 'use strict'
 
-/** In the primary: looks at the last heartbeats every second; decide.js says how many workers there are to be. */
+/**
+ * In the primary: looks at the last heartbeats every second, and decides by decide.js how many workers there are to be.
+ */
 
 const { every } = require('../../native/every')
 const { startsThatFit } = require('../../core/memory-room')
@@ -107,7 +109,10 @@ class Sizing {
   }
 }
 
-/** Of its event loop, 0 to 1; a silent one is held by its work. @param {WorkerHandle} handle @param {number} at */
+/**
+ * Of its event loop, 0 to 1; one that is silent is held by what it does.
+ * @param {WorkerHandle} handle @param {number} at
+ */
 const busyOf = ({ latest, heardAt }, at) => at - heardAt > SILENT_MS ? 1 : latest.elu
 
 module.exports = { Sizing }

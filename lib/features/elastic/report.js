@@ -73,7 +73,10 @@ class Scaling {
     }
   }
 
-  /** @returns {{ t: number, wanted: number, ready: number, busy: number, requestsPerSecond: number }[]} means */
+  /**
+   * @returns {{ t: number, wanted: number, ready: number, busy: number, requestsPerSecond: number }[]} means; t in ms
+   *   since the epoch
+   */
   series () {
     return this.#timeline.list().map(({ t, cell: { looks, ...sums } }) =>
       /** @type {any} */ ({

@@ -2,7 +2,8 @@
 
 /**
  * `--on-exception drain`: an exception that the app does not catch costs the request whose code has thrown it. The
- * worker answers that with 500, leaves the rotation, and is recycled; Node.js would end it with all that is in flight.
+ * worker answers that with 500, leaves the rotation, and is replaced as in any recycle; Node.js would end it, with all
+ * that it has in flight.
  */
 
 const { LONGEST } = require('./bounds')

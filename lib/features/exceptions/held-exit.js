@@ -6,7 +6,8 @@
  * app's server.close() leaves idle connections open, and the process ends when it has drained; a signal that it gives
  * itself begins the same. Where the drain does not begin in time it exits.
  *
- * A listener for `unhandledRejection` mostly logs, and the process lives on: its process.exit() returns for seconds.
+ * A listener for `unhandledRejection` mostly logs, and the process lives on: its process.exit() returns for some
+ * seconds alone.
  */
 
 const { performance } = require('node:perf_hooks')

@@ -28,7 +28,10 @@ class Kinds {
     return [...this.#kinds.values(), this.#others]
   }
 
-  /** @param {Thrown} thrown @param {number} [seen] at least so many of its kind, with it @returns {Kind} so far */
+  /**
+   * @param {Thrown} thrown @param {number} [seen] so many of its kind, at least, with this one
+   * @returns {Kind} its kind, as counted so far
+   */
   add (thrown, seen = 0) {
     const kind = this.#kindOf(thrown)
     kind.count = Math.max(kind.count + 1, seen)

@@ -1,6 +1,9 @@
 'use strict'
 
-/** An exception in words, also a Proxy, or an object whose getters throw. Neither function throws. */
+/**
+ * An exception in words, whatever the app has thrown: a Proxy, or an object whose getters throw, too. Neither function
+ * throws.
+ */
 
 const fs = require('node:fs')
 const { fileURLToPath } = require('node:url')
@@ -38,7 +41,10 @@ function describe (thrown) {
 const isError = thrown =>
   attempt(() => types.isNativeError(thrown) || thrown instanceof Error, false) // the former may be of another context
 
-/** @param {Error} error @param {'name' | 'message' | 'stack'} field @returns {string} '' where reading it throws */
+/**
+ * @param {Error} error @param {'name' | 'message' | 'stack'} field
+ * @returns {string} '' where it throws: Node.js makes the stack when it is first read
+ */
 const textOf = (error, field) => attempt(() => String(error[field]), '')
 
 /** @param {unknown} thrown @param {import('node:util').InspectOptions} [how] @returns {string} */

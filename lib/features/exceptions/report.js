@@ -1,6 +1,9 @@
 'use strict'
 
-/** In the report: exceptions that workers have survived, the most frequent first, each with a count. */
+/**
+ * In the report: exceptions that workers have survived, the most frequent first. Of a frequent kind the journal has
+ * some lines, each with the count.
+ */
 
 const { escapeControls } = require('../../core/escape-controls')
 const { clip, layOut, short } = require('../../core/grid')

@@ -73,7 +73,10 @@ function surviveExceptions (kernel) {
     process.once('uncaughtException', hasNothing ? die : thrown => survive(thrown, current))
   })
 
-  /** The app's own listeners' latest exception. @type {{ thrown: unknown, current: Current | null, event: Event }} */
+  /**
+   * The exception that the app's own listeners have had last.
+   * @type {{ thrown: unknown, current: Current | null, event: Event }}
+   */
   let kept = { thrown: null, current: null, event: 'uncaughtException' }
   /** Tells the first of them, once, where it has not ended the process. */
   let tellKept = () => {}
@@ -118,7 +121,10 @@ function surviveExceptions (kernel) {
     channel.send('uncaught', { ...describe(thrown), request: current ? requestName(current) : null, ...more })
   }
 
-  /** Node does so, but prints it here: workers of a fleet that cannot start all throw it. @param {unknown} thrown */
+  /**
+   * Node does the same, but prints it here: the workers of a fleet that cannot start all throw the same.
+   * @param {unknown} thrown
+   */
   function die (thrown) {
     const trace = print(thrown)
     if (channel.isUp && trace.length <= LONGEST.trace) channel.send('fatal', { trace })

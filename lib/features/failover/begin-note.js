@@ -30,7 +30,10 @@ function noteAdopted (connection, handle, memory) {
   return note
 }
 
-/** Of an older connection. @param {Connection} connection @param {Memory} memory @returns {Note | null} null: full */
+/**
+ * Of a connection that has been open for a while.
+ * @param {Connection} connection @param {Memory} memory @returns {Note | null} null: no row is free
+ */
 function noteFresh (connection, memory) {
   const { socket, exchanges: [exchange], stage, isAdopted, parcel, deaths } = connection
   const handle = /** @type {Handle} */ (socket._handle)
@@ -55,7 +58,10 @@ function noteFresh (connection, memory) {
   return note
 }
 
-/** A head has ended whose beginning is not kept. @param {Connection} connection @param {Exchange} exchange */
+/**
+ * The chunk is parsed in which the head has ended of a request whose beginning is not kept.
+ * @param {Connection} connection @param {Exchange} exchange
+ */
 function noteAgain (connection, exchange) {
   const note = /** @type {Note | null} */ (connection.copy)
   const { socket, exchanges: [first] } = connection

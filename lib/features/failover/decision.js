@@ -1,10 +1,12 @@
 'use strict'
 
 /**
- * The end of a connection whose worker has died, by what it had noted, the kernel has counted, and is kept. Pure.
+ * The end of a connection whose worker has died, by what the worker had noted, what the kernel has counted, and
+ * what is kept of what was read. Pure.
  *
  * What was read is given to another worker once, whatever it is: a request, a part of one, or bytes that are neither.
- * If that worker dies too, no third one gets it. Ends of lines count, but are not given.
+ * If that worker dies too, no third one gets it. Ends of lines are not given, but count: the connection closes at the
+ * second death that follows them.
  *
  * @typedef {object} Request what is kept of what was read since the connection was idle
  * @property {Buffer} bytes

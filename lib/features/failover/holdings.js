@@ -1,6 +1,9 @@
 'use strict'
 
-/** In the primary: descriptors of a worker's connections, by their rows: numbers without handles or an event loop. */
+/**
+ * In the primary: the descriptors of one worker's connections, by their rows. They are numbers in an array: no handle,
+ * and nothing of the event loop.
+ */
 
 const fs = require('node:fs')
 const { attempt } = require('../../core/attempt')
@@ -135,7 +138,10 @@ class Holdings {
     }
   }
 
-  /** Bytes read of its request in flight, after the prefix; null: none. @param {Row} row @param {Bytes} counted */
+  /**
+   * Bytes that were read of its request in flight, behind the prefix; null: nothing is.
+   * @param {Row} row @param {Bytes} counted
+   */
   keptOf (row, counted) {
     const places = placesOf(row, counted, this.#spill)
     const parts = places?.flatMap(({ offset, length }) => this.readAt(offset, length) ?? []) ?? []

@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Notes on a connection in memory that the primary can read when its worker is dead, and what follows. Pure.
+ * Notes of a worker on a connection in memory that the primary can read when the worker is dead, and what follows
+ * from that. Pure.
  *
  * A row has two states of its connection, the latest and the one before, or the one that follows: each is written whole
  * while the other one holds, so that a process that dies in between leaves one that is true. Whether one is true the
@@ -45,7 +46,10 @@ const PLACES = Object.freeze([
   { from: MOST_ROWS * ROW_BYTES + 1024 * 2 ** 16, bytes: 16_384, count: 2 ** 11 }
 ])
 const PREFIX_BYTES = 8 // of each place: when the first of it came, ms of CLOCK_MONOTONIC
-/** Bytes for which a place had no room, after its row's serial and how much is there: lib/native/addon/reads.c. */
+/**
+ * Bytes for which a place had no room, behind the serial of its row and how much of the same is in the place: see
+ * lib/native/addon/reads.c.
+ */
 const SPILL = Object.freeze({ from: PLACES[1].from + PLACES[1].bytes * PLACES[1].count, bytes: PLACES[1].bytes })
 const SPILL_PREFIX_BYTES = 16
 const MEMORY_BYTES = SPILL.from + SPILL.bytes
@@ -90,7 +94,10 @@ function readRow (view, at) {
   }
 }
 
-/** @param {Row} row @param {Bytes} bytes @param {boolean} isWholeRequest one without a body is kept @returns {Fate} */
+/**
+ * @param {Row} row @param {Bytes} bytes @param {boolean} isWholeRequest what is kept is one request without a body
+ * @returns {Fate}
+ */
 function fateOf (row, bytes, isWholeRequest) {
   const { state, written } = bytes
   if (state !== ESTABLISHED && state !== ENDED_BY_CLIENT) return 'ended'
@@ -114,7 +121,10 @@ function isAnsweredAtOnce (row, bytes, isWholeRequest) {
   return other.written > latest.written && other.written === bytes.written
 }
 
-/** How many bytes are kept of a request in flight; the kernel counts later. @param {Row} row @param {Bytes} bytes */
+/**
+ * How many bytes are kept of a request in flight. The kernel's count is the later one.
+ * @param {Row} row @param {Bytes} bytes
+ */
 function keptOf ({ kept, latest }, bytes) {
   return kept >= 0 && bytes.read > latest.read + kept ? bytes.read - latest.read : Math.abs(kept)
 }

@@ -145,7 +145,10 @@ class Settlement {
   }
 }
 
-/** @param {Holdings} holdings @param {Row} row @param {Bytes} counted @param {number} now @returns {Kept | null} */
+/**
+ * @param {Holdings} holdings @param {Row} row @param {Bytes} counted @param {number} now
+ * @returns {Kept | null} null: nothing is kept
+ */
 function keptOf (holdings, row, counted, now) {
   const kept = holdings.keptOf(row, counted)
   if (!kept) return null
@@ -198,7 +201,10 @@ function answerLast (handle, status) {
   closeGently(handle, `HTTP/1.1 ${status} ${REASONS[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
 
-/** Closes it so that the client can read what was sent. @param {Handle} handle Node's @param {string} [text] to send */
+/**
+ * Closes a connection so that the client can read what was sent to it.
+ * @param {Handle} handle Node's @param {string} [text] to be sent before
+ */
 function closeGently (handle, text = '') {
   const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle, allowHalfOpen: true }))
   const over = setTimeout(() => socket.destroy(), LINGER_MS)

@@ -28,7 +28,10 @@ class Table {
     this.isKeeping = addon.watchReads(this.fd, from, bytes, count, larger.from, larger.bytes, larger.count, SPILL.bytes)
   }
 
-  /** @param {number} fd of a connection @param {number} serial @returns {Note | null} null: all rows are taken */
+  /**
+   * @param {number} fd of a connection @param {number} serial its number
+   * @returns {Note | null} null: all rows are taken
+   */
   take (fd, serial) {
     const row = this.#freeRows.pop() ?? this.#nextRow
     if (row === this.#nextRow) {
@@ -46,13 +49,19 @@ class Table {
     this.#freeRows.push(row)
   }
 
-  /** Frees what idle connections have kept; called now and then. @returns {number} how much memory has been touched */
+  /**
+   * To be called from time to time: what idle connections have kept is free.
+   * @returns {number} how much memory has been touched
+   */
   sweep () {
     return this.#nextRow * ROW_BYTES + this.addon.sweepReads()
   }
 }
 
-/** A connection's row. Its counts are the kernel's: of its handle, and of what passed before that had it. */
+/**
+ * The row of a connection. Counts of bytes are as the kernel has them, which are those of its handle and what passed
+ * before that had it.
+ */
 class Note {
   #view
   #at

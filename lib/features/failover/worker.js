@@ -2,9 +2,11 @@
 
 /**
  * In a worker: gives the primary a descriptor of each connection that lasts, and notes in shared memory what has been
- * read from it and written to it. When this process has died, that says what it was doing with each connection.
+ * read from it and written to it. When this process has died, that is enough to know what it was doing with each
+ * connection; nothing else is ever told.
  *
- * A descriptor in another process keeps a connection open, so it is shut first.
+ * A descriptor in another process keeps a connection open, so the client would not hear that it is closed here: it is
+ * shut first.
  */
 
 const fs = require('node:fs')
@@ -83,7 +85,10 @@ class Duplicates {
     if (note.isUncertain) process.nextTick(noteAgain, connection, exchange)
   }
 
-  /** A response is about to end. @param {Socket} socket @param {ServerResponse} response @param {number} bytes of it */
+  /**
+   * A response is about to be handed to the kernel to its end.
+   * @param {Socket} socket @param {ServerResponse} response @param {number} bytes of it
+   */
   #ending (socket, response, bytes) {
     const connection = this.tracker.of(socket)
     const note = /** @type {Note | null | undefined} */ (connection?.copy)
@@ -184,7 +189,8 @@ class Duplicates {
   }
 
   /**
-   * Gives a row to those that have lasted for a tick and can have one; anew, also to those that have one.
+   * Gives a row to those that have lasted for a tick, without a row, and can have one; anew, those that have one are
+   * among them.
    * @returns {Map<import('../../worker/accepting/acceptor').Acceptor, Connection[]>}
    */
   #takeFresh () {

@@ -2,7 +2,8 @@
 
 /**
  * Descriptors that the app has opened before it is forked. A copy shares each such file, socket or watch with the mold
- * and with its siblings: two of them at one database connection break it. So they are found, and named.
+ * and with its siblings: two of them that write to one database connection, or read from it, break it. So they are
+ * found, and named.
  */
 
 const fs = require('node:fs')
@@ -12,7 +13,10 @@ const { STATE, inetSocket, inodeOfSocket, unixSockets } = require('../../native/
 /** Descriptors that Node opens for itself; a copy's event loop makes these anew. */
 const OF_THE_LOOP = /^anon_inode:\[(?:eventpoll|eventfd|io_uring)\]$/
 
-/** Descriptors opened since. @param {ReadonlySet<number>} before @returns {{ fd: number, what: string }[]} by number */
+/**
+ * Descriptors that are open now and were not before.
+ * @param {ReadonlySet<number>} before @returns {{ fd: number, what: string }[]} by number
+ */
 function openedSince (before) {
   const inodes = new Map()
   return listDescriptors()
@@ -31,7 +35,10 @@ function listDescriptors () {
   })
 }
 
-/** @param {string} target as /proc/self/fd has it @param {Map<string, string>} sockets by inode, filled when needed */
+/**
+ * @param {string} target as /proc/self/fd tells it
+ * @param {Map<string, string>} sockets by inode, filled when first needed
+ */
 function describe (target, sockets) {
   if (target.startsWith('pipe:')) return 'a pipe'
   const inode = inodeOfSocket(target)

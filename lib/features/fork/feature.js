@@ -2,7 +2,8 @@
 
 /**
  * `--fork mold`: workers are copies of a process that has loaded the app. The mold loads the app up to its first
- * `listen()`, warms it up and stands still (original.js, mold.js); molds.js asks it for copies.
+ * `listen()`, warms it up and stands still (original.js, mold.js); the primary asks it for copies (molds.js,
+ * forked-process.js).
  */
 
 /** @typedef {Pick<import('../../tables/options').Options, 'metric' | 'sizing'> & { fork?: string | null }} Given */
@@ -11,7 +12,8 @@ const isForking = (/** @type {Given} */ { fork }) => fork === 'mold'
 
 /**
  * @typedef {object} Own
- * @property {Record<string, string>} presets the kernel's options with it unless given, by name, for the help
+ * @property {Record<string, string>} presets what options of the kernel are with it unless they are given, by name, for
+ *   the help
  * @property {(options: Given) => { metric?: 'pss' | 'uss' }} resolve options that follow from it
  * @property {(options: Given) => string[]} v8Flags of the workers
  * @property {(options: Given) => number} processes how many there are of it beside the workers

@@ -2,7 +2,8 @@
 
 /**
  * The primary's end of a mold, and of each process that it forks: to Node, and so to cluster, such a process is a
- * ChildProcess like any other. What uv_spawn does there with descriptors, pid and exit status is done by mold.js.
+ * ChildProcess like any other. What uv_spawn does there with descriptors, pid and exit status is done here by the mold:
+ * see mold.js.
  */
 
 const { EventEmitter } = require('node:events')
@@ -33,7 +34,8 @@ const ANSWER = record({
 
 /**
  * A mold as its primary sees it; the process itself is started by the caller, with `inherited` among its descriptors.
- * Emits `frozen`, when it has loaded the app, or `refused` with the reason; `silent`, of a process's end.
+ * Emits `frozen`, when it has loaded the app, or `refused` with the reason; `silent`, where it does not say that a
+ * process has ended.
  */
 class MoldControl extends EventEmitter {
   /** @type {Map<number, Handle>} forked or being forked, by number */
@@ -217,7 +219,10 @@ class Handle {
   }
 }
 
-/** Variables beside our own environment, which the process's mold has. @param {string[]} pairs `NAME=value` */
+/**
+ * Variables that a process is given beside our own environment, which its mold has.
+ * @param {string[]} pairs `NAME=value`
+ */
 function changes (pairs) {
   const entries = pairs.map(pair =>
     /** @type {[string, string]} */ ([pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))

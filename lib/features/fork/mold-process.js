@@ -1,6 +1,9 @@
 'use strict'
 
-/** A mold as the primary sees it: a process that loads the app, stands still, and forks what it is asked for. */
+/**
+ * A mold as the primary sees it: a process that loads the app and stands still, and from then on forks what it is asked
+ * for.
+ */
 
 const { EventEmitter } = require('node:events')
 const { MoldControl } = require('./forked-process')
@@ -84,7 +87,10 @@ class MoldProcess extends EventEmitter {
     this.control.retire()
   }
 
-  /** Why a process could not be forked; the mold may end later. @param {Error} error @returns {Promise<string>} */
+  /**
+   * Why a process could not be forked; the mold's own end may be noticed later.
+   * @param {Error} error @returns {Promise<string>}
+   */
   async failure (error) {
     if (this.control.isUp) return error.message
     await this.gone

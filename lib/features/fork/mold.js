@@ -2,7 +2,8 @@
 
 /**
  * A process that has loaded the app and from then on only forks. It stands still in one system call: no timer of the
- * app's fires in it, nothing is read, no page of it changes. The primary's orders wake it, and a copy's end.
+ * app's fires in it, nothing is read, no page of it changes. What wakes it up is an order of the primary's, or a copy's
+ * end.
  *
  *     primary                          mold                              copy
  *        │◀─────────────────────────────┤  { held: true }, { frozen: true } or { refused }
@@ -100,7 +101,10 @@ class Mold {
     }
   }
 
-  /** @param {number} number @param {number[]} descriptors @param {number[]} places @returns {number | null} 0: copy */
+  /**
+   * @param {number} number @param {number[]} descriptors @param {number[]} places
+   * @returns {number | null} 0 in the copy; null: it failed
+   */
   #fork (number, descriptors, places) {
     let pid = null
     let answer

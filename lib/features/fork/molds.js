@@ -1,14 +1,16 @@
 'use strict'
 
 /**
- * The molds of a fleet, one a generation: each loads the app and then only forks. The old one ends with its last copy.
+ * The molds of a fleet, one a generation: each loads the app and then only forks. The old one ends with its last copy,
+ * once the next stands still.
  *
  *     fork(generation) ─▶ loading ──frozen──▶ forks what has been asked for meanwhile, and what is asked for later
  *                            └── ends, refuses or takes too long: what has been asked for cannot be started; the
  *                                next call tries anew
  *
- * A mold that misses its deadline to fork, or to tell that a copy has ended, is killed. A generation whose copies do
- * not start, one after the other and none before, is spawned; the end of a started copy says nothing of forking.
+ * A mold that misses its deadline to fork, or to tell that a copy has ended, is killed. A generation
+ * whose copies do not start, one after the other and none before, is spawned; what ends a copy that has started says
+ * nothing of forking.
  */
 
 const { RecycleError } = require('../../core/errors')
@@ -36,7 +38,8 @@ class Molds {
 
   /**
    * @param {number} generation @param {() => Worker} start runs cluster.fork() once
-   * @returns {{ worker: Worker, forkedBy?: MoldProcess }} its process begins when it has been forked
+   * @returns {{ worker: Worker, forkedBy?: MoldProcess }} its process begins when it has been forked, or has begun
+   *   where none is forked
    */
   fork (generation, start) {
     if (generation > this.#generation) [this.#generation, this.#failures] = [generation, 0]
@@ -95,7 +98,10 @@ class Molds {
     for (const mold of this.#all) mold.retire()
   }
 
-  /** @param {number} timeoutMs then those left are killed @returns {Promise<void>} resolves when none is left */
+  /**
+   * @param {number} timeoutMs those that have not ended by then are killed
+   * @returns {Promise<void>} resolves when none is left
+   */
   async ended (timeoutMs) {
     const deadline = setTimeout(() => { for (const mold of this.#all) mold.end('it did not end with the fleet') },
       timeoutMs)

@@ -1,6 +1,9 @@
 'use strict'
 
-/** Work that the app has to do in each copy: its own generator's seed, a connection, a file. In the order given. */
+/**
+ * Work that the app has to do in a copy by itself: its own generator's seed, a connection, a file. In the order it was
+ * given.
+ */
 
 /** @type {(() => unknown)[]} */
 const callbacks = []

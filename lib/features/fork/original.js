@@ -2,7 +2,8 @@
 
 /**
  * The process of which workers are copies (`--fork mold`): it loads the app up to its first `listen()`, warms it up,
- * and stands still. After the fork a copy does what a spawned worker does: see enter.js.
+ * and stands still. What follows the fork, in each copy, is what a spawned worker does before it loads the app: see
+ * enter.js.
  */
 
 const { setImmediate, setTimeout } = require('node:timers')

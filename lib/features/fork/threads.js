@@ -9,7 +9,10 @@ const TASKS = '/proc/self/task'
 const LOOK_MS = 20
 const MOST_LOOKS = 25 // Node.js loads root certificates in a thread that ends
 
-/** Threads that the app has started, by worker_threads or natively: a copy has none, and would wait for answers. */
+/**
+ * The threads that the app has started, by worker_threads or in native code: a copy has none of them, and would wait
+ * for their answers for ever.
+ */
 class LiveThreads {
   /** Node's handles of them. @type {Set<any>} */
   #handles = new Set()

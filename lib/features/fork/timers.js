@@ -2,7 +2,8 @@
 
 /**
  * Timers that are pending when the mold is frozen. The copies have them too: after an hour all of them would be
- * overdue, and fire in every copy at once. In a copy each begins anew, with its whole delay.
+ * overdue, and fire in every copy at once. In a copy each begins anew, with its whole delay, as if the copy had loaded
+ * the app just now.
  *
  * Node's own, which keep the time of day in `Date` headers, say, are left as they are: they are to be overdue.
  */

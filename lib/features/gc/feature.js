@@ -2,7 +2,8 @@
 
 /**
  * When a worker collects its garbage: on request (`recycle gc`), in place of a recycle (`--on-budget collect`), and as
- * late as V8's flags have it (`--gc`, `--heap`). Collections are the kernel's, and so are their pauses.
+ * late as V8's flags have it (`--gc`, `--heap`). The collection itself is the kernel's, and so are the pauses that each
+ * worker measures.
  *
  * @typedef {import('../../lines').JournalLine<'collected'>} Collected
  *

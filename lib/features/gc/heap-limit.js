@@ -13,7 +13,10 @@ const LARGEST_SHARE = 0.75
 
 /** @typedef {Pick<Options, 'maxRssBytes' | 'hardRssBytes' | 'gc'> & { sizing: { limitBytes: number | null } }} Terms */
 
-/** For the hard budget: no heap is larger than the worker. @param {Omit<Terms, 'gc' | 'maxRssBytes'>} terms */
+/**
+ * For the hard budget, up to which a worker may grow until it has left; no heap is larger than the worker.
+ * @param {Omit<Terms, 'gc' | 'maxRssBytes'>} terms
+ */
 function oldSpaceFlag ({ hardRssBytes, sizing: { limitBytes } }) {
   const most = LARGEST_SHARE * (limitBytes ?? Infinity)
   return `--max-old-space-size=${Math.floor(Math.min(hardRssBytes ?? most, most) / MIB)}`

@@ -132,7 +132,10 @@ function mayCollect ({ requested, at, collectedAt }, intervalMs) {
   return requested === null && (collectedAt === null || at - collectedAt >= SOON * intervalMs)
 }
 
-/** @param {number | null} bytes after the collection, by the budget's metric @param {number | null} softBytes */
+/**
+ * @param {number | null} bytes after the collection, by the budget's metric; null: it could not be read
+ * @param {number | null} softBytes
+ */
 const isRelieved = (bytes, softBytes) => bytes !== null && softBytes !== null && bytes <= ENOUGH * softBytes
 
 module.exports = { GarbageCollection, isRelieved, mayCollect }

@@ -51,7 +51,10 @@ const PROFILES = {
 /** @param {number} semiMiB */
 const newSpace = semiMiB => [`--min-semi-space-size=${semiMiB}`, `--max-semi-space-size=${semiMiB}`]
 
-/** @param {Profile} profile @param {{ maxRssBytes: number | null, nodeMajor: number }} terms of the fleet */
+/**
+ * @param {Profile} profile @param {{ maxRssBytes: number | null, nodeMajor: number }} terms
+ * @returns {string[]} flags for the workers; none for `default`, or without a budget
+ */
 function gcFlags (profile, { maxRssBytes, nodeMajor }) {
   if (profile === 'default' || maxRssBytes === null) return []
   return PROFILES[profile](Math.ceil(maxRssBytes / MIB), nodeMajor)

@@ -1,6 +1,9 @@
 'use strict'
 
-/** `--health`: a worker that boots is ready by a passed probe; one that fails probes is replaced, or rotated out. */
+/**
+ * `--health`: each worker is probed. One that boots becomes ready by the first probe that it passes; one that fails
+ * them is replaced, or rotated out.
+ */
 
 const DETAILS = ['healthPeriod', 'healthTimeout', 'healthFailureThreshold', 'healthInitialDelay', 'healthAction']
 

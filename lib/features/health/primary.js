@@ -146,12 +146,16 @@ function countFailures (failures, found) {
   return isHealthy(found) ? 0 : failures + 1
 }
 
-/** @param {boolean} isUp it has passed a probe @param {number} periodMs @returns {number} ms from probe to probe */
+/**
+ * @param {boolean} isUp it has passed a probe @param {number} periodMs
+ * @returns {number} ms from the begin of a probe to that of the next
+ */
 const nextProbeMs = (isUp, periodMs) => isUp ? periodMs : Math.min(BOOT_PERIOD_MS, periodMs)
 
 /**
  * Two ends of one connection: one for this process, and one for a worker. No other user of the machine can reach
- * either: the kernel makes both at once, or, without the addon, one listens for the other in a private folder.
+ * either: the kernel makes both at once, or, without the addon, the one listens for the other in a folder that is this
+ * user's alone.
  */
 
 const LONGEST_NAME = 100 // bytes

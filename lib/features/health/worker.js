@@ -44,7 +44,8 @@ function offerProbe ({ channel, state, acceptors, tracker }) {
 }
 
 /**
- * The request of a probe comes by a unix socket, which has no addresses: an app is told those of TCP from 127.0.0.1.
+ * The request of a probe comes by a unix socket, which has no addresses: an app that asks for them is told what a TCP
+ * connection from 127.0.0.1 has.
  * @param {Handle} connection a handle @param {any} listening the one that accepts @param {number} number of the probe
  */
 function showAddresses (connection, listening, number) {

@@ -1,11 +1,13 @@
 'use strict'
 
 /**
- * Has a worker write a heap snapshot, out of rotation: when asked, and with `--on-condemn heapdump`:
+ * Has a worker write a heap snapshot, out of rotation: when asked, and with `--on-condemn heapdump` when it is
+ * condemned for its memory:
  *
  *     condemned for memory ─▶ out of rotation, snapshot ─▶ recycled as usual
  *
- * Where that snapshot is not written, for whatever reason, the recycle goes on. The files are this user's alone.
+ * Where that snapshot is not written, for whatever reason, the recycle goes on. The files are this user's alone, since
+ * they hold what the app holds.
  */
 
 const fs = require('node:fs')
@@ -20,7 +22,10 @@ const { makeFolder } = require('../../native/make-folder')
 const DUMP_MS = 10 * 60_000
 
 class Heapdumps {
-  /** Workers whose snapshot is under way, or over. @type {WeakMap<WorkerHandle, 'under way' | 'over'>} */
+  /**
+   * Condemned workers whose snapshot is under way, or over: written or not.
+   * @type {WeakMap<WorkerHandle, 'under way' | 'over'>}
+   */
   #tried = new WeakMap()
   /** When the snapshots were begun, ms, by kernel.now(). @type {number[]} */
   #takenAt = []
@@ -157,7 +162,8 @@ class Heapdumps {
 
 /**
  * `--on-condemn heapdump`: whether a heap snapshot of a condemned worker may be written. How large it becomes is not
- * known before; it is expected to be as large as the worker's memory, which fails for very many small objects.
+ * known before; it is expected to be as large as the worker's memory, which holds except for heaps of very many small
+ * objects.
  */
 
 const DAY_MS = 24 * 3600 * 1000
@@ -206,7 +212,9 @@ class HeapdumpFolder {
     return this
   }
 
-  /** @returns {{ usedBytes: number, freeBytes: number }} of its snapshots; what is free in its file system */
+  /**
+   * @returns {{ usedBytes: number, freeBytes: number }} size of the snapshots in it; what is free in its file system
+   */
   usage () {
     const names = fs.readdirSync(this.path).filter(name => name.endsWith(EXTENSION))
     const sizes = names.map(name => fs.lstatSync(path.join(this.path, name), { throwIfNoEntry: false })?.size ?? 0)

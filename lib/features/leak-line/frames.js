@@ -4,7 +4,8 @@
  * Frames of a stack, and which of them a leak is said to be at: the innermost one of the app's own code. What a package
  * or Node.js allocates counts for the function of the app that has called it.
  *
- * @typedef {'app' | 'package' | 'node' | 'generated'} Kind generated: code that a compiler has added
+ * @typedef {'app' | 'package' | 'node' | 'generated'} Kind generated: code that a compiler has added, which no source
+ *   has
  *
  * @typedef {object} Frame
  * @property {string} name of the function; '': it has none

@@ -9,7 +9,8 @@
  * @typedef {Estimate & { at: Frame, callers: Frame[], by: Frame | null, halves: Estimate[] }} Row `callers`, `by`: of
  *   the stack that has grown most; see frames.js; `halves`: of the first and the second half of the time, where there
  *   was a reading in between
- * @typedef {Frame & { bytes: number, children: Branch[] }} Branch `bytes`: the growth that it has allocated itself
+ * @typedef {Frame & { bytes: number, children: Branch[] }} Branch `bytes`: the growth that this function has allocated
+ *   itself
  * @typedef {{ total: Estimate, halves: Estimate[], rows: Row[], tree: Branch[] }} Growth
  */
 
@@ -22,7 +23,10 @@ const MOST_ROWS = 25
 const LEAST_IN_HALF = 40 // requests
 const LEAST_SHARE = 1 / 500 // of the growth, to be in the tree
 
-/** @param {Reading} before @param {Reading} after @param {number} intervalBytes @returns {Map<number, Change>} */
+/**
+ * @param {Reading} before @param {Reading} after @param {number} intervalBytes
+ * @returns {Map<number, Change>} by the node of its stack
+ */
 function compare (before, after, intervalBytes) {
   /** @type {Map<number, Change>} */
   const changes = new Map()
@@ -94,7 +98,10 @@ function growthOf (readings, requests, stacks, { intervalBytes, isWhole = false,
   }
 }
 
-/** The reading that halves them best; null: none leaves enough on both sides. @param {readonly number[]} requests */
+/**
+ * The reading that divides them most evenly; null: none leaves enough on both sides.
+ * @param {readonly number[]} requests so far, at each reading
+ */
 function middleOf (requests) {
   const [first, last] = [requests[0], requests[requests.length - 1]]
   const least = requests.map(count => Math.min(count - first, last - count))
@@ -114,7 +121,10 @@ function foldNode (node, stacks, isWhole) {
   }
 }
 
-/** As Map.groupBy() of later Nodes. @template K, V @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf */
+/**
+ * As Map.groupBy(), which Node.js 20 lacks.
+ * @template K, V @param {Map<K, V>} map @param {(entry: [K, V]) => string} keyOf @returns {Map<string, [K, V][]>}
+ */
 function groupBy (map, keyOf) {
   /** @type {Map<string, [K, V][]>} */
   const groups = new Map()
@@ -156,7 +166,8 @@ function treeOf (changes, stacks) {
 /**
  * How far an estimate by samples may be off. V8 samples an allocation of `size` bytes with the probability 1 − e^(−size
  * / interval), and a sample's weight is what it stands for: size / probability. Small objects are found by chance, and
- * their number has a Poisson distribution; one much larger than the interval is found for certain.
+ * their number has a Poisson distribution; one much larger than the interval is found for certain, so that its weight
+ * is no guess.
  *
  * @typedef {{ bytes: number, low: number, high: number, samples: number }} Estimate `low` to `high`: the 95 % interval;
  *   `samples`: how many more there are
@@ -180,7 +191,11 @@ function addWeight (weights, weight, intervalBytes) {
   weights.count++
 }
 
-/** Of samples of this weight, in intervals: x / (1 − e^(−x)) is the weight, e^(−x) the share. @param {number} weight */
+/**
+ * Of allocations whose samples have this weight, in intervals: x / (1 − e^(−x)) is the weight, e^(−x) the share, 0 to
+ * 1.
+ * @param {number} weight
+ */
 function missedShare (weight) {
   if (weight <= 1) return 1
   let x = weight
@@ -189,7 +204,8 @@ function missedShare (weight) {
 }
 
 /**
- * Of samples with unequal weights: as of equal ones with the same variance, by Byar's approximation.
+ * Of samples with unequal weights: as if there were so many equal ones as have the same variance, by Byar's
+ * approximation of the exact interval.
  * @param {Weights} weights @returns {{ low: number, high: number }}
  */
 function intervalOf ({ sum, guessed, squares }) {
@@ -202,7 +218,8 @@ function intervalOf ({ sum, guessed, squares }) {
 }
 
 /**
- * The difference of what has come and what has gone. Its interval is by the MOVER method (Zou and Donner).
+ * The difference of what has come and what has gone. The intervals of both make that of the difference (the MOVER
+ * method of Zou and Donner).
  * @param {Weights} came @param {Weights} gone @param {number} intervalBytes between two samples, in the mean
  * @returns {Estimate}
  */

@@ -1,6 +1,9 @@
 'use strict'
 
-/** Flags by which V8 inlines no function, as far as this Node.js has them: with an unknown one it does not start. */
+/**
+ * Flags by which V8 inlines no function, as far as this Node.js knows them: it does not start with one that it does not
+ * know.
+ */
 
 const { execFile } = require('node:child_process')
 

@@ -4,7 +4,10 @@
 
 const path = require('node:path')
 
-/** @param {{ name: string, file: string, line: number }} place @param {string} [folder] of paths @returns {string} */
+/**
+ * @param {{ name: string, file: string, line: number }} place @param {string} [folder] that paths in it are relative to
+ * @returns {string}
+ */
 function sayPlace ({ name, file, line }, folder = '') {
   return `${name || '(anonymous)'} ${sayFile({ file, line }, folder)}`
 }

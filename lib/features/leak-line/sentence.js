@@ -11,7 +11,10 @@ const { count, formatSize, formatTime } = require('../../core/units')
 
 const size = (/** @type {number} */ bytes) => formatSize(bytes < 10 ? Math.round(bytes * 10) / 10 : Math.round(bytes))
 
-/** @param {Outcome & { why: string | null, tookMs: number }} outcome @param {string} [folder] @returns {string[]} */
+/**
+ * @param {Outcome & { why: string | null, tookMs: number }} outcome @param {string} [folder] for the paths
+ * @returns {string[]}
+ */
 function sentencesOf (outcome, folder = '') {
   const { verdict, requests, outside, why, tookMs } = outcome
   return [

@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * A study of a slot: a profiled worker takes its place, is read out of rotation, and replaced by an ordinary one.
+ * A study of a slot: its worker is replaced by one that is profiled, which is read out of rotation, and replaced by
+ * an ordinary one.
  *
  *     recycle ─▶ profiled worker ready ─▶ reading ─▶ reading ─▶ reading ─▶ recycle
  *                     └── is condemned, dies, or is not asked for any more: what was read so far is the result

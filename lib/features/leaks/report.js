@@ -1,6 +1,9 @@
 'use strict'
 
-/** In the report: which route leaks. A reload or new start may bring other code: the figures are since the last. */
+/**
+ * In the report: which route leaks. After a reload or a new start the app's code may be another, so the
+ * figures are those since the last one.
+ */
 
 const { escapeControls } = require('../../core/escape-controls')
 const { clip, layOut, short } = require('../../core/grid')

@@ -170,7 +170,10 @@ class RouteMemory {
       spans.reduce((sum, [from, to]) => sum + (to.requests[i] ?? 0) - (from.requests[i] ?? 0), 0))
   }
 
-  /** Bytes that mark-sweeps have freed of what had grown since the one before; or null. @param {Epoch[][]} workers */
+  /**
+   * Bytes that mark-sweeps have freed of what had grown since the mark-sweep before; null: there was none.
+   * @param {Epoch[][]} workers
+   */
   #garbage (workers) {
     let bytes = 0
     /** @type {[Sample, Sample][]} */

@@ -57,7 +57,8 @@ function incrementsOf ({ levels, regressors }) {
 }
 
 /**
- * The slopes by the method of modified residuals: least squares again and again, of values at bounded distance.
+ * The slopes by the method of modified residuals: least squares, again and again, of the values with their distance
+ * from the last fit bounded.
  * @param {Part[]} parts @param {number} width
  */
 function fitBounded (parts, width) {

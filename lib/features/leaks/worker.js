@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * In a worker: after a collection, notes how much memory is alive and how many requests of each route there have been,
- * for the primary to find out which of them grow together (route-memory.js). Before one the heap says nothing.
+ * In a worker: after a collection, notes how much memory is alive and how many requests of each route there have
+ * been, for the primary to find out which of them grow together (route-memory.js). Only after a collection
+ * does the heap say anything of what is kept.
  */
 
 const diagnostics = require('node:diagnostics_channel')
@@ -60,7 +61,8 @@ class LiveMemory {
  * set the route that it found (Express: `request.route`; Fastify tells it by a diagnostics channel), and what the
  * request keeps is kept. This runs for every request.
  *
- * The number of routes is bounded. A path that was not found (404) makes no route, else a scan would fill the table.
+ * The number of routes is bounded. A path that was not found (404) makes no route of its own, else a scan for
+ * vulnerable pages would fill the table.
  */
 
 const kPattern = Symbol('recycle.pattern')
@@ -129,7 +131,10 @@ function textHash (text, seed = PRIME) {
   return hash
 }
 
-/** The same for URLs of one template. @param {string} url of a first line @param {number} seed @returns 32 bits */
+/**
+ * The same for two URLs of one template.
+ * @param {string} url as the first line of a request has it @param {number} seed @returns {number} 32 bits
+ */
 function pathHash (url, seed) {
   const length = Math.min(url.length, LONGEST_PATH)
   let hash = seed

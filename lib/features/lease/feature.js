@@ -1,6 +1,9 @@
 'use strict'
 
-/** `onLease()` of the worker API: what one process of a slot does at a time, such as cron jobs. */
+/**
+ * `onLease()` of the worker API: what one process of a slot does at a time, such as cron jobs. While a worker is
+ * replaced there are two.
+ */
 
 /** @typedef {{ lease: 'waits' | 'held' | null }} OfWorker */
 

@@ -1,6 +1,9 @@
 'use strict'
 
-/** In a worker: asks for the lease when the app calls onLease(), and returns it when the app has ended its work. */
+/**
+ * In a worker: asks for the lease when the app has called onLease(), and gives it back when this worker drains and the
+ * app has ended its work.
+ */
 
 /** @param {import('../interface').WorkerKernel} kernel */
 function takeLease ({ channel, onDrain, callApp }) {

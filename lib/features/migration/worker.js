@@ -1,6 +1,9 @@
 'use strict'
 
-/** In a worker: asks the app what a connection can go with, and gives it those that come; the hand-off does more. */
+/**
+ * In a worker: asks the app what a connection can go with, and gives the app those that come. The rest is the hand-off
+ * of any connection.
+ */
 
 const { deserialize, serialize } = require('node:v8')
 const { Trails } = require('./trails')

@@ -1,6 +1,9 @@
 'use strict'
 
-/** A worker's stdout or stderr on its way to the primary's: in whole lines, and no faster than that takes them. */
+/**
+ * An output of a worker, stdout or stderr, on its way to the primary's: in whole lines, and no faster than that takes
+ * them.
+ */
 
 const { setTimeout } = require('node:timers/promises')
 const { WholeLines } = require('../../core/whole-lines')

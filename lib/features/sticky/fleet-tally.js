@@ -1,6 +1,9 @@
 'use strict'
 
-/** Whether `--sticky` finds sessions, and more than one: a wrong name, or one session with nearly all, is told once. */
+/**
+ * Whether `--sticky` finds sessions in requests, and more than one: a wrong name is told once, and so is one session
+ * that has nearly all requests.
+ */
 
 const ENOUGH = 3000 // requests
 const NEARLY_ALL = 0.9

@@ -18,7 +18,10 @@ class SessionsForSuccessor {
   /** Of state: what is lost with a successor that dies. */
   sent = { sessions: 0, chars: 0 }
 
-  /** @param {Peer} successor @param {ReadonlyMap<string, number>} slots by session @param {readonly number[]} wanted */
+  /**
+   * @param {Peer} successor @param {ReadonlyMap<string, number>} slots by session
+   * @param {readonly number[]} wanted the fleet's slots
+   */
   constructor (successor, slots, wanted) {
     this.successor = successor
     const sessions = Array.from(slots, ([session, slot]) => ({ session, slot }))

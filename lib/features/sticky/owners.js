@@ -126,7 +126,10 @@ class SessionOwners extends EventEmitter {
     return this.fleet.all().some(({ isAdopted, state }) => isAdopted && state === 'spawning')
   }
 
-  /** @param {string} session @returns {boolean} its owner is out of rotation, or an old primary's worker that leaves */
+  /**
+   * @param {string} session
+   * @returns {boolean} its owner is out of rotation, and comes back, or is an old primary's worker that leaves
+   */
   isAway (session) {
     if (this.#predecessor?.has(session, this.#slots.get(session))) return true
     return this.fleet.slots.get(this.#slotOf(session))?.incumbent?.state === 'out-of-rotation'
@@ -206,7 +209,10 @@ class SessionOwners extends EventEmitter {
     this.#waiting.push(state)
   }
 
-  /** To a successor: sessions that a slot's workers still have, when all have said so. @param {number | null} slot */
+  /**
+   * To an old primary's successor: which sessions the workers of a slot still have, when all have said so, or are gone.
+   * @param {number | null} slot
+   */
   #tellLeft (slot) {
     if (!this.isOver || this.#successor === null || slot === null) return
     const { incumbent = null, leaving = [] } = this.fleet.slots.get(slot) ?? {}
@@ -217,7 +223,10 @@ class SessionOwners extends EventEmitter {
       [...this.#kept.get(handle) ?? []].filter(session => this.#stillOwns(handle, session))))
   }
 
-  /** Lost state is told, with all that is lost within a second. @param {number} sessions @param {number} chars */
+  /**
+   * State that no worker gets is told, with all that is lost within a second.
+   * @param {number} sessions @param {number} chars
+   */
   #lose (sessions, chars) {
     if (this.#lost === null) {
       setTimeout(() => {

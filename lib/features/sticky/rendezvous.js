@@ -5,7 +5,10 @@
  * When a slot comes or goes, only the keys that it gains or loses change their owner.
  */
 
-/** @param {string} key @param {readonly number[]} slots one at least @returns {number} the slot that owns the key */
+/**
+ * @param {string} key @param {readonly number[]} slots their numbers, at least one
+ * @returns {number} the slot that owns the key
+ */
 function ownerOf (key, slots) {
   const hash = fnv1a(key)
   let [owner] = slots
@@ -24,7 +27,10 @@ function fnv1a (text) {
   return hash
 }
 
-/** MurmurHash3's finaliser: each input bit changes half of the output. @param {number} hash @returns {number} uint32 */
+/**
+ * MurmurHash3's finaliser: each bit of the input changes half of the output.
+ * @param {number} hash @returns {number} 0 to 2^32 - 1
+ */
 function mix (hash) {
   hash = Math.imul(hash ^ (hash >>> 16), 0x85EBCA6B)
   hash = Math.imul(hash ^ (hash >>> 13), 0xC2B2AE35)

@@ -44,7 +44,10 @@ class SecondChanceSet {
     }
   }
 
-  /** @param {string} key forgotten, unless used since this was last asked @returns {boolean} it is there no more */
+  /**
+   * @param {string} key is forgotten, unless it has been used since this was last asked
+   * @returns {boolean} it is not there any more
+   */
   forgetUnused (key) {
     if (this.#isUsed.get(key)) this.#isUsed.set(key, false)
     else this.#isUsed.delete(key)

@@ -15,7 +15,10 @@
 const LONGEST = 200 // characters; of a longer one, such as a JWT, the last ones: they have its signature
 const HANDSHAKE = 1000 // characters of a body in which a new session is looked for
 
-/** @param {string} text `cookie:NAME`, `query:NAME`, `header:NAME`, `path:n`, `ip` @returns {SessionKey | undefined} */
+/**
+ * @param {string} text `cookie:NAME`, `query:NAME`, `header:NAME`, `path:n` or `ip`
+ * @returns {SessionKey | undefined} undefined: it is none of these
+ */
 function parseSessionKey (text) {
   if (text === 'ip') return { by: 'ip', name: '' }
   if (/^path:[1-9]\d?$/.test(text)) return { by: 'path', name: text.slice(5) }
@@ -58,7 +61,10 @@ function sessionBegunIn ({ by, name }, head, body) {
     : new RegExp(`"${literal(name)}"\\s*:\\s*"([^"\\\\]+)"`).exec(start)?.[1])
 }
 
-/** @param {unknown} list name=value pairs @param {string} name @param {string} separator @returns {string | null} */
+/**
+ * @param {unknown} list name=value pairs @param {string} name @param {string} separator
+ * @returns {string | null} the first of this name
+ */
 function valueAt (list, name, separator) {
   if (typeof list !== 'string') return null
   for (let at = list.indexOf(name); at !== -1; at = list.indexOf(name, at + 1)) {

@@ -1,6 +1,9 @@
 'use strict'
 
-/** Counts what tells a wrong session name: requests without one, and a majority's (by Boyer and Moore's vote). */
+/**
+ * Counts what tells that a session is named wrongly: requests without one, and those of the most frequent session, by
+ * Boyer and Moore's majority vote.
+ */
 
 const { hashOf } = require('./rendezvous')
 

@@ -15,7 +15,10 @@ const LONGEST_VALUE = 1_000_000
 class Transfers {
   /** A transfer that is due when no request of its session is in flight. @type {Map<string, () => unknown>} */
   #pending = new Map()
-  /** Of sessions with requests in flight, whether all can move; null: open. @type {Map<string, boolean> | null} */
+  /**
+   * Of the sessions with requests in flight, whether all of these can move; null: to be found anew.
+   * @type {Map<string, boolean> | null}
+   */
   #inFlight = null
   /** @type {((session: string, value: unknown) => void)[]} */
   #receivers = []
@@ -54,7 +57,10 @@ class Transfers {
     return [...this.#pending.keys()]
   }
 
-  /** @param {string} session @param {unknown} value a function is called once no request of it is in flight here */
+  /**
+   * @param {string} session
+   * @param {unknown} value a function is called for it, once no request of the session is in flight here
+   */
   transfer (session, value) {
     const id = bounded(session)
     if (id === null) return
@@ -71,7 +77,10 @@ class Transfers {
     for (const id of this.#pending.keys()) if (!inFlight.has(id)) this.#sendPending(id)
   }
 
-  /** All requests in flight of this session, whose transfer waits for them, can move. @param {string} id */
+  /**
+   * All requests in flight of this session, whose transfer waits for them, can move to another worker.
+   * @param {string} id
+   */
   areMovable (id) {
     return this.#pending.has(id) && this.#requests().get(id) === true
   }

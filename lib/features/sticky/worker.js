@@ -11,7 +11,8 @@
  * The primary alone knows the owner of a session (owners.js); a worker remembers those that are its own. A session that
  * this worker begins, by its response or by the app's own(), is its own from then on. A worker that drains begins none,
  * and keeps each of its own until the app has transferred it (transfers.js), or until the app's onDrain() functions are
- * done and no transfer of it is pending; from then on it handles no request of it.
+ * done and no transfer of it is pending; from then on it handles no request of that session, so that what was
+ * transferred is not outdated later.
  *
  * The parser stops behind a head when `onIncoming` returns 2, as it does for CONNECT. Node takes it off the connection
  * then and emits `connect`, and the app sees no request. The connection moves with the bytes that the client has sent
@@ -48,7 +49,11 @@ class Sessions {
   #unanswered = new Set()
   /** Sessions that are no longer its own, as long as it leaves. @type {Set<string>} */
   #transferred = new Set()
-  /** Sessions kept as it leaves: all but those transferred; those pending; none. @type {'all' | Set<string> | null} */
+  /**
+   * The sessions that it keeps as it leaves: all, but for those transferred; these alone, whose transfer is pending;
+   * none.
+   * @type {'all' | Set<string> | null}
+   */
   #kept = null
   /** The time of this worker is up. */
   #isLate = false
@@ -132,7 +137,10 @@ class Sessions {
     }
   }
 
-  /** This worker drains. @param {number} deadlineMs @param {Promise<unknown>} released the app's onDrain() is done */
+  /**
+   * This worker drains.
+   * @param {number} deadlineMs @param {Promise<unknown>} released the app's work in onDrain() is done
+   */
   leave (deadlineMs, released) {
     if (!this.state.canBecome('draining')) return // it hurries
     this.#kept = 'all'
@@ -140,7 +148,9 @@ class Sessions {
     setTimeout(() => this.#release(), Math.min(deadlineMs, LEAVING_MS)).unref()
   }
 
-  /** The app's onDrain() is done, or has had its time: only what waits for a transfer is still this worker's. */
+  /**
+   * The app's work in onDrain() is done, or has had its time: only what waits for a transfer is still this worker's.
+   */
   #release () {
     if (this.#kept !== 'all') return
     const { pending } = this.transfers
@@ -179,7 +189,10 @@ class Sessions {
     return this.#kept === 'all' ? !this.#transferred.has(session) : this.#kept?.has(session) === true
   }
 
-  /** @param {Connection} connection idle, or one whose request can move @returns {boolean} its session is not tied */
+  /**
+   * @param {Connection} connection one that is idle, or whose request can move
+   * @returns {boolean} its session is not tied to this worker
+   */
   #mayLeave ({ sessionId, exchanges }) {
     if (sessionId === null || !this.#isKept(sessionId) || !this.#own.has(sessionId)) return true
     return exchanges.length > 0 && (this.#isLate || this.transfers.areMovable(sessionId))

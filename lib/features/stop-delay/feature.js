@@ -2,7 +2,8 @@
 
 /**
  * `--stop-delay`: a stop waits for as long, which is what `preStop: sleep` does in Kubernetes. Readiness is down
- * meanwhile, so that load balancers leave the fleet out; what they still send is served, and answers close.
+ * meanwhile, so that load balancers leave the fleet out; what they still send is served, and each answer closes its
+ * connection.
  */
 
 /** @import { ResolvedOptions } from '../../options' */

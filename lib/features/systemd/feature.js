@@ -1,6 +1,9 @@
 'use strict'
 
-/** Tells a service manager, such as systemd, what the fleet does, where the environment asks so: sd_notify(3). */
+/**
+ * Tells the service manager, such as systemd, what the fleet does, where the environment asks for it: sd_notify(3),
+ * sd_watchdog_enabled(3).
+ */
 
 /** @import { Supervised } from '../../operate/control-verbs' */
 

@@ -3,7 +3,8 @@
 /**
  * Tells the service manager (systemd) what the fleet does: sd_notify(3). Node has no datagram sockets of the unix kind:
  * the addon sends each message, which takes no process, so that a full pids limit does not silence the watchdog.
- * Without the addon `systemd-notify` does, a child of this process, for which the unit needs NotifyAccess=all.
+ * Without the addon `systemd-notify` does, which is there wherever systemd is: its message comes from a child of this
+ * process, and the unit needs NotifyAccess=all.
  *
  * The watchdog is told by a timer of this event loop: when the loop is stuck, so is the timer.
  */
@@ -143,7 +144,10 @@ async function send (addon, socket, assignments) {
   }
 }
 
-/** @param {string[]} assignments @param {NodeJS.ProcessEnv} env @returns {Promise<string | null>} why not sent */
+/**
+ * @param {string[]} assignments @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<string | null>} why they could not be sent; null: they were
+ */
 function run (assignments, env) {
   return new Promise(resolve => {
     const child = spawn(PROGRAM, assignments, { env, stdio: ['ignore', 'ignore', 'pipe'] })

@@ -5,7 +5,8 @@
  *
  *     starting ──enough workers are ready──▶ running ◀──▶ reloading        any of them ──▶ stopping
  *
- * Its timeouts are extended by what the fleet's own timeouts allow for the next step: those are meant.
+ * Its timeouts are extended by what the fleet's own timeouts allow for the next step, since those are the ones that are
+ * meant.
  */
 
 const { REPLAY_MS } = require('../../core/request-replay')

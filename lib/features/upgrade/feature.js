@@ -21,7 +21,8 @@
  * @property {() => CarryOut} carryOut loads it: resolves with the verb's result; `recycled`: journal lines
  * @property {string} [signal] to the primary, which has the same done
  * @property {string} help
- * @property {[flags: string, help: string, read: (text: string) => unknown][]} flags of the command, as `args`
+ * @property {[flags: string, help: string, read: (text: string) => unknown][]} flags options of the command, named as
+ *   `args`
  * @property {(result: Record<string, unknown>) => string} say what has been done, after the fleet's name
  *
  * @typedef {(supervisor: Supervised, args: Record<string, unknown>, progress: Progress, during: typeof

@@ -22,7 +22,8 @@ async function upgrade (supervisor, { node }, progress, during) {
 const INITS = ['tini', 'docker-init', 'podman-init', 'catatonit', 'dumb-init']
 
 /**
- * Why this process cannot leave the fleet to another: what started it would take its exit for the fleet's. Pure.
+ * Why this process cannot leave the fleet to another one: what has started it would take its exit for the fleet's.
+ * Pure.
  * @param {Parameters<import('./feature').Succession['whyNot']>[0]} process @returns {string | null} null: it can
  */
 function whyNoUpgrade ({ pid, startedBy, init, env }) {

@@ -52,7 +52,10 @@ class FleetReadiness {
     }
   }
 
-  /** Of ready workers: those that are unfit, and in words, and the others that are paused. @param {Worker[]} all */
+  /**
+   * Of the workers that are ready by their state: those that are unfit, and in words, and the others that are paused.
+   * @param {Worker[]} all
+   */
   #notServing (all) {
     const workers = all.filter(({ state }) => state === 'ready')
     const { options } = this.supervisor

@@ -106,7 +106,10 @@ function isInSlot (worker) {
 /** @param {number | null | undefined} ms */
 const seconds = ms => typeof ms === 'number' ? ms / 1000 : null
 
-/** @param {readonly Pick<Worker, 'state' | 'elu'>[]} workers @returns {number} the sum of those in service */
+/**
+ * @param {readonly Pick<Worker, 'state' | 'elu'>[]} workers
+ * @returns {number} the sum of the event-loop utilisations of those in service
+ */
 function busyWorkers (workers) {
   return workers.filter(({ state }) => state === 'ready').reduce((sum, { elu }) => sum + (elu ?? 0), 0)
 }

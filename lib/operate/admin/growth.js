@@ -5,7 +5,10 @@ class Growth {
   /** By pid, then by name of the count. @type {Map<number, Map<string, number>>} */
   #seen = new Map()
 
-  /** @param {number} pid @param {string} what @param {number | undefined} count so far @returns {number} increment */
+  /**
+   * @param {number} pid @param {string} what @param {number | undefined} count of this worker so far
+   * @returns {number} the increment since the last call
+   */
   of (pid, what, count = 0) {
     const seen = this.#seen.get(pid) ?? new Map()
     this.#seen.set(pid, seen)

@@ -143,7 +143,10 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
 /** @type {WeakMap<Supervised, Metrics>} */
 const METRICS = new WeakMap()
 
-/** Metrics count from the fleet's start to its end, whichever primary answers. @param {Supervised} supervisor */
+/**
+ * Metrics count from the fleet's start to its end, also while another primary answers.
+ * @param {import('../control-verbs').Supervised} supervisor
+ */
 function metricsOf (supervisor) {
   const before = METRICS.get(supervisor)
   if (before) return before
@@ -154,7 +157,10 @@ function metricsOf (supervisor) {
   return metrics
 }
 
-/** An error there must not reach the supervisor. @param {(...args: any[]) => void} listener */
+/**
+ * The supervisor calls these listeners: an error here must not reach it.
+ * @param {(...args: any[]) => void} listener @returns {(...args: unknown[]) => void}
+ */
 function guarded (listener) {
   return (/** @type {any[]} */ ...args) => {
     try {
@@ -222,7 +228,10 @@ class Stream {
     return this.#responses.size === 0
   }
 
-  /** @param {ServerResponse} response without a head yet @param {string} event the first event @param {unknown} data */
+  /**
+   * @param {ServerResponse} response whose head is not written yet @param {string} event the first event
+   * @param {unknown} data
+   */
   add (response, event, data) {
     response.writeHead(200,
       { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })

@@ -1,6 +1,9 @@
 'use strict'
 
-/** The fleet's metrics for Prometheus, from the journal's lines and the supervisor's status; no worker is queried. */
+/**
+ * The fleet's metrics for Prometheus, in seconds, bytes and ratios. They come from the journal's lines and from the
+ * supervisor's status; no worker is queried.
+ */
 
 const { setImmediate: turn } = require('node:timers/promises')
 const { AggregatorRegistry, Registry, Counter, Gauge, Histogram } = require('prom-client')
@@ -115,7 +118,8 @@ class Metrics {
   }
 
   /**
-   * The text of a scrape. It is rendered a metric a turn of the event loop; concurrent scrapes share it.
+   * The text of a scrape. It is rendered a metric at a time, with turns of the event loop in between; concurrent
+   * scrapes share one rendering.
    * @param {Status} status @returns {Promise<string>}
    */
   render (status) {

@@ -29,7 +29,8 @@
  *
  * @typedef {(about: any) => Live | null} SayLive by what status() has of a feature
  *
- * @typedef {object} Part of the picture; a page merges the parts. Beside these: status() of features, by key
+ * @typedef {object} Part of the picture; a page merges the parts. Beside these: what features say of themselves in
+ *   status(), by key
  * @property {number} t now, ms since the epoch
  * @property {Record<string, any>} about sums and facts of the fleet
  * @property {Size} size @property {Status['workers']} workers @property {Live[]} live

@@ -34,7 +34,10 @@ class Adoption extends Part {
   #addon = loadAddon().addon
   /** @type {NodeJS.Timeout | undefined} */
   #timer
-  /** The gap in supervision. @type {{ oldPid: number, since: number, gapMs: number, workers: number } | null} */
+  /**
+   * The gap in supervision; null: there was none.
+   * @type {{ oldPid: number, since: number, gapMs: number, workers: number } | null}
+   */
   latest = null
   /** Of the primary before; null: as its options say. @type {Size} */
   #size = { workers: null, isPinned: false }
@@ -57,7 +60,10 @@ class Adoption extends Part {
     })
   }
 
-  /** Looks for orphans before anything is bound: where none answers yet, a blocked one's addresses are waited for. */
+  /**
+   * Looks for orphans, before anything is bound: where none has answered yet, the addresses are those of one that is
+   * blocked, and are waited for.
+   */
   async find () {
     const until = now() + this.options.readyTimeoutMs
     while (await this.#look() > 0 && this.#found.length === 0 && now() < until);
@@ -85,7 +91,10 @@ class Adoption extends Part {
     return silent.flat().length
   }
 
-  /** Another app may have the name, in another environment's control folder. @param {OrphanProcess['facts']} facts */
+  /**
+   * Another app may have the same name, in the control folder of another environment.
+   * @param {OrphanProcess['facts']} facts
+   */
   #isOurs (facts) {
     const { fleet, home, app } = this.survivors.identity(this.spawner.app)
     return facts.fleet === fleet && (facts.home === home || facts.app === app)

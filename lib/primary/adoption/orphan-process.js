@@ -164,7 +164,10 @@ function connect (path) {
   })
 }
 
-/** @param {Addon} addon @param {number} fd @returns {Promise<{ text: string, descriptors: number[] } | string>} why */
+/**
+ * @param {Addon} addon @param {number} fd
+ * @returns {Promise<{ text: string, descriptors: number[] } | string>} why there is none
+ */
 async function receive (addon, fd) {
   for (let ms = 0; ms < ANSWER_MS; ms += RECEIVE_MS, await sleep(RECEIVE_MS)) {
     try {

@@ -2,7 +2,8 @@
 
 /**
  * `--max-rss auto` with `--workers auto`: how many workers the memory is enough for is known once one of them has
- * loaded the app. Until then no more boot than would fit if each took much.
+ * loaded the app. Until then no more boot than would fit if each took much; then there are as many as get a budget that
+ * a fresh worker fits in.
  */
 
 const { drawBudget } = require('../../tables/budget')
@@ -12,7 +13,10 @@ const { Part } = require('../part')
 
 /** @extends {Part<object, 'options' | 'fleet' | 'takeover' | 'resize' | 'record'>} */
 class AutoSize extends Part {
-  /** Memory of the latest worker when it was new, by its budget's metric; null: not known. @type {number | null} */
+  /**
+   * Memory that the latest worker took when it was new, by the metric of its budget; null: not known.
+   * @type {number | null}
+   */
   freshBytes = null
 
   /** The number is to be found yet, and no predecessor has it. */

@@ -2,7 +2,8 @@
 
 /**
  * Resources that this process may use: the memory and CPUs of its cgroups, which a container or a systemd unit limits,
- * else those of the machine. The small files are read at once: about 15 µs each.
+ * else those of the machine. The files are small and in the kernel's memory, so they are read at once: about 15 µs
+ * each.
  */
 
 const os = require('node:os')
@@ -17,8 +18,10 @@ const { readNow } = require('../../native/proc')
  * @property {Source} source @property {number} limitBytes
  * @property {number} usedBytes without file pages that the kernel can drop at once
  * @property {import('../../core/cgroup').Pressure | null} pressure of the machine, where cgroups of version 1 limit it
- * @property {number | null} limitHits how often memory had to be freed at the limit; null: no cgroup limits it
- * @property {number | null} oomKills processes killed for want of memory, in this cgroup or on the machine
+ * @property {number | null} limitHits how often the limit was reached, so that memory had to be freed first; null: no
+ *   cgroup limits it
+ * @property {number | null} oomKills processes that the kernel has killed for want of memory: of this process's cgroup,
+ *   or of the machine
  *
  * @typedef {{ limitBytes: number, folder: string | null }} Lowest `folder`: null: the machine's memory
  * @typedef {(name: string) => string | null} Read gives the text of a file of one folder

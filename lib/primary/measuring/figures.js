@@ -59,7 +59,10 @@ class Figures {
     this.#trendAt = at
   }
 
-  /** When it is to cross the budget: ms, by clock.js; null: unforeseen. @param {number | null} softBytes */
+  /**
+   * When its memory is going to cross the budget: ms, by clock.js.
+   * @param {number | null} softBytes @returns {number | null} null: it is not to be foreseen
+   */
   crossesAt (softBytes) {
     const aheadMs = timeToCrossing(this.#trend, softBytes)
     return aheadMs === null ? null : this.#trendAt + aheadMs

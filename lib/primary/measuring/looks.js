@@ -4,7 +4,10 @@ const { untilNext } = require('../../native/every')
 const { Part } = require('../part')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
-/** Looks come every --interval, and at once on request. @extends {Part<{ sampler: import('./sampler').Sampler }>} */
+/**
+ * When workers are looked at: every --interval, and at once where a replacement is requested.
+ * @extends {Part<{ sampler: import('./sampler').Sampler }>}
+ */
 class Looks extends Part {
   /** @type {NodeJS.Timeout | undefined} */
   #timer

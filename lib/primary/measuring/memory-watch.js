@@ -70,7 +70,10 @@ class MemoryWatch {
     this.#isNear = isNear
   }
 
-  /** Once for each worker that is gone. @param {WorkerHandle} handle @returns {boolean} killed for want of memory */
+  /**
+   * Call it once for each worker that is gone.
+   * @param {WorkerHandle} handle @returns {boolean} the kernel has killed it for want of memory
+   */
   wasOomKilled (handle) {
     if (handle.left?.signal !== 'SIGKILL' || handle.process.killedFor !== null) return false
     this.#read()

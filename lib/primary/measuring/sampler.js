@@ -56,7 +56,10 @@ class Sampler extends Part {
     return this.figures.get(handle)?.sample ?? null
   }
 
-  /** A condemned worker stays in service; as to its budget it begins anew. @param {WorkerHandle} handle */
+  /**
+   * A condemned worker stays in service, and begins anew as far as its budget is concerned.
+   * @param {WorkerHandle} handle
+   */
   keep (handle) {
     const { slot, pid, reason } = handle
     handle.condemnation.lift()
@@ -66,7 +69,8 @@ class Sampler extends Part {
 
   /**
    * @param {WorkerHandle} handle
-   * @param {{ inFull?: boolean | null, at?: number }} [how] in full: also PSS and USS, if known; null: RSS alone
+   * @param {{ inFull?: boolean | null, at?: number }} [how] in full: also PSS and USS, where the meter knows them;
+   *   null: RSS alone
    * @returns {Promise<Reading | null>} its memory now
    */
   async read (handle, { inFull = false, at = now() } = {}) {
@@ -173,7 +177,10 @@ class Sampler extends Part {
     return slot === null ? this.fleet.standbyPool : this.fleet.slots.get(slot)
   }
 
-  /** The worker's memory is going to cross the budget together with another's. @param {WorkerHandle} handle */
+  /**
+   * The memory of the worker is going to cross the budget together with another worker's.
+   * @param {WorkerHandle} handle
+   */
   condemnAhead (handle) {
     const sample = this.figures.get(handle)?.sample ?? null
     if (handle.reason !== null || sample === null) return

@@ -2,7 +2,8 @@
 
 /**
  * A file for what has been seen inside a worker: this user alone can read it, since it holds what the app holds. It is
- * made beforehand: nothing there is overwritten or followed, and what cannot be written is known first.
+ * made beforehand: nothing that is there is overwritten or followed, and what cannot be written is known before
+ * anything is done to a worker.
  */
 
 const fs = require('node:fs')

@@ -48,7 +48,10 @@ class Recycler extends Part {
     this.#rolloutFailed(why) // the predecessor may have been drained first
   }
 
-  /** @param {number} number @param {'surge' | 'drain-first'} how @param {boolean} [hasNoRoom] for both at a time */
+  /**
+   * @param {number} number @param {'surge' | 'drain-first'} how
+   * @param {boolean} [hasNoRoom] the memory has none for the replacement beside the old worker
+   */
   async recycle (number, how, hasNoRoom = false) {
     const began = now()
     const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
@@ -103,7 +106,10 @@ class Recycler extends Part {
     this.record('worker.no-room', { slot: number, pid: incumbent.pid, how: 'wait' })
   }
 
-  /** A slot's worker leaves. The slot closes then, or takes a new one if it is to stay. @param {number} number */
+  /**
+   * Has a slot's worker leave for good. The slot closes when it is gone, or takes a new one if it is to stay after all.
+   * @param {number} number
+   */
   async scaleAway (number) {
     const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
     const old = /** @type {WorkerHandle} */ (slot.incumbent)
@@ -123,7 +129,10 @@ class Recycler extends Part {
     if (why !== null && !this.tenure.isOver) this.#recordNotReady(standbyPool, null, why)
   }
 
-  /** A standby drains nothing; the app hears that it is to go. @param {WorkerHandle} handle @param {string} reason */
+  /**
+   * A standby has nothing to drain; the app hears that it is to go, as any worker's does.
+   * @param {WorkerHandle} handle @param {string} reason
+   */
   async retireStandby (handle, reason) {
     await leave(handle, { why: reason, times: { lingerMs: 0 } }, this)
     this.changed()
@@ -160,7 +169,10 @@ class Recycler extends Part {
     })
   }
 
-  /** The old one stays, or its slot is empty. @param {Slot} slot @param {WorkerHandle} old @param {string} why */
+  /**
+   * The old worker stays in service, or its slot is empty.
+   * @param {Slot} slot @param {WorkerHandle} old @param {string} why
+   */
   #replacementFailed (slot, old, why) {
     this.#recordNotReady(slot, old.isServing ? old.pid : null, why)
     this.requests.refused(old,

@@ -1,6 +1,9 @@
 'use strict'
 
-/** Has the fleet run other code: at once, or first in slots of its own, until it is promoted or rejected. */
+/**
+ * Has the fleet run other code: at once, or first in slots of its own beside the others, until it is promoted or
+ * rejected.
+ */
 
 const { RecycleError } = require('../../core/errors')
 const { Rollout } = require('../workers/rollout')
@@ -45,7 +48,8 @@ class Reloading extends Part {
   /**
    * Workers of the new code join, in new slots.
    * @param {number} workers
-   * @returns {Promise<{ generation: number, before: number }>} resolves when they serve; `before`: the fleet's
+   * @returns {Promise<{ generation: number, before: number }>} resolves when they serve; `before`: the generation that
+   *   the fleet has
    * @throws {RecycleError} RECYCLE_REJECTED: they do not; the trial is over then
    */
   async try (workers) {
@@ -65,7 +69,10 @@ class Reloading extends Part {
     throw new RecycleError('RECYCLE_REJECTED', { why, generation, before, at, isReplaced })
   }
 
-  /** Why the trial's last worker has failed, where they do again and again; else null. @returns {string | null} */
+  /**
+   * Why the last worker of the trial has failed, where they do again and again; null: they do not.
+   * @returns {string | null}
+   */
   get failing () {
     const slot = this.fleet.failing(this.fleet.rollout.trial?.slots ?? [])
     return slot ? slot.unready?.why ?? 'it exits at once' : null
@@ -80,7 +87,10 @@ class Reloading extends Part {
     await this.#closed(slots)
   }
 
-  /** @param {string} why @returns {Promise<Record<string, any>>} `fleet.rejected`, when its workers are gone */
+  /**
+   * @param {string} why
+   * @returns {Promise<Record<string, any>>} the journal's `fleet.rejected`, when the workers of that code are gone
+   */
   async reject (why) {
     const { rollout } = this.fleet
     const { generation, slots } = /** @type {NonNullable<typeof rollout.trial>} */ (rollout.trial)

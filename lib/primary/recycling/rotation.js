@@ -52,7 +52,10 @@ class Rotation extends Part {
     for (const event of ['ready', 'returned', 'leaving', 'exit']) handle.on(event, () => this.#arrange())
   }
 
-  /** @param {WorkerHandle} handle @param {string} by what wants it out @param {string | null} why null: no more */
+  /**
+   * @param {WorkerHandle} handle @param {string} by what wants it out, or does no more
+   * @param {string | null} why null: it may return
+   */
   wish (handle, by, why) {
     const wishes = this.#wishes.get(handle) ?? new Map()
     this.#wishes.set(handle, wishes)

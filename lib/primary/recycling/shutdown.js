@@ -34,7 +34,9 @@ class Shutdown extends Part {
     return Promise.all(this.fleet.all().map(handle => this.tasks.run('stop', () => this.#retire(handle))))
   }
 
-  /** A worker that boots may hold an address, too, and one just told to drain may not have got round to it. */
+  /**
+   * A worker that boots may hold an address too, and one that has just been told to drain may not have got round to it.
+   */
   async #giveUpAddresses () {
     const shut = Promise.all(this.fleet.all().map(async handle => {
       if (handle.hasEntered) return handle.call('shut', {}, ANSWER_MS)

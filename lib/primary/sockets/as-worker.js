@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The primary acts for a worker as that worker: with its umask, and where it has become another user, as that one. So a
- * file is whose it is without workers, and a worker reaches no more by the primary.
+ * The primary acts for a worker as that worker: with its umask, and where it has become another user, as
+ * that one. So a file is whose it is without workers, and a worker reaches nothing by the primary that it could not
+ * reach itself.
  */
 
 const fs = require('node:fs')

@@ -28,7 +28,10 @@ class CloseWithoutReset {
   /** A connection is on the way. */
   #isAwaited = false
 
-  /** @param {Handle} handle a listening TCP handle; a path needs no closing, and has none @param {number} backlog */
+  /**
+   * @param {Handle} handle a listening TCP handle; for a path there is no closing, and none is needed
+   * @param {number} backlog
+   */
   constructor (handle, backlog) {
     /** @type {{ address?: string, port?: number }} */
     const bound = {}
@@ -80,7 +83,10 @@ class CloseWithoutReset {
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6']
 const CHUNK = 64 * 1024 // bytes; the kernel gives a page at a time
 
-/** @param {number} fd of the socket @returns {number | null} connections that wait; null: the tables cannot be read */
+/**
+ * @param {number} fd of the socket
+ * @returns {number | null} connections that wait to be accepted; null where the tables cannot be read
+ */
 function queueLength (fd) {
   const inode = inodeOf(fd)
   for (const table of TABLES) {

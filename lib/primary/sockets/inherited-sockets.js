@@ -55,7 +55,10 @@ class InheritedSockets {
     return pickInherited(this.#free, query) !== undefined
   }
 
-  /** A successor's facts of sockets without a server. @returns {{ socket: InheritedSocket, handle: Handle }[]} */
+  /**
+   * The facts that a successor needs of sockets without a server.
+   * @returns {{ socket: InheritedSocket, handle: Handle }[]}
+   */
   list () {
     return this.#free.map(
       ({ fd, name, path, address, port, handle }) => ({ socket: { fd, name, path, address, port }, handle })
@@ -85,7 +88,10 @@ class InheritedSockets {
     for (const { file } of this.#free) file?.letGo()
   }
 
-  /** Sockets that no worker has accepted from, and why. @returns {(Passed & Record<'address' | 'why', any>)[]} */
+  /**
+   * Sockets from which no worker has accepted so far, and why.
+   * @returns {(Passed & { address: string | null, why: string })[]}
+   */
   get unclaimed () {
     const waiting = this.#free.filter(socket => !this.#claimed.has(socket))
     return [...this.#unfit, ...waiting.map(socket => ({

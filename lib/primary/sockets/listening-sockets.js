@@ -4,7 +4,8 @@
  * The listening sockets of the fleet. The primary opens each on the first worker's request and keeps it, without ever
  * accepting from it: workers come and go, the kernel's queue and the connections in it stay.
  *
- * As cluster does, but for one thing: cluster closes a shared socket with its last worker, and resets its queue.
+ * As cluster does, but for one thing: cluster closes a shared socket with its last worker, and resets what waits in its
+ * queue.
  */
 
 const fs = require('node:fs')
@@ -133,7 +134,10 @@ class ListeningSockets {
     }
   }
 
-  /** The app has closed this server; when all have, its address goes. @param {string} key @param {unknown} user */
+  /**
+   * The app has closed this server of its own accord; when every worker's has, the address is given up.
+   * @param {string} key @param {unknown} user
+   */
   leave (key, user) {
     if (this.#isClosing) return // closeAll() is at it
     const listener = this.#byKey.get(key)
@@ -156,9 +160,11 @@ class ListeningSockets {
    * Gives every address up, at the end of the fleet. The kernel resets what is still in a queue when its socket closes,
    * so the primary, whose loop is idle, accepts the last ones itself and closes each socket when its queue is empty.
    * They are handed over only then: every answer would bring the next connection from a client that opens one a
-   * request. The queue of a socket that has been inherited stays, for the next fleet that inherits it.
+   * request. The queue of a socket that has been inherited stays, and what waits there is for the fleet that inherits
+   * it next.
    * @param {Promise<unknown>} shut resolves when no worker accepts any more
-   * @returns {Promise<{ key: string, client: Handle }[]>} accepted connections, as handles not yet read
+   * @returns {Promise<{ key: string, client: Handle }[]>} the connections that were accepted, as handles that have not
+   *   been read
    */
   async closeAll (shut) {
     this.#isClosing = true

@@ -19,7 +19,10 @@ class TicketKeys {
     if (data) this.#shared.set(data.options ?? '', data)
   }
 
-  /** @param {ServerData} data of a server about to listen @param {number} [generation] @returns {ServerData} */
+  /**
+   * @param {ServerData} data of a server that is about to listen @param {number} [generation] of its worker
+   * @returns {ServerData} what it is to use
+   */
   share (data, generation = 0) {
     const options = `${data.options ?? ''}${data.isOpaque ? ` ${generation}` : ''}`
     const shared = this.#shared.get(options) ?? data

@@ -5,7 +5,8 @@
  * they exit; here it is the whole fleet's. So it has a second name, <path>.recycle, by which the first is given back as
  * soon as it is gone: a client that connects in between, for a millisecond or so, finds nothing there.
  *
- * Where hard links are refused (virtiofs, 9p, some NFS) the second name is the file's, and the first a symbolic link.
+ * Where hard links are refused (virtiofs, 9p, some NFS) the second name is the file's only one, and the first a
+ * symbolic link to it.
  */
 
 const fs = require('node:fs')
@@ -56,7 +57,10 @@ class UnixSocketFile {
     return this.id !== null && idOf(this.file) === null && !this.#isOurs(this.spare)
   }
 
-  /** Either name restores the other: another fleet on the same inherited socket removes the second as it ends. */
+  /**
+   * Either name is given back by the other: another fleet that listens on the same inherited socket removes the second
+   * name when it ends.
+   */
   restore () {
     // Each looked at once: another primary may be giving it back now
     const [found, isSpared] = [idOf(this.file), this.#isOurs(this.spare)]

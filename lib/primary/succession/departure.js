@@ -30,7 +30,10 @@ class Departure extends Part {
     for (const handle of this.fleet.all()) this.tasks.run('leave', () => this.#retire(handle))
   }
 
-  /** A retirement is hurried. @param {WorkerHandle} handle @param {Map<number, number>} [successors] */
+  /**
+   * A retirement under way is hurried; the recycle that began it has its account.
+   * @param {WorkerHandle} handle @param {Map<number, number>} [successors]
+   */
   async #retire (handle, successors) {
     const { slot } = handle
     const isOurs = handle.state !== 'draining'

@@ -2,7 +2,8 @@
 
 /**
  * The predecessor's side of a succession: starts the successor, lends it the listening sockets, and has this fleet's
- * workers leave when the other one's accept. The steps are in lib/core/succession.js.
+ * workers leave when the other one's accept. The steps, and what a death at each of them leads to, are in
+ * lib/core/succession.js.
  */
 
 const fs = require('node:fs')
@@ -92,7 +93,11 @@ class Handover extends Part {
     this.#adminSocket = socket
   }
 
-  /** No succession begins any more; resolves when it is decided which primary leads. @param {string} why */
+  /**
+   * No succession begins any more; one that can still be undone ends. Resolves when it is decided which primary runs
+   * the fleet.
+   * @param {string} why
+   */
   async close (why) {
     this.#isClosed = true
     if (this.#state === 'starting' || this.#state === 'preparing') this.#successor?.fail(why)

@@ -15,7 +15,10 @@ const { setTimeout: delay } = require('node:timers/promises')
 const VARIABLE = 'RECYCLE_PREDECESSOR'
 const READ_MS = 1000 // of what it had sent before it exited
 
-/** The successor, as the predecessor sees it: it leads a session, so that no terminal's signal reaches both. */
+/**
+ * The successor, as the predecessor sees it: it leads a session, so that no terminal's signal meant for the one reaches
+ * the other.
+ */
 class SuccessorProcess extends EventEmitter {
   /** @param {import('./program').Program} program */
   constructor ({ node, args, cwd, env }) {

@@ -1,8 +1,9 @@
 'use strict'
 
 /**
- * The command of a successor: this process's own command line, with the node, the folder and the code that are there
- * now, under the names by which this process was started. A switched link leads to the new ones.
+ * The command of a successor: this process's own command line, with the node, the folder and the code that are
+ * there now, under the names by which this process was started. A symbolic link that has been switched since leads to
+ * the new ones.
  */
 
 const fs = require('node:fs')
@@ -36,7 +37,10 @@ function programOnDisk (node = nodeOnDisk(process.argv0, process.execPath, proce
   }
 }
 
-/** @returns {{ pid: number, startedBy: number, init: string | null, env: NodeJS.ProcessEnv }} `init`: PID 1's name */
+/**
+ * @returns {{ pid: number, startedBy: number, init: string | null, env: NodeJS.ProcessEnv }} `init`: the name of PID 1,
+ *   null: not known
+ */
 function aboutThisProcess () {
   return {
     pid: process.pid, startedBy: AT_START.startedBy, init: nameOfInit(), env: { ...process.env, ...AT_START.service }

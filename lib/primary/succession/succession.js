@@ -1,6 +1,9 @@
 'use strict'
 
-/** A successor's fleet: workers boot and stand by, each in its slot, and are called together when it leads. */
+/**
+ * The part of a successor's fleet: its workers boot and stand by, each in its slot. When this primary is to lead,
+ * they are called to serve, all at once.
+ */
 
 const { boundsOf } = require('../../core/container-budget')
 const { Part } = require('../part')
@@ -79,7 +82,10 @@ class Succession extends Part {
     this.abandon(new RecycleError('RECYCLE_TAKEOVER_ENDED', { why: this.takeover.why }))
   }
 
-  /** @returns {{ deaths: number, how: string } | null} why workers do not boot: deaths, or none has listened */
+  /**
+   * @returns {{ deaths: number, how: string } | null} why the workers do not boot: one has died too often, or has not
+   *   listened in time
+   */
   #failure () {
     const failing = this.fleet.staying()
       .find(({ unready, boots }) => unready !== null && (!unready.hasCrashed || boots.failures >= PATIENCE))

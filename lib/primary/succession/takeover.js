@@ -81,14 +81,20 @@ class Takeover extends EventEmitter {
     this.predecessor.send('hello', { version: VERSION, recycle: version, node: process.version, readyTimeoutMs })
   }
 
-  /** Resolves when the predecessor, if any, has sent what it leaves once more; or after half a second. */
+  /**
+   * Resolves when the predecessor has sent what it leaves once more, where there is one yet; or after half
+   * a second.
+   */
   async askLegacy () {
     if (!this.#hasLegacy || this.#state !== 'leading' || this.predecessor.isGone) return
     this.predecessor.send('legacy')
     await nextEvent(this, ['inherited', 'over'], LEGACY_MS)
   }
 
-  /** @param {string} address @returns {any} the socket of the predecessor's admin server, where that listens there */
+  /**
+   * @param {string} address
+   * @returns {any} the predecessor's admin server's socket, where that listens there; undefined: it does not
+   */
   takeAdminSocket (address) {
     const handle = this.#adminSockets.get(address)
     this.#adminSockets.delete(address)
@@ -118,7 +124,10 @@ class Takeover extends EventEmitter {
     this.#release()
   }
 
-  /** The fleet stops: the other primary drops its copies of the sockets, else clients would wait in their queues. */
+  /**
+   * The fleet stops: the other primary gives its copies of the sockets up, else the last clients would wait in their
+   * queues.
+   */
   async stopping () {
     if (this.#state !== 'leading' || this.predecessor.isGone) return
     this.predecessor.send('stopping')
@@ -160,7 +169,10 @@ class Takeover extends EventEmitter {
     this.emit('over')
   }
 
-  /** @param {string} event @returns {boolean} it belongs there: the predecessor's death may come after anything */
+  /**
+   * @param {string} event
+   * @returns {boolean} whether it belongs there: the death of the predecessor may come after anything
+   */
   #step (event) {
     const to = next(SUCCESSOR, this.#state, event)
     if (to !== null) this.#state = to

@@ -91,7 +91,10 @@ class AppPath {
     if (settled.real === this.#undone) this.#undone = null
   }
 
-  /** @param {number} generation that the fleet runs @returns {AppFile | string} the release before; or why none */
+  /**
+   * @param {number} generation that the fleet runs
+   * @returns {AppFile | string} of the release that it has run before; else why there is none
+   */
   before (generation) {
     this.settle(generation)
     const previous = this.#before
@@ -180,7 +183,10 @@ function fileAsNamed (named) {
 /** @param {string} file */
 const isFile = file => fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true
 
-/** The working directory by the shell's name: the kernel's has no symbolic links. @param {string | undefined} named */
+/**
+ * The working directory by the name that the shell knows it by: the kernel's has no symbolic links in it.
+ * @param {string | undefined} named
+ */
 function folderAsNamed (named) {
   const folder = process.cwd()
   if (!named || !path.isAbsolute(named)) return folder

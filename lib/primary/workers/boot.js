@@ -13,7 +13,10 @@ const { howItLeft } = require('./process')
 const { version } = require('./worker-code')
 /** @import { WorkerHandle } from './worker-handle' */
 
-/** @param {WorkerHandle} handle @param {number} timeoutMs @returns {Promise<string | null>} null: it may be called */
+/**
+ * @param {WorkerHandle} handle @param {number} timeoutMs
+ * @returns {Promise<string | null>} null: it may be called; else why not
+ */
 async function boots (handle, timeoutMs) {
   const { event, value } = await nextUnlessDebugged(handle, ['up', 'exit', 'foreign'], timeoutMs)
   if (event === 'exit') return `it ${await howItDied(handle, value)}`

@@ -72,14 +72,19 @@ function guardChannel (child, onFlaw) {
   }
 }
 
-/** TCP servers listen without cluster, which throws if a worker leaves before one does. @param {any} message */
+/**
+ * A worker's TCP servers do not listen by cluster, whose primary throws when a worker leaves before such a server
+ * listens.
+ * @param {any} message
+ */
 function isForTcp (message) {
   return message?.cmd === 'NODE_CLUSTER' && message.act === 'queryServer' && !UDP.has(message.addressType)
 }
 
 /**
  * Of a socket or a server that an app sends, Node would have the primary read, or listen on it, and an error of that
- * has no listener: each comes as a plain handle, which no message of recycle's takes. UDP has a descriptor.
+ * has no listener: each comes as a plain handle, which no message of recycle's takes. A descriptor is named for a UDP
+ * socket.
  * @param {any} message @param {any} handle
  */
 function harmless (message, handle) {

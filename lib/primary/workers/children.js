@@ -27,7 +27,10 @@ const MARKED = new RegExp(`(?:^|\\0)${VARIABLE}=([^\\0]+)\\0`)
 /** @typedef {{ id: string, slot: number | null, pid: number | null }} Parent a worker, or what workers are copies of */
 /** @typedef {{ pid: number, command: string, isAlone: boolean }} Child `isAlone`: in a session of its own */
 
-/** @typedef {{ state: string, parent: number, session: string, startedAt: number }} Stat `startedAt`: in ticks */
+/**
+ * @typedef {{ state: string, parent: number, session: string, startedAt: number }} Stat `startedAt`: ticks since the
+ *   system has started
+ */
 
 let lastId = 0
 

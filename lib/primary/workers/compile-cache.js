@@ -19,7 +19,10 @@ const STICKY = 0o1000
 const DAY_MS = 24 * 3600 * 1000
 const KEPT_MS = 30 * DAY_MS
 
-/** @param {Record<string, string | undefined>} env @returns {string | null} null: not on this Node, or not private */
+/**
+ * @param {Record<string, string | undefined>} env
+ * @returns {string | null} null: not on this Node, or no folder is private enough
+ */
 function openCompileCache (env) {
   if (!('flushCompileCache' in module_) || env.NODE_V8_COVERAGE) return null // with the cache, coverage is less exact
   try {
@@ -48,7 +51,10 @@ function isDue (stamp, now) {
   return true
 }
 
-/** Node never deletes an entry, and each release has new ones. @param {string} folder @param {number} before ms */
+/**
+ * Node never deletes an entry, and each release of an app has new ones.
+ * @param {string} folder @param {number} before ms since the epoch
+ */
 async function prune (folder, before) {
   for await (const entry of await fs.promises.opendir(folder, { recursive: true })) {
     const file = path.join(entry.parentPath, entry.name)

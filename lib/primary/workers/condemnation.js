@@ -44,7 +44,10 @@ class Condemnation {
     return this.#isCommanded
   }
 
-  /** The first request holds, but a fault outdoes it. @param {Asked} reason @param {{ isCommanded?: boolean }} [by] */
+  /**
+   * The first request holds, but a fault of its channel outdoes it.
+   * @param {Asked} reason @param {{ isCommanded?: boolean }} [by]
+   */
   request (reason, { isCommanded = false } = {}) {
     if (this.#requested === null || REASONS.get(reason)?.isFault) this.#requested = reason
     this.#isCommanded ||= isCommanded

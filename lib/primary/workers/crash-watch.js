@@ -2,7 +2,8 @@
 
 /**
  * Tells that workers crash again and again, and with which requests in flight. A worker that exits tells them itself;
- * one that is killed cannot. So for a minute after a sudden death, workers tell each request as it begins.
+ * one that is killed cannot. So from the first sudden death on the workers tell each request as it begins, for a minute
+ * after the last.
  */
 
 const { Crashes } = require('../../core/crashes')

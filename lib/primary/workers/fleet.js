@@ -9,7 +9,10 @@ const { Slot, StandbyPool } = require('./slot')
 /** @import { WorkerHandle } from './worker-handle' */
 
 class Fleet {
-  /** The numbers of the slots that there are to be, in order; a new list each time. @type {readonly number[]} */
+  /**
+   * The numbers of the slots that there are to be, in order; another list after each change.
+   * @type {readonly number[]}
+   */
   wanted = []
   /** A command has set how many there are to be, in place of their load. */
   isPinned = false
@@ -23,7 +26,10 @@ class Fleet {
   /** Of which generation they are to be. */
   rollout = new Rollout()
 
-  /** The numbers of all slots that are to have a worker, with those on trial. @returns {readonly number[]} */
+  /**
+   * The numbers of all slots that are to have a worker: those, and the ones of code on trial.
+   * @returns {readonly number[]}
+   */
   get numbers () {
     const { trial } = this.rollout
     return trial ? [...this.wanted, ...trial.slots] : this.wanted
@@ -128,7 +134,9 @@ class Fleet {
     )
   }
 
-  /** @param {Slot[]} [slots] @returns {string[]} addresses that they have in common, without those on demand */
+  /**
+   * @param {Slot[]} [slots] @returns {string[]} the addresses that these slots have in common, without those on demand
+   */
   commonAddresses (slots = this.list()) {
     const [first, ...others] = slots.flatMap(slot => slot.addresses ?? [])
     return [...first?.keys() ?? []].filter(key => !this.onDemand.has(key) && others.every(other => other.has(key)))
@@ -140,12 +148,18 @@ class Fleet {
       handle.state === 'standby' && handle.reason === null && handle.generation === generation && !handle.isGone)
   }
 
-  /** @param {WorkerHandle} handle one that is seated @returns {Slot | StandbyPool} its place, and its failures' */
+  /**
+   * @param {WorkerHandle} handle one that is seated
+   * @returns {Slot | StandbyPool} its place, whose failures an early death of it counts among
+   */
   placeOf ({ slot }) {
     return slot === null ? this.standbyPool : /** @type {Slot} */ (this.slots.get(slot))
   }
 
-  /** The worker drains, none serves until it is gone, and then its replacement starts. @param {WorkerHandle} handle */
+  /**
+   * The worker drains, no other one serves until it is gone, and then its replacement starts.
+   * @param {WorkerHandle} handle
+   */
   isLeavingGap ({ slot, state }) {
     return state === 'draining' && this.slots.get(slot ?? -1)?.recycle?.how === 'drain-first' &&
       this.serving().length === 0

@@ -26,7 +26,8 @@ const MOST_NAMED = 10 // requests in flight, in the journal
 const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer only if it is stuck
 
 /**
- * Emits `spawned` with the handle. The fleet ends when no worker has started: after five in a row, two for one cause.
+ * Emits `spawned` with the handle. The fleet ends when no worker has started: after five in a row, or two for the same
+ * cause.
  * @extends {Part<{ crashWatch: import('./crash-watch').CrashWatch }>}
  */
 class Lifecycle extends Part {
@@ -82,7 +83,10 @@ class Lifecycle extends Part {
     return handle
   }
 
-  /** Calls one that stands by. @param {WorkerHandle} handle @returns {Promise<void>} it serves, or is given up */
+  /**
+   * Calls a worker that stands by in its slot.
+   * @param {WorkerHandle} handle @returns {Promise<void>} resolves when it serves, or is given up
+   */
   async call (handle) {
     const why = await this.#serves(handle, Number(handle.slot))
     if (why !== null) await this.#giveUp(handle, why)
@@ -93,7 +97,10 @@ class Lifecycle extends Part {
     this.tasks.run('kill', () => kill(handle, why, this.features))
   }
 
-  /** @param {WorkerHandle} handle that is up @param {number} slot @returns {Promise<string | null>} null: it accepts */
+  /**
+   * @param {WorkerHandle} handle that is up @param {number} slot
+   * @returns {Promise<string | null>} null: it accepts; else why not
+   */
   async #serves (handle, slot) {
     // A standby has loaded everything; another one may do so yet, where --ready-on is not `listening`.
     const timeoutMs = handle.stoodBy
@@ -107,7 +114,10 @@ class Lifecycle extends Part {
       : `it was called to serve, and did not answer within ${Math.round(timeoutMs)} ms`
   }
 
-  /** The worker finishes what it may have accepted since its call. @param {WorkerHandle} handle @param {string} why */
+  /**
+   * The worker finishes what it may have accepted since it was called.
+   * @param {WorkerHandle} handle @param {string} why
+   */
   async #giveUp (handle, why) {
     if (handle.isGone || handle.state === 'draining') return
     handle.givenUp = why
@@ -145,7 +155,11 @@ class Lifecycle extends Part {
     return this.#codeOf(this.fleet.standbyPool) === this.fleet.rollout.generation
   }
 
-  /** The generation of what is spawned there: that on trial where it replaces the code before. @param {Place} place */
+  /**
+   * The generation that a worker which is spawned there now runs: that on trial, where it has taken the place of the
+   * code before.
+   * @param {Place} place
+   */
   #codeOf ({ slot }) {
     const { rollout } = this.fleet
     const generation = rollout.of(slot)
@@ -184,7 +198,10 @@ class Lifecycle extends Part {
     this.#closeLeft(addresses)
   }
 
-  /** Closes where no slot listens from its start. @param {ReadonlyMap<string, number> | null} addresses */
+  /**
+   * Where no slot's workers listen any more from their start, no client is to wait.
+   * @param {ReadonlyMap<string, number> | null} addresses it leaves
+   */
   #closeLeft (addresses) {
     for (const [key, upMs] of addresses ?? []) {
       if (upMs === 0 && !this.fleet.list().some(slot => slot.addresses?.has(key))) this.listeningSockets.giveUp(key)
@@ -260,7 +277,10 @@ class Lifecycle extends Part {
     this.changed()
   }
 
-  /** @param {WorkerHandle} handle @param {(outcome: Outcome | null) => Outcome | null} tell called once, soon */
+  /**
+   * @param {WorkerHandle} handle that is gone
+   * @param {(outcome: Outcome | null) => Outcome | null} tell called once: in this turn where its connections are few
+   */
   #settle (handle, tell) {
     let isTold = false
     return new Promise(resolve => {

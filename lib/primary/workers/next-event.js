@@ -5,7 +5,8 @@ const { now } = require('../clock')
 /**
  * Resolves at the first of these events, or when the time is up.
  *
- * @typedef {(heard: (value: unknown) => void) => void} Listen for what is no event: it is to call `heard`
+ * @typedef {(heard: (value: unknown) => void) => void} Listen for what else is waited for, which is no event: it is to
+ *   call `heard`
  *
  * @param {import('node:events').EventEmitter} emitter @param {string[]} events
  * @param {number} timeoutMs Infinity: no limit

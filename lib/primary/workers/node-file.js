@@ -10,7 +10,10 @@ const { START_FOLDER } = require('./app-path')
 const STARTED_WITH = process.execPath
 const OWN = '/proc/self/exe' // what the kernel has of this process's, though it is gone from the disk
 
-/** @returns {string} this process's; where that is gone (upgraded, moved), the file to which its name leads now */
+/**
+ * @returns {string} this process's; where that is gone (upgraded, moved by a version manager), the one to which its
+ *   name leads now
+ */
 function nodeToRun () {
   if (isExecutable(STARTED_WITH)) return STARTED_WITH
   const named = nodeOnDisk(process.argv0, STARTED_WITH, process.env.PATH, START_FOLDER)

@@ -1,6 +1,9 @@
 'use strict'
 
-/** On what processes listen, by /proc: for the reason why a worker does not become ready. Linux only. */
+/**
+ * On what processes listen, as /proc tells: for the reason why a worker does not become ready. Linux only; elsewhere
+ * nothing is known.
+ */
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -25,7 +28,10 @@ async function describeProcesses (pid) {
   return { own: await describe(pid), children: await Promise.all((await descendantsOf(pid)).map(describe)) }
 }
 
-/** @param {number} port @returns {Promise<{ pid: number, command: string } | null>} null: none that we may look into */
+/**
+ * @param {number} port
+ * @returns {Promise<{ pid: number, command: string } | null>} null: none that this user may look into
+ */
 async function holderOf (port) {
   const inodes = new Set([...await listeningOf('self')].filter(([, found]) => found === port).map(([inode]) => inode))
   if (inodes.size === 0) return null
@@ -37,13 +43,18 @@ async function holderOf (port) {
   return null
 }
 
-/** @param {number} pid @param {number} port its own @returns {Promise<boolean>} a client is connected, or may be */
+/**
+ * @param {number} pid @param {number} port of its own
+ * @returns {Promise<boolean>} a client is connected there; true as well where it is not told
+ */
 async function isConnected (pid, port) {
   const rows = await inetSocketsOf(pid)
   return rows === null || rows.some(row => row.port === port && row.state === STATE.established)
 }
 
-/** @param {number | 'self'} pid @returns {Promise<InetSocket[] | null>} of its network namespace; null: unknown */
+/**
+ * @param {number | 'self'} pid @returns {Promise<InetSocket[] | null>} of its network namespace; null: it is not told
+ */
 async function inetSocketsOf (pid) {
   const tables = await Promise.all(['tcp', 'tcp6'].map(name => read(`/proc/${pid}/net/${name}`)))
   if (tables.every(table => table === '')) return null

@@ -36,7 +36,10 @@ const UNREAD_MS = 1000
 
 class ClusterProcess extends EventEmitter {
   #hasLeft = false
-  /** Calls from before the fork is confirmed: a copy may be faster than its mold. @type {(() => void)[] | null} */
+  /**
+   * Calls from before the fork is confirmed: a message of the copy can arrive before the mold's answer.
+   * @type {(() => void)[] | null}
+   */
   #early = null
   /** Null: it could not be started. @type {Worker | null} */
   worker = null

@@ -71,7 +71,10 @@ class Readiness {
     return [...addresses].filter(key => !this.handle.addresses.has(key))
   }
 
-  /** Addresses it evades: another port is taken. @param {Iterable<string>} addresses that lack @returns {string[]} */
+  /**
+   * Of these, it evades: another port it has taken in their place.
+   * @param {Iterable<string>} addresses on which it does not listen @returns {string[]}
+   */
   evades (addresses) {
     const { asked, tried } = this.handle
     return [...addresses].filter(key => isEvading(key, { asked: asked.keys(), tried, known: this.required.before }))

@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * The addresses on which a new worker listens before it is ready: those of its predecessor.
+ * The addresses on which a new worker listens before it is ready: those of its predecessor, whose clients may know of
+ * one before the primary does.
  *
  * - What a worker of the same generation has asked for before it was up it must listen on, where two slots show that.
  *   When one replacement after the other does not, what other slots do not have may be another one each time: a port is

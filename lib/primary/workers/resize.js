@@ -2,10 +2,14 @@
 
 /**
  * @typedef {(workers: number, reason: string, how?: { leaveFirst?: readonly number[], busy?: number,
- *   requestsPerSecond?: number }) => void} Resize `leaveFirst`: slots in the order of leaving; `busy`: the load
+ *   requestsPerSecond?: number }) => void} Resize `leaveFirst`: slots in the order in which they are given up; `busy`:
+ *   what the load is
  */
 
-/** @param {Pick<import('../part').Deps, 'fleet' | 'record' | 'changed'>} deps @returns {Resize} sets a fleet's size */
+/**
+ * @param {Pick<import('../part').Deps, 'fleet' | 'record' | 'changed'>} deps
+ * @returns {Resize} changes how many workers there are to be
+ */
 function resizing ({ fleet, record, changed }) {
   return (workers, reason, { leaveFirst, ...fields } = {}) => {
     const from = fleet.desired

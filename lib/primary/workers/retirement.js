@@ -6,7 +6,8 @@
  *     drain ─▶ its account ─▶ SIGTERM, so that the app's own handlers can close its pools ─▶ SIGKILL
  *
  * A worker that gives no account is killed: one that has said nothing since its deadline (it is blocked, or stopped) at
- * the kill timeout after that, one that is heard a little later. A retirement can be hurried by a shorter deadline.
+ * the kill timeout after that, one that is heard a little later. A retirement under way can be hurried: the worker gets
+ * the shorter deadline.
  */
 
 const { openAccount, lostAccount, rescuedAccount } = require('../../core/account')
@@ -144,7 +145,10 @@ class Retirement {
     return this.handle.heardAt > this.#deadline ? this.#until : this.#silentUntil
   }
 
-  /** The worker is told its time; the primary waits a little longer, never longer than before. @param {Order} order */
+  /**
+   * The worker is told how long it has; the primary waits a little longer for its account, never longer than before.
+   * @param {Order} order
+   */
   #arm ({ deadlineMs, handoff }) {
     const deadline = this.#deadline = this.handle.drainsUntil = Math.min(this.#deadline, now() + deadlineMs)
     this.#until = Math.min(this.#until, now() + deadlineMs + (handoff ? REPLAY_MS : 0) + ANSWER_MS)

@@ -33,11 +33,15 @@ class Rollout {
   stopped = null
   /** The latest code was on trial and is rejected, and no worker runs it. */
   wasRejected = false
-  /** New code, and its slots. @type {{ readonly generation: number, readonly slots: readonly number[] } | null} */
+  /**
+   * New code, and the slots that run it beside the fleet's.
+   * @type {{ readonly generation: number, readonly slots: readonly number[] } | null}
+   */
   trial = null
 
   /**
-   * Another primary has had workers of this generation: what this one runs is later, or its next one.
+   * Another primary has had workers of this generation: what this one runs is later. Once it has workers of its own,
+   * the next one is.
    * @param {number} generation @param {boolean} [hasWorkers]
    */
   follow (generation, hasWorkers = false) {
@@ -62,13 +66,19 @@ class Rollout {
     return this.trial.generation
   }
 
-  /** @returns {number} the generation that ends the reload once all have it; the trial's slots stay until then */
+  /**
+   * @returns {number} the generation that workers must have for the reload to be over; the slots of the trial stay
+   *   until then
+   */
   promote () {
     this.generation = /** @type {NonNullable<typeof this.trial>} */ (this.trial).generation
     return this.#want(this.generation)
   }
 
-  /** @param {boolean} isReplaced the code before is gone: workers spawned from here on run the rejected code */
+  /**
+   * @param {boolean} isReplaced the code before is there no more: workers that are spawned from here on run the
+   *   rejected code
+   */
   reject (isReplaced) {
     const { generation } = /** @type {NonNullable<typeof this.trial>} */ (this.trial)
     this.#stoppedAt = generation

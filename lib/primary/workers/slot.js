@@ -37,7 +37,10 @@ class Slot {
    * @type {{ old: WorkerHandle, how: 'surge' | 'drain-first', isReplaced?: boolean } | null}
    */
   recycle = null
-  /** Why its last worker to boot is not ready; null: it is. @type {{ why: string, hasCrashed: boolean } | null} */
+  /**
+   * Why its last worker to boot has not become ready; null: it has.
+   * @type {{ why: string, hasCrashed: boolean } | null}
+   */
   unready = null
   /** Settings that its next worker is to have in place of an ordinary one. @type {Variant | null} */
   variant = null
@@ -53,7 +56,10 @@ class Slot {
     else this.successor = handle
   }
 
-  /** The slot's worker is ready: now the incumbent; its predecessor, if any, leaves. @param {WorkerHandle} handle */
+  /**
+   * The slot's worker is ready: from here on it is the incumbent, and its predecessor, if there is one, leaves.
+   * @param {WorkerHandle} handle
+   */
   ready (handle) {
     this.isNew = false
     if (this.generation !== handle.generation) this.former = this.addresses

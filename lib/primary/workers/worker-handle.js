@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * A worker as the primary sees it: what it is, and what it last said. Its app shares the other end of the channel, and
- * may send what it likes: each message is checked at the door. The worker's own side is lib/worker/.
+ * A worker as the primary sees it: what it is, and what it last said. How messages pass is worker-channel.js; the
+ * worker's own side is lib/worker/.
  */
 
 const { MOST_REQUESTS } = require('../../core/envelope')
@@ -10,13 +10,11 @@ const { withLongest } = require('../../core/gc-pauses')
 const { pick } = require('../../core/fields')
 const { transition } = require('../../core/state')
 const { NO_BEAT } = require('../../tables/figures')
-const { FROM_WORKER, flawOf } = require('../../tables/message')
 const { now } = require('../clock')
-const { Channel } = require('./channel')
 const { Condemnation } = require('./condemnation')
 const { isConnected } = require('./open-sockets')
 const { Readiness } = require('./readiness')
-const { version } = require('./worker-code')
+const { WorkerChannel } = require('./worker-channel')
 /** @import { State } from '../../core/state' */
 
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
@@ -46,13 +44,14 @@ const EVENTS = Object.freeze({
   failed: '{ type, error }: what the primary lacks for that message'
 })
 
-class WorkerHandle extends Channel {
-  /** When anything was last heard that its event loop has sent: ms, by clock.js. */
-  heardAt = now()
-  #isFlawed = false
+class WorkerHandle extends WorkerChannel {
   /** @type {State} */
   state = 'spawning'
-  /** The last beat, with the longest pauses since a recorded sample. @type {import('../../tables/message').Beat} */
+  /**
+   * The beat that came last; with the longest pauses since a sample was recorded.
+   *
+   * @type {import('../../tables/message').Beat}
+   */
   latest = NO_BEAT
   /** The last beat is in a sample. */
   isSampled = true
@@ -75,11 +74,20 @@ class WorkerHandle extends Channel {
   givenUp = null
   /** The file that it runs. */
   app = ''
-  /** Out of the rotation, by its app or a feature: rotation.js. @type {{ since: number, why: string } | null} */
+  /**
+   * The worker is out of the rotation, by its app or a feature; recycling/rotation.js says when.
+   *
+   * @type {{ since: number, why: string } | null}
+   */
   out = null
   /** The addresses it listens on. @type {Set<string>} */
   addresses = new Set()
-  /** Addresses asked for, perhaps again, and how long it was up then, ms; 0: not yet. @type {Map<string, number>} */
+  /**
+   * Addresses that it has asked for (listen() may be called again before the answer), and how long it was up then, ms;
+   * 0: not yet.
+   *
+   * @type {Map<string, number>}
+   */
   asked = new Map()
   /** The app has closed all its servers, and may open them again. */
   hasClosed = false
@@ -91,7 +99,11 @@ class WorkerHandle extends Channel {
   requests = []
   /** The exception that its app has thrown before it served. @type {string | null} */
   exception = null
-  /** The latest address that it was refused. @type {{ address: string | null, port: number, errno: number } | null} */
+  /**
+   * The latest address that it was refused: `errno` is libuv's.
+   *
+   * @type {{ address: string | null, port: number, errno: number } | null}
+   */
   refused = null
   /** The message that its app has sent in place of 'ready'. @type {unknown} */
   said = undefined
@@ -101,7 +113,12 @@ class WorkerHandle extends Channel {
    * @type {Promise<import('../../core/account').Outcome | null> | null}
    */
   outcome = null
-  /** Serial of the copy of the connection that blocks it; lib/worker/connections/parcel.js. @type {number | null} */
+  /**
+   * The connection whose request blocks its event loop, by the serial of its copy; see
+   * lib/worker/connections/parcel.js.
+   *
+   * @type {number | null}
+   */
   blockedBy = null
   /** Where its inspector is open; null: none is. @type {number | null} */
   inspectorPort = null
@@ -117,7 +134,7 @@ class WorkerHandle extends Channel {
    *   died; `awaitsDebugger`: it runs nothing before a debugger is attached
    */
   constructor (slot, process, terms) {
-    super(process, FROM_WORKER, EVENTS)
+    super(process, EVENTS)
     this.slot = slot
     /** In the environment of the processes that it starts. */
     this.id = terms.id
@@ -231,7 +248,6 @@ class WorkerHandle extends Channel {
 
   #listen () {
     this.hear({
-      answer: answer => this.answered(answer),
       hello: fields => {
         this.hasEntered = true
         this.inspectorPort = fields.inspectorPort
@@ -274,49 +290,12 @@ class WorkerHandle extends Channel {
     })
     this.on('offers', () => { this.#shifted-- })
     this.on('flaw', () => this.condemnation.request('protocol-error'))
-    this.process.on('flaw', (type, flaw) => this.refuse({ type }, flaw))
     this.process.on('online', () => this.readiness.check('online'))
     this.process.on('app-message', received => {
       if (received === 'ready') this.readiness.check('message')
       else if (this.bootedAt === null) this.said = received
       this.emit('message', received)
     })
-  }
-
-  /** The app has sent it. @override @param {import('../../core/internals').Handle} socket */
-  beginBatching (socket) {
-    socket.close()
-  }
-
-  /** @override @type {Channel['receive']} */
-  receive (message, socket, allowed) {
-    const { type } = message
-    if (type === 'hello' && typeof message.version === 'string' && message.version !== version) {
-      return this.emit('foreign', message.version.slice(0, 40))
-    }
-    const flaw = allowed?.has(type) === false ? 'it does not belong into a batch' : flawOf(FROM_WORKER, message, socket)
-    if (flaw !== null) return this.refuse(message, flaw, socket)
-    if (!FROM_WORKER[type].isAside) this.heardAt = now()
-    try {
-      if (type === 'move') this.emit('offers', message, socket)
-      this.handlers.call(type, message, socket)
-    } catch (error) { // one worker must not end the fleet
-      const { syscall, stack } = /** @type {NodeJS.ErrnoException} */ (error)
-      // The primary lacks descriptors, say
-      if (syscall) this.emit('failed', { type, error })
-      else this.refuse(message, `the primary failed at it: ${stack?.split('\n', 2).join('')}`)
-    }
-  }
-
-  /**
-   * The app has sent this, or has changed our end of the channel: from here on this worker's figures say nothing.
-   * @param {{ type: unknown }} message @param {string} flaw @param {any} [socket] to be closed
-   */
-  refuse ({ type }, flaw, socket) {
-    if (socket) (socket.close ?? socket.destroy)?.call(socket)
-    if (this.#isFlawed) return
-    this.#isFlawed = true
-    this.emit('flaw', { type: String(type).slice(0, 40), flaw: flaw.slice(0, 300) })
   }
 
   /** @param {string} key */

@@ -162,7 +162,11 @@ class Client {
     socket.once('close', () => { if (this.#socket === socket) this.#socket = null })
   }
 
-  /** Counts a request, once. @param {Exchange} exchange @param {string | null} cause null: the response is complete */
+  /**
+   * Counts a request, once.
+   * @param {Exchange} exchange
+   * @param {string | null} cause why there is no complete response; null: the response is complete
+   */
   #settle (exchange, cause) {
     if (exchange.isSettled) return
     exchange.isSettled = true

@@ -117,7 +117,8 @@ function partOptions (given, nameOf = option => option.name) {
 }
 
 /**
- * The interval of forced recycles. Without one, with a budget that alone recycles; with kills nothing does.
+ * The interval of forced recycles. With a budget and no interval, only the budget recycles; with kills and no interval,
+ * nothing does.
  * @param {DrillOptions} own
  * @param {Pick<import('../../tables/options').Options, 'maxRssBytes' | 'maxRequests' | 'maxAgeMs'>} options its
  * @returns {number | null} ms; null: never

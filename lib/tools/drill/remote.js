@@ -1,6 +1,9 @@
 'use strict'
 
-/** A running fleet, as a drill uses it: recycles slots and follows the journal by the control socket. */
+/**
+ * A running fleet, as a drill uses it: recycles slots and follows the journal through the control socket. The fleet
+ * runs on after the drill.
+ */
 
 const { EventEmitter } = require('node:events')
 const fs = require('node:fs')
@@ -38,7 +41,10 @@ class RemoteFleet extends EventEmitter {
     }, { last: isFromStart ? MOST_LINES : 0 }).then(gone, gone)
   }
 
-  /** @param {{ name?: string | null, control?: string | null }} which @throws {RecycleError} as findFleet() does */
+  /**
+   * @param {{ name?: string | null, control?: string | null }} which
+   * @throws {RecycleError} RECYCLE_NO_FLEET, RECYCLE_NO_ANSWER, RECYCLE_SEVERAL_FLEETS
+   */
   static async open (which) {
     const { path } = await findFleet(which)
     const client = await connect(path)
@@ -58,7 +64,10 @@ class RemoteFleet extends EventEmitter {
     return line
   }
 
-  /** @throws {RecycleError} RECYCLE_BAD_USAGE: they cannot be killed from here @param {string} option that asks so */
+  /**
+   * @throws {RecycleError} RECYCLE_BAD_USAGE where its workers cannot be killed from here
+   * @param {string} option that asks for it
+   */
   async mayKill (option) {
     const { workers } = await this.status()
     const why = whyNotKill({ path: this.path, pid: this.pid, workers })

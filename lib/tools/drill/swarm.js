@@ -1,6 +1,9 @@
 'use strict'
 
-/** Clients of one process. Without a rate each sends as soon as it can; else a free one takes the next that is due. */
+/**
+ * The clients of one load process. Without a rate each client sends again as soon as it can. With a rate, a free client
+ * takes the next request that is due.
+ */
 
 const { Client } = require('./client')
 const { now } = require('./clock')

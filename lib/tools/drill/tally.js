@@ -4,7 +4,8 @@
  * Counts ended requests in buckets of time. Pure: the time is an argument.
  *
  * @typedef {object} Tick
- * @property {number} t the bucket's start, ms since the epoch; a multiple of its length, so that all processes' align
+ * @property {number} t the bucket's start, ms since the epoch; a multiple of its length, so that the buckets of all
+ *   processes align
  * @property {number} ms its length
  * @property {number} requests that ended in it, including dropped ones
  * @property {number} dropped
@@ -32,7 +33,10 @@ class Tally {
     bucket.dropped++
   }
 
-  /** Removes the buckets that end by `t`. @param {number} t ms since the epoch; Infinity: all @returns {Tick[]} */
+  /**
+   * Removes the buckets that end at `t` or earlier.
+   * @param {number} t ms since the epoch; Infinity: all @returns {Tick[]} without gaps
+   */
   take (t) {
     if (Number.isFinite(t)) this.#bucket(t)
     const over = this.#buckets.filter(bucket => bucket.t + BUCKET_MS <= t)

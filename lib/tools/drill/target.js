@@ -52,7 +52,10 @@ function readAddress (address) {
   return null
 }
 
-/** Connects, and sends nothing. @param {Target} target @returns {Promise<string | null>} null, or why it cannot */
+/**
+ * Connects, and sends nothing.
+ * @param {Target} target @returns {Promise<string | null>} null: connected; else why not
+ */
 function probe ({ host, port, socketPath }) {
   return new Promise(resolve => {
     const socket = net.connect(socketPath ? { path: socketPath } : { host, port })
@@ -67,7 +70,11 @@ function probe ({ host, port, socketPath }) {
   })
 }
 
-/** A free port outside the kernel's range for outgoing connections, which could take it before the app listens. */
+/**
+ * A free port. It is not in the kernel's range for outgoing connections: such a connection could take the port before
+ * the app listens on it.
+ * @returns {Promise<number>}
+ */
 async function freePort () {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)

@@ -12,7 +12,8 @@
  * @property {number | null} kills null: none was asked for
  * @property {readonly number[] | null} [adoptedMs] from each kill of the primary until the next one had adopted the
  *   workers; null: none was asked for
- * @property {number | null} reopened connections opened in place of others; null: each request has its own
+ * @property {number | null} reopened connections that clients have opened in place of others; null: each request has
+ *   its own
  * @property {boolean} isAlone the drill has started the fleet
  * @property {{ cut: number, unknown: number }} supervisor connections that it cut, and those that it cannot account for
  * @property {boolean | null} arrived the fleet's workers have received requests; null: they have not reported yet

@@ -101,7 +101,10 @@ function phaseAt ({ how, drainAt, drainedAt, retiredAt }, t) {
 
 /** Finds the items that overlap a time span. The items' own spans may overlap. @template Item */
 class InTime {
-  /** By `from`; `latest`: the latest end so far. @type {{ item: Item, from: number, to: number, latest: number }[]} */
+  /**
+   * Ascending by `from`; `latest`: the latest end so far, which stops a search backward.
+   * @type {{ item: Item, from: number, to: number, latest: number }[]}
+   */
   #spans
 
   /** @param {readonly Item[]} items @param {(item: Item) => number} from @param {(item: Item) => number} to */
@@ -123,7 +126,10 @@ class InTime {
   }
 }
 
-/** @template T @param {readonly T[]} sorted @param {(item: T) => boolean} isFirst of the first @returns {number} */
+/**
+ * @template T @param {readonly T[]} sorted @param {(item: T) => boolean} isFirst of some at its begin, and of no other
+ * @returns {number} how many these are
+ */
 function countOfFirst (sorted, isFirst) {
   let low = 0
   let high = sorted.length

@@ -91,7 +91,10 @@ class Collections {
   }
 }
 
-/** By age, whatever the clock; a standby's restarts as it takes a slot. @param {Seen} before @param {Seen} after */
+/**
+ * By the worker's age, which is independent of the wall clock; a standby's age restarts when it takes a slot.
+ * @param {Seen} before @param {Seen} after
+ */
 function msBetween (before, after) {
   const isByAge = before.ageMs !== null && after.ageMs !== null && after.ageMs >= before.ageMs
   return isByAge ? Number(after.ageMs) - Number(before.ageMs) : after.t - before.t

@@ -115,7 +115,10 @@ class Figures {
     return { memory: this.#memory.series(), client: this.#client.series(), ...ofFeatures }
   }
 
-  /** A supervisor's lines are in order: a step back means that the clock was set. @param {number} t of the line */
+  /**
+   * A supervisor writes its lines in order, so a step back in time means that the clock was set.
+   * @param {number} t of the line
+   */
   #lookAtClock (t) {
     if (t < this.#wroteAt - STEP_MS) this.#clockSetBackMs += this.#wroteAt - t
     this.#wroteAt = t

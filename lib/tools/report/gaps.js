@@ -4,7 +4,8 @@
  * The gaps of a journal: from when to when nothing is known, and why. Pure.
  *
  * A fleet's lines come at least at every interval, from `fleet.start` to `fleet.stop`. So a second start without a
- * stop, an end without one, lines that were lost or cannot be read, and a silence mean that an account may be missing.
+ * stop, an end without one, lines that were lost or cannot be read, and a silence each mean that something may have
+ * been cut of which there is no account.
  *
  * @typedef {object} Gap
  * @property {number | null} from
@@ -37,7 +38,10 @@ class Gaps {
   #recycles = 0
   /** A primary that is to take over. @type {{ pid: number | null, intervalMs: number | null } | null} */
   #successor = null
-  /** The latest samples, also of the fleet before. @type {Map<unknown, { t: number, ageMs: number } | null>} */
+  /**
+   * Workers of the fleet, and those of the fleet before it: their latest sample.
+   * @type {Map<unknown, { t: number, ageMs: number } | null>}
+   */
   #workers = new Map()
   /** @type {Set<unknown>} */
   #strangers = new Set()

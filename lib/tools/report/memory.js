@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Each slot's memory over time, for the charts. Of each time span the lowest and highest sample are kept.
+ * Each slot's memory over time, for the charts. Of each time span the lowest and the highest sample are kept, in order,
+ * so that no peak is lost.
  *
  * @typedef {object} Point
  * @property {number} t ms since the epoch

@@ -76,7 +76,10 @@ function recycles ({ recycleEvents, recycleEventsOmitted: omitted }, paint) {
     { omitted, what: 'earlier ones that cut nothing', each: (line, at) => paintOf(recycleEvents[at], paint)(line) })
 }
 
-/** Without an account: from those known in flight to all. @param {Report['recycleEvents'][number]} event */
+/**
+ * For a worker that gave no account: from the requests known to be in flight to all of its connections.
+ * @param {Report['recycleEvents'][number]} event
+ */
 function cutOf ({ cut, unaccounted, lost }) {
   return `${short(cut)}${unaccounted ? `–${short(Number(cut) + unaccounted)}` : lost ? '?' : ''}`
 }
@@ -192,7 +195,10 @@ const time = ms => ms === null ? '–' : formatTime(ms)
 /** @param {number} ms */
 const milliseconds = ms => ms < 10_000 ? `${Number(ms.toPrecision(3))}ms` : formatTime(ms)
 
-/** Time of day; after many hours dated. @param {Pick<Report, 'from' | 'to'>} report @returns {(t: number) => string} */
+/**
+ * The local time of day; in a run of many hours with the date.
+ * @param {{ from: number | null, to: number | null }} report @returns {(t: number) => string}
+ */
 function clockOf ({ from, to }) {
   const hasDate = Number(to) - Number(from) > 20 * 3_600_000
   return t => {

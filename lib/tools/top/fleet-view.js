@@ -101,7 +101,8 @@ class History {
   }
 
   /**
-   * The values in `columns` groups, the highest of each. A value stays in its group, without a flicker.
+   * The values in `columns` groups, the highest of each. A value stays in its group, so that the picture moves and does
+   * not flicker.
    * @param {number} columns @returns {(number | null)[]} the newest last
    */
   in (columns) {

@@ -57,7 +57,10 @@ function picture (fleet, { columns, rows, colors, now, message }) {
     .concat(message ? `${keys}   ${escapeControls(message)}` : keys)
 }
 
-/** The first row to show, such that the selected one is visible. @param {FleetView} fleet @param {number} room */
+/**
+ * The index of the first row to show, such that the selected row is visible.
+ * @param {FleetView} fleet @param {number} room
+ */
 function windowOf ({ rows, selected }, room) {
   const at = rows.findIndex(row => row === selected)
   return Math.max(0, Math.min(at - Math.floor(room / 2), rows.length - room))
@@ -68,7 +71,10 @@ function windowOf ({ rows, selected }, room) {
 const LEVELS = [...'▁▂▃▄▅▆▇█']
 const SPARKLINE_WIDTH = { min: 8, max: 30 }
 
-/** @param {Row[]} rows @param {{ width: number, colors: boolean, selected: Row | undefined }} how to show them */
+/**
+ * @param {Row[]} rows @param {{ width: number, colors: boolean, selected: Row | undefined }} how
+ * @returns {string[]} the heading, then a line for each
+ */
 function formatRows (rows, { width, colors, selected }) {
   const paint = painter(colors)
   const lay = (/** @type {number} */ sparkWidth) => layOut(

@@ -1,6 +1,9 @@
 'use strict'
 
-/** The terminal in full-screen mode: alternate screen, no cursor, raw keys; restored at any end but SIGKILL. */
+/**
+ * The terminal in full-screen mode: alternate screen, no cursor, raw keys. The terminal is restored however the process
+ * ends, except by SIGKILL.
+ */
 
 const { EventEmitter } = require('node:events')
 const readline = require('node:readline')

@@ -29,7 +29,7 @@ const { missingForHandoff } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
 const { Descriptor } = require('../../native/descriptor')
 const { callApp } = require('../call-app')
-const { WaitingClients } = require('./waiting-clients')
+const { Overflow } = require('./overflow')
 /** @import { Handle } from '../../core/internals' */
 /** @import { ServerData } from '../../tables/message' */
 
@@ -56,7 +56,7 @@ class Acceptor extends EventEmitter {
   #isPaused = false
   /** By their facades. @type {WeakMap<object, Acceptor>} */
   static #all = new WeakMap()
-  waiting = new WaitingClients(this)
+  overflow = new Overflow(this)
   isClosed = false
   /** The app's close() leaves idle connections open, and they can move. */
   keepsIdle = false
@@ -166,7 +166,7 @@ class Acceptor extends EventEmitter {
 
   /** Nothing is accepted here, and nothing that has been waits for the server. */
   get isShut () {
-    return !this.isOpen && this.waiting.areNone
+    return !this.isOpen && this.overflow.isEmpty
   }
 
   /**
@@ -219,7 +219,7 @@ class Acceptor extends EventEmitter {
       if (held.length !== before && performance.now() < until) return step(held.length)
       this.shut()
       this.#held = null
-      for (const client of held) this.waiting.add(client)
+      for (const client of held) this.overflow.add(client)
       done()
     })
     setImmediate(() => step(-1))

@@ -64,7 +64,7 @@ class Admission {
       accept: ({ key }, client) => {
         const acceptor = [...acceptors].find(acceptor => acceptor.key === key)
         const handle = acceptor && client ? acceptor.handleOf(client) : null
-        if (acceptor && handle) acceptor.waiting.add(handle)
+        if (acceptor && handle) acceptor.overflow.add(handle)
         else client?.close()
       }
     })
@@ -72,7 +72,7 @@ class Admission {
     tracker.on('gone', () => {
       this.#gone++
       this.consider()
-      for (const { waiting } of acceptors) if (!waiting.areNone) setImmediate(() => waiting.passOn())
+      for (const { overflow } of acceptors) if (!overflow.isEmpty) setImmediate(() => overflow.passOn())
     })
   }
 

@@ -2,7 +2,10 @@
 
 /** Compiled code on disk: read while the app loads, written once it has. */
 
-/** @typedef {{ enableCompileCache?: (folder: string) => unknown, flushCompileCache?: () => void }} CompileCache */
+/**
+ * @typedef {{ enableCompileCache?: (folder: string) => unknown, flushCompileCache?: () => void }} CompileCache from
+ *   Node 22.10 on
+ */
 const module_ = /** @type {CompileCache} */ (/** @type {unknown} */ (require('node:module')))
 
 let isOn = false

@@ -18,6 +18,7 @@ const { ConnectionList } = require('./connection-list')
 const { HeadBytes } = require('./head-bytes')
 const { pack, unpack } = require('./parcel')
 const { awaitParser } = require('./preface')
+const { Requests } = require('./requests')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { Exchange } from './connection' */
@@ -40,53 +41,6 @@ const { awaitParser } = require('./preface')
 const kConnection = Symbol('recycle.connection')
 const READ_ELSEWHERE = 'the app reads the first bytes of each itself, and they are not of the PROXY protocol'
 const kIgnored = Symbol('recycle.ignored')
-
-/** Counts the requests of all connections of this worker. */
-class Requests {
-  /** Since the start. */
-  begun = 0
-  /** Messages of connections whose protocol is the app's, as far as they are counted, since the start. */
-  messages = 0
-  /** Requests whose response has not closed. */
-  inFlight = 0
-
-  /**
-   * @param {Connection} connection @param {Exchange['head']} head
-   * @param {any} response of HTTP/1, or a stream of HTTP/2
-   * @param {number} written bytes that have been written to the connection @returns {Exchange}
-   */
-  begin (connection, head, response, written) {
-    const exchange = {
-      head, response, since: performance.now(), written, isMarked: false, isSuspect: false, connection, current: null
-    }
-    connection.exchanges.push(exchange)
-    connection.requests++
-    this.begun++
-    this.inFlight++
-    return exchange
-  }
-
-  /** @param {Connection} connection @param {number} count of messages that have come, each as a request makes load */
-  heard (connection, count) {
-    connection.requests += count
-    this.messages += count
-  }
-
-  /** @param {Exchange} exchange @returns {boolean} it was still in flight */
-  end (exchange) {
-    const { connection } = exchange
-    const { exchanges } = connection
-    const at = exchanges.indexOf(exchange)
-    if (at === -1) return false
-    if (exchanges.length === 1) exchanges.pop() // the array keeps its room, as with shift() it does not
-    else exchanges.splice(at, 1)
-    this.inFlight--
-    if (exchange.current) exchange.current.exchange = null
-    connection.replayed = connection.deaths = 0
-    connection.idleSince = performance.now()
-    return true
-  }
-}
 
 /**
  * Emits `connection` (it was accepted or adopted), `request` (a request's head has come), `rest` (a response has ended)

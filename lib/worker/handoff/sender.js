@@ -14,14 +14,12 @@
 
 const { performance } = require('node:perf_hooks')
 const { clearInterval, setInterval } = require('node:timers')
-const { LIGHT, choose } = require('../../core/sharing')
 /** @import { Connection, Packed } from '../connections/connection' */
 
 const RETRY_MS = 250
 const LOOK_MS = 50
 const LOOK_SHARE = 0.1 // of the worker's time, at the most
 const LONGEST_REST_MS = 1000 // between two looks, all the same
-const REBALANCE_MS = 2000
 
 /**
  * @typedef {object} Task
@@ -165,38 +163,4 @@ class Sender {
   }
 }
 
-/**
- * Moves some to siblings while this worker serves, because the primary has found that it has more than its share of the
- * load, or of the connections. Only connections that have been open for a second, and have been served before, are
- * moved, and none of a session (`--sticky`). Each moves when it is idle: a busy one is so between two requests, and one
- * whose protocol is the app's when the app gives its state.
- *
- * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'sender'>} parts
- */
-function offerRebalance ({ channel, state, tracker, sender }) {
-  channel.on({
-    share (gift) {
-      if (!state.isServing) return
-      const until = performance.now() + REBALANCE_MS
-      const onLook = () => { if (sender.isSpent || performance.now() > until) sender.end() }
-      const chosen = choose([...tracker.connections].filter(isWorthIt), gift)
-      if (chosen.size === 0) return // one connection makes all the load, say: a look would cost more than it finds
-      for (const [connection, byLoad] of chosen) connection.byLoad = byLoad
-      sender.begin({ quota: chosen.size, isWorthIt: connection => chosen.has(connection), onLook })
-      sender.look()
-    }
-  })
-}
-
-/** @param {Connection} connection */
-function isWorthIt (connection) {
-  // The next request of a session would bring it back
-  if (connection.sessionId !== null) return false
-  if (connection.isForeign) return connection.isSharable
-  if (!connection.isMovable) return false
-  // The connection waits for a response: others are idle now
-  if (connection.load < LIGHT && connection.exchanges.length > 0) return false
-  return connection.isAdopted || (connection.idleSince !== null && connection.hasStayed(performance.now()))
-}
-
-module.exports = { Sender, offerRebalance }
+module.exports = { Sender }

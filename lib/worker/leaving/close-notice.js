@@ -50,7 +50,10 @@ class CloseNotice {
     for (const connection of this.tracker.connections) if (connection.session) this.#goaway(connection)
   }
 
-  /** The fleet is about to stop: HTTP/1 responses announce it, also where a move could be; HTTP/2 does so later. */
+  /**
+   * The fleet is about to stop: HTTP/1 responses announce it for good, also on connections that could move. HTTP/2
+   * sessions go on until the drain.
+   */
   beginForGood () {
     if (this.#isFinal) return
     this.#isFinal = true
@@ -75,7 +78,10 @@ class CloseNotice {
     }
   }
 
-  /** This worker stays: what has not been sent is not announced. A GOAWAY of which the first was sent is completed. */
+  /**
+   * This worker stays: what has not been sent is not announced any more. A GOAWAY of which the first was sent is
+   * completed.
+   */
   retract () {
     this.end()
     for (const connection of this.#isFinal ? [] : this.tracker.connections) {
@@ -125,7 +131,11 @@ function announceClose (connection, { response }) {
   insistOnClose(response)
 }
 
-/** A header of the app's would win: proxies pass on `Connection: keep-alive` from behind. @param {any} response */
+/**
+ * A header that the app sets would take precedence: proxies pass on the `Connection: keep-alive` of the server behind
+ * them.
+ * @param {any} response
+ */
 function insistOnClose (response) {
   const { writeHead } = response
   response.writeHead = function (/** @type {any[]} */ ...args) {
@@ -148,7 +158,10 @@ function withClose (headers) {
   return headers.map((item, i) => i % 2 && isConnection(headers[i - 1]) ? 'close' : item)
 }
 
-/** Another request follows, which `close` would lose. @param {Connection} connection @param {Exchange} exchange */
+/**
+ * Another request follows on the same connection: it would be lost if this response announced `close`.
+ * @param {Connection} connection @param {Exchange} exchange
+ */
 function retractClose (connection, { response }) {
   if (!connection.isAnnounced || response.headersSent) return
   response.shouldKeepAlive = true

@@ -16,7 +16,9 @@ class Deadline {
     this.#wait()
   }
 
-  /** @param {Promise<unknown>} promise @returns {Promise<unknown>} settles with it, or at the deadline */
+  /**
+   * @param {Promise<unknown>} promise @returns {Promise<unknown>} settles with it, and at the deadline at the latest
+   */
   async orAt (promise) {
     const passed = new Promise(resolve => { this.#passed = () => resolve(undefined) })
     this.#wait()

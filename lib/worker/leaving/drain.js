@@ -34,7 +34,10 @@ class Drain {
   account = openAccount(0, 0)
   /** @type {Order | null} */
   #order = null
-  /** Idle connections are closed after so long, ms; null: not yet at all. @type {number | null} */
+  /**
+   * Idle connections are closed when they have been so for this long, ms; null: not yet at all.
+   * @type {number | null}
+   */
   #closeAfterMs = null
   /** Since when every offer has come back. @type {number | null} */
   #stalledAt = null
@@ -245,8 +248,8 @@ class Drain {
   }
 
   #cutAll () {
-    for (const { waiting } of this.parts.acceptors) {
-      const cuts = waiting.cut()
+    for (const { overflow } of this.parts.acceptors) {
+      const cuts = overflow.cut()
       this.account.connections += cuts.length
       this.account.cut += cuts.length
       addCuts(this.account, cuts)

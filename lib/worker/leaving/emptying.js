@@ -33,7 +33,8 @@ class Emptying {
     this.acceptors = acceptors
     this.sender = sender
     /**
-     * Work to be done though no connection is left, or that keeps some here: `release` ends what can wait no longer.
+     * Work that is still to be done here though no connection is left, or keeps some from moving: `release` ends what
+     * can wait no longer.
      * @type {{ isActive: () => boolean, release: () => void }[]}
      */
     this.holds = []

@@ -2,7 +2,8 @@
 
 /**
  * The graceful end of an HTTP/2 session, in the two steps of RFC 9113, 6.8: first a GOAWAY with the highest stream id,
- * so that the client opens no more streams while those on their way are served; and later the final one.
+ * so that the client opens no more streams while those on their way are still served; and, when it has had time to
+ * arrive, the final one.
  *
  * The first is written to the socket beneath the session. nghttp2 takes any `session.goaway()` for the final one and
  * refuses every stream from then on, and Node does not expose its shutdown notice. A session writes whole frames, so

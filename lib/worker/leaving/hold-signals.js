@@ -3,7 +3,8 @@
 /**
  * Ctrl-C reaches the whole process group, and systemd's default signals every process of a unit. A worker that exits
  * then drops its requests in flight. So until the primary has drained this worker, the terminating signals are held:
- * the app's listeners stay registered, and are not called; but those for SIGTERM are once only streams are left.
+ * the app's listeners stay registered, and are not called; but those for SIGTERM are as soon as only streams are left,
+ * which the app has to end.
  *
  * A listener of ours prevents the default action, which is to exit, and `process.emit` is replaced to hold the
  * listeners' calls; libraries such as signal-exit do the same.
@@ -23,7 +24,10 @@ const { callApp } = require('../call-app')
 const HELD = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'])
 /** Signals by which an app may end, the first that it listens for before the others. */
 const ENDING = /** @type {const} */ (['SIGTERM', 'SIGINT', 'SIGQUIT'])
-/** Verbs of the primary, which reach all of a unit, and Node's own, for an inspector: for the app's listeners alone. */
+/**
+ * Verbs of the primary, which may reach every process of a unit, and Node's own, which opens an inspector: the app's
+ * listeners alone have them.
+ */
 const WITHOUT_DEFAULT = /** @type {const} */ (['SIGUSR1', 'SIGUSR2', 'SIGTTIN', 'SIGTTOU'])
 
 const SHUTDOWN = 'shutdown'
@@ -149,7 +153,10 @@ function holdSignals () {
       return true
     },
 
-    /** Calls the app's listeners for a signal passed on. @param {NodeJS.Signals} signal @returns {number} how many */
+    /**
+     * Calls the app's listeners for a signal that the primary passes on.
+     * @param {NodeJS.Signals} signal @returns {number} how many there are
+     */
     deliver: signal => callListeners(signal),
 
     /**

@@ -121,7 +121,11 @@ function untilWritten (stream, done) {
   }
 }
 
-/** Printing while an exception is handled must not raise one: stderr may be replaced. @param {string} text */
+/**
+ * For what is printed where an exception is being handled: it must not raise another one. An app may have replaced
+ * stderr, or its write().
+ * @param {string} text
+ */
 function printError (text) {
   try {
     process.stderr.write(text)

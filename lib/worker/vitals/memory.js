@@ -33,7 +33,10 @@ function usage () {
   return { rssBytes: rss, heapUsedBytes: heapUsed, externalBytes: external }
 }
 
-/** V8 adds `gc` to contexts created while the flag is set; the app's has none. @returns {(how?: object) => void} */
+/**
+ * V8 adds `gc` to every context that is created while the flag is set; the app's context does not have it.
+ * @returns {(how?: object) => void}
+ */
 function exposeGc () {
   const isExposed = typeof globalThis.gc === 'function'
   if (!isExposed) v8.setFlagsFromString('--expose-gc')

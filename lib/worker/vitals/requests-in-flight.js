@@ -2,7 +2,8 @@
 
 /**
  * Tells the primary which requests are in flight: all of them when this process exits by itself, with an exception,
- * say. It cannot when it is killed, so while the primary asks for it, each request is told as it begins.
+ * say. It cannot when it is killed, so while the primary asks for it, each request is told as it begins, before the app
+ * hears of it.
  */
 
 const { performance } = require('node:perf_hooks')

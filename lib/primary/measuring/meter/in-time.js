@@ -2,7 +2,8 @@
 
 /**
  * The result of a reading of another process, where it returns in time. The kernel may hold a reader for good: while a
- * page of that process is to come from a file system that does not answer, say.
+ * page of that process is to come from a file system that does not answer, say, or behind a thread pool whose threads
+ * are all held so.
  */
 
 const PATIENCE_MS = 1000

@@ -34,7 +34,10 @@ class ProcFile {
     }
   }
 
-  /** Reads it on the thread pool. @returns {Promise<string>} empty: the process is gone, or the file not to be had */
+  /**
+   * Reads it on the thread pool.
+   * @returns {Promise<string>} empty: the process is gone, or the file closed or not to be had
+   */
   async read () {
     if (this.#fd === null) this.#open()
     const fd = this.#fd

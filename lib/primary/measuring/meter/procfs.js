@@ -53,7 +53,8 @@ function statmErrorBytes () {
 /**
  * The sums of a smaps or smaps_rollup file.
  * @param {string} text
- * @returns {{ rssBytes: number, anonBytes: number, pssBytes: number, ussBytes: number }} USS: Private_*
+ * @returns {{ rssBytes: number, anonBytes: number, pssBytes: number, ussBytes: number }} USS is Private_Clean +
+ *   Private_Dirty
  */
 function parseSmaps (text) {
   const sum = { rssBytes: 0, anonBytes: 0, pssBytes: 0, ussBytes: 0 }
@@ -63,7 +64,10 @@ function parseSmaps (text) {
   return sum
 }
 
-/** Of statm: pages, without making strings. @param {Buffer} bytes @returns {{ rssBytes: number, anonBytes: number }} */
+/**
+ * Of statm: numbers of pages between single spaces, without a string being made of them.
+ * @param {Buffer} bytes @returns {{ rssBytes: number, anonBytes: number }}
+ */
 function residentOf (bytes) {
   let at = bytes.indexOf(SPACE)
   const next = () => {
@@ -80,7 +84,10 @@ class ProcfsProbe {
   #statm
   /** @type {ProcFile | null} null: `smaps` is read instead */
   #rollup = null
-  /** The last full reading. @type {{ at: number, guardBytes: number, full: ReturnType<typeof parseSmaps> } | null} */
+  /**
+   * The last full reading, with what statm said then.
+   * @type {{ at: number, guardBytes: number, full: ReturnType<typeof parseSmaps> } | null}
+   */
   #last = null
   /** A full reading is under way. */
   #isReading = false

@@ -6,7 +6,10 @@ const { setImmediate: nextTurn } = require('node:timers/promises')
 
 const A_TURN = 32 // looks of 10 µs each, with cold caches
 
-/** @template T @param {T[]} all @param {(one: T) => Promise<void>} look @returns {Promise<void>} all have ended */
+/**
+ * @template T
+ * @param {T[]} all @param {(one: T) => Promise<void>} look @returns {Promise<void>} once all looks have ended
+ */
 async function sweep (all, look) {
   let turn = Promise.resolve()
   await Promise.all(all.map((one, i) => {

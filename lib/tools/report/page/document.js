@@ -1,12 +1,18 @@
 'use strict'
 
-/** A self-contained HTML page whose policy forbids foreign scripts. Data is JSON, shown as text, never as markup. */
+/**
+ * A self-contained HTML page with its script and style, and a content security policy that forbids all others. Data is
+ * embedded as JSON, and shown as text, never as markup.
+ */
 
 const crypto = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 
-/** Of all figures of a page; a browser under LANG=C may have the language "en-US@posix", at which uPlot throws. */
+/**
+ * Of all figures of a page; and a browser under LANG=C may have the language "en-US@posix", at which uPlot throws as it
+ * is loaded.
+ */
 const LANGUAGE = "Object.defineProperty(navigator, 'language', { value: 'en-US' });"
 
 /**

@@ -1,6 +1,9 @@
 'use strict'
 
-/** The report as a self-contained page: opens from a disk, offline; its security policy forbids foreign scripts. */
+/**
+ * The report as a self-contained page: it opens from a disk without network access, and its content security policy
+ * forbids foreign scripts.
+ */
 
 const path = require('node:path')
 const { version } = require('../../../../package.json')

@@ -72,7 +72,10 @@ function latency (report, client, title = 'Latency', isLast = true) {
   }
 }
 
-/** How many there were to be, were ready, and the load kept busy. @param {any[]} moments @param {any} bounds or null */
+/**
+ * How many there were to be, how many were ready, and how many the load kept busy.
+ * @param {any[]} moments @param {any} bounds null: there are none
+ */
 function workers (moments, bounds) {
   const limits = ['min', 'max'].filter(which => typeof bounds?.[which] === 'number')
   return {
@@ -95,7 +98,10 @@ function workers (moments, bounds) {
   }
 }
 
-/** The load alone: a line of a fixed number of workers says nothing. @param {any[]} moments @param {number} wanted */
+/**
+ * The load alone: the number of workers is fixed, and a line of it would say nothing.
+ * @param {any[]} moments @param {number} wanted
+ */
 function busy (moments, wanted) {
   const { data: [times, load], lines: [line], ...what } = workers(moments, null)
   return {

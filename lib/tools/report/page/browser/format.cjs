@@ -14,7 +14,9 @@ function size (bytes) {
   return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[power]}`
 }
 
-/** The cut connections; of a worker without an account: from those known in flight to all of its connections. */
+/**
+ * The cut connections. For a worker that gave no account: from those known to be in flight to all of its connections.
+ */
 function cutOf ({ kind, cut, unaccounted, lost }) {
   if (kind === 'unfinished') return NONE
   return `${whole(cut)}${unaccounted > 0 ? `–${whole(cut + unaccounted)}` : lost ? '?' : ''}`
@@ -32,7 +34,10 @@ function time (ms) {
   return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${seconds} s`
 }
 
-/** As the charts' axis: since the start, or of day. @param {{ from: number, to: number, isLive?: boolean }} run */
+/**
+ * The time of an event as the charts' axis has it: since the start in a short run, else of day.
+ * @param {{ from: number, to: number, isLive?: boolean }} run
+ */
 function timeOf ({ from, to, isLive = false }) {
   return isLive || !isShort(from, to) ? clockOf({ from, to }) : t => `+${((t - from) / 1000).toFixed(1)} s`
 }

@@ -8,7 +8,8 @@ const tip = require('./tip.cjs')
 
 /**
  * Marks on a plot, as a uPlot plugin. Spans are shaded and moments are lines on the canvas. Over each moment is a
- * button with a tooltip, accessible by pointer, touch, keyboard and screen reader. Close moments share one.
+ * button with a tooltip, accessible by pointer, touch, keyboard and screen reader. Moments close to each other share a
+ * button.
  *
  * @typedef {import('./moment.cjs').Moment} Moment
  */

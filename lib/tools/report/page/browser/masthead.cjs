@@ -3,7 +3,10 @@
 const { h } = require('./element.cjs')
 const { whole, time, day, plural } = require('./format.cjs')
 
-/** The verdict, and the run's facts. @param {any} report @param {string} kind @param {[string, string]} [headline] */
+/**
+ * The verdict, and the facts of the run.
+ * @param {any} report @param {string} kind of page @param {[string, string]} [headline] large, and what follows it
+ */
 function masthead ({ verdict, dropped, cut, app, listening = [], workers, node, from, to, client }, kind, headline) {
   const [count, unit] = dropped === null ? [cut, 'cut'] : [dropped, 'dropped']
   const [large, rest] = headline ?? [`${whole(count)} ${unit}`, verdict.text.replace(/^\S+ \S+ /, '')]

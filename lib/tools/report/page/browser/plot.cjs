@@ -9,7 +9,10 @@ const { NONE, since, isShort, hour, clockOf } = require('./format.cjs')
 
 const BYTE_STEPS = Array.from({ length: 12 }, (_, i) => [1, 2, 5].map(n => n * 1024 ** 2 * 10 ** i)).flat()
 
-/** Plots with one time axis, cursor and zoom; each shows its values at the cursor, live ones else their latest. */
+/**
+ * Plots that share a time axis, a cursor and a zoom. Each plot shows its values at the cursor; without a cursor, live
+ * plots show their latest values.
+ */
 class Plots {
   /** By figure. */
   #plots = new Map()
@@ -53,7 +56,8 @@ class Plots {
   }
 
   /**
-   * Shows new data and a new range. The range stays while the plots are zoomed, or the pointer is on one.
+   * Shows new data and a new range. The range does not change while the plots are zoomed, or while the pointer is on
+   * one.
    * @param {{ from: number, to: number }} range
    * @param {Map<HTMLElement, any>} whats by figure; with as many lines as before
    */

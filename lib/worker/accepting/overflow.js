@@ -7,7 +7,7 @@ const { performance } = require('node:perf_hooks')
  * Connections that a worker has accepted last, as the fleet stops, for a server that has its `maxConnections`. They
  * wait for room in it: net would close them.
  */
-class WaitingClients {
+class Overflow {
   /** @type {{ client: Handle, since: number }[]} */
   #clients = []
 
@@ -16,7 +16,7 @@ class WaitingClients {
     this.acceptor = acceptor
   }
 
-  get areNone () {
+  get isEmpty () {
     return this.#clients.length === 0
   }
 
@@ -48,4 +48,4 @@ class WaitingClients {
   }
 }
 
-module.exports = { WaitingClients }
+module.exports = { Overflow }
