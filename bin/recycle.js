@@ -8,7 +8,7 @@ if (refusal !== null) {
   process.exit(2)
 }
 require('../lib/cli/lean-v8').begin()
-require('../lib/native/own-files').findOwnFiles()
-require('../lib/cli/program').main(process.argv).then(() => {
+const requireOwn = require('../lib/native/own-code').requireIn(__dirname)
+requireOwn('../lib/cli/program').main(process.argv).then(() => {
   setTimeout(() => process.exit(), 1000).unref() // a config file may have started what would keep this process
 })

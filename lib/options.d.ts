@@ -64,7 +64,7 @@ export interface FleetOptions {
   logLevel?: 'debug' | 'info' | 'warn' | 'error'
   /** replacements that are booted in advance and wait out of rotation; their memory is like that of a surge (default: 0) */
   standby?: number
-  /** do not cache the workers' compiled code on disk, which makes later workers boot faster (default: on, from Node 22.10) */
+  /** do not cache compiled code on disk, which makes later workers boot faster (default: on) */
   compileCache?: boolean
   /** name of the fleet for `recycle ls` and the other commands (default: the app's) */
   name?: string

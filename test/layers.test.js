@@ -102,7 +102,7 @@ function code (file) {
  * @returns {string[]} files, and packages by name
  */
 function importsOf (file) {
-  return [...code(file).matchAll(/\b(?:require|import)\(\s*(['"])(.+?)\1\s*\)/g)].map(([, , name]) =>
+  return [...code(file).matchAll(/\b(?:require(?:Own)?|import)\(\s*(['"])(.+?)\1\s*\)/g)].map(([, , name]) =>
     name.startsWith('.')
       ? resolve(path.join(path.dirname(file), name))
       : name)

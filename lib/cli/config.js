@@ -6,6 +6,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { attempt } = require('../core/attempt')
+const importByNode = require('../native/import.cjs')
 const { isObject, readConfig } = require('../tables/config')
 const { RecycleError, badUsage } = require('../core/errors')
 const { OPTIONS } = require('../tables/options')
@@ -112,7 +113,7 @@ function asUnreadable (error) {
 async function load (file, content) {
   try {
     if (file.endsWith('.json')) return JSON.parse(content.replace(/^\uFEFF/, ''))
-    const { default: held } = await orEmptyLoop(import(pathToFileURL(file).href))
+    const { default: held } = await orEmptyLoop(importByNode(pathToFileURL(file).href))
     const config = await orEmptyLoop(held)
     return isObject(config) ? { ...config } : config // read here: a getter may throw
   } catch (error) {

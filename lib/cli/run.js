@@ -9,12 +9,15 @@ const { misspeltVariables } = require('../tables/misspelt-variables')
 const { OPTIONS } = require('../tables/options')
 const { takeServiceEnvironment } = require('../core/service-environment')
 const { ENVIRONMENT } = require('../features')
+const { saveOwnCode } = require('../native/own-code')
 const { checkTypeScript, fileOf, findStart } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { NAMES, groupOf } = require('./help')
 const { compileWhenBusy } = require('./lean-v8')
 const { lastWords, write } = require('./print')
 /** @import { Command } from 'commander' */
+
+const AT_REST_MS = 500 // after the fleet is ready; lean-v8.js changes V8's flags later
 
 /**
  * `recycle [options] <app> [app args…]`, or by the word start, as pm2.
@@ -117,6 +120,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   supervisor.start()
   if (!takeover) obeyParent(supervisor) // whose channel is to the predecessor
   supervisor.ready().then(() => {
+    if (options.compileCache) setTimeout(saveOwnCode, AT_REST_MS).unref()
     compileWhenBusy(supervisor)
     const bytes = unreadInput()
     if (bytes > 0) supervisor.announce('fleet.warning', { warning: 'unread-stdin', bytes })

@@ -6,7 +6,6 @@
  *
  * | what                                   | used for                                                              |
  * |----------------------------------------|-----------------------------------------------------------------------|
- * | `Module._resolveFilename()`, `_extensions` | own-files: this package's files, until the app is loaded          |
  * | `net._createServerHandle()`            | primary: opens and binds a listening socket, as cluster does          |
  * | `net._createServerHandle(fd)`          | primary: a listening socket that it has been given                    |
  * | `new ChildProcess()`                   | primary, as PID 1: whether Node announces the children that it starts |

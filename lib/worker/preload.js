@@ -9,23 +9,25 @@
  */
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
-const { findOwnFiles } = require('../native/own-files')
+const { requireIn, openPack } = require('../native/own-code')
 const { awaitRest, ownSettings } = require('./settings')
+
+const requireOwn = requireIn(__dirname)
 
 const at = process.execArgv.indexOf(__filename)
 if (at > 0) process.execArgv.splice(at - 1, 2)
 
 if (process.env.RECYCLE_ORIGINAL && cluster.isWorker) {
-  const restore = findOwnFiles()
-  require('../features/fork/original').becomeMold(ownSettings('RECYCLE_ORIGINAL'))
-  restore()
+  const settings = ownSettings('RECYCLE_ORIGINAL')
+  openPack('worker', settings.worker.compileCache)
+  requireOwn('../features/fork/original').becomeMold(settings)
 } else if (process.env.RECYCLE_WORKER && cluster.isWorker) {
-  const restore = findOwnFiles()
   /** @type {import('./prepare').Settings} */
   const settings = ownSettings('RECYCLE_WORKER')
-  const { enter } = require('./prepare').prepare(settings)
-  const { Channel } = require('./channel')
+  openPack('worker', settings.compileCache)
+  const { prepare } = /** @type {typeof import('./prepare')} */ (requireOwn('./prepare'))
+  const { Channel } = /** @type {typeof import('./channel')} */ (requireOwn('./channel'))
+  const { enter } = prepare(settings)
   if (settings.waitsAt) Object.assign(settings, awaitRest(settings.waitsAt))
   enter(new Channel(), settings)
-  restore() // before the app, which may have a resolver of its own
 }

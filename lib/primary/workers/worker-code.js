@@ -16,7 +16,7 @@ const { binariesOf } = require('../../native/prebuilds')
 const ROOT = path.join(__dirname, '..', '..', '..')
 const PRELOAD = path.join(ROOT, 'lib', 'worker', 'preload.js')
 const FEATURES = path.join(ROOT, 'lib', 'features')
-const REQUIRED = /\brequire\('(\.[^']+)'\)/g
+const REQUIRED = /\brequire(?:Own)?\('(\.[^']+)'\)/g
 const NOT_WORKERS = /\/(?:primary|command|report|verb)$/ // parts of a feature that its feature.js names
 
 /** By its path in the package; of this process, whatever number of fleets it has. @type {Map<string, Buffer> | null} */

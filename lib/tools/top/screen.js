@@ -8,6 +8,7 @@
 const { EventEmitter } = require('node:events')
 const readline = require('node:readline')
 const { onExit } = require('signal-exit')
+const importByNode = require('../../native/import.cjs')
 
 /**
  * @typedef {typeof import('ansi-escapes', { with: { 'resolution-mode': 'import' } }).default} Escapes
@@ -34,7 +35,8 @@ class Screen extends EventEmitter {
 
   /** @param {NodeJS.ReadStream} input @param {NodeJS.WriteStream} output */
   static async open (input, output) {
-    const [{ default: escapes }, { default: slice }] = await Promise.all([import('ansi-escapes'), import('slice-ansi')])
+    const [{ default: escapes }, { default: slice }] =
+      await Promise.all(['ansi-escapes', 'slice-ansi'].map(importByNode))
     const screen = new Screen(input, output, { escapes, slice })
     screen.#begin()
     return screen

@@ -6,6 +6,8 @@
  * @typedef {{ enableCompileCache?: (folder: string) => unknown, flushCompileCache?: () => void }} CompileCache from
  *   Node 22.10 on
  */
+const { saveOwnCode } = require('../../native/own-code')
+
 const module_ = /** @type {CompileCache} */ (/** @type {unknown} */ (require('node:module')))
 
 let isOn = false
@@ -23,6 +25,7 @@ function enableCompileCache (folder) {
 
 /** Node writes at exit, which does not happen in a worker that a signal ends. Entries that are on disk cost nothing. */
 function flushCompileCache () {
+  saveOwnCode()
   if (isOn) module_.flushCompileCache?.()
 }
 

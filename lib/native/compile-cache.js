@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Where the workers keep compiled code (module.enableCompileCache), so that the next one boots faster.
+ * Where compiled code is kept, so that the next process boots faster: the app's by Node.js (module.enableCompileCache,
+ * from 22.10 on), and that of this package by own-code.js.
  *
  * What is in there is run. Node checks that an entry belongs to its source, not which user wrote it, so its own
  * default, under the temporary folder that all users share, will not do: this folder is the user's, and no other user
@@ -9,10 +10,9 @@
  */
 
 const fs = require('node:fs')
-const module_ = require('node:module')
 const os = require('node:os')
 const path = require('node:path')
-const { makeFolder } = require('../../native/make-folder')
+const { makeFolder } = require('./make-folder')
 
 const OTHERS_WRITE = 0o022
 const STICKY = 0o1000
@@ -21,10 +21,11 @@ const KEPT_MS = 30 * DAY_MS
 
 /**
  * @param {Record<string, string | undefined>} env
- * @returns {string | null} null: not on this Node, or no folder is private enough
+ * @returns {string | null} null: the environment says so, or no folder is private enough
  */
 function openCompileCache (env) {
-  if (!('flushCompileCache' in module_) || env.NODE_V8_COVERAGE) return null // with the cache, coverage is less exact
+  if (env.NODE_DISABLE_COMPILE_CACHE || env.NODE_COMPILE_CACHE) return null
+  if (env.NODE_V8_COVERAGE) return null // with it, coverage is less exact
   try {
     const folder = path.join(env.XDG_CACHE_HOME || path.join(env.HOME || os.homedir(), '.cache'),
       'recycle', 'compile-cache')

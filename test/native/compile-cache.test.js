@@ -1,15 +1,11 @@
 'use strict'
 
 const fs = require('node:fs')
-const module_ = require('node:module')
 const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
-const { becomesTrue } = require('../../support/processes')
-const { openCompileCache } = require('../../../lib/primary/workers/compile-cache')
-
-const isThere = 'flushCompileCache' in module_
-const skip = isThere ? false : 'this Node has no compile cache that can be flushed'
+const { becomesTrue } = require('../support/processes')
+const { openCompileCache } = require('../../lib/native/compile-cache')
 
 /** A private folder under the temporary one, which is sticky and writable for all. @param {any} t */
 function privateFolder (t) {
@@ -18,11 +14,7 @@ function privateFolder (t) {
   return folder
 }
 
-t.test('a Node without a compile cache gets none', { skip: isThere && 'this Node has one' }, async t => {
-  t.equal(openCompileCache({ XDG_CACHE_HOME: privateFolder(t) }), null)
-})
-
-t.test('the folder is private to the user, under XDG_CACHE_HOME, else under ~/.cache', { skip }, async t => {
+t.test('the folder is private to the user, under XDG_CACHE_HOME, else under ~/.cache', async t => {
   const home = privateFolder(t)
   for (const [env, where] of /** @type {const} */ ([
     [{ HOME: home }, path.join(home, '.cache')], [{ HOME: home, XDG_CACHE_HOME: path.join(home, 'xdg') }, path.join(home, 'xdg')]
@@ -34,7 +26,7 @@ t.test('the folder is private to the user, under XDG_CACHE_HOME, else under ~/.c
   }
 })
 
-t.test('a link is followed, and its target is checked', { skip }, async t => {
+t.test('a link is followed, and its target is checked', async t => {
   const home = privateFolder(t)
   fs.mkdirSync(path.join(home, 'real'))
   fs.symlinkSync(path.join(home, 'real'), path.join(home, 'link'))
@@ -43,7 +35,7 @@ t.test('a link is followed, and its target is checked', { skip }, async t => {
   t.equal(openCompileCache({ XDG_CACHE_HOME: path.join(home, 'link') }), null)
 })
 
-t.test('there is none in a folder, or below one, that others may write', { skip }, async t => {
+t.test('there is none in a folder, or below one, that others may write', async t => {
   for (const [which, mode] of /** @type {const} */ ([['', 0o770], ['recycle', 0o707], ['recycle/compile-cache', 0o720], ['recycle/compile-cache', 0o1777]])) {
     const home = privateFolder(t)
     const env = { XDG_CACHE_HOME: home }
@@ -53,7 +45,7 @@ t.test('there is none in a folder, or below one, that others may write', { skip 
   }
 })
 
-t.test('there is none where a folder belongs to another user', { skip: skip || (process.getuid?.() !== 0 && 'only root can give a folder away') }, async t => {
+t.test('there is none where a folder belongs to another user', { skip: process.getuid?.() !== 0 && 'only root can give a folder away' }, async t => {
   for (const which of ['', 'recycle', 'recycle/compile-cache']) {
     const home = privateFolder(t)
     const env = { XDG_CACHE_HOME: home }
@@ -63,7 +55,7 @@ t.test('there is none where a folder belongs to another user', { skip: skip || (
   }
 })
 
-t.test('there is none where no folder can be made, and none under coverage', { skip }, async t => {
+t.test('there is none where no folder can be made, and none under coverage', async t => {
   const home = privateFolder(t)
   fs.writeFileSync(path.join(home, 'file'), '')
   t.equal(openCompileCache({ XDG_CACHE_HOME: path.join(home, 'file') }), null)
@@ -71,7 +63,7 @@ t.test('there is none where no folder can be made, and none under coverage', { s
   t.notOk(fs.existsSync(path.join(home, 'recycle')))
 })
 
-t.test('entries not written for 30 days are deleted, once a day', { skip }, async t => {
+t.test('entries not written for 30 days are deleted, once a day', async t => {
   const env = { XDG_CACHE_HOME: privateFolder(t) }
   const folder = /** @type {string} */ (openCompileCache(env))
   const version = path.join(folder, 'v22-x64')
