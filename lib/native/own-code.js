@@ -34,7 +34,8 @@ const lacking = new Map()
  */
 function openPack (kind, cache) {
   if (cache === null) return
-  const { Pack } = require('./pack') // few commands have one
+  const { Pack, isPossible } = require('./pack') // few commands have one
+  if (!isPossible) return
   tag = v8.cachedDataVersionTag()
   pack = new Pack(path.join(cache, `${kind}-${tag.toString(16)}-${fs.statSync(LIB).ino}`))
 }

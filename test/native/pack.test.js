@@ -57,6 +57,16 @@ t.test('a pack that is damaged has none, or none of what is lost', async t => {
     t.ok(first === null || first.join() === 'first,code')
     pack.close()
   }
+  for (let at = 0; at < whole.length; at++) {
+    const bytes = Buffer.from(whole)
+    bytes[at] ^= 1
+    fs.writeFileSync(file, bytes)
+    const pack = new Pack(file)
+    for (const [name, texts] of [['/a.js', 'first,code'], ['/b.js', 'second,code']]) {
+      t.ok([undefined, texts].includes(textsOf(pack, name)?.join()), `byte ${at} is another`)
+    }
+    pack.close()
+  }
   fs.writeFileSync(file, Buffer.alloc(100, 255))
   t.equal(new Pack(file).find('/a.js'), null, 'no pack at all')
 })
