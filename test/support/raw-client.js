@@ -5,9 +5,11 @@
  * at once, a reader that pauses. The bytes received are parsed into responses.
  */
 
+const fs = require('node:fs')
 const net = require('node:net')
 const tls = require('node:tls')
 const { EventEmitter, once } = require('node:events')
+const { inetSocket } = require('../../lib/native/proc')
 
 const PATIENCE_MS = 30_000
 const HEAD_END = '\r\n\r\n'
@@ -45,7 +47,10 @@ class RawClient extends EventEmitter {
     this.localPort = socket.localPort
     socket.on('data', chunk => this.#receive(chunk))
     socket.on('error', error => { this.error ??= /** @type {any} */ (error).code ?? error.message })
-    socket.on('end', () => this.#end())
+    socket.on('end', () => {
+      if (this.#partial?.body === 'until-close' && wasReset(socket)) this.error ??= 'ECONNRESET'
+      this.#end()
+    })
     socket.on('close', () => {
       this.isClosed = true
       this.#end()
@@ -209,6 +214,17 @@ class RawClient extends EventEmitter {
     this.#rest = this.#rest.subarray(length)
     return taken
   }
+}
+
+/**
+ * Whether the end of a connection was a reset. Node.js 20 says 'end' where bytes and a reset have come since it last
+ * looked; the kernel has no such socket any more, and one whose server has closed in CLOSE_WAIT.
+ * @param {net.Socket} socket
+ */
+function wasReset ({ localFamily, localPort }) {
+  const table = '/proc/self/net/tcp'
+  if (localFamily !== 'IPv4' || !fs.existsSync(table)) return false
+  return !fs.readFileSync(table, 'latin1').split('\n').some(line => inetSocket(line)?.port === localPort)
 }
 
 /** @param {string} method @param {string} path @param {string[]} headers */

@@ -5,9 +5,12 @@
  * docs/contributing.md.
  */
 
+const { spawn } = require('node:child_process')
+const { once } = require('node:events')
 const t = require('tap')
 const { loadAddon } = require('../../../lib/native/addon')
 const { extent } = require('../../support/campaign')
+const { RawClient } = require('../../support/raw-client')
 const { judge } = require('./judge')
 const { killWorkers } = require('./run')
 
@@ -44,4 +47,23 @@ t.test('the judge finds a request that no kill explains', async t => {
   t.equal(of({}, [{ ...crash, cuts: [{ remotePort: 5000 }] }, crash]), 0, 'its port has been another connection\'s')
   for (const outcome of ['closed', 'ECONNRESET', 'timeout', 'other bytes', 'closed as it was idle']) t.equal(of({ outcome }), 1, outcome)
   t.equal(of({ kind: 'upload', outcome: 'ECONNRESET' }), 1)
+})
+
+t.test('a client that is late knows a reset from an end', async t => {
+  const server = spawn(process.execPath, ['-e', `
+    const server = require('node:net').createServer(socket => socket.once('data', how => {
+      socket.write('HTTP/1.1 200 OK\\r\\n\\r\\na part')
+      setTimeout(() => String(how) === 'end' ? socket.end() : socket.resetAndDestroy(), 20)
+    })).listen(0, '127.0.0.1', () => console.log(server.address().port))`], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => server.kill('SIGKILL'))
+  const port = Number(String((await once(server.stdout, 'data'))[0]))
+  for (const [how, error, count] of /** @type {const} */ ([['reset', 'ECONNRESET', 0], ['end', null, 1]])) {
+    const client = await RawClient.connect(port)
+    client.send(how)
+    const until = Date.now() + 200
+    while (Date.now() < until);
+    await client.ended()
+    t.same([client.error, client.responses.length], [error, count], how)
+    await client.close()
+  }
 })
