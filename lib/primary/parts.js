@@ -66,7 +66,8 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   /** @type {RunningFeatures} */
   const features = new RunningFeatures(parts)
   const { owners, source } = features
-  const spawner = new Spawner(app, args, options, { outputs, survivors, record, source })
+  const spawner = new Spawner(app, args, options,
+    { outputs, survivors, record, source, isServing: takeover !== null })
   /** @type {import('./part').Deps['figures']} */
   const figures = new WeakMap()
   const memoryWatch = new MemoryWatch({ ...first, figures })

@@ -8,6 +8,7 @@
  * @typedef {object} Settings as the primary's spawner gives them
  * @property {string | null} compileCache a folder; null: none
  * @property {boolean} collectsFirst
+ * @property {boolean} warmsUp its first clients come from another worker, and not as the fleet starts
  * @property {number | null} [waitsAt] the descriptor by which `orphan` comes once this worker is wanted: it was started
  *   before the fleet
  * @property {number} beatMs
@@ -27,16 +28,15 @@
  */
 
 const { enableCompileCache } = require('./boot/compile-cache')
-const { warmUpHttp } = require('./boot/http-warmup')
 
 /**
- * @param {Pick<Settings, 'compileCache' | 'collectsFirst' | 'features' | 'api'>} settings
+ * @param {Pick<Settings, 'compileCache' | 'collectsFirst' | 'warmsUp' | 'features' | 'api'>} settings
  * @returns {Omit<Prepared, 'signals' | 'streams'> & { enter: (channel: import('./channel').Channel,
  *   settings: Settings) => void }} `enter`: see enter.js
  */
-function prepare ({ compileCache, collectsFirst, features, api }) {
+function prepare ({ compileCache, collectsFirst, warmsUp, features, api }) {
   enableCompileCache(compileCache) // also for the modules below
-  warmUpHttp() // before the tracker subscribes to http
+  if (warmsUp) require('./boot/http-warmup').warmUpHttp() // before the tracker subscribes to http
   if (collectsFirst) require('./vitals/memory').exposeGc()() // for the limits that V8 keeps after it
   const { enter } = require('./enter')
   const { workerPartOf } = require('../features/by-name')

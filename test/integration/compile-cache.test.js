@@ -109,3 +109,10 @@ t.test("recycle's own code is compiled once, in the primary and the workers, on 
   await run()
   t.same(packs(), first, 'all of it is in there')
 })
+
+t.test('a replacement has answered requests of its own before its first client comes; a worker with which the fleet starts has not', async t => {
+  const { port, supervisor } = await startFleet(t, 'parsers.js', { workers: 1 })
+  t.equal((await get(port)).body, '0')
+  await supervisor.recycle(0)
+  t.equal((await get(port)).body, '4', 'its own five, without the one of this request')
+})

@@ -61,15 +61,16 @@ class Spawner {
   /**
    * @param {string} app as given @param {string[]} args @param {import('../../tables/options').Options} options
    * @param {{ outputs: import('../outputs').Outputs, survivors: import('../survivors').Survivors, record:
-   *   import('../../journal/events').Recording, source: Source | null }} means `source`: null, each worker is a process
-   *   of its own
+   *   import('../../journal/events').Recording, source: Source | null, isServing: boolean }} means `source`: null, each
+   *   worker is a process of its own; `isServing`: another primary's workers serve already
    */
-  constructor (app, args, options, { outputs, survivors, record, source }) {
+  constructor (app, args, options, { outputs, survivors, record, source, isServing }) {
     this.args = args
     this.options = options
     this.outputs = outputs
     this.survivors = survivors
     this.source = source
+    this.isServing = isServing
     this.warn = (/** @type {Warning} */ fields) => { record('fleet.warning', fields) }
     this.v8 = v8Of(options, NODE_MAJOR)
     /** Node and V8 flags of the workers; where two contradict each other the later one wins. */
@@ -93,7 +94,8 @@ class Spawner {
    */
   startOriginal ({ label, generation, control, settings }) {
     const { id, env } = newMarker()
-    const own = { RECYCLE_SLOT: label, RECYCLE_ORIGINAL: JSON.stringify({ worker: this.#settings, settings }) }
+    const ofCopies = { ...this.#settings, warmsUp: true }
+    const own = { RECYCLE_SLOT: label, RECYCLE_ORIGINAL: JSON.stringify({ worker: ofCopies, settings }) }
     const worker = this.#fork({ ...env, ...own }, { generation, more: control, slot: () => label })
     setImmediate(() => this.code.keep())
     guardChannel(worker.process, () => {}) // what its app sends is of no use here
@@ -162,7 +164,10 @@ class Spawner {
     ahead?.process.begin()
     ahead?.go({ orphan: this.#settingsOf(null, { id, generation }).orphan })
     const keep = () => this.code.keep()
-    handle.once('ready', () => setImmediate(keep)) // the first has its addresses sooner
+    handle.once('ready', () => {
+      this.isServing = true
+      setImmediate(keep) // the first has its addresses sooner
+    })
     setTimeout(keep, KEEP_MS).unref()
     return handle
   }
@@ -206,6 +211,7 @@ class Spawner {
       waitsAt: null,
       compileCache: this.compileCache,
       collectsFirst: this.v8.collectsFirst,
+      warmsUp: this.isServing,
       beatMs: Math.min(500, options.intervalMs, Math.round(longestSilence(options) / 4)),
       drainTimeoutMs: options.drainTimeoutMs,
       stopLingerMs: options.stopLingerMs,

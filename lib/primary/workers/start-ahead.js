@@ -24,7 +24,9 @@ function startAhead (app, args, options) {
   // Node.js aborts where a thread of its pool cannot be started: they start before a worker takes the room for it
   fs.access(path.sep, () => {})
   /** @type {any} */
-  const none = { outputs: { stdio: 'inherit', connect () {} }, survivors: {}, record () {} }
+  const none = {
+    outputs: { stdio: 'inherit', connect () {} }, survivors: {}, record () {}, source: null, isServing: false
+  }
   attempt(() => hold(new Spawner(app, args, options, none).startAhead()), null) // what fails, fails again later
 }
 

@@ -4,7 +4,7 @@
  * The first response of a fresh process is slow: Node compiles its HTTP code while that client waits, and with it the
  * clients whose connections have just been moved here. So a worker answers a few requests of its own beforehand, by a
  * server that does not listen, over in-memory sockets: 4 ms of booting, for 1.5 ms of the first response (2.3 → 0.8) on
- * an idle machine, and more on busy CPUs.
+ * an idle machine, and more on busy CPUs. The workers with which a fleet starts do not: their clients wait for both.
  *
  * It runs synchronously before the app is loaded, so the app cannot observe it. A tracer that was loaded earlier (by
  * NODE_OPTIONS) and watches or patches http would, so the warm-up is skipped then.
