@@ -47,9 +47,8 @@
  * @property {() => (kernel: Parts) => PrimaryPart} [primary] loads its part of the primary
  * @property {true} [worker] it has a part in a worker: `part(kernel, settings)` of worker.js, as by-name.js has it
  * @property {Metric[]} [metrics] @property {Described} [status]
- * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: Terminal) => string[]
- *   }} [report] its figures, by `key`, and their lines in the terminal: `linesOf` of its report.js, whose first
- *   parameter has their type; of a list, `<key>Omitted` has how many earlier ones are not in it
+ * @property {string} [report] key of its figures in the report, whose part of it is report.js, as by-name.js has it; of
+ *   a list, `<key>Omitted` has how many earlier ones are not in it
  *
  * @typedef {object} Described what is made of its part's description in status()
  * @property {string} key of the description, null where the feature is off

@@ -86,11 +86,7 @@ module.exports = Object.freeze({
     lines: (about, paint) => require('./sentence').linesOf(about, paint)
   },
   live: about => require('./sentence').compared(about),
-  report: {
-    key: 'canaries',
-    figures: () => require('./report').Canaries,
-    lines: () => require('./report').linesOf
-  }
+  report: 'canaries'
 })
 
 /**

@@ -54,11 +54,7 @@ module.exports = Object.freeze({
   primary: () => kernel => new (require('./primary').Heapdumps)(kernel),
   worker: true,
   status: { key: 'heapdumps' },
-  report: {
-    key: 'heapdumps',
-    figures: () => require('./report').Heapdumps,
-    lines: () => require('./report').linesOf
-  }
+  report: 'heapdumps'
 })
 
 /**

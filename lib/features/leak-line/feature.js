@@ -58,11 +58,7 @@ const feature = {
     lines: (about, paint) => require('./report').statusLines(about, paint)
   },
   live: about => require('./sentence').live(about),
-  report: {
-    key: 'leakStudies',
-    figures: () => require('./report').Studies,
-    lines: () => require('./report').linesOf
-  }
+  report: 'leakStudies'
 }
 
 module.exports = Object.freeze(feature)

@@ -47,9 +47,5 @@ module.exports = Object.freeze({
     key: 'memoryByRoute',
     lines: ({ lack, text }, paint) => [paint(lack === null ? 'yellow' : 'dim', text)]
   },
-  report: {
-    key: 'memoryByRoute',
-    figures: () => require('./report').Routes,
-    lines: () => require('./report').linesOf
-  }
+  report: 'memoryByRoute'
 })

@@ -9,6 +9,7 @@
  */
 
 const { FEATURES } = require('../../features')
+const { reportPartOf } = require('../../features/by-name')
 const { Audit } = require('../../journal/audit')
 const { attribute, countOfFirst } = require('./attribution')
 const { Client } = require('./client')
@@ -35,7 +36,9 @@ class Figures {
   gaps = new Gaps()
   #collections = new Collections()
   /** By key. @type {[string, import('../../features').Figures][]} */
-  #ofFeatures = FEATURES.flatMap(({ report }) => report ? [[report.key, new (report.figures())()]] : [])
+  #ofFeatures = FEATURES.flatMap(({ name, report }) =>
+    report === undefined ? [] : [[report, new (reportPartOf(name).Figures)()]])
+
   #from = Infinity
   #to = -Infinity
   /** Time of the supervisor's last line. */
