@@ -174,7 +174,7 @@ function pickApp (app, args, config, why = null) {
  * @param {Record<string, any>} given by commander @param {Config | null} file
  */
 function resolveAll (given, file) {
-  return traceOptions(given, { env: process.env, file, ...machineFacts(), nameOf: ({ flag }) => flag.split(' ')[0] })
+  return traceOptions(given, { env: process.env, file, ...machineFacts(), nameOf: ({ long }) => long })
 }
 
 module.exports = { addConfig, loadConfig, pickApp, resolveAll }
