@@ -143,8 +143,6 @@ const FEATURES = require('./list')
 /** @import { JournalFields, JournalLine, LineHandlers } from '../lines' */
 /** @import { painter } from '../journal/painter' */
 /** @import { Arg, KINDS } from '../operate/control-args' */
-/** @import { WorkerHandle } from '../primary/workers/worker-handle' */
-/** @import { Reload } from './canary/feature' */
 /** @import { Parts } from '../primary/parts' */
 /** @import { Status } from '../primary/supervisor' */
 /** @import { PrimaryPart } from './interface' */

@@ -8,7 +8,6 @@ const { fewestWorkers } = require('../core/recycle-order')
 const { Part } = require('./part')
 /** @import { JournalLine } from '../lines' */
 /** @import { Slot } from './workers/slot' */
-/** @import { WorkerHandle } from './workers/worker-handle' */
 
 const SIGNAL_MS = 5000
 

@@ -136,7 +136,9 @@ async function drillRunning (own, { name, control, ...supervisors }, how, nameOf
  * @param {ConstructorParameters<typeof Run>[1]} options @param {string} file @param {How} [how]
  * @returns {Promise<Outcome>}
  */
-async function drillFleet (open, own, options, file, { signal, onProgress = () => {} } = {}) {
+async function drillFleet (
+  open, own, options, file, { signal = new AbortController().signal, onProgress = () => {} } = {}
+) {
   const run = new Run(own, options, file)
   const progress = setInterval(() => onProgress(run.figures()), PROGRESS_EVERY_MS)
   let outcome

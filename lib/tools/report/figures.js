@@ -31,7 +31,12 @@ class Figures {
   #memory = new Memory()
   #latency = new Latency(this.#spans)
   #client = new Client(this.#latency)
-  #audit = new Audit(this.#spans, this.#memory, () => this.#attribute())
+  #audit = new Audit({
+    addSpan: (from, to) => this.#spans.add(from, to),
+    addMemory: (...point) => this.#memory.add(...point),
+    beforeThinning: () => this.#attribute()
+  })
+
   /** The gaps of the journal. */
   gaps = new Gaps()
   #collections = new Collections()
