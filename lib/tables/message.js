@@ -74,13 +74,6 @@ const parcelFields = {
   state: optional(text(LONGEST_BYTES)), // for that function: serialised, in base64
   isFollowed: optional(flag) // what the app sends to it in its sender comes behind it
 }
-const ofTask = {
-  tookMs: optional(duration),
-  pauseMs: optional(duration),
-  bytes: optional(count),
-  before: optional(usage),
-  after: optional(usage)
-}
 /** Bytes that the sender's app has sent since the connection has gone, and the answer to the receiver's `ahead`. */
 const behind = {
   id, bytes: optional(text(LONGEST_BYTES)), mark: optional(count), isOver: optional(flag), isEnded: optional(flag)
@@ -118,6 +111,19 @@ const shared = record({
   isOpaque: optional(flag) // it has more, such as contexts by server name: only workers of one generation surely agree
 })
 
+/** Fields of the answer to a call that a worker has done, by verb; beside `why`, which is null then. */
+const ANSWERS = {
+  serve: {},
+  shut: {},
+  'leave-rotation': { moved: count, tookMs: duration },
+  collect: { pauseMs: duration, before: usage, after: usage },
+  signal: { listeners: count },
+  profile: { bytes: count, tookMs: duration },
+  ...Object.assign({}, ...FEATURES.map(({ answers }) => answers?.(shapes)))
+}
+const ofAnswers = Object.fromEntries(Object.values(ANSWERS)
+  .flatMap(fields => Object.entries(fields).map(([name, shape]) => [name, optional(shape)])))
+
 /** Fields of the heartbeat, of which a worker sends those of features that are on. */
 const beat = {
   ...Object.fromEntries(Object.entries(OF_BEAT).map(([name, { shape }]) => [name, shape])),
@@ -153,15 +159,9 @@ const FROM_WORKER = Object.freeze({
   }),
   full: kind('it has stopped accepting, at the limit or for want of descriptors; `isOver`: it accepts again',
     { isAtCeiling: flag, isOver: optional(flag) }),
-  answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
-    id,
-    why: orNull(why),
-    moved: optional(count),
-    ...ofTask,
-    listeners: optional(count),
-    isSkipped: optional(flag),
-    isTls: optional(flag)
-  }),
+  answer: kind('the answer to a call of the primary\'s; `why` it was not done; null: it was, and all is there that ' +
+    'an answer to this verb has; `isSkipped`: it was not, which says nothing against the worker',
+  { id, why: orNull(why), isSkipped: optional(flag), ...ofAnswers }),
   drained: kind('nothing is left in this worker', { account: ACCOUNT }),
   ...Object.assign({}, ...FEATURES.map(({ fromWorker }) => fromWorker?.(shapes)))
 })
@@ -238,13 +238,24 @@ const FROM_PRIMARY = Object.freeze({
  */
 function flawOf (kinds, { cmd, type, ...fields }, handle) {
   if (typeof type !== 'string' || !Object.hasOwn(kinds, type)) return 'there is no message of this type'
-  const flaw = kinds[type].fields(fields)
-  if (flaw) return `its ${flaw.at.slice(1) || 'fields'} must be ${flaw.accepts}`
+  const flaw = sayFlaw(kinds[type].fields(fields))
+  if (flaw) return flaw
   if (kinds[type].handle === 'none' && handle) return 'it must come without a handle'
   // `move` without a socket is no flaw: Node drops a handle whose connection has just ended.
   if (handle && !isStream(handle)) return 'its handle must be a TCP or pipe handle'
   return null
 }
+
+/**
+ * @param {string} verb of a call @param {{ why: string | null }} answer a message without a flaw
+ * @returns {string | null} what it lacks of an answer to this verb; null: nothing
+ */
+function flawOfAnswer (verb, answer) {
+  return answer.why === null ? sayFlaw(record(ANSWERS[verb], { isOpen: true })(answer)) : null
+}
+
+/** @param {import('../core/shape').Flaw | null} flaw */
+const sayFlaw = flaw => flaw && `its ${flaw.at.slice(1) || 'fields'} must be ${flaw.accepts}`
 
 /**
  * A bare handle of a TCP or unix socket, but not of a server or socket that the app has sent, nor of datagrams; or a
@@ -256,4 +267,7 @@ function isStream (handle) {
     typeof handle.close === 'function'
 }
 
-module.exports = { LONGEST_KEPT, VERBS, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }
+module.exports = {
+  LONGEST_KEPT, VERBS, ANSWERS, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf,
+  flawOfAnswer
+}

@@ -8,7 +8,8 @@ const fc = require('fast-check')
 const t = require('tap')
 const { message, ourMessage, Handlers } = require('../../lib/core/envelope')
 const { FROM_PREDECESSOR, FROM_SUCCESSOR } = require('../../lib/tables/primary-message')
-const { VERBS, FROM_WORKER, FROM_PRIMARY, flawOf } = require('../../lib/tables/message')
+const { ANSWERS, VERBS, FROM_WORKER, FROM_PRIMARY, flawOf } = require('../../lib/tables/message')
+const { messageTypes } = require('../message-types')
 
 const MOST_KINDS = 45
 const SOCKET = { readStop () {}, close () {} }
@@ -43,6 +44,11 @@ t.test('what the code of workers handles is in the table, which workers do not l
   }
   t.ok(handled.size >= 20, `${handled.size} of ${Object.keys(FROM_PRIMARY).length}`)
   for (const [type, file] of handled) t.ok(Object.hasOwn({ ...FROM_PRIMARY, ...VERBS }, type), `${type}, in ${file}`)
+})
+
+t.test('the types are those of the shapes (npm run schema), and what is answered is the answer to a verb', async t => {
+  t.equal(fs.readFileSync(path.join(__dirname, '..', '..', 'lib', 'messages.d.ts'), 'utf8'), messageTypes())
+  for (const verb of Object.keys(ANSWERS)) t.ok(Object.hasOwn(VERBS, verb), verb)
 })
 
 t.test('there are few kinds of message of workers, their primary and another one', async t => {

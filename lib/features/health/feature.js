@@ -45,6 +45,7 @@ module.exports = Object.freeze({
   },
   isOn: options => options.health !== null,
   does: () => ({ probe: {} }), // serve the connection that comes along: it is the primary's, and counts nowhere
+  answers: ({ flag }) => ({ probe: { isTls: flag } }),
   events: {
     'worker.health': {
       level: ({ why }) => why === null ? 'info' : 'warn',

@@ -37,6 +37,7 @@ module.exports = Object.freeze({
     return null
   },
   does: ({ text }) => ({ heapdump: { file: text(LONGEST_PATH) } }),
+  answers: ({ count, duration }) => ({ heapdump: { bytes: count, pauseMs: duration } }),
   tasks: { heapdump: 'write a heap snapshot' },
   commands: ({ file, word }) => ({ heapdump: { file, then: word('recycle') } }),
   command: () => require('./command').addHeapdump,

@@ -37,6 +37,7 @@ const feature = {
     })
   }),
   does: ({ flag }) => ({ 'leak-reading': { isWhole: flag } }), // by one under study; whole: nothing is folded
+  answers: ({ duration }) => ({ 'leak-reading': { pauseMs: duration } }),
   tasks: { 'leak-reading': 'read its heap profile' },
   commands: ({ flag, number }) => ({ leak: { forMs: number, isWhole: flag } }),
   command: () => require('./command').addLeak,

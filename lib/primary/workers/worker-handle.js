@@ -15,7 +15,9 @@ const { Condemnation } = require('./condemnation')
 const { isConnected } = require('./open-sockets')
 const { Readiness } = require('./readiness')
 const { WorkerChannel } = require('./worker-channel')
+/** @import { Handle } from '../../core/internals' */
 /** @import { State } from '../../core/state' */
+/** @import { FromPrimary } from '../../messages' */
 
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
 
@@ -91,7 +93,7 @@ class WorkerHandle extends WorkerChannel {
   asked = new Map()
   /** The app has closed all its servers, and may open them again. */
   hasClosed = false
-  /** The ports that it has asked for, whatever became of that. @type {Set<number>} */
+  /** The ports that it has asked for, whatever became of that. @type {Set<number | null>} */
   tried = new Set()
   /** Notes of features on it, by their names: plain data. @type {Record<string, any>} */
   known = {}
@@ -257,8 +259,9 @@ class WorkerHandle extends WorkerChannel {
       listen: ({ id, ...fields }) => {
         this.tried.add(fields.query.port)
         if (!this.asked.has(fields.key)) this.asked.set(fields.key, this.upSince === null ? 0 : now() - this.upSince)
-        this.emit('address', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) =>
-          this.answer({ id, ...answer }, socket))
+        /** @param {Omit<FromPrimary['answer'], 'id'>} answer @param {Handle} [socket] */
+        const reply = (answer, socket) => this.answer({ id, ...answer }, socket)
+        this.emit('address', fields, reply)
       },
       listening: ({ key, missing, isClosed }) => {
         if (isClosed) return this.#closes(key)
