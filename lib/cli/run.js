@@ -18,7 +18,6 @@ const { lastWords, write } = require('./print')
 
 /**
  * `recycle [options] <app> [app args…]`, or by the word start, as pm2.
- *
  * @param {Command} program @param {{ isStart?: boolean }} [how]
  */
 function addRun (program, { isStart = false } = {}) {
@@ -168,7 +167,6 @@ function orNoSuchCommand (app, assemble) {
 
 /**
  * Commander adds a default for each `--no-…` flag.
- *
  * @param {Record<string, any>} given @returns {Record<string, any>} only the flags of the command line
  */
 function withoutDefaults (given) {

@@ -34,7 +34,7 @@ function heedWorkers (parts) {
         else if (of === 'copy') warnOnce({ warning: 'copy', found: about.version, version }, about.version)
         else gone.note(handle, /** @type {any} */ (about))
       },
-      requested (/** @type {{ reason?: string | null }} */ { reason }) {
+      requested ({ reason }) {
         record('worker.request', { ...worker(), reason: reason ?? null })
         looks.replace(handle, 'requested')
       }

@@ -51,7 +51,6 @@ class WorkerHandle extends WorkerChannel {
   state = 'spawning'
   /**
    * The beat that came last; with the longest pauses since a sample was recorded.
-   *
    * @type {import('../../tables/message').Beat}
    */
   latest = NO_BEAT
@@ -78,7 +77,6 @@ class WorkerHandle extends WorkerChannel {
   app = ''
   /**
    * The worker is out of the rotation, by its app or a feature; recycling/rotation.js says when.
-   *
    * @type {{ since: number, why: string } | null}
    */
   out = null
@@ -87,7 +85,6 @@ class WorkerHandle extends WorkerChannel {
   /**
    * Addresses that it has asked for (listen() may be called again before the answer), and how long it was up then, ms;
    * 0: not yet.
-   *
    * @type {Map<string, number>}
    */
   asked = new Map()
@@ -103,7 +100,6 @@ class WorkerHandle extends WorkerChannel {
   exception = null
   /**
    * The latest address that it was refused: `errno` is libuv's.
-   *
    * @type {{ address: string | null, port: number, errno: number } | null}
    */
   refused = null
@@ -111,14 +107,12 @@ class WorkerHandle extends WorkerChannel {
   said = undefined
   /**
    * The outcome of its connections, where it has died with some; null: it lives.
-   *
    * @type {Promise<import('../../core/account').Outcome | null> | null}
    */
   outcome = null
   /**
    * The connection whose request blocks its event loop, by the serial of its copy; see
    * lib/worker/connections/parcel.js.
-   *
    * @type {number | null}
    */
   blockedBy = null
@@ -189,7 +183,6 @@ class WorkerHandle extends WorkerChannel {
   /**
    * Whether a debugger may hold it: one is attached, or Node.js waits for one before it runs anything, the preload
    * neither. An inspector that is merely open holds nothing.
-   *
    * @returns {Promise<boolean>}
    */
   async isDebugged () {
