@@ -186,7 +186,7 @@ const PRESETS = named('fork')?.presets ?? {}
 const SIZE_WORDS = named('elastic')?.sizeWords ?? { key: '', reasons: {}, beside: () => '', scaled: () => '' }
 
 /**
- * @param {Record<string, any>} options `sizing` is among them
+ * @param {Partial<FleetOptions>} options `sizing` is among them
  * @returns {Partial<FleetOptions>} options that follow from those that are given
  */
 const derive = options => Object.assign({}, ...['fork', 'output'].map(name => named(name)?.resolve(options)))
@@ -205,7 +205,7 @@ function v8Of (options, nodeMajor) {
   return { flags: [...named('fork')?.v8Flags(options) ?? [], ...flags], collectsFirst }
 }
 
-/** @param {Record<string, any>} options @returns {number} how many processes there are beside primary and workers */
+/** @param {Partial<FleetOptions>} options @returns {number} how many processes there are beside primary and workers */
 const processesBeside = options => named('fork')?.processes(options) ?? 0
 
 /** @param {FleetOptions} options @returns {number} ms: a worker that is silent for so long is replaced */

@@ -129,7 +129,8 @@ class WorkerChannel extends Channel {
 
   /**
    * The app has sent this, or has changed our end of the channel: from here on this worker's figures say nothing.
-   * @param {{ type: unknown }} message @param {string} flaw @param {any} [socket] to be closed
+   * @param {{ type: unknown }} message @param {string} flaw
+   * @param {{ close?: () => void, destroy?: () => void }} [socket] to be closed
    */
   refuse ({ type }, flaw, socket) {
     if (socket) (socket.close ?? socket.destroy)?.call(socket)

@@ -132,12 +132,12 @@ class RestartedFleet extends EventEmitter {
     const tookMs = new Promise(resolve => {
       let left = Infinity
       let adoptedAt = killedAt
-      const hear = (/** @type {Record<string, any>} */ { event, reason, workers }) => {
-        if (event === 'fleet.adopted') {
-          left = workers.length
+      const hear = (/** @type {import('../../lines').JournalLine} */ line) => {
+        if (line.event === 'fleet.adopted') {
+          left = line.workers.length
           adoptedAt = performance.now()
         }
-        if (event === 'recycled' && reason === 'adopted') left--
+        if (line.event === 'recycled' && line.reason === 'adopted') left--
         if (left > 0) return
         this.off('event', hear)
         resolve(adoptedAt - killedAt)
