@@ -2,7 +2,7 @@
 
 /** The types of messages, made of their shapes: see schema.js. */
 
-const { ANSWERS, FROM_WORKER, FROM_PRIMARY, VERBS } = require('../lib/tables/message')
+const { FROM_WORKER, FROM_PRIMARY, VERBS } = require('../lib/tables/message')
 const { FROM_PREDECESSOR, FROM_SUCCESSOR } = require('../lib/tables/primary-message')
 const { record } = require('../lib/core/shape')
 
@@ -58,8 +58,10 @@ const fieldsOf = kinds => Object.entries(kinds)
 
 /** @returns {string} */
 function messageTypes () {
-  const [does, answers] = [VERBS, ANSWERS].map(table =>
-    Object.entries(table).map(([verb, fields]) => /** @type {[string, Shape]} */ ([verb, record(fields)])))
+  const verbs = Object.entries(VERBS)
+  const does = verbs.map(([verb, { fields }]) => /** @type {[string, Shape]} */ ([verb, record(fields)]))
+  const answers = verbs.filter(([, { answer }]) => answer)
+    .map(([verb, { answer = {} }]) => /** @type {[string, Shape]} */ ([verb, record(answer)]))
   return `// Made by npm run schema.
 
 ${typesOf('FromWorker', 'worker → primary: fields by message; lib/tables/message.js says what they mean.', fieldsOf(FROM_WORKER))}

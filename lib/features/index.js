@@ -27,10 +27,8 @@
  *   instead; see lib/tables/habits.js
  * @property {(shapes: Shapes) => Kinds} [fromWorker] messages, worker → primary
  * @property {(shapes: Shapes) => Kinds} [fromPrimary] messages, primary → worker
- * @property {(shapes: Shapes) => Record<string, Record<string, import('../core/shape').Shape>>} [does] what the
- *   primary has a worker do, by its verb, with what is to be known for that
- * @property {(shapes: Shapes) => Record<string, Record<string, import('../core/shape').Shape>>} [answers] to those of
- *   these that are calls, by verb: what a worker answers where it has done that
+ * @property {(shapes: Shapes) => Record<string, import('../tables/message').Verb>} [does] what the primary has a worker
+ *   do, by its verb
  * @property {string[]} [api] functions of the worker API, which its part in a worker has
  * @property {Events} [events] of the journal
  * @property {(options: FleetOptions) => object | null} [settings] of its part in a worker, plain data;

@@ -21,6 +21,11 @@
  * @property {import('../core/shape').Shape} fields
  * @property {'socket' | 'none'} handle whether a TCP or pipe handle comes with it
  * @property {boolean} isAside its sender's event loop may be blocked
+ *
+ * @typedef {object} Verb
+ * @property {Record<string, import('../core/shape').Shape>} fields what is to be known for it
+ * @property {Record<string, import('../core/shape').Shape>} [answer] to a call that was done: the fields beside `why`,
+ *   which is null then; without, it is an order, and is not answered
  */
 
 const { FEATURES, beatOf } = require('../features')
@@ -111,18 +116,30 @@ const shared = record({
   isOpaque: optional(flag) // it has more, such as contexts by server name: only workers of one generation surely agree
 })
 
-/** Fields of the answer to a call that a worker has done, by verb; beside `why`, which is null then. */
-const ANSWERS = {
-  serve: {},
-  shut: {},
-  'leave-rotation': { moved: count, tookMs: duration },
-  collect: { pauseMs: duration, before: usage, after: usage },
-  signal: { listeners: count },
-  profile: { bytes: count, tookMs: duration },
-  ...Object.assign({}, ...FEATURES.map(({ answers }) => answers?.(shapes)))
-}
-const ofAnswers = Object.fromEntries(Object.values(ANSWERS)
-  .flatMap(fields => Object.entries(fields).map(([name, shape]) => [name, optional(shape)])))
+/** Deeds that the primary asks of a worker, by their verbs. @type {Readonly<Record<string, Verb>>} */
+const VERBS = Object.freeze({
+  serve: { fields: { slot: count }, answer: {} }, // one that is up: this is its slot, accept
+  shut: { fields: {}, answer: {} }, // the fleet ends, stop accepting for good
+  'leave-rotation': { // for a while; answered when nothing is left; `isPatient`: what cannot move is served on
+    fields: { deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration), isPatient: optional(flag) },
+    answer: { moved: count, tookMs: duration }
+  },
+  // garbage; only out of rotation, as what features add
+  collect: { fields: {}, answer: { pauseMs: duration, before: usage, after: usage } },
+  signal: { fields: { signal: text(20) }, answer: { listeners: count } }, // the app's own listeners for it are called
+  // of its CPU, while it serves
+  profile: { fields: { durationMs: duration, file: name }, answer: { bytes: count, tookMs: duration } },
+  rejoin: { fields: {} }, // come back into rotation
+  accept: { fields: { key: name } }, // a connection that came through the queue after `shut`, with its socket
+  acceptLimit: { fields: { limit: count } }, // leave the queue to the others from this many connections on
+  // Give connections away: those that make so much `load` (one has at most `most`), and idle ones, up to a `count`;
+  // `streams`: as many of them may be upgraded or raw ones
+  share: { fields: { load: ratio, most: ratio, count, streams: count } },
+  'tell-requests': { fields: { forMs: duration } }, // each as it begins, for so long: workers have died suddenly
+  ...Object.assign({}, ...FEATURES.map(({ does }) => does?.(shapes)))
+})
+const ofAnswers = Object.fromEntries(Object.values(VERBS)
+  .flatMap(({ answer = {} }) => Object.entries(answer).map(([name, shape]) => [name, optional(shape)])))
 
 /** Fields of the heartbeat, of which a worker sends those of features that are on. */
 const beat = {
@@ -186,27 +203,6 @@ const ORPHAN = record({
   sockets: listOf(record({ key: name, query, data: optional(shared) }))
 })
 
-/** Deeds that the primary asks of a worker, by their verbs, with what is to be known for each; calls are answered. */
-const VERBS = Object.freeze({
-  serve: { slot: count }, // one that is up: this is its slot, accept
-  shut: {}, // the fleet ends, stop accepting for good
-  // for a while; answered when nothing is left; `isPatient`: what cannot move is served on
-  'leave-rotation': {
-    deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration), isPatient: optional(flag)
-  },
-  collect: {}, // garbage; only out of rotation, as what features add
-  signal: { signal: text(20) }, // the app's own listeners for it are called
-  profile: { durationMs: duration, file: name }, // of its CPU, while it serves
-  rejoin: {}, // come back into rotation; an order, as those behind it
-  accept: { key: name }, // a connection that came through the queue after `shut`, with its socket
-  acceptLimit: { limit: count }, // leave the queue to the others from this many connections on
-  // Give connections away: those that make so much `load` (one has at most `most`), and idle ones, up to a `count`;
-  // `streams`: as many of them may be upgraded or raw ones
-  share: { load: ratio, most: ratio, count, streams: count },
-  'tell-requests': { forMs: duration }, // each as it begins, for so long: workers have died suddenly
-  ...Object.assign({}, ...FEATURES.map(({ does }) => does?.(shapes)))
-})
-
 const ORDER = {
   reason: text(100),
   deadlineMs: duration, // from now
@@ -220,7 +216,7 @@ const ORDER = {
 const FROM_PRIMARY = Object.freeze({
   ...ofConnections(kind, record),
   do: kind('a call, by its `id`, or an order', oneOf('verb', Object.fromEntries(
-    Object.entries(VERBS).map(([verb, fields]) => [verb, { id: optional(id), ...fields }]))), 'socket'),
+    Object.entries(VERBS).map(([verb, { fields, answer }]) => [verb, { ...answer && { id }, ...fields }]))), 'socket'),
   answer: kind('the answer to `listen`, with the listening socket where there is no error, or to `own`; ' +
     '`isQueued`: a worker has listened there, so the kernel has its queue',
   { id, errno: integer, data: optional(shared), isQueued: optional(flag) }, 'socket'),
@@ -251,7 +247,7 @@ function flawOf (kinds, { cmd, type, ...fields }, handle) {
  * @returns {string | null} what it lacks of an answer to this verb; null: nothing
  */
 function flawOfAnswer (verb, answer) {
-  return answer.why === null ? sayFlaw(record(ANSWERS[verb], { isOpen: true })(answer)) : null
+  return answer.why === null ? sayFlaw(record(VERBS[verb].answer ?? {}, { isOpen: true })(answer)) : null
 }
 
 /** @param {import('../core/shape').Flaw | null} flaw */
@@ -268,6 +264,5 @@ function isStream (handle) {
 }
 
 module.exports = {
-  LONGEST_KEPT, VERBS, ANSWERS, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf,
-  flawOfAnswer
+  LONGEST_KEPT, VERBS, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf, flawOfAnswer
 }

@@ -8,7 +8,7 @@ const fc = require('fast-check')
 const t = require('tap')
 const { message, ourMessage, Handlers } = require('../../lib/core/envelope')
 const { FROM_PREDECESSOR, FROM_SUCCESSOR } = require('../../lib/tables/primary-message')
-const { ANSWERS, VERBS, FROM_WORKER, FROM_PRIMARY, flawOf } = require('../../lib/tables/message')
+const { VERBS, FROM_WORKER, FROM_PRIMARY, flawOf } = require('../../lib/tables/message')
 const { messageTypes } = require('../message-types')
 
 const MOST_KINDS = 45
@@ -46,9 +46,8 @@ t.test('what the code of workers handles is in the table, which workers do not l
   for (const [type, file] of handled) t.ok(Object.hasOwn({ ...FROM_PRIMARY, ...VERBS }, type), `${type}, in ${file}`)
 })
 
-t.test('the types are those of the shapes (npm run schema), and what is answered is the answer to a verb', async t => {
+t.test('the types are those of the shapes (npm run schema)', async t => {
   t.equal(fs.readFileSync(path.join(__dirname, '..', '..', 'lib', 'messages.d.ts'), 'utf8'), messageTypes())
-  for (const verb of Object.keys(ANSWERS)) t.ok(Object.hasOwn(VERBS, verb), verb)
 })
 
 t.test('there are few kinds of message of workers, their primary and another one', async t => {

@@ -36,8 +36,9 @@ module.exports = Object.freeze({
     if (heapdumpsPerDay !== null) new (require('./primary').HeapdumpFolder)(heapdumpDir).open()
     return null
   },
-  does: ({ text }) => ({ heapdump: { file: text(LONGEST_PATH) } }),
-  answers: ({ count, duration }) => ({ heapdump: { bytes: count, pauseMs: duration } }),
+  does: ({ text, count, duration }) => ({
+    heapdump: { fields: { file: text(LONGEST_PATH) }, answer: { bytes: count, pauseMs: duration } }
+  }),
   tasks: { heapdump: 'write a heap snapshot' },
   commands: ({ file, word }) => ({ heapdump: { file, then: word('recycle') } }),
   command: () => require('./command').addHeapdump,

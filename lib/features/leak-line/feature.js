@@ -36,8 +36,9 @@ const feature = {
       growth: orNull(text(MOST_CHARS))
     })
   }),
-  does: ({ flag }) => ({ 'leak-reading': { isWhole: flag } }), // by one under study; whole: nothing is folded
-  answers: ({ duration }) => ({ 'leak-reading': { pauseMs: duration } }),
+  does: ({ flag, duration }) => ({ // by one under study; whole: nothing is folded
+    'leak-reading': { fields: { isWhole: flag }, answer: { pauseMs: duration } }
+  }),
   tasks: { 'leak-reading': 'read its heap profile' },
   commands: ({ flag, number }) => ({ leak: { forMs: number, isWhole: flag } }),
   command: () => require('./command').addLeak,
