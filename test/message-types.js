@@ -73,16 +73,18 @@ ${typesOf('FromSuccessor', 'A primary → its predecessor.', fieldsOf(FROM_SUCCE
 /** What is done at messages, by type; what came with one is checked by its kind. */
 export type Hearers<Messages> = { readonly [Type in keyof Messages]?: (fields: Messages[Type], handle?: any) => void }
 
-/** What does what is asked, by verb; each call is answered once. */
+/** What is asked and not answered. */
+export type Orders = Omit<Does, keyof Answers>
+
+/** What does what is asked, by the verb of a call, which is answered once. */
 export type Doers = {
-  readonly [Verb in keyof Does]?:
+  readonly [Verb in keyof Answers]?:
     (fields: Does[Verb], answer: (answer: Answered<Verb>) => void, socket?: any) => void
 }
 
-/** Its fields where the call was done, or why it was not. */
-export type Answered<Verb> = Verb extends keyof Answers
-  ? Answers[Verb] & { why: null } | { why: string, isSkipped?: boolean, moved?: number }
-  : never
+/** The fields of a call that was done, or why it was not. */
+export type Answered<Verb extends keyof Answers> =
+  Answers[Verb] & { why: null } | { why: string, isSkipped?: boolean, moved?: number }
 `
 }
 

@@ -11,7 +11,7 @@ const { loadAddon } = require('../native/addon')
 const { BATCHED, Batches } = require('../native/batches')
 /** @import { Handle } from '../core/internals' */
 /** @import { Message } from '../core/envelope' */
-/** @import { Doers, Does, FromPrimary, FromWorker, Hearers } from '../messages' */
+/** @import { Doers, FromPrimary, FromWorker, Hearers, Orders } from '../messages' */
 /** @import { Sent } from '../native/batches' */
 /** @import { Descriptor } from '../native/descriptor' */
 
@@ -20,13 +20,13 @@ const OF_NODE = ['internalMessage', 'newListener', 'removeListener']
 
 const NOTHING = () => {}
 
-/** @typedef {(fields: Omit<FromPrimary['answer'], 'id'>, handle?: any) => void} Answered takes the answer to a call */
+/** @typedef {(fields: Omit<FromPrimary['answer'], 'id'>, handle?: any) => void} OnAnswer takes the answer to a call */
 
 class Channel {
   #handlers = new Handlers(null)
   /**
    * Calls without an answer yet.
-   * @type {Map<number, { ask: () => void, answered: Answered }>}
+   * @type {Map<number, { ask: () => void, answered: OnAnswer }>}
    */
   #calls = new Map()
   #lastId = 0
@@ -81,7 +81,7 @@ class Channel {
     this.refer()
   }
 
-  /** @param {Hearers<FromPrimary & Does>} handlers by message type, or by the verb of an order */
+  /** @param {Hearers<FromPrimary & Orders>} handlers by message type, or by the verb of an order */
   on (handlers) {
     this.#handlers.add(/** @type {Parameters<Handlers['add']>[0]} */ (handlers))
   }
@@ -100,7 +100,7 @@ class Channel {
    * Sends a message that the primary answers once; this process is kept alive until then.
    * @template {'listen' | 'own'} Type
    * @param {Type} type @param {Omit<FromWorker[Type], 'id'>} fields
-   * @param {Answered} answered
+   * @param {OnAnswer} answered
    */
   call (type, fields, answered) {
     const id = ++this.#lastId

@@ -11,7 +11,7 @@ const { Channel } = require('./channel')
 const { howItLeft } = require('./process')
 const { version } = require('./worker-code')
 /** @import { Handle } from '../../core/internals' */
-/** @import { Answers, Does, FromPrimary, FromWorker } from '../../messages' */
+/** @import { Answers, Does, FromPrimary, FromWorker, Orders } from '../../messages' */
 /** @import { Descriptor } from '../../native/descriptor' */
 
 /**
@@ -77,8 +77,8 @@ class WorkerChannel extends Channel {
 
   /**
    * Has the worker do something, which it does not answer.
-   * @template {keyof Does} Verb
-   * @param {Verb} verb @param {Does[Verb]} [fields] @param {Handle | Descriptor} [socket]
+   * @template {keyof Orders} Verb
+   * @param {Verb} verb @param {Orders[Verb]} [fields] @param {Handle | Descriptor} [socket]
    * @param {(error: Error | null) => void} [sent]
    */
   order (verb, fields, socket, sent) {
