@@ -127,7 +127,7 @@ export interface FromSuccessor {
 }
 
 /** What is done at messages, by type; what came with one is checked by its kind. */
-export type Hearers<Messages> = { readonly [Type in keyof Messages]?: (fields: Messages[Type], handle?: any) => void }
+export type Hearers<Messages> = { readonly [Type in keyof Messages]?: (fields: Messages[Type], handle?: import('./core/internals').Handle) => void }
 
 /** What is asked and not answered. */
 export type Orders = Omit<Does, keyof Answers>
@@ -135,7 +135,7 @@ export type Orders = Omit<Does, keyof Answers>
 /** What does what is asked, by the verb of a call, which is answered once. */
 export type Doers = {
   readonly [Verb in keyof Answers]?:
-    (fields: Does[Verb], answer: (answer: Answered<Verb>) => void, socket?: any) => void
+    (fields: Does[Verb], answer: (answer: Answered<Verb>) => void, socket?: import('./core/internals').Handle) => void
 }
 
 /** The fields of a call that was done, or why it was not. */

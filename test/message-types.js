@@ -71,7 +71,7 @@ ${typesOf('Answers', 'What a worker answers to a call that it has done, by verb.
 ${typesOf('FromPredecessor', 'A primary → its successor; lib/tables/primary-message.js says what they mean.', fieldsOf(FROM_PREDECESSOR))}
 ${typesOf('FromSuccessor', 'A primary → its predecessor.', fieldsOf(FROM_SUCCESSOR))}
 /** What is done at messages, by type; what came with one is checked by its kind. */
-export type Hearers<Messages> = { readonly [Type in keyof Messages]?: (fields: Messages[Type], handle?: any) => void }
+export type Hearers<Messages> = { readonly [Type in keyof Messages]?: (fields: Messages[Type], handle?: import('./core/internals').Handle) => void }
 
 /** What is asked and not answered. */
 export type Orders = Omit<Does, keyof Answers>
@@ -79,7 +79,7 @@ export type Orders = Omit<Does, keyof Answers>
 /** What does what is asked, by the verb of a call, which is answered once. */
 export type Doers = {
   readonly [Verb in keyof Answers]?:
-    (fields: Does[Verb], answer: (answer: Answered<Verb>) => void, socket?: any) => void
+    (fields: Does[Verb], answer: (answer: Answered<Verb>) => void, socket?: import('./core/internals').Handle) => void
 }
 
 /** The fields of a call that was done, or why it was not. */

@@ -20,7 +20,7 @@ const OF_NODE = ['internalMessage', 'newListener', 'removeListener']
 
 const NOTHING = () => {}
 
-/** @typedef {(fields: Omit<FromPrimary['answer'], 'id'>, handle?: any) => void} OnAnswer takes the answer to a call */
+/** @typedef {(fields: Omit<FromPrimary['answer'], 'id'>, handle?: Handle) => void} OnAnswer takes an answer */
 
 class Channel {
   #handlers = new Handlers(null)
@@ -197,7 +197,7 @@ class Channel {
     return this.#batches !== null
   }
 
-  /** @param {any} socket ours from here on */
+  /** @param {Handle | undefined} socket ours from here on */
   #beginBatching (socket) {
     const addon = this.#addon
     if (!socket || !addon) return socket?.close()
