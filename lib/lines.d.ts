@@ -53,14 +53,14 @@ export interface JournalFields {
   'worker.drain': { slot: number | null, pid: number, reason: string, connections: number, inFlight: number }
   'worker.exception': { listener?: string, isEnding?: boolean, stack: string, request: string | null, isAnswered: boolean, seen: number, name: string, message: string, slot: number | null, pid: number }
   'worker.health': { slot: number | null, pid: number, failures: number, why: string | null, tookMs: number }
-  'worker.in-rotation': { slot: number | null, pid: number, task: string, why: string | null, moved: number, outMs: number }
+  'worker.in-rotation': { why: string | null, moved: number, outMs: number, slot: number | null, pid: number, task: string }
   'worker.keep': { slot: number | null, pid: number, reason: 'adopted' | 'age' | 'exception' | 'fds' | 'forecast' | 'handles' | 'hard-rss' | 'heap' | 'lag' | 'not-ready' | 'protocol-error' | 'reload' | 'requested' | 'requests' | 'rss' | 'scale' | 'stop' | 'stuck' | 'unhealthy' | 'upgrade' | null }
   'worker.lease': { slot: number, pid: number, waitedMs: number }
   'worker.memory': { slot: number | null, pid: number, upMs: number, liveBytes: number, markSweeps: number, requests: Record<string, number> }
   'worker.no-room': { slot: number, pid: number, how: string }
   'worker.not-ready': { slot: number | null, oldPid: number | null, why: string, failures: number, nextTryMs: number }
   'worker.orphaned': { slot: number | null, pid: number, oldPid: number, since: number, timeoutMs: number }
-  'worker.out-of-rotation': { slot: number | null, pid: number, task: string, connections: number, inFlight: number }
+  'worker.out-of-rotation': { connections: number, inFlight: number, slot: number | null, pid: number, task: string }
   'worker.paused': { slot: number | null, pid: number, why: string, connections: number, inFlight: number }
   'worker.protocol-error': { type: string, flaw: string, slot: number | null, pid: number }
   'worker.ready': { oldPid: number | null, slot: number | null, pid: number, readyMs: number | null, addresses: readonly string[] }

@@ -127,7 +127,7 @@ function described (schema, comment) {
 /** What features have in the report, by key; all but a list is null where there is none. @returns {any} */
 function ofFeatures () {
   return Object.assign({}, ...FEATURES.filter(({ report }) => report).map(({ name, report }) => {
-    const key = String(report?.key)
+    const key = String(report)
     const at = parse(path.join(LIB, 'features', name, 'report.js'))
     const [tag] = ts.getJSDocParameterTags(at.functions.get('linesOf').parameters[0])
     const schema = schemaOf(tag.typeExpression?.type, at)

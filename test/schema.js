@@ -2,7 +2,7 @@
 
 /**
  * npm run schema: writes what is made of the table of options: their types, and the schema of config files; and the
- * types of the journal's lines. That schema and the report's are in the package alone (prepack).
+ * types of the journal's lines and of messages. That schema and the report's are in the package alone (prepack).
  */
 
 const fs = require('node:fs')
@@ -46,6 +46,7 @@ if (require.main === module) {
   write('tools/report/report.schema.json', reportSchema())
   fs.writeFileSync(path.join(LIB, 'options.d.ts'), optionTypes())
   fs.writeFileSync(path.join(LIB, 'lines.d.ts'), require('./journal-types').journalTypes())
+  fs.writeFileSync(path.join(LIB, 'messages.d.ts'), require('./message-types').messageTypes())
 }
 
 module.exports = { optionTypes }

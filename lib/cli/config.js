@@ -16,7 +16,8 @@ const { machineFacts } = require('../primary/measuring/container')
 
 const TYPESCRIPT = ['.ts', '.mts', '.cts']
 const ENDINGS = ['.js', '.cjs', '.mjs', ...TYPESCRIPT, '.json']
-const PLACES = [...ENDINGS.map(ending => `recycle.config${ending}`), 'package.json']
+const PACKAGE = 'package.json'
+const PLACES = [...ENDINGS.map(ending => `recycle.config${ending}`), PACKAGE]
 const OPTION = '--config <file|none>'
 
 /** @param {import('commander').Command} command */
@@ -34,72 +35,56 @@ function addConfig (command) {
 async function loadConfig (named = undefined, env = process.env) {
   const file = named ?? env.RECYCLE_CONFIG
   if (file === 'none') return null
-  const stopDir = projectFolder(process.cwd())
-  if (!file && !hasPlace(stopDir)) return null
-  const { lilconfig } = require('lilconfig') // with what it loads it takes 1 MB
-  const explorer = lilconfig('recycle', {
-    searchPlaces: PLACES,
-    stopDir,
-    ignoreEmptySearchPlaces: false,
-    cache: false,
-    loaders: Object.fromEntries([...ENDINGS, 'noExt'].map(ending => [ending, load]))
-  })
-  const found = await (file ? loadNamed(explorer, file) : explorer.search()).catch(error => {
-    throw asUnreadable(error)
-  })
-  if (!found) return null
-  const name = shortened(found.filepath)
-  if (path.basename(found.filepath) === 'package.json' && !found.isEmpty && found.config === null) {
-    throw new RecycleError('RECYCLE_BAD_CONFIG', { file: name, why: 'has no "recycle" in it' })
-  }
-  return fromFolder(readConfig(found.config, name), path.dirname(found.filepath))
+  const found = file ? checked(path.resolve(file), file) : search()
+  if (found === null) return null
+  const held = await read(found)
+  return fromFolder(readConfig(held, shortened(found)), path.dirname(found))
 }
 
-/** @param {ReturnType<typeof import('lilconfig').lilconfig>} explorer @param {string} file */
-async function loadNamed (explorer, file) {
-  const refuse = (/** @type {string} */ why) => { throw new RecycleError('RECYCLE_BAD_CONFIG', { file, why }) }
+/** @param {string} file @param {string} named as it is named @returns {string} the same @throws {RecycleError} */
+function checked (file, named) {
+  const refuse = (/** @type {string} */ why) => { throw new RecycleError('RECYCLE_BAD_CONFIG', { file: named, why }) }
   if (!ENDINGS.includes(path.extname(file))) refuse(`is of no known kind; its name ends in ${ENDINGS.join(', ')}`)
   if (!fs.existsSync(file)) refuse('does not exist')
-  if (!fs.statSync(file).isFile()) refuse('is no file')
-  return explorer.load(file)
+  if (!fs.statSync(file).isFile()) refuse('is no file') // a read of a FIFO would block
+  return file
+}
+
+/** @returns {string | null} the first config file that there is; null: there is none @throws {RecycleError} */
+function search () {
+  const files = searchedFolders().flatMap(folder => PLACES.map(place => path.join(folder, place)))
+  return files.find(file => fs.existsSync(file) && checked(file, shortened(file)) && isConfig(file)) ?? null
 }
 
 /**
- * The search ends at the project: the folders above may belong to other users, and config files are programs.
- * @param {string} folder @returns {string}
+ * From the working directory up to the project's: the folders above may belong to other users, and config files are
+ * programs.
  */
-function projectFolder (folder) {
-  for (let at = folder; ; at = path.dirname(at)) {
-    if (fs.existsSync(path.join(at, 'package.json'))) return at
-    if (at === path.dirname(at)) return folder
+function searchedFolders () {
+  const folders = [process.cwd()]
+  for (let at = folders[0]; !fs.existsSync(path.join(at, PACKAGE)); folders.push(at)) {
+    if (at === path.dirname(at)) return folders.slice(0, 1) // of no project
+    at = path.dirname(at)
   }
+  return folders
 }
 
-/**
- * The search reads any file with one of these names, and a read of a FIFO would block.
- * @param {string} stopDir @returns {boolean} there is something to search @throws {RecycleError} RECYCLE_BAD_CONFIG
- */
-function hasPlace (stopDir) {
-  let isAny = false
-  for (let at = process.cwd(); ; at = path.dirname(at)) {
-    for (const place of PLACES) {
-      const file = path.join(at, place)
-      const isThere = fs.existsSync(file)
-      if (isThere && !fs.statSync(file).isFile()) {
-        throw new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: 'is no file' })
-      }
-      if (isThere && place !== 'package.json') return true // the search ends here
-      isAny ||= isThere && hasOwnKey(file)
-    }
-    if (at === stopDir) return isAny
+/** @param {string} file @returns {boolean} no package.json without a "recycle"; one that cannot be read is reported */
+const isConfig = file => path.basename(file) !== PACKAGE ||
+  attempt(() => Boolean(JSON.parse(fs.readFileSync(file, 'utf8')).recycle), true)
+
+/** @param {string} file @returns {Promise<unknown>} what it holds; undefined: it is empty @throws {RecycleError} */
+async function read (file) {
+  try {
+    const content = await fs.promises.readFile(file, 'utf8')
+    if (path.basename(file) !== PACKAGE) return content.trim() === '' ? undefined : await load(file, content)
+    const held = await load(file, content)
+    if (held?.recycle) return held.recycle
+  } catch (error) {
+    throw asUnreadable(error)
   }
+  throw new RecycleError('RECYCLE_BAD_CONFIG', { file: shortened(file), why: 'has no "recycle" in it' })
 }
-
-/**
- * @param {string} file a package.json
- * @returns {boolean} it has a "recycle", or cannot be read, which the search reports
- */
-const hasOwnKey = file => attempt(() => Object.hasOwn(JSON.parse(fs.readFileSync(file, 'utf8')), 'recycle'), true)
 
 /** @param {unknown} error */
 function asUnreadable (error) {
@@ -190,7 +175,7 @@ function pickApp (app, args, config, why = null) {
  * @param {Record<string, any>} given by commander @param {Config | null} file
  */
 function resolveAll (given, file) {
-  return traceOptions(given, { env: process.env, file, ...machineFacts(), nameOf: ({ flag }) => flag.split(' ')[0] })
+  return traceOptions(given, { env: process.env, file, ...machineFacts(), nameOf: ({ long }) => long })
 }
 
 module.exports = { addConfig, loadConfig, pickApp, resolveAll }

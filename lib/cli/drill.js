@@ -63,7 +63,7 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   const { DRILL_OPTIONS, partOptions } = require('../tools/drill/options')
   const { openProgress } = require('../tools/drill/progress')
   if (given.keepAlive === true) delete given.keepAlive // as in withoutDefaults()
-  const nameOf = (/** @type {{ flag: string }} */ { flag }) => flag.split(' ')[0]
+  const nameOf = (/** @type {{ long: string }} */ { long }) => long
   const { own, supervisors } = partOptions(withoutDefaults(given), nameOf)
   const { name, control } = supervisors
   const isRunning = name !== undefined || control !== undefined

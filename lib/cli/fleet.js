@@ -23,7 +23,6 @@ function addFleetName (command) {
 
 /**
  * The fleet's name or socket, as given after the command, before it, or in the environment.
- *
  * @param {Command} command @returns {{ name?: string, control?: string }}
  * @throws {RecycleError} RECYCLE_BAD_USAGE for other options before the command: those of `recycle <app>`
  */

@@ -21,7 +21,6 @@ const AT_REST_MS = 500 // after the fleet is ready; lean-v8.js changes V8's flag
 
 /**
  * `recycle [options] <app> [app args…]`, or by the word start, as pm2.
- *
  * @param {Command} program @param {{ isStart?: boolean }} [how]
  */
 function addRun (program, { isStart = false } = {}) {
@@ -172,7 +171,6 @@ function orNoSuchCommand (app, assemble) {
 
 /**
  * Commander adds a default for each `--no-…` flag.
- *
  * @param {Record<string, any>} given @returns {Record<string, any>} only the flags of the command line
  */
 function withoutDefaults (given) {

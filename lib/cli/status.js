@@ -55,7 +55,7 @@ async function list ({ json = false }) {
   write(formatFleets(fleets, { width: process.stdout.columns ?? Infinity }))
 }
 
-/** @param {Record<string, any>[]} workers @param {string} field */
+/** @template {string} Field @param {{ [Name in Field]?: number | null }[]} workers @param {Field} field */
 const sumOf = (workers, field) => workers.reduce((sum, worker) => sum + (worker[field] ?? 0), 0)
 
 module.exports = { addStatus, addLs }

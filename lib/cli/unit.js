@@ -4,7 +4,7 @@ const { attempt } = require('../core/attempt')
 const { RecycleError, badOption, badUsage } = require('../core/errors')
 const { formatValue } = require('../core/format-value')
 const { types } = require('../core/option-types')
-const { OPTIONS } = require('../tables/options')
+const { OPTIONS, wordsOf } = require('../tables/options')
 const { folderAsNamed } = require('../primary/workers/app-path')
 const { findApp } = require('../primary/workers/find-app')
 const { complain, print } = require('./print')
@@ -48,7 +48,7 @@ function addUnit (program) {
 /** @param {string | undefined} app @param {string[]} args of the app @param {import('commander').Command} command */
 function warnOfFlags (app, args, command) {
   const { flagsAfterApp } = require('../tables/habits')
-  const options = command.options.map(({ short, flags }) => ({ short, flag: flags.replace(/^-\w, /, '') }))
+  const options = command.options.map(({ short, long, flags }) => ({ short, long, flag: flags.replace(/^-\w, /, '') }))
   const misplaced = app === undefined ? null : flagsAfterApp(app, args, { call: 'recycle unit', options })
   if (!misplaced) return
   const { sentence } = require('../journal/sentence')
@@ -99,7 +99,7 @@ function checkFrom (app, { from, only, user, port, write, ...given }) {
   if (from === undefined) return only === undefined ? undefined : refuse('--only is for --from <file>')
   if (app !== undefined) refuse(`recycle unit was given ${formatValue(app)} and --from; it takes one of them`)
   const [name] = Object.keys(require('./run').withoutDefaults(given))
-  const flag = OPTIONS.find(option => option.name === name)?.flag.split(' ')[0] ?? `--${name}`
+  const flag = OPTIONS.find(option => option.name === name)?.long ?? `--${name}`
   if (name !== undefined) refuse(`${flag} has no place beside --from, whose file has the options of each app`)
 }
 
@@ -129,19 +129,17 @@ async function ofCall (app, args, {
   findApp(file)
   const flags = withoutDefaults(given)
   const name = flags.name ?? config?.values.name ?? require('../primary/fleet-name').nameOfApp(file)
-  const options = OPTIONS.flatMap(option =>
-    flags[option.name] === undefined || option.name === 'name' ? [] : wordsOf(option, flags[option.name]))
-  if (named) options.push('--config', named === 'none' ? named : path.resolve(named))
-  return unit({
-    name, options: ['--name', name, ...options], flags, config, app: file, args: toRun.args, folder, env: {}, user,
-    port, write
-  })
+  const others = OPTIONS.filter(option => option.name !== 'name').map(option => [option.name, flags[option.name]])
+  const words = wordsOf({ name, ...Object.fromEntries(others) })
+  if (named) words.push('--config', named === 'none' ? named : path.resolve(named))
+  const timeouts = resolve(flags, config)
+  return unit({ name, words, timeouts, app: file, args: toRun.args, folder, env: {}, user, port, write })
 }
 
 /** @param {Given} given @returns {Unit[]} */
 function fromPm2 ({ from, only, user, port = process.env.PORT, write }) {
   const path = require('node:path')
-  const { callOf } = require('../core/pm2-app')
+  const { callOf } = require('../tables/pm2-app')
   const file = path.resolve(folderAsNamed(process.env.PWD), String(from))
   const apps = appsOf(file).map((app, i) => callOf(app, path.basename(String(app.script ?? `app-${i}`), '.js')))
   const chosen = apps.filter(({ name }) => only === undefined || name === only)
@@ -153,11 +151,19 @@ function fromPm2 ({ from, only, user, port = process.env.PORT, write }) {
   for (const { name, keys } of chosen) {
     for (const line of [`${name}:`, ...keys.map(({ key, became }) => `  ${key.padEnd(20)} ${became}`)]) complain(line)
   }
-  return ready.map(call => unit({ ...call, flags: null, config: null, user, port: call.env.PORT ?? port, write }))
+  return ready.map(({ given, ...call }) =>
+    unit({ ...call, words: wordsOf(given), timeouts: resolve(given), user, port: call.env.PORT ?? port, write }))
+}
+
+/** @param {Record<string, unknown>} given @param {import('../tables/config').Config | null} [file] */
+function resolve (given, file = null) {
+  const { resolveOptions } = require('../tables/resolved-options')
+  const { availableParallelism } = require('node:os')
+  return resolveOptions(given, { file, parallelism: availableParallelism(), nameOf: ({ long }) => long })
 }
 
 /**
- * @param {import('../core/pm2-app').Call} call @param {string} folder of the ecosystem file
+ * @param {import('../tables/pm2-app').Call} call @param {string} folder of the ecosystem file
  * @returns {{ app: string, folder: string }} absolute
  * @throws {RecycleError} RECYCLE_BAD_USAGE where recycle cannot run it
  */
@@ -201,25 +207,21 @@ function asCalled (bin) {
 }
 
 /**
- * @param {object} call @param {string} call.name @param {string[]} call.options
- * @param {Record<string, any> | null} call.flags as given on the command line; null: by `options` alone
- * @param {import('../tables/config').Config | null} call.config
+ * @param {object} call @param {string} call.name @param {string[]} call.words options on the command line
+ * @param {ReturnType<typeof resolve>} call.timeouts
  * @param {string} call.app @param {string[]} call.args @param {string} call.folder
  * @param {Record<string, string>} call.env @param {string | undefined} call.user @param {string | undefined} call.port
  * @param {string | undefined} call.write folder of the files @returns {Unit}
  */
-function unit ({ name, options, flags, config, app, args, folder, env, user, port, write }) {
+function unit ({ name, words, timeouts, app, args, folder, env, user, port, write }) {
   if (port && !(types.address().read(port)?.port > 0)) {
     throw badOption('--port', port, 'a port from 1 to 65535, or <host>:<port>; without it $PORT counts')
   }
   const os = require('node:os')
   const path = require('node:path')
-  const { resolveOptions } = require('../tables/resolved-options')
   const { unitsOf } = require('../core/service-unit')
-  const timeouts = resolveOptions(flags ?? optionsOf(options),
-    { file: config, parallelism: os.availableParallelism(), nameOf: ({ flag }) => flag.split(' ')[0] })
   const bin = asCalled(path.join(__dirname, '..', '..', 'bin', 'recycle.js'))
-  const command = [process.execPath, bin, ...options, app, ...args]
+  const command = [process.execPath, bin, ...words, app, ...args]
   const units = unitsOf({
     name,
     command,
@@ -239,25 +241,6 @@ function unit ({ name, options, flags, config, app, args, folder, env, user, por
     next: `then: systemctl daemon-reload; systemctl enable --now ${where}; and recycle status ${name}; ` +
       `systemctl stop ${files.toReversed().join(' ')} stops it`
   }
-}
-
-/** Of the words of a command line. @param {string[]} words @returns {Record<string, string>} */
-function optionsOf (words) {
-  /** @type {Record<string, any>} */
-  const given = {}
-  for (let i = 0; i < words.length; i++) {
-    const [flag, value = words[++i]] = words[i].split(/=(.*)/s)
-    const option = OPTIONS.find(option => option.flag.split(' ')[0] === flag)
-    if (option) given[option.name] = option.name === 'nodeOption' ? [...given.nodeOption ?? [], value] : value
-  }
-  return given
-}
-
-/** @param {import('../tables/options').Option} option @param {unknown} value @returns {string[]} */
-function wordsOf ({ flag }, value) {
-  const [name] = flag.split(' ')
-  if (value === true || value === false) return [name]
-  return Array.isArray(value) ? value.map(one => `${name}=${one}`) : [name, String(value)]
 }
 
 module.exports = { addUnit }

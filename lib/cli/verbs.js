@@ -5,6 +5,7 @@
 const { performance } = require('node:perf_hooks')
 const { RELOAD, SIZE_WORDS, VERBS } = require('../features')
 const { streamsCut } = require('../core/account')
+const { bar } = require('../core/grid')
 const { count, formatTime } = require('../core/units')
 const { sayAccounts } = require('../journal/format')
 const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
@@ -172,14 +173,13 @@ function openSteps (stream, doing, now = () => performance.now()) {
   let noted = ''
 
   /** @param {number} done @param {number} of @param {Wait[]} waits @param {string | undefined} note */
-  const bar = (done, of, waits, note) => {
-    const filled = of === 0 ? 0 : Math.round(done / of * BAR_WIDTH)
+  const picture = (done, of, waits, note) => {
     const [first, ...others] = waits
     const why = first
       ? `; ${sayWait(first)}${others.length > 0 ? `, and ${others.length} more` : ''}`
       : note ? `; ${escapeControls(note)}` : ''
-    const blocks = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
-    return `${blocks} ${doing}: ${done} of ${of}${why}`.slice(0, (stream.columns || Infinity) - 1)
+    const text = `${bar(of === 0 ? 0 : done / of, BAR_WIDTH)} ${doing}: ${done} of ${of}${why}`
+    return text.slice(0, (stream.columns || Infinity) - 1)
   }
   /**
    * On a terminal the bar has it, and each hint is said once; elsewhere each worker has a line.
@@ -207,7 +207,7 @@ function openSteps (stream, doing, now = () => performance.now()) {
     noted = beginning
     return `${escapeControls(note)}\n`
   }
-  if (isTerminal) stream.write(`${'░'.repeat(BAR_WIDTH)} ${doing}`)
+  if (isTerminal) stream.write(`${bar(0, BAR_WIDTH)} ${doing}`)
   return {
     /**
      * @param {{ done: number, of: number, line?: Record<string, any>, waits?: Wait[], note?: string }} progress `note`:
@@ -216,7 +216,7 @@ function openSteps (stream, doing, now = () => performance.now()) {
     update ({ done, of, line, waits = [], note }) {
       const why = `${explain(waits)}${note ? explainNote(note) : ''}`
       const event = line ? `${prettyLine(line, { colors })}\n` : ''
-      const text = `${why}${event}${isTerminal ? bar(done, of, waits, note) : ''}`
+      const text = `${why}${event}${isTerminal ? picture(done, of, waits, note) : ''}`
       if (text !== '') stream.write(`${erase}${text}`)
     },
     close () {

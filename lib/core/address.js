@@ -55,8 +55,8 @@ function listUneven (uneven) {
  * Whether an app that does not listen where it is to means to: one that takes another port when its own answers (a
  * predecessor listens there) has tried that port, or listens on any that is free.
  * @param {string} key where it is to
- * @param {{ asked: Iterable<string>, tried: ReadonlySet<number>, known: Iterable<string> }} worker `tried`: ports that
- *   it has asked for, with success or without; `known`: where its predecessor listened
+ * @param {{ asked: Iterable<string>, tried: ReadonlySet<number | null>, known: Iterable<string> }} worker `tried`:
+ *   ports that it has asked for, with success or without; `known`: where its predecessor listened
  */
 function isEvading (key, { asked, tried, known }) {
   const port = portOf(key)

@@ -57,7 +57,13 @@ function wrap (text) {
     : [text.slice(0, WIDTH), ...wrap(text.slice(WIDTH))] // a word that is longer than a line
 }
 
+/** @param {number} share 0 to 1 @param {number} width @returns {string} a bar that is filled by so much */
+function bar (share, width) {
+  const filled = Math.round(share * width)
+  return '█'.repeat(filled) + '░'.repeat(width - filled)
+}
+
 /** @param {number | null} value */
 const orDash = value => value === null ? '–' : clip(`${value}`, 8)
 
-module.exports = { WIDTH, layOut, short, mib, clip, wrap, orDash }
+module.exports = { WIDTH, bar, layOut, short, mib, clip, wrap, orDash }

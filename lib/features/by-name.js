@@ -9,4 +9,11 @@
  */
 const workerPartOf = name => require(`./${name}/worker`).part
 
-module.exports = { workerPartOf }
+/**
+ * A feature's part of the report: its figures, and their lines in the terminal, whose first parameter has their type.
+ * @param {string} name
+ * @returns {{ Figures: new () => import('.').Figures, linesOf: (figures: any, to: import('.').Terminal) => string[] }}
+ */
+const reportPartOf = name => require(`./${name}/report`)
+
+module.exports = { reportPartOf, workerPartOf }

@@ -27,8 +27,8 @@
  *   instead; see lib/tables/habits.js
  * @property {(shapes: Shapes) => Kinds} [fromWorker] messages, worker → primary
  * @property {(shapes: Shapes) => Kinds} [fromPrimary] messages, primary → worker
- * @property {(shapes: Shapes) => Record<string, Record<string, import('../core/shape').Shape>>} [does] what the
- *   primary has a worker do, by its verb, with what is to be known for that
+ * @property {(shapes: Shapes) => Record<string, import('../tables/message').Verb>} [does] what the primary has a worker
+ *   do, by its verb
  * @property {string[]} [api] functions of the worker API, which its part in a worker has
  * @property {Events} [events] of the journal
  * @property {(options: FleetOptions) => object | null} [settings] of its part in a worker, plain data;
@@ -47,9 +47,8 @@
  * @property {() => (kernel: Parts) => PrimaryPart} [primary] loads its part of the primary
  * @property {true} [worker] it has a part in a worker: `part(kernel, settings)` of worker.js, as by-name.js has it
  * @property {Metric[]} [metrics] @property {Described} [status]
- * @property {{ key: string, figures: () => new () => Figures, lines: () => (figures: any, to: Terminal) => string[]
- *   }} [report] its figures, by `key`, and their lines in the terminal: `linesOf` of its report.js, whose first
- *   parameter has their type; of a list, `<key>Omitted` has how many earlier ones are not in it
+ * @property {string} [report] key of its figures in the report, whose part of it is report.js, as by-name.js has it; of
+ *   a list, `<key>Omitted` has how many earlier ones are not in it
  *
  * @typedef {object} Described what is made of its part's description in status()
  * @property {string} key of the description, null where the feature is off
@@ -144,8 +143,6 @@ const FEATURES = require('./list')
 /** @import { JournalFields, JournalLine, LineHandlers } from '../lines' */
 /** @import { painter } from '../journal/painter' */
 /** @import { Arg, KINDS } from '../operate/control-args' */
-/** @import { WorkerHandle } from '../primary/workers/worker-handle' */
-/** @import { Reload } from './canary/feature' */
 /** @import { Parts } from '../primary/parts' */
 /** @import { Status } from '../primary/supervisor' */
 /** @import { PrimaryPart } from './interface' */
@@ -187,7 +184,7 @@ const PRESETS = named('fork')?.presets ?? {}
 const SIZE_WORDS = named('elastic')?.sizeWords ?? { key: '', reasons: {}, beside: () => '', scaled: () => '' }
 
 /**
- * @param {Record<string, any>} options `sizing` is among them
+ * @param {Partial<FleetOptions>} options `sizing` is among them
  * @returns {Partial<FleetOptions>} options that follow from those that are given
  */
 const derive = options => Object.assign({}, ...['fork', 'output'].map(name => named(name)?.resolve(options)))
@@ -206,7 +203,7 @@ function v8Of (options, nodeMajor) {
   return { flags: [...named('fork')?.v8Flags(options) ?? [], ...flags], collectsFirst }
 }
 
-/** @param {Record<string, any>} options @returns {number} how many processes there are beside primary and workers */
+/** @param {Partial<FleetOptions>} options @returns {number} how many processes there are beside primary and workers */
 const processesBeside = options => named('fork')?.processes(options) ?? 0
 
 /** @param {FleetOptions} options @returns {number} ms: a worker that is silent for so long is replaced */

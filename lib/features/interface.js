@@ -1,6 +1,7 @@
 'use strict'
 
 /** @import { Sampled } from '.' */
+/** @import { Answers, Does } from '../messages' */
 /** @import { WorkerHandle } from '../primary/workers/worker-handle' */
 /** @import { Acceptor } from '../worker/accepting/acceptor' */
 
@@ -40,8 +41,8 @@
  * @property {() => void} [adopted] another primary has this worker, and knows nothing of it yet
  * @property {() => Promise<unknown>} [drained] called when the drain is over; this process is kept until it resolves,
  *   or until the drain timeout
- * @property {Record<string, (fields: any) => Record<string, unknown>>} [tasks] done out of rotation, by message: each
- *   holds this thread, and returns the answer
+ * @property {{ [Verb in keyof Answers]?: (fields: Does[Verb]) => Answers[Verb] }} [tasks] done out of rotation: each
+ *   holds this thread
  * @property {Record<string, (...args: any[]) => unknown>} [api] the functions that `api` names; calls made before this
  *   part was there follow
  */

@@ -65,14 +65,14 @@ class Audit {
   #workers = new Map()
 
   /**
-   * @param {{ add: (from: number, to: number) => void }} spans receives the times of recycles
-   * @param {{ add: (slot: number, t: number, bytes: number, budget: number | null) => void }} memory
-   * @param {() => void} beforeThinning attributes the drops, so that an event with a drop is kept
-   * @param {number} [mostEvents] number kept of each kind
+   * @param {object} [to] @param {(from: number, to: number) => void} [to.addSpan] gets the times of recycles
+   * @param {(slot: number, t: number, bytes: number, budget: number | null) => void} [to.addMemory]
+   * @param {() => void} [to.beforeThinning] attributes the drops, so that an event with a drop is kept
+   * @param {number} [to.mostEvents] number kept of each kind
    */
-  constructor (spans, memory, beforeThinning, mostEvents = MOST_EVENTS) {
-    this.spans = spans
-    this.memory = memory
+  constructor ({ addSpan, addMemory, beforeThinning, mostEvents = MOST_EVENTS } = {}) {
+    this.addSpan = addSpan
+    this.addMemory = addMemory
     this.crashEvents = new BoundedList(mostEvents)
     const matters = (/** @type {RecycleEvent} */ { cut, lost, dropped }) => Number(cut) > 0 || lost || dropped > 0
     this.events = new BoundedList(mostEvents, matters, beforeThinning)
@@ -152,7 +152,7 @@ class Audit {
     worker.connections = asNumber(line.connections)
     const { softBytes, metric } = worker
     const bytes = asNumber(line[/** @type {'rssBytes'} */ (`${metric}Bytes`)]) // 0: the process is exiting
-    if (bytes) this.memory.add(slot, t, bytes, softBytes)
+    if (bytes) this.addMemory?.(slot, t, bytes, softBytes)
   }
 
   /** @param {ReadLine<'worker.crash'>} line */
@@ -196,7 +196,7 @@ class Audit {
 
     const event = endedEvent(++this.#ended, kind, line, t, worker, account, this.#nameCuts(line.cuts))
     for (const [why, number] of Object.entries(event.restarted)) countReason(this.restarted, why, number)
-    this.spans.add(event.beganAt, t)
+    this.addSpan?.(event.beganAt, t)
     this.events.push(event)
     this.#drawFall(event, worker)
   }
@@ -208,8 +208,8 @@ class Audit {
   #drawFall ({ slot, pid, rssBefore, rssAfter, drainAt, t }, old) {
     const successor = this.#workers.get(pid)
     if (slot === null || !rssBefore || !rssAfter || successor?.metric !== 'rss') return
-    this.memory.add(slot, drainAt, rssBefore, old?.softBytes ?? null)
-    this.memory.add(slot, t, rssAfter, successor.softBytes)
+    this.addMemory?.(slot, drainAt, rssBefore, old?.softBytes ?? null)
+    this.addMemory?.(slot, t, rssAfter, successor.softBytes)
   }
 
   /** @param {unknown} cuts @returns {RecycleEvent['cuts']} */
@@ -232,7 +232,7 @@ class Audit {
       const event = unfinishedEvent(
         ++this.#ended, { pid: asNumber(pid), slot, reason, drainAt, t: Math.max(drainAt, this.#lastTime) }
       )
-      this.spans.add(event.beganAt, event.t)
+      this.addSpan?.(event.beganAt, event.t)
       this.events.push(event)
     }
     this.#workers.clear()

@@ -42,7 +42,6 @@ function openCompileCache (env) {
 
 /**
  * Once a day: a look at some thousand entries takes longer than the rest of a start.
- *
  * @param {string} stamp a file whose time is that of the last look @param {number} now ms since the epoch
  */
 function isDue (stamp, now) {

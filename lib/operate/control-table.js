@@ -11,7 +11,7 @@ const { count, formatSize } = require('../core/units')
 const { sayIfReplaced } = require('../core/errors')
 const { sayFreshOverBudget } = require('../journal/warnings')
 const { layOut, short } = require('../core/grid')
-const { COLUMNS, bar, measured, orDash } = require('./worker-columns')
+const { COLUMNS, budgetBar, measured, orDash } = require('./worker-columns')
 /** @import { Column, Worker } from './worker-columns' */
 /** @import { Status } from '../primary/supervisor' */
 
@@ -62,7 +62,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
     '',
     paint('dim', heading),
     ...lines.map((line, i) =>
-      bar(workers[i]) === '–' ? line : line.replace(/[█░]+/, text => paint(colorOf(workers[i]), text))),
+      budgetBar(workers[i]) === '–' ? line : line.replace(/[█░]+/, text => paint(colorOf(workers[i]), text))),
     ...budgets?.maxRssBytes && budgets.jitter > 0
       ? ['', paint('dim', `budgets: --max-rss, ${formatSize(budgets.maxRssBytes)}, less up to ` +
         `${Math.round(100 * budgets.jitter)}% (--jitter), so that workers do not reach them together`)]

@@ -9,14 +9,14 @@
  * a second, the workers that drain, as in the status; `note`: what else it waits for.
  */
 
-const { RELOAD, SIZE_WORDS, VERBS: OF_FEATURES } = require('../features')
+const { FEATURES, RELOAD, SIZE_WORDS, VERBS: VERBS_OF_FEATURES } = require('../features')
 const { badOption } = require('../core/errors')
 const { pick } = require('../core/fields')
-const { COMMANDS, readArgs } = require('./control-args')
+const { KINDS, readArgs } = require('./control-args')
+/** @import { Arg } from './control-args' */
 /** @import { Line } from '../journal/sentence' */
 
 const WAITS_EVERY_MS = 1000
-const WAIT_FOR_DRAINS = ['recycle', 'reload', 'rollback', 'scale', 'stop', ...OF_FEATURES.map(([name]) => name)]
 
 /**
  * @typedef {(progress: { done: number, of: number, line?: Line, waits?: Record<string, unknown>[], note?: string }) =>
@@ -31,30 +31,51 @@ const WAIT_FOR_DRAINS = ['recycle', 'reload', 'rollback', 'scale', 'stop', ...OF
  */
 
 /**
- * @type {Record<string, (supervisor: Supervised, args: Record<string, any>, progress: Progress, asking: Asking) =>
- *   Promise<any>>}
+ * @typedef {object} Verb
+ * @property {Record<string, Arg>} [args] by name
+ * @property {true} [waits] for workers that drain, which the client is told
+ * @property {(supervisor: Supervised, args: Record<string, any>, progress: Progress, asking: Asking) => Promise<any>
+ *   } run
  */
-const VERBS = {
-  status: async supervisor => supervisor.status(),
-  recycle: (supervisor, { target }, progress) =>
-    each(slotsOf(supervisor, target, { mayBePid: true }), slot => supervisor.recycle(slot), progress),
-  ...Object.fromEntries(COMMANDS.map(([name, args]) =>
-    [name, async (supervisor, { target, ...how }, progress, { signal }) => {
+
+/** @type {[string, Verb][]} */
+const OF_FEATURES = VERBS_OF_FEATURES.map(([name, { args, carryOut }]) => [name, {
+  args: args(KINDS),
+  waits: true,
+  run: async (supervisor, args, progress) => carryOut()(supervisor, args, progress, during)
+}])
+
+/** Commands of features, each for one worker, or for all where they name the target. @type {[string, Verb][]} */
+const COMMANDS = FEATURES.flatMap(({ commands }) => Object.entries(commands?.(KINDS) ?? {}))
+  .map(([name, args]) => [name, {
+    args: { target: KINDS.slots, ...args },
+    run: async (supervisor, { target, ...how }, progress, { signal }) => {
       const command = (/** @type {number} */ slot) => supervisor[name](slot, { ...how, signal })
-      return args.target
-        ? each(slotsOf(supervisor, target), command, progress)
-        : command(slotOf(supervisor, target))
-    }])),
-  cpuprofile: async (supervisor, { target, durationMs, file }) =>
-    supervisor.cpuprofile(slotOf(supervisor, target), { durationMs, file }),
-  signal: async (supervisor, { signal }) => supervisor.signal(signal),
-  reload,
-  rollback,
-  scale,
-  ...Object.fromEntries(OF_FEATURES.map(([name, { carryOut }]) =>
-    [name, async (supervisor, args, progress) => carryOut()(supervisor, args, progress, during)])),
-  stop,
-  follow
+      return args.target ? each(slotsOf(supervisor, target), command, progress) : command(slotOf(supervisor, target))
+    }
+  }])
+
+/** @type {Record<string, Verb>} */
+const VERBS = {
+  status: { run: async supervisor => supervisor.status() },
+  recycle: {
+    args: { target: KINDS.slots },
+    waits: true,
+    run: (supervisor, { target }, progress) =>
+      each(slotsOf(supervisor, target, { mayBePid: true }), slot => supervisor.recycle(slot), progress)
+  },
+  ...Object.fromEntries(COMMANDS),
+  cpuprofile: {
+    args: { target: KINDS.slots, file: KINDS.file, durationMs: KINDS.duration },
+    run: async (supervisor, { target, ...how }) => supervisor.cpuprofile(slotOf(supervisor, target), how)
+  },
+  signal: { args: { signal: KINDS.signal }, run: async (supervisor, { signal }) => supervisor.signal(signal) },
+  reload: { args: RELOAD.args(KINDS), waits: true, run: reload },
+  rollback: { waits: true, run: rollback },
+  scale: { args: { workers: KINDS.workers }, waits: true, run: scale },
+  ...Object.fromEntries(OF_FEATURES),
+  stop: { args: { now: KINDS.flag }, waits: true, run: stop },
+  follow: { args: { last: KINDS.lines, isOver: KINDS.flag }, run: follow }
 }
 
 /**
@@ -219,11 +240,12 @@ const slotOf = (supervisor, target) => slotsOf(supervisor, target, { mayBeAll: f
  * @throws {RecycleError} RECYCLE_BAD_OPTION for wrong arguments, and the errors of the verb
  */
 async function carryOut (verb, supervisor, args, progress, asking) {
-  const read = readArgs(verb, args)
-  if (!WAIT_FOR_DRAINS.includes(verb)) return VERBS[verb](supervisor, read, progress, asking)
+  const { args: kinds = {}, waits, run } = VERBS[verb]
+  const read = readArgs(kinds, args)
+  if (!waits) return run(supervisor, read, progress, asking)
   const waiting = sayWaits(supervisor, progress)
   try {
-    return await VERBS[verb](supervisor, read, waiting.progress, asking)
+    return await run(supervisor, read, waiting.progress, asking)
   } finally {
     waiting.end()
   }

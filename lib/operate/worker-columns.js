@@ -5,7 +5,7 @@
 const { figure } = require('../core/sample')
 const { FIGURES } = require('../tables/figures')
 const { formatTime } = require('../core/units')
-const { mib, short } = require('../core/grid')
+const { bar, mib, short } = require('../core/grid')
 const { stateOf } = require('./worker-state.cjs')
 /** @import { Unit } from '../tables/figures' */
 
@@ -49,7 +49,7 @@ const COLUMNS = [
     dispensable: 4,
     top: { cell: ({ ageMs }) => briefTime(ageMs) }
   },
-  { title: 'memory', left: true, cell: worker => bar(worker) },
+  { title: 'memory', left: true, cell: budgetBar },
   { title: 'MiB', left: true, cell: sizeOf, top: { cell: briefSize } },
   ...columnsOf('status', IN_STATUS),
   {
@@ -101,11 +101,11 @@ function briefSize (worker) {
 }
 
 /** @param {Worker} worker */
-function bar (worker) {
+function budgetBar (worker) {
   const bytes = measured(worker)
-  if (bytes === null || worker.budgetBytes === null) return '–'
-  const filled = Math.min(BAR_WIDTH, Math.round(bytes / worker.budgetBytes * BAR_WIDTH))
-  return '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
+  return bytes === null || worker.budgetBytes === null
+    ? '–'
+    : bar(Math.min(1, bytes / worker.budgetBytes), BAR_WIDTH)
 }
 
 /** @param {number | null} value */
@@ -130,4 +130,4 @@ function briefCount (count) {
     : Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).format(count)
 }
 
-module.exports = { COLUMNS, TOP_BEFORE, TOP_AFTER, REASON_WIDTH, bar, measured, orDash }
+module.exports = { COLUMNS, TOP_BEFORE, TOP_AFTER, REASON_WIDTH, budgetBar, measured, orDash }

@@ -8,7 +8,6 @@ const { fewestWorkers } = require('../core/recycle-order')
 const { Part } = require('./part')
 /** @import { JournalLine } from '../lines' */
 /** @import { Slot } from './workers/slot' */
-/** @import { WorkerHandle } from './workers/worker-handle' */
 
 const SIGNAL_MS = 5000
 
@@ -148,11 +147,10 @@ class Commands extends Part {
     this.tenure.throwIfOver()
     const workers = this.fleet.all().filter(handle => handle.hasEntered && !handle.isGone)
     const answers = await Promise.all(workers.map(async ({ slot, pid }, i) => {
-      const { why, listeners } = await workers[i].call('signal', { signal }, SIGNAL_MS)
-      return {
-        slot,
-        message: why ?? (listeners > 0 ? null : `the app has no listener for ${signal}, in the worker with pid ${pid}`)
-      }
+      const answer = await workers[i].call('signal', { signal }, SIGNAL_MS)
+      if (answer.why !== null) return { slot, message: answer.why }
+      const none = `the app has no listener for ${signal}, in the worker with pid ${pid}`
+      return { slot, message: answer.listeners > 0 ? null : none }
     }))
     const failed = answers.filter(({ message }) => message !== null)
     return {

@@ -32,9 +32,9 @@ function heedWorkers (parts) {
       tell ({ of, ...about }) {
         if (of === 'threw') record('worker.threw', { ...worker(), where: about.where, error: about.error })
         else if (of === 'copy') warnOnce({ warning: 'copy', found: about.version, version }, about.version)
-        else gone.note(handle, /** @type {any} */ (about))
+        else gone.note(handle, /** @type {import('./outputs').Loss} */ (about))
       },
-      requested (/** @type {{ reason?: string | null }} */ { reason }) {
+      requested ({ reason }) {
         record('worker.request', { ...worker(), reason: reason ?? null })
         looks.replace(handle, 'requested')
       }

@@ -14,7 +14,6 @@ const { Supervisor } = require('./supervisor')
 
 /**
  * Puts a supervisor together.
- *
  * @param {string} app @param {string[]} args @param {import('../tables/options').Options} options
  * @param {Pick<import('./supervisor').Given, 'inherited' | 'takeover'> & { orphans?: import('./orphans').Orphans }}
  *   [own] where the process is the fleet's alone
@@ -60,7 +59,6 @@ function checkCommand (app, args) {
 
 /**
  * The journal is in trouble; where there is no log to say it, Node's warning does.
- *
  * @param {Supervisor} supervisor @param {string} why
  */
 function warn (supervisor, why) {

@@ -155,7 +155,6 @@ class Supervisor extends EventEmitter {
   /**
    * Stops the fleet: no more connections, what is in flight finishes. Called again, or with `now`, it hurries: what is
    * in flight is cut.
-   *
    * @param {{ now?: boolean }} [how] @returns {Promise<void>} resolves when every worker is gone
    */
   stop ({ now = false } = {}) {
@@ -248,7 +247,6 @@ class Supervisor extends EventEmitter {
 
   /**
    * Stops the fleet for an error: `ready()` and whatever else is waited for rejects with it.
-   *
    * @param {RecycleError} error
    */
   abandon (error) {
@@ -261,7 +259,6 @@ class Supervisor extends EventEmitter {
   /**
    * The line of an event goes into the journal, the log and to the listeners for `event`. They run after the step that
    * is under way: an error of theirs is theirs alone.
-   *
    * @type {import('../journal/events').Recording}
    */
   announce (event, fields) {

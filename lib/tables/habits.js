@@ -9,6 +9,7 @@ const { FEATURES, SUCCESSION } = require('../features')
 const { byWord } = require('../core/fields')
 const { nearest } = require('../core/did-you-mean')
 const { OPTIONS } = require('./options')
+/** @import { Option } from './options' */
 
 /** First words that are left out, or stand for a command. @type {Readonly<Record<string, string[]>>} */
 const SYNONYMS = Object.freeze({ start: [], list: ['ls'] })
@@ -144,7 +145,7 @@ function hintOnKey (key, known, lists = 'recycle --config none --print-config') 
 /** @param {string} answer on a flag @returns {string} with the names of options in place of their flags */
 function asKeys (answer) {
   return answer.replace(/(--[a-z-]+)(?: <\w+>)?(?: \(-\w\))?/g,
-    (written, flag) => OPTIONS.find(option => option.flag.split(' ')[0] === flag)?.name ?? written)
+    (written, flag) => OPTIONS.find(({ long }) => long === flag)?.name ?? written)
 }
 
 /** @param {string} word @returns {string | null} what to write instead of this command */
@@ -176,8 +177,8 @@ function hintOn (option, given) {
 /**
  * Flags that stand after the app, which gets them, and were probably meant for recycle.
  * @param {string} app @param {readonly string[]} args of the app
- * @param {{ call?: string, options?: readonly { short?: string, flag: string }[], isStart?: boolean }} [of] the
- *   command; `isStart`: by pm2's word, to which an app's own flags stand behind `--`
+ * @param {{ call?: string, options?: readonly (Pick<Option, 'flag'> & { short?: string, long?: string })[], isStart?:
+ *   boolean }} [of] the command; `isStart`: by pm2's word, to which an app's own flags stand behind `--`
  * @returns {{ flags: string[], answers: string[], instead: string } | null} `answers`: on flags that recycle does not
  *   have; `instead`: the call that was meant
  */
@@ -196,7 +197,7 @@ function flagsAfterApp (app, args, {
   const left = []
   for (let i = 0; i < mine.length; i++) {
     const [flag, joined] = mine[i].split(/=(.*)/s)
-    const option = options.find(({ short, flag: long }) => flag === short || flag === long.split(' ')[0])
+    const option = options.find(({ short, long }) => flag === short || flag === long)
     const ours = FLAGS[flag]?.ours
     const answer = isStart && !option && !ours && Object.hasOwn(OF_STARTERS, flag) ? answerToFlag(flag) : null
     if (!option && !ours && answer === null) {

@@ -21,6 +21,11 @@
  * @property {import('../core/shape').Shape} fields
  * @property {'socket' | 'none'} handle whether a TCP or pipe handle comes with it
  * @property {boolean} isAside its sender's event loop may be blocked
+ *
+ * @typedef {object} Verb
+ * @property {Record<string, import('../core/shape').Shape>} fields what is to be known for it
+ * @property {Record<string, import('../core/shape').Shape>} [answer] to a call that was done: the fields beside `why`,
+ *   which is null then; without, it is an order, and is not answered
  */
 
 const { FEATURES, beatOf } = require('../features')
@@ -74,13 +79,6 @@ const parcelFields = {
   state: optional(text(LONGEST_BYTES)), // for that function: serialised, in base64
   isFollowed: optional(flag) // what the app sends to it in its sender comes behind it
 }
-const ofTask = {
-  tookMs: optional(duration),
-  pauseMs: optional(duration),
-  bytes: optional(count),
-  before: optional(usage),
-  after: optional(usage)
-}
 /** Bytes that the sender's app has sent since the connection has gone, and the answer to the receiver's `ahead`. */
 const behind = {
   id, bytes: optional(text(LONGEST_BYTES)), mark: optional(count), isOver: optional(flag), isEnded: optional(flag)
@@ -118,6 +116,31 @@ const shared = record({
   isOpaque: optional(flag) // it has more, such as contexts by server name: only workers of one generation surely agree
 })
 
+/** Deeds that the primary asks of a worker, by their verbs. @type {Readonly<Record<string, Verb>>} */
+const VERBS = Object.freeze({
+  serve: { fields: { slot: count }, answer: {} }, // one that is up: this is its slot, accept
+  shut: { fields: {}, answer: {} }, // the fleet ends, stop accepting for good
+  'leave-rotation': { // for a while; answered when nothing is left; `isPatient`: what cannot move is served on
+    fields: { deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration), isPatient: optional(flag) },
+    answer: { moved: count, tookMs: duration }
+  },
+  // garbage; only out of rotation, as what features add
+  collect: { fields: {}, answer: { pauseMs: duration, before: usage, after: usage } },
+  signal: { fields: { signal: text(20) }, answer: { listeners: count } }, // the app's own listeners for it are called
+  // of its CPU, while it serves
+  profile: { fields: { durationMs: duration, file: name }, answer: { bytes: count, tookMs: duration } },
+  rejoin: { fields: {} }, // come back into rotation
+  accept: { fields: { key: name } }, // a connection that came through the queue after `shut`, with its socket
+  acceptLimit: { fields: { limit: count } }, // leave the queue to the others from this many connections on
+  // Give connections away: those that make so much `load` (one has at most `most`), and idle ones, up to a `count`;
+  // `streams`: as many of them may be upgraded or raw ones
+  share: { fields: { load: ratio, most: ratio, count, streams: count } },
+  'tell-requests': { fields: { forMs: duration } }, // each as it begins, for so long: workers have died suddenly
+  ...Object.assign({}, ...FEATURES.map(({ does }) => does?.(shapes)))
+})
+const ofAnswers = Object.fromEntries(Object.values(VERBS)
+  .flatMap(({ answer = {} }) => Object.entries(answer).map(([name, shape]) => [name, optional(shape)])))
+
 /** Fields of the heartbeat, of which a worker sends those of features that are on. */
 const beat = {
   ...Object.fromEntries(Object.entries(OF_BEAT).map(([name, { shape }]) => [name, shape])),
@@ -153,15 +176,9 @@ const FROM_WORKER = Object.freeze({
   }),
   full: kind('it has stopped accepting, at the limit or for want of descriptors; `isOver`: it accepts again',
     { isAtCeiling: flag, isOver: optional(flag) }),
-  answer: kind('the answer to a call of the primary\'s; `why` it was not done, or null', {
-    id,
-    why: orNull(why),
-    moved: optional(count),
-    ...ofTask,
-    listeners: optional(count),
-    isSkipped: optional(flag),
-    isTls: optional(flag)
-  }),
+  answer: kind('the answer to a call of the primary\'s; `why` it was not done; null: it was, and all is there that ' +
+    'an answer to this verb has; `isSkipped`: it was not, which says nothing against the worker',
+  { id, why: orNull(why), isSkipped: optional(flag), ...ofAnswers }),
   drained: kind('nothing is left in this worker', { account: ACCOUNT }),
   ...Object.assign({}, ...FEATURES.map(({ fromWorker }) => fromWorker?.(shapes)))
 })
@@ -186,27 +203,6 @@ const ORPHAN = record({
   sockets: listOf(record({ key: name, query, data: optional(shared) }))
 })
 
-/** Deeds that the primary asks of a worker, by their verbs, with what is to be known for each; calls are answered. */
-const VERBS = Object.freeze({
-  serve: { slot: count }, // one that is up: this is its slot, accept
-  shut: {}, // the fleet ends, stop accepting for good
-  // for a while; answered when nothing is left; `isPatient`: what cannot move is served on
-  'leave-rotation': {
-    deadlineMs: duration, handoff: flag, replayAfterMs: orNull(duration), isPatient: optional(flag)
-  },
-  collect: {}, // garbage; only out of rotation, as what features add
-  signal: { signal: text(20) }, // the app's own listeners for it are called
-  profile: { durationMs: duration, file: name }, // of its CPU, while it serves
-  rejoin: {}, // come back into rotation; an order, as those behind it
-  accept: { key: name }, // a connection that came through the queue after `shut`, with its socket
-  acceptLimit: { limit: count }, // leave the queue to the others from this many connections on
-  // Give connections away: those that make so much `load` (one has at most `most`), and idle ones, up to a `count`;
-  // `streams`: as many of them may be upgraded or raw ones
-  share: { load: ratio, most: ratio, count, streams: count },
-  'tell-requests': { forMs: duration }, // each as it begins, for so long: workers have died suddenly
-  ...Object.assign({}, ...FEATURES.map(({ does }) => does?.(shapes)))
-})
-
 const ORDER = {
   reason: text(100),
   deadlineMs: duration, // from now
@@ -220,7 +216,7 @@ const ORDER = {
 const FROM_PRIMARY = Object.freeze({
   ...ofConnections(kind, record),
   do: kind('a call, by its `id`, or an order', oneOf('verb', Object.fromEntries(
-    Object.entries(VERBS).map(([verb, fields]) => [verb, { id: optional(id), ...fields }]))), 'socket'),
+    Object.entries(VERBS).map(([verb, { fields, answer }]) => [verb, { ...answer && { id }, ...fields }]))), 'socket'),
   answer: kind('the answer to `listen`, with the listening socket where there is no error, or to `own`; ' +
     '`isQueued`: a worker has listened there, so the kernel has its queue',
   { id, errno: integer, data: optional(shared), isQueued: optional(flag) }, 'socket'),
@@ -238,13 +234,24 @@ const FROM_PRIMARY = Object.freeze({
  */
 function flawOf (kinds, { cmd, type, ...fields }, handle) {
   if (typeof type !== 'string' || !Object.hasOwn(kinds, type)) return 'there is no message of this type'
-  const flaw = kinds[type].fields(fields)
-  if (flaw) return `its ${flaw.at.slice(1) || 'fields'} must be ${flaw.accepts}`
+  const flaw = sayFlaw(kinds[type].fields(fields))
+  if (flaw) return flaw
   if (kinds[type].handle === 'none' && handle) return 'it must come without a handle'
   // `move` without a socket is no flaw: Node drops a handle whose connection has just ended.
   if (handle && !isStream(handle)) return 'its handle must be a TCP or pipe handle'
   return null
 }
+
+/**
+ * @param {string} verb of a call @param {{ why: string | null }} answer a message without a flaw
+ * @returns {string | null} what it lacks of an answer to this verb; null: nothing
+ */
+function flawOfAnswer (verb, answer) {
+  return answer.why === null ? sayFlaw(record(VERBS[verb].answer ?? {}, { isOpen: true })(answer)) : null
+}
+
+/** @param {import('../core/shape').Flaw | null} flaw */
+const sayFlaw = flaw => flaw && `its ${flaw.at.slice(1) || 'fields'} must be ${flaw.accepts}`
 
 /**
  * A bare handle of a TCP or unix socket, but not of a server or socket that the app has sent, nor of datagrams; or a
@@ -256,4 +263,6 @@ function isStream (handle) {
     typeof handle.close === 'function'
 }
 
-module.exports = { LONGEST_KEPT, VERBS, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf }
+module.exports = {
+  LONGEST_KEPT, VERBS, FROM_WORKER, FROM_PRIMARY, ORPHAN, name, why, shared, ofConnections, flawOf, flawOfAnswer
+}

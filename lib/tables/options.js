@@ -15,6 +15,7 @@ const { types } = require('../core/option-types')
  * @property {string} key in the resolved options, with its unit
  * @property {string} [short] one-letter flag
  * @property {string} flag long flag with its placeholder
+ * @property {string} long without it
  * @property {string} env @property {OptionKind} kind
  * @property {any} fallback the default, in the internal unit
  * @property {string} defaultText the default, as shown by help
@@ -129,7 +130,18 @@ function preset (option) {
 function row (name, flags, kind, fallback, defaultText, help, key = name) {
   const [, short, flag] = /** @type {RegExpExecArray} */ (/^(?:(-\w), )?(--.*)$/.exec(flags))
   const env = `RECYCLE_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`
-  return Object.freeze({ name, key, short, flag, env, kind, fallback, defaultText, help })
+  const [long] = flag.split(' ')
+  return Object.freeze({ name, key, short, flag, long, env, kind, fallback, defaultText, help })
 }
 
-module.exports = { OPTIONS, row }
+/** @param {Record<string, unknown>} given options by name @returns {string[]} the same on a command line */
+function wordsOf (given) {
+  return Object.entries(given).flatMap(([name, value]) => {
+    const { long } = /** @type {Option} */ (OPTIONS.find(option => option.name === name))
+    if (value === undefined || value === null || value === long.startsWith('--no-')) return []
+    if (typeof value === 'boolean') return [long]
+    return Array.isArray(value) ? value.map(one => `${long}=${one}`) : [long, String(value)]
+  })
+}
+
+module.exports = { OPTIONS, row, wordsOf }

@@ -13,7 +13,6 @@
 const { version } = require('../../package.json')
 const { LONGEST_WISH } = require('../core/envelope')
 const { callApp, tellApp } = require('./call-app')
-/** @import { Socket } from 'node:net' */
 /** @import { Channel } from './channel' */
 
 const kApi = Symbol.for('recycle-supervisor.worker')

@@ -11,6 +11,7 @@ const { loadAddon } = require('../native/addon')
 const { BATCHED, Batches } = require('../native/batches')
 /** @import { Handle } from '../core/internals' */
 /** @import { Message } from '../core/envelope' */
+/** @import { Doers, FromPrimary, FromWorker, Hearers, Orders } from '../messages' */
 /** @import { Sent } from '../native/batches' */
 /** @import { Descriptor } from '../native/descriptor' */
 
@@ -19,12 +20,13 @@ const OF_NODE = ['internalMessage', 'newListener', 'removeListener']
 
 const NOTHING = () => {}
 
+/** @typedef {(fields: Omit<FromPrimary['answer'], 'id'>, handle?: Handle) => void} OnAnswer takes an answer */
+
 class Channel {
   #handlers = new Handlers(null)
   /**
    * Calls without an answer yet.
-   * @type {Map<number, { type: string, fields: Record<string, unknown>, answered: (fields: any, handle?: any) => void
-   *   }>}
+   * @type {Map<number, { ask: () => void, answered: OnAnswer }>}
    */
   #calls = new Map()
   #lastId = 0
@@ -42,7 +44,7 @@ class Channel {
     /** Called when the channel ends, before cluster's own listener decides to exit. */
     this.onDown = NOTHING
     process.prependListener('disconnect', () => this.check())
-    this.on({
+    this.#handlers.add({
       answer: ({ id, ...fields }, handle) => {
         this.#calls.get(id)?.answered(fields, handle)
         if (this.#calls.delete(id)) this.expect(-1)
@@ -79,18 +81,15 @@ class Channel {
     this.refer()
   }
 
-  /** @param {Record<string, (fields: any, handle?: any) => void>} handlers by message type */
+  /** @param {Hearers<FromPrimary & Orders>} handlers by message type, or by the verb of an order */
   on (handlers) {
-    this.#handlers.add(handlers)
+    this.#handlers.add(/** @type {Parameters<Handlers['add']>[0]} */ (handlers))
   }
 
-  /**
-   * @param {Record<string, (fields: any, answer: (fields: Record<string, unknown>) => void, socket?: any) => void
-   *   >} handlers by the verb of a call; each answers once
-   */
+  /** @param {Doers} handlers by the verb of a call; each answers once */
   answer (handlers) {
     for (const [verb, handler] of Object.entries(handlers)) {
-      this.on({
+      this.#handlers.add({
         [verb]: ({ id, ...fields }, socket) =>
           handler(fields, answer => this.send('answer', { id, ...answer }), socket)
       })
@@ -99,13 +98,16 @@ class Channel {
 
   /**
    * Sends a message that the primary answers once; this process is kept alive until then.
-   * @param {string} type @param {Record<string, unknown>} fields @param {(fields: any, handle?: any) => void} answered
+   * @template {'listen' | 'own'} Type
+   * @param {Type} type @param {Omit<FromWorker[Type], 'id'>} fields
+   * @param {OnAnswer} answered
    */
   call (type, fields, answered) {
     const id = ++this.#lastId
-    this.#calls.set(id, { type, fields, answered })
+    const ask = () => this.send(type, /** @type {FromWorker[Type]} */ ({ id, ...fields }))
+    this.#calls.set(id, { ask, answered })
     this.expect(1)
-    this.send(type, { id, ...fields })
+    ask()
   }
 
   /**
@@ -146,7 +148,7 @@ class Channel {
 
   /** Asks the primary again, which is another one, for what has no answer yet. */
   askAgain () {
-    for (const [id, { type, fields }] of this.#calls) this.send(type, { id, ...fields })
+    for (const { ask } of this.#calls.values()) ask()
   }
 
   /** False from the first write that fails: Node may be milliseconds from reading the end, and writes go before. */
@@ -160,7 +162,8 @@ class Channel {
   }
 
   /**
-   * @param {string} type @param {Record<string, unknown>} [fields] @param {Handle | Descriptor} [handle]
+   * @template {keyof FromWorker} Type
+   * @param {Type} type @param {FromWorker[Type]} [fields] @param {Handle | Descriptor} [handle]
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, handle, sent = () => {}) {
@@ -173,7 +176,8 @@ class Channel {
   /**
    * From the middle of whatever runs: what waits for the end of this turn is left alone, and says later that the event
    * loop has turned.
-   * @param {string} type @param {Record<string, unknown>} fields
+   * @template {keyof FromWorker} Type
+   * @param {Type} type @param {FromWorker[Type]} fields
    */
   sendAside (type, fields) {
     if (this.isUp) this.#send?.(message(type, fields))
@@ -193,7 +197,7 @@ class Channel {
     return this.#batches !== null
   }
 
-  /** @param {any} socket ours from here on */
+  /** @param {Handle | undefined} socket ours from here on */
   #beginBatching (socket) {
     const addon = this.#addon
     if (!socket || !addon) return socket?.close()

@@ -94,7 +94,8 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const beat = startHeartbeat(settings, { channel, tracker, loads: new Loads(tracker), admission, pauses, features })
 
   channel.answer({
-    signal: ({ signal }, answer) => answer({ why: null, listeners: signals.deliver(signal) }),
+    signal: ({ signal }, answer) =>
+      answer({ why: null, listeners: signals.deliver(/** @type {NodeJS.Signals} */ (signal)) }),
     serve ({ slot }, answer) {
       orphan.slot = slot
       if (state.isServing) return answer({ why: null }) // another primary had called it

@@ -34,7 +34,7 @@ t.test('--help fits 80 columns and 45 lines, and names every command', async t =
 t.test('the README has the ten options of the help', async t => {
   const readme = fs.readFileSync(path.join(__dirname, '..', '..', 'README.md'), 'utf8')
   const rows = [...readme.matchAll(/^\| `(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag)
-  t.same(rows, Object.keys(MOST_USED).map(name => OPTIONS.find(option => option.name === name)?.flag.split(' ')[0]))
+  t.same(rows, Object.keys(MOST_USED).map(name => OPTIONS.find(option => option.name === name)?.long))
 })
 
 t.test('what cannot be written to a full disk is said and exits 1; a reader that has gone is no failure', { skip: fs.existsSync('/dev/full') ? false : 'no /dev/full' }, async t => {

@@ -45,7 +45,7 @@ t.test('the package runs, and its types check', async t => {
   const folder = t.testdir({ 'package.json': '{"private":true}', node_modules: {} })
   const source = path.join(folder, 'source') // prepack writes types beside the sources
   await run('git', ['clone', '--quiet', ROOT, source])
-  for (const file of ['lib', 'test/schema.js', 'test/report-schema.js', 'test/journal-types.js', 'package.json', 'jsconfig.json', 'jsconfig.build.json']) fs.cpSync(path.join(ROOT, file), path.join(source, file), { recursive: true })
+  for (const file of ['lib', 'test/schema.js', 'test/report-schema.js', 'test/journal-types.js', 'test/message-types.js', 'package.json', 'jsconfig.json', 'jsconfig.build.json']) fs.cpSync(path.join(ROOT, file), path.join(source, file), { recursive: true })
   fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(source, 'node_modules'))
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: source, maxBuffer: 32 * 1024 ** 2 })
   const [{ filename, files, size }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')))

@@ -68,11 +68,11 @@ t.test('the live page counts the requests of a worker once, and no other figure 
 
 t.test('the audit has each end of a worker, crash and sample once, and no other event', async t => {
   const known = new Set(LINES.map(({ event }) => event))
-  const names = Object.keys(new Audit({ add () {} }, { add () {} }, () => {}).handlers)
+  const names = Object.keys(new Audit().handlers)
   t.same(names.filter(event => !known.has(event)), [])
   const wrong = LINES.filter(line => {
     let [spans, samples] = [0, 0]
-    const audit = new Audit({ add: () => spans++ }, { add: () => samples++ }, () => {})
+    const audit = new Audit({ addSpan: () => spans++, addMemory: () => samples++ })
     audit.handlers[line.event]?.(line)
     audit.finish()
     const { events, recycles, byReason, crashes, crashEvents, oomKills, connectionsAtCrashes, totals } = audit

@@ -9,6 +9,7 @@ const t = require('tap')
 const { message, ourMessage, Handlers } = require('../../lib/core/envelope')
 const { FROM_PREDECESSOR, FROM_SUCCESSOR } = require('../../lib/tables/primary-message')
 const { VERBS, FROM_WORKER, FROM_PRIMARY, flawOf } = require('../../lib/tables/message')
+const { messageTypes } = require('../message-types')
 
 const MOST_KINDS = 45
 const SOCKET = { readStop () {}, close () {} }
@@ -43,6 +44,10 @@ t.test('what the code of workers handles is in the table, which workers do not l
   }
   t.ok(handled.size >= 20, `${handled.size} of ${Object.keys(FROM_PRIMARY).length}`)
   for (const [type, file] of handled) t.ok(Object.hasOwn({ ...FROM_PRIMARY, ...VERBS }, type), `${type}, in ${file}`)
+})
+
+t.test('the types are those of the shapes (npm run schema)', async t => {
+  t.equal(fs.readFileSync(path.join(__dirname, '..', '..', 'lib', 'messages.d.ts'), 'utf8'), messageTypes())
 })
 
 t.test('there are few kinds of message of workers, their primary and another one', async t => {

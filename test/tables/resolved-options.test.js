@@ -42,7 +42,7 @@ t.test('the origin of each value is known', async t => {
     env: { RECYCLE_INTERVAL: '2s' },
     file: { name: 'recycle.config.json', values: { maxRss: '1G', samples: 8 } },
     parallelism: 2,
-    nameOf: o => o.flag.split(' ')[0]
+    nameOf: o => o.long
   })
   t.same(options, resolveOptions({ samples: 3, interval: '2s', maxRss: '1G' }, { parallelism: 2 }))
   t.same([...origins.keys()], OPTIONS.map(o => o.name))
@@ -53,13 +53,13 @@ t.test('the origin of each value is known', async t => {
 })
 
 t.test('options that exclude each other are named as they were given', async t => {
-  t.throws(() => resolveOptions({ hardRss: '1M' }, { file: { name: 'x.json', values: { maxRss: '2M' } }, parallelism: 2, nameOf: o => o.flag.split(' ')[0] }), {
+  t.throws(() => resolveOptions({ hardRss: '1M' }, { file: { name: 'x.json', values: { maxRss: '2M' } }, parallelism: 2, nameOf: o => o.long }), {
     message: '--hard-rss was given "1M"; it takes a size of at least maxRss in x.json, which must be set too'
   })
 })
 
 t.test('a bad value gives one sentence: where it was given, what was given, what is accepted', async t => {
-  const nameOf = (/** @type {any} */ o) => o.flag.split(' ')[0]
+  const nameOf = (/** @type {any} */ o) => o.long
   t.throws(() => resolveOptions({ interval: '10ms' }, { parallelism: 2, nameOf }), {
     message: '--interval was given "10ms"; it takes a time of 50ms to 24 days, such as 500ms, 30s or 2h',
     details: { option: '--interval', given: '10ms' }

@@ -89,9 +89,5 @@ module.exports = Object.freeze({
           `blocked${count === 1 ? '' : ', the latest'}${sayRequests(latest)}${sayPlace(latest.stack)}`]
     ].map(line => paint('yellow', line))
   },
-  report: {
-    key: 'blockedLoops',
-    figures: () => require('./report').BlockedLoops,
-    lines: () => require('./report').linesOf
-  }
+  report: 'blockedLoops'
 })

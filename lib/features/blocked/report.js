@@ -61,4 +61,4 @@ function linesOf ({ places }, { paint, width }) {
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]
 }
 
-module.exports = { BlockedLoops, linesOf }
+module.exports = { Figures: BlockedLoops, linesOf }

@@ -16,7 +16,7 @@ const { addUp } = require('../../core/fields')
 const { addGroup, noSums, poolSums, sumsSince } = require('./sums')
 const { addTime, poolTimes } = require('./times')
 /** @import { Sums } from './sums' */
-/** @import { Thresholds, Times } from './times' */
+/** @import { Thresholds } from './times' */
 
 const KINDS = /** @type {const} */ (['errors', 'unfinished', 'refusals', 'empty', 'slowMedian', 'slowTail'])
 

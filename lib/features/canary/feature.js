@@ -25,7 +25,7 @@ const KEY = 'canary'
  *   names
  * @property {(kinds: import('..').ArgKinds) => import('..').Args} args
  * @property {[flags: string, help: string, preset?: string][]} flags
- * @property {(status: Record<string, any>) => string | null} [say] what it waits for, by status()
+ * @property {(status: import('../../primary/supervisor').Status) => string | null} [say] what it waits for, by status()
  */
 
 /** @type {Readonly<import('..').Feature & { reload: ReloadArgs, live: SayLive }>} */
@@ -86,11 +86,7 @@ module.exports = Object.freeze({
     lines: (about, paint) => require('./sentence').linesOf(about, paint)
   },
   live: about => require('./sentence').compared(about),
-  report: {
-    key: 'canaries',
-    figures: () => require('./report').Canaries,
-    lines: () => require('./report').linesOf
-  }
+  report: 'canaries'
 })
 
 /**

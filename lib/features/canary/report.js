@@ -43,4 +43,4 @@ function linesOf (comparisons, { paint, width }) {
   })]
 }
 
-module.exports = { Canaries: listOf('canary.verdict', comparison), linesOf }
+module.exports = { Figures: listOf('canary.verdict', comparison), linesOf }

@@ -2,6 +2,7 @@
 
 /** A comparison in words: for the log, the command and `recycle status`. */
 
+const { layOut } = require('../../core/grid')
 const { count, formatSize, formatTime, grouped } = require('../../core/units')
 /** @import { Live } from '../../operate/admin/picture' */
 /** @import { Described } from './primary' */
@@ -103,14 +104,12 @@ function rowsOf (figures) {
 function linesOf (status, paint) {
   const about = compared(status)
   if (about === null) return [paint('dim', `the latest reload (generation ${status.generation}): ${status.why}`)]
-  const rows = [{ label: '', old: 'before', fresh: 'new', isWorse: false }, ...about.rows]
-  const widths = /** @type {const} */ (['label', 'old', 'fresh']).map(column =>
-    Math.max(...rows.map(row => row[column].length)))
-  const lines = rows.map(({ label, old, fresh, isWorse }, i) => {
-    const text = `${label.padEnd(widths[0])}  ${old.padStart(widths[1])}  ${fresh.padStart(widths[2])}`
-    return i === 0 ? paint('dim', text) : isWorse ? paint('red', text) : text
-  })
-  return [paint(about.isBad ? 'red' : 'bold', `${about.title}: ${about.text}`), ...about.rows.length > 0 ? lines : []]
+  const heading = paint(about.isBad ? 'red' : 'bold', `${about.title}: ${about.text}`)
+  if (about.rows.length === 0) return [heading]
+  const [titles, ...lines] =
+    layOut(['<', 'before', 'new'], about.rows.map(({ label, old, fresh }) => [label, old, fresh]), Infinity)
+  const rows = lines.map((line, i) => about.rows[i].isWorse ? paint('red', line) : line)
+  return [heading, paint('dim', titles), ...rows]
 }
 
 /** A figure's name, and the word before requests. @type {Record<Figure['name'], [string, 'of' | 'over']>} */

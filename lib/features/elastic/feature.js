@@ -63,9 +63,5 @@ module.exports = Object.freeze({
     scaled: ({ min, max, isPinned }) =>
       isPinned ? '; recycle scale auto: by the load again' : `, and ${min} to ${max} by the load`
   },
-  report: {
-    key: 'scaling',
-    figures: () => require('./report').Scaling,
-    lines: () => require('./report').linesOf
-  }
+  report: 'scaling'
 })

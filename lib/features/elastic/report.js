@@ -113,4 +113,4 @@ function linesOf ({ min, max, fewest, most, mean, changes, overTargetMs }, { pai
     .map(line => paint('dim', line))
 }
 
-module.exports = { Scaling, linesOf }
+module.exports = { Figures: Scaling, linesOf }

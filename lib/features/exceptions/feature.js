@@ -71,9 +71,5 @@ module.exports = Object.freeze({
         `${count === 1 ? '' : `${most.count} of them `}${most.name}: ${most.message}` +
         (most.request === null ? '' : ` by ${most.request}`))]
   },
-  report: {
-    key: 'exceptions',
-    figures: () => require('./report').Exceptions,
-    lines: () => require('./report').linesOf
-  }
+  report: 'exceptions'
 })

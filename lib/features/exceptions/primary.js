@@ -32,11 +32,7 @@ class Exceptions {
     })
   }
 
-  /**
-   * @param {WorkerHandle} handle
-   * @param {Record<'name' | 'message' | 'stack', string> & Record<'request' | 'listener', string | null> &
-   *   Record<'isAnswered' | 'isEnding', boolean>} thrown
-   */
+  /** @param {WorkerHandle} handle @param {import('../../messages').FromWorker['uncaught']} thrown */
   #onUncaught (handle, { name, message, stack, request, isAnswered, listener, isEnding }) {
     const kind = this.#kinds.add({ name, message, stack, request })
     const { count: seen } = kind

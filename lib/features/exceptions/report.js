@@ -51,4 +51,4 @@ function linesOf ({ kinds }, { paint, width }) {
   return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]
 }
 
-module.exports = { Exceptions, linesOf }
+module.exports = { Figures: Exceptions, linesOf }

@@ -28,7 +28,8 @@ module.exports = Object.freeze({
   group: 'Replacing workers:',
   isOn: ({ failover, plain }) => failover && !plain,
   hook: 'reads and last writes of connections',
-  does: () => ({ duplicates: {} }), // of the descriptor of each connection that lasts: pass them by this socket
+  // Of the descriptor of each connection that lasts: pass them by this socket
+  does: () => ({ duplicates: { fields: {} } }),
   beat: ({ count }) => ({ noteBytes: count }),
   ownBytes: beat => beat.noteBytes ?? 0,
   warnings: {

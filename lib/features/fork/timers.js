@@ -16,7 +16,7 @@ const DEPTH = 16
 const TIDY_FROM = 1000 // timers that have been asked for since those that are over were last left out
 
 class PendingTimers {
-  /** @type {{ timer: any, site: string }[]} */
+  /** Of the app. @type {any[]} */
   #timers = []
   #tidyAt = TIDY_FROM
   // Without `destroy`, for which Node would watch the end of each promise.
@@ -29,52 +29,40 @@ class PendingTimers {
     this.#hook.enable()
   }
 
-  /** @returns {{ kind: 'setTimeout' | 'setInterval' | 'setImmediate', ms: number | null, site: string }[]} */
-  list () {
-    return this.#pending().map(({ timer, site }) => ({
-      kind: '_idleTimeout' in timer ? timer._repeat ? 'setInterval' : 'setTimeout' : 'setImmediate',
-      ms: timer._idleTimeout ?? null,
-      site
-    }))
-  }
-
   /** An immediate of the app's waits for its turn. */
   get hasImmediates () {
-    return this.list().some(({ kind }) => kind === 'setImmediate')
+    return this.#pending().some(timer => !('_idleTimeout' in timer))
   }
 
   /** In a copy. */
   restart () {
     this.#hook.disable()
-    for (const { timer } of this.#pending()) timer.refresh?.()
+    for (const timer of this.#pending()) timer.refresh?.()
     this.#timers = []
   }
 
   #pending () {
-    return this.#timers.filter(({ timer }) => !timer._destroyed)
+    return this.#timers.filter(timer => !timer._destroyed)
   }
 
   /** @param {unknown} timer */
   #add (timer) {
-    const site = siteOf()
-    if (site) this.#timers.push({ timer, site })
+    if (isByApp()) this.#timers.push(timer)
     if (this.#timers.length < this.#tidyAt) return
     this.#timers = this.#pending()
     this.#tidyAt = TIDY_FROM + 2 * this.#timers.length
   }
 }
 
-/** Where the app asked for a timer; null: it is one of Node's own. @returns {string | null} */
-function siteOf () {
+/** The timer that has just been made was asked for by the app, and is none of Node's own. */
+function isByApp () {
   const { stackTraceLimit, prepareStackTrace } = Error
   Object.assign(Error, { stackTraceLimit: DEPTH, prepareStackTrace: undefined })
   const frames = String(new Error().stack).split('\n')
   Object.assign(Error, { stackTraceLimit, prepareStackTrace })
   const made = frames.findIndex(frame => OF_TIMERS.test(frame))
   const caller = frames.slice(made).find(frame => !OF_TIMERS.test(frame))
-  return made < 0 || caller === undefined || OF_NODE.test(caller)
-    ? null
-    : caller.replace(/^\s*at (?:.*\((.*)\)|(.*))$/, '$1$2')
+  return made >= 0 && caller !== undefined && !OF_NODE.test(caller)
 }
 
 module.exports = { PendingTimers }

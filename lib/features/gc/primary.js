@@ -13,7 +13,7 @@ const { heapWarning } = require('./heap-limit')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 /** @import { Collected } from './feature' */
 
-const TASK = { type: 'collect', timeoutMs: 60_000 }
+const TASK = { type: /** @type {const} */ ('collect'), fields: {}, timeoutMs: 60_000 }
 
 class GarbageCollection {
   /** Workers whose collection is under way, or was not enough. @type {WeakMap<WorkerHandle, 'under way' | 'over'>} */
@@ -65,7 +65,7 @@ class GarbageCollection {
       try {
         await this.kernel.rotation.take(handle, TASK, async done => {
           const reason = String(handle.condemnation.reason)
-          const { isEnough } = await this.#weigh(handle, /** @type {any} */ (done), reason, began)
+          const { isEnough } = await this.#weigh(handle, done, reason, began)
           if (isEnough) this.kernel.sampler.keep(handle)
         })
       } finally {
@@ -82,15 +82,13 @@ class GarbageCollection {
     /** @type {Collected | undefined} */
     let line
     await this.kernel.rotation.request(slot, { ...TASK, called: 'the collection' }, async (handle, done) => {
-      line = await this.#weigh(handle, /** @type {any} */ (done), 'requested', began)
+      line = await this.#weigh(handle, done, 'requested', began)
     })
     return /** @type {Collected} */ (line)
   }
 
   /**
-   * @param {WorkerHandle} handle
-   * @param {Record<'before' | 'after', Record<'rssBytes' | 'heapUsedBytes' | 'externalBytes', number>> &
-   *   Record<'moved' | 'emptyMs' | 'pauseMs', number>} done
+   * @param {WorkerHandle} handle @param {import('../../primary/recycling/rotation').TaskDone<'collect'>} done
    * @param {string} reason @param {number} began @returns {Promise<Collected>}
    */
   async #weigh (handle, { before, after, moved, emptyMs, pauseMs }, reason, began) {

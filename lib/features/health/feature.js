@@ -44,7 +44,8 @@ module.exports = Object.freeze({
     }
   },
   isOn: options => options.health !== null,
-  does: () => ({ probe: {} }), // serve the connection that comes along: it is the primary's, and counts nowhere
+  // Serve the connection that comes along: it is the primary's, and counts nowhere
+  does: ({ flag }) => ({ probe: { fields: {}, answer: { isTls: flag } } }),
   events: {
     'worker.health': {
       level: ({ why }) => why === null ? 'info' : 'warn',

@@ -41,10 +41,10 @@ async function probe (handle, pair, { path, timeoutMs, cancel }) {
 async function attempt (handle, { near, far }, { path, timeoutMs, signal }) {
   near.on('error', () => {}) // the request's has it
   try {
-    const { why, isSkipped, isTls } = await handle.call('probe', {}, timeoutMs, far)
+    const answer = await handle.call('probe', {}, timeoutMs, far)
     far.close() // the worker has its own copy: from here on it alone ends the connection
-    if (why !== null) return { status: null, why, isSkipped: isSkipped === true }
-    return { status: await request(near, { path, isTls: isTls === true, signal }), why: null }
+    if (answer.why !== null) return { status: null, why: answer.why, isSkipped: answer.isSkipped === true }
+    return { status: await request(near, { path, isTls: answer.isTls, signal }), why: null }
   } catch (error) {
     return {
       status: null, why: signal.aborted ? `no response within ${timeoutMs} ms` : /** @type {Error} */ (error).message

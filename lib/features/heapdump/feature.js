@@ -36,7 +36,9 @@ module.exports = Object.freeze({
     if (heapdumpsPerDay !== null) new (require('./primary').HeapdumpFolder)(heapdumpDir).open()
     return null
   },
-  does: ({ text }) => ({ heapdump: { file: text(LONGEST_PATH) } }),
+  does: ({ text, count, duration }) => ({
+    heapdump: { fields: { file: text(LONGEST_PATH) }, answer: { bytes: count, pauseMs: duration } }
+  }),
   tasks: { heapdump: 'write a heap snapshot' },
   commands: ({ file, word }) => ({ heapdump: { file, then: word('recycle') } }),
   command: () => require('./command').addHeapdump,
@@ -54,11 +56,7 @@ module.exports = Object.freeze({
   primary: () => kernel => new (require('./primary').Heapdumps)(kernel),
   worker: true,
   status: { key: 'heapdumps' },
-  report: {
-    key: 'heapdumps',
-    figures: () => require('./report').Heapdumps,
-    lines: () => require('./report').linesOf
-  }
+  report: 'heapdumps'
 })
 
 /**

@@ -16,7 +16,7 @@ const { createPrivateFile } = require('../../primary/recycling/private-file')
 const { RecycleError, notDone } = require('../../core/errors')
 const { distrust } = require('../../core/folder-trust')
 const { makeFolder } = require('../../native/make-folder')
-/** @import { Answer } from '../../primary/workers/channel' */
+/** @import { Task, TaskDone } from '../../primary/recycling/rotation' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
 const DUMP_MS = 10 * 60_000
@@ -129,8 +129,7 @@ class Heapdumps {
 
   /**
    * @param {string} file absolute, there already and empty @param {string} reason
-   * @param {(task: import('../../primary/recycling/rotation').Task) => Promise<Answer
-   *   & { handle: WorkerHandle }>} take
+   * @param {(task: Task<'heapdump'>) => Promise<TaskDone<'heapdump'> & { handle: WorkerHandle }>} take
    * @returns {Promise<import('./feature').Snapshot>}
    */
   async #dump (file, reason, take) {
@@ -139,7 +138,7 @@ class Heapdumps {
         type: 'heapdump', fields: { file }, timeoutMs: DUMP_MS
       })
       return this.kernel.record('heapdump', {
-        slot, pid, reason, file, bytes: Number(bytes), moved: Number(moved), pauseMs: Math.round(pauseMs)
+        slot, pid, reason, file, bytes, moved, pauseMs: Math.round(pauseMs)
       })
     } catch (error) {
       fs.rmSync(file, { force: true })

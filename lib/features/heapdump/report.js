@@ -34,4 +34,4 @@ function linesOf (heapdumps, { paint, width }) {
   return [paint('dim', 'heap snapshots'), ...lines]
 }
 
-module.exports = { Heapdumps: listOf('heapdump', heapdump), linesOf }
+module.exports = { Figures: listOf('heapdump', heapdump), linesOf }

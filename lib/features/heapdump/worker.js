@@ -10,8 +10,7 @@ const v8 = require('node:v8')
 function writeHeapdump () {
   return {
     tasks: {
-      /** @param {{ file: string }} fields `file`: absolute, there already and empty */
-      heapdump ({ file }) {
+      heapdump ({ file }) { // absolute, there already and empty
         const began = performance.now()
         v8.writeHeapSnapshot(file)
         return { pauseMs: performance.now() - began, bytes: fs.statSync(file).size }

@@ -62,13 +62,15 @@ async function study (
   if (hasLost({ recycled: result.recycled }) || result.verdict === 'unread') process.exitCode = 1
 }
 
-/** @param {Record<string, any>} status @returns {number} the slot of the worker in service that has most memory */
+/**
+ * @param {import('../../primary/supervisor').Status} status
+ * @returns {number | null} the slot of the worker in service that has most memory
+ */
 function largest ({ workers }) {
-  const serving = workers.filter((/** @type {any} */ { slot, state }) => slot !== null && state === 'ready')
+  const serving = workers.filter(({ slot, state }) => slot !== null && state === 'ready')
   const { RecycleError } = require('../../core/errors')
   if (serving.length === 0) throw new RecycleError('RECYCLE_VERB_FAILED', { why: 'no worker serves at the moment' })
-  return serving.reduce((/** @type {any} */ most, /** @type {any} */ worker) =>
-    worker.rssBytes > most.rssBytes ? worker : most).slot
+  return serving.reduce((most, worker) => Number(worker.rssBytes) > Number(most.rssBytes) ? worker : most).slot
 }
 
 /** The growth in the format of `HeapProfiler.getSamplingProfile`, which Chrome DevTools opens as a .heapprofile. */

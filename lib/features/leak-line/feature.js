@@ -36,7 +36,9 @@ const feature = {
       growth: orNull(text(MOST_CHARS))
     })
   }),
-  does: ({ flag }) => ({ 'leak-reading': { isWhole: flag } }), // by one under study; whole: nothing is folded
+  does: ({ flag, duration }) => ({ // by one under study; whole: nothing is folded
+    'leak-reading': { fields: { isWhole: flag }, answer: { pauseMs: duration } }
+  }),
   tasks: { 'leak-reading': 'read its heap profile' },
   commands: ({ flag, number }) => ({ leak: { forMs: number, isWhole: flag } }),
   command: () => require('./command').addLeak,
@@ -58,11 +60,7 @@ const feature = {
     lines: (about, paint) => require('./report').statusLines(about, paint)
   },
   live: about => require('./sentence').live(about),
-  report: {
-    key: 'leakStudies',
-    figures: () => require('./report').Studies,
-    lines: () => require('./report').linesOf
-  }
+  report: 'leakStudies'
 }
 
 module.exports = Object.freeze(feature)

@@ -70,7 +70,7 @@ class LeakStudies {
 
   /** @param {WorkerHandle} handle that is condemned for its memory @returns {string | null} what leaks */
   causeOf (handle) {
-    const found = this.#latest && worst(/** @type {any} */ (this.#latest))
+    const found = this.#latest && worst(this.#latest)
     return found && handle.condemnation.row?.isOfMemory ? `${sayPlace(found.at)} leaks` : null
   }
 

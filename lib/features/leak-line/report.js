@@ -43,4 +43,4 @@ function linesOf (studies, { paint, width }) {
   return [paint('dim', 'studies of leaks'), ...lines]
 }
 
-module.exports = { Studies: listOf('leak.end', study, MOST), linesOf, sentenceOf, statusLines }
+module.exports = { Figures: listOf('leak.end', study, MOST), linesOf, sentenceOf, statusLines }

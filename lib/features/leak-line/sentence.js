@@ -88,7 +88,7 @@ function live ({ study, latest }) {
   const now = study === null ? [] : [`slot ${study.slot} is under study: ${sayProgress(study)}`]
   return {
     title: 'The line that leaks',
-    text: [...now, ...latest === null ? [] : sentencesOf(/** @type {any} */ (latest))].join('; '),
+    text: [...now, ...latest === null ? [] : sentencesOf(latest)].join('; '),
     isBad: latest?.verdict === 'grows',
     rows: []
   }
@@ -110,7 +110,7 @@ function statusLines ({ study, latest }, paint) {
       : [],
     ...latest
       ? [paint(latest.verdict === 'grows' ? 'yellow' : 'dim',
-        `the last study of leaks: ${sentencesOf(/** @type {any} */ (latest))[0]}`)]
+        `the last study of leaks: ${sentencesOf(latest)[0]}`)]
       : []
   ]
 }

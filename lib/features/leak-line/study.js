@@ -10,6 +10,8 @@
  * A worker that is condemned for its memory is read once more before its recycle.
  */
 
+const { EventEmitter, once } = require('node:events')
+const { setTimeout: sleep } = require('node:timers/promises')
 const { attempt } = require('../../core/attempt')
 const { notDone } = require('../../core/errors')
 const { inliningFlags } = require('./inlining-flags')
@@ -17,8 +19,6 @@ const { judge, LEAST_REQUESTS } = require('./outcome')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 /** @import { Growth } from './growth' */
 /** @import { Usage } from './outcome' */
-
-/** @typedef {{ promise: Promise<void>, resolve: () => void }} Resolvable */
 
 const INTERVAL_BYTES = 8 * 1024
 const READ_AT = [1 / 4, 5 / 8, 1] // of the time; before the first one, caches fill and code is compiled
@@ -31,7 +31,8 @@ const TRIES = 5
 const AGAIN_MS = 1500
 const NAME = 'leak-line'
 
-class Study {
+/** Emits `ready` when the profiled worker is. */
+class Study extends EventEmitter {
   /** @type {WorkerHandle | null} */
   handle = null
   /** @type {Usage[]} */
@@ -46,10 +47,7 @@ class Study {
   /** @type {Promise<void> | null} */
   #reading = null
   #isLastTried = false
-  /** @type {Resolvable} */
-  #ended = resolvable()
-  /** @type {Resolvable} */
-  #ready = resolvable()
+  #ending = new AbortController()
   /** @type {import('../../primary/recycling/recycler').Recycled[]} */
   #recycled = []
 
@@ -58,6 +56,7 @@ class Study {
    * @param {{ forMs: number, isWhole: boolean, by: 'requested' | 'budget' }} how
    */
   constructor (kernel, slot, how) {
+    super()
     this.kernel = kernel
     this.slot = slot
     this.how = how
@@ -98,7 +97,7 @@ class Study {
   /** The profiled worker has been spawned. @param {WorkerHandle} handle */
   seat (handle) {
     this.handle = handle
-    handle.once('ready', () => this.#ready.resolve())
+    handle.once('ready', () => this.emit('ready'))
     handle.once('leaving',
       () => this.end(handle.reason === null ? 'its worker was replaced' : `its worker was replaced (${handle.reason})`))
     handle.once('exit', () => this.end('its worker has ended'))
@@ -115,7 +114,7 @@ class Study {
   end (why) {
     if (this.isOver) return
     this.why ??= why
-    this.#ended.resolve()
+    this.#ending.abort()
   }
 
   /** @param {WorkerHandle} handle @returns {'due' | 'under way' | null} a last reading, before its recycle */
@@ -170,7 +169,8 @@ class Study {
       }
     })
     failed.catch(() => {}) // after the race
-    await Promise.race([this.#ready.promise, this.#ended.promise, failed])
+    const ready = once(this, 'ready', { signal: this.#ending.signal }).catch(() => {})
+    await Promise.race([ready, failed])
     if (this.why !== null || this.handle === null) return
     this.#readyAt = kernel.now()
     kernel.record('leak.begin', { slot, pid: this.handle.pid, by, forMs })
@@ -183,11 +183,7 @@ class Study {
 
   /** @param {number} ms after the worker was ready */
   async #until (ms) {
-    /** @type {NodeJS.Timeout | undefined} */
-    let timer
-    const due = new Promise(resolve => { timer = setTimeout(resolve, Math.max(0, ms - this.#sinceReady())) })
-    await Promise.race([due, this.#ended.promise])
-    clearTimeout(timer)
+    await sleep(Math.max(0, ms - this.#sinceReady()), undefined, { signal: this.#ending.signal }).catch(() => {})
   }
 
   /** A worker that was just read has no connections until some move back to it. */
@@ -217,14 +213,14 @@ class Study {
       }
       why = done.why ?? 'it has told nothing'
       if (handle.isGone || handle.state === 'draining') break
-      await new Promise(resolve => setTimeout(resolve, AGAIN_MS))
+      await sleep(AGAIN_MS)
     }
     this.end(`its worker could not be read: ${why}`)
   }
 
   /** A hard budget holds out of rotation, too. @param {WorkerHandle} handle @returns {Promise<string | null>} */
   async #whyNotNow (handle) {
-    await new Promise(resolve => setTimeout(resolve, SETTLE_MS))
+    await sleep(SETTLE_MS)
     return this.kernel.sampler.whyHurry(handle)
   }
 
@@ -238,14 +234,6 @@ class Study {
     if (isLeaving || (handle === null && this.#recycled.length > 0)) return
     await this.#replace().catch(() => {}) // the next worker of the slot is an ordinary one all the same
   }
-}
-
-/** @returns {Resolvable} */
-function resolvable () {
-  /** @type {any} */
-  const all = {}
-  all.promise = new Promise(resolve => { all.resolve = resolve })
-  return all
 }
 
 module.exports = { Study, NAME, INTERVAL_BYTES }

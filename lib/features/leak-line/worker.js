@@ -51,7 +51,6 @@ function profileAllocations ({ channel, tracker }, { intervalBytes, flags }) {
 
   return {
     tasks: {
-      /** @param {{ isWhole: boolean }} fields */
       'leak-reading' ({ isWhole }) {
         const began = performance.now()
         collect()

@@ -40,16 +40,12 @@ module.exports = Object.freeze({
     help: 'Memory that a request keeps, as estimated, of each route that leaks.',
     labels: ['route'],
     values: ({ memoryByRoute }) => (memoryByRoute?.routes ?? [])
-      .filter((/** @type {any} */ { leaks, bytesPerRequest }) => leaks && bytesPerRequest !== null)
-      .map((/** @type {any} */ { route, bytesPerRequest }) => [{ route }, bytesPerRequest])
+      .filter(({ leaks, bytesPerRequest }) => leaks && bytesPerRequest !== null)
+      .map(({ route, bytesPerRequest }) => [{ route }, Number(bytesPerRequest)])
   }],
   status: {
     key: 'memoryByRoute',
     lines: ({ lack, text }, paint) => [paint(lack === null ? 'yellow' : 'dim', text)]
   },
-  report: {
-    key: 'memoryByRoute',
-    figures: () => require('./report').Routes,
-    lines: () => require('./report').linesOf
-  }
+  report: 'memoryByRoute'
 })

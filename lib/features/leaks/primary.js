@@ -37,10 +37,7 @@ class LeakingRoutes {
     return this.#latest ?? this.#memory.estimate()
   }
 
-  /**
-   * @param {WorkerHandle} handle
-   * @param {{ upMs: number, liveBytes: number, markSweeps: number, requests: number[], routes: string[] }} fields
-   */
+  /** @param {WorkerHandle} handle @param {import('../../messages').FromWorker['memory']} fields */
   #add (handle, { upMs, liveBytes, markSweeps, requests: counts, routes }) {
     const names = this.#names.get(handle) ?? []
     this.#names.set(handle, names)

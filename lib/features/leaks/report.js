@@ -64,4 +64,4 @@ function linesOf ({ text, routes }, { paint, width }) {
   return [paint('dim', heading), ...lines.map(line => paint('red', line)), paint('dim', rest)]
 }
 
-module.exports = { Routes, linesOf }
+module.exports = { Figures: Routes, linesOf }

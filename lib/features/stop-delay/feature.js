@@ -19,7 +19,7 @@ module.exports = Object.freeze({
   group: 'Replacing workers:',
   isOn: ({ stopDelayMs }) => stopDelayMs > 0,
   beforeStopMs: ({ stopDelayMs }) => stopDelayMs,
-  does: () => ({ 'announce-close': {} }), // in responses: the fleet stops soon; this worker serves on
+  does: () => ({ 'announce-close': { fields: {} } }), // in responses: the fleet stops soon; this worker serves on
   events: {
     'fleet.stop-delay': {
       sentence: ({ delayMs }, { time }) =>

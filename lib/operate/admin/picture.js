@@ -67,9 +67,9 @@ class Picture {
   #startedAt = null
   /** The last of the fleet's size. @type {Size['change']} */
   #change = null
-  #audit = new Audit({ add () {} }, {
-    add: (slot, t, bytes, budget) => this.#addPoint(slot, { t, bytes, budget })
-  }, () => {}, MOST_EVENTS)
+  #audit = new Audit({
+    addMemory: (slot, t, bytes, budget) => this.#addPoint(slot, { t, bytes, budget }), mostEvents: MOST_EVENTS
+  })
 
   /** News since the last news(). Its times may be older: a line is written after the time that it records. */
   #fresh = nothing()

@@ -31,6 +31,7 @@
 const { move } = require('../../core/place')
 const { now } = require('../clock')
 /** @import { Place } from '../../core/place' */
+/** @import { FromPrimary } from '../../messages' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
 /**
@@ -249,7 +250,7 @@ class Entry {
   }
 }
 
-/** @param {WorkerHandle} handle @param {number} id @param {Record<string, any>} outcome */
+/** @param {WorkerHandle} handle @param {number} id @param {Omit<FromPrimary['moved'], 'id'>} outcome */
 function tell (handle, id, outcome) {
   handle.send('moved', { id, ...outcome })
 }

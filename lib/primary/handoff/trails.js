@@ -97,7 +97,10 @@ class Trails {
   }
 }
 
-/** @param {WorkerHandle} handle @param {string} type @param {Record<string, any>} fields */
+/**
+ * @template {'ahead' | 'behind'} Type
+ * @param {WorkerHandle} handle @param {Type} type @param {import('../../messages').FromPrimary[Type]} fields
+ */
 function send (handle, type, fields) {
   if (!handle.isGone) handle.send(type, fields)
 }

@@ -25,13 +25,13 @@ class CpuProfiles extends Part {
       notDone(slot, 'the CPU profile', why)
     if (!handle?.isServing) throw refuse(handle ? `its worker is ${handle.state}` : 'it has no worker at the moment')
     const file = createPrivateFile({ slot, pid: handle.pid, suffix: 'cpuprofile', asked })
-    const { why, bytes, tookMs } = await handle.call('profile', { durationMs, file }, durationMs + WRITE_MS)
-    if (why === null) {
+    const answer = await handle.call('profile', { durationMs, file }, durationMs + WRITE_MS)
+    if (answer.why === null) {
       const { pid } = handle
-      return this.record('cpuprofile', { slot, pid, file, bytes: Number(bytes), tookMs: Math.round(tookMs) })
+      return this.record('cpuprofile', { slot, pid, file, bytes: answer.bytes, tookMs: Math.round(answer.tookMs) })
     }
     fs.rmSync(file, { force: true })
-    throw refuse(why)
+    throw refuse(answer.why)
   }
 }
 

@@ -89,7 +89,7 @@ class Reloading extends Part {
 
   /**
    * @param {string} why
-   * @returns {Promise<Record<string, any>>} the journal's `fleet.rejected`, when the workers of that code are gone
+   * @returns {Promise<import('../../lines').JournalLine<'fleet.rejected'>>} when the workers of that code are gone
    */
   async reject (why) {
     const { rollout } = this.fleet

@@ -18,8 +18,9 @@ const { now } = require('../clock')
 const { howItLeft } = require('../workers/process')
 const { replayAfter } = require('../workers/retirement')
 const { Part } = require('../part')
+/** @import { Answers, Does } from '../../messages' */
 /** @import { Left } from '../workers/process' */
-/** @import { Answer as Outcome } from '../workers/channel' */
+/** @import { Answer, Done, NotDone } from '../workers/worker-channel' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
 const FOR_GOOD_MS = 2 ** 31 - 1
@@ -29,9 +30,15 @@ const ANSWER_MS = 2000
 const APP = 'app'
 
 /**
+ * @template {keyof Answers} Verb
+ * @typedef {Done<Verb> & { moved: number, emptyMs: number }} TaskDone `emptyMs`: how long the worker took to leave
+ */
+
+/**
+ * @template {keyof Answers} Verb
  * @typedef {object} Task
- * @property {string} type its message: `collect`, or one of a feature's
- * @property {object} [fields] @property {number} timeoutMs
+ * @property {Verb} type `collect`, or a verb of a feature's
+ * @property {Does[Verb]} fields @property {number} timeoutMs
  * @property {() => Promise<string | null>} [refusal] asked when nothing is left in the worker: why it is not to be done
  *   after all, or null
  */
@@ -127,9 +134,10 @@ class Rotation extends Part {
 
   /**
    * Has a worker do a task.
-   * @param {WorkerHandle} handle @param {Task} task
-   * @param {(done: Outcome) => Promise<void>} [settle] called while the worker is out, where the task was done
-   * @returns {Promise<Outcome>}
+   * @template {keyof Answers} Verb
+   * @param {WorkerHandle} handle @param {Task<Verb>} task
+   * @param {(done: TaskDone<Verb>) => Promise<void>} [settle] called while the worker is out, where the task was done
+   * @returns {Promise<TaskDone<Verb> | NotDone>}
    */
   async take (handle, task, settle = async () => {}) {
     const why = this.#whyNot(handle)
@@ -138,26 +146,20 @@ class Rotation extends Part {
     const began = now()
     handle.become('out-of-rotation')
     const { slot, pid, latest: { connections, inFlight } } = handle
-    this.record('worker.out-of-rotation', { slot, pid, task: task.type, connections, inFlight })
-    const deadlineMs = Math.min(this.options.drainTimeoutMs, this.features.hasSessions ? SESSIONS_MS : EMPTY_MS)
-    /** @type {Outcome} */
+    const about = { slot, pid, task: /** @type {string} */ (task.type) }
+    this.record('worker.out-of-rotation', { ...about, connections, inFlight })
+    /** @type {TaskDone<Verb> | NotDone} */
     let outcome = { why: 'the primary has failed' }
     try {
-      const left = await ask(handle, 'leave-rotation', this.#order(deadlineMs), deadlineMs + ANSWER_MS)
-      const refusal = left.why === null ? await task.refusal?.() ?? null : null
-      const done = refusal !== null
-        ? { ...left, why: refusal }
-        : left.why === null ? await ask(handle, task.type, task.fields ?? {}, task.timeoutMs) : left
-      outcome = { ...done, moved: left.moved ?? 0, emptyMs: left.tookMs ?? null }
-      if (done.why === null && handle.state === 'out-of-rotation') await settle(outcome)
+      outcome = await this.#perform(handle, task)
+      if (outcome.why === null && handle.state === 'out-of-rotation') await settle(outcome)
     } finally {
       try {
         bringBack(handle, outcome.isHeard === true)
       } finally { // whatever a listener does, the next one may leave
         // After its task, perhaps
         const why = outcome.why ?? (handle.isGone ? `its worker ${howItLeft(/** @type {Left} */ (handle.left))}` : null)
-        this.record('worker.in-rotation',
-          { slot, pid, task: task.type, why, moved: Number(outcome.moved ?? 0), outMs: now() - began })
+        this.record('worker.in-rotation', { ...about, why, moved: outcome.moved ?? 0, outMs: now() - began })
         this.#atTask = null
         this.changed()
       }
@@ -166,10 +168,26 @@ class Rotation extends Part {
   }
 
   /**
+   * @template {keyof Answers} Verb @param {WorkerHandle} handle @param {Task<Verb>} task
+   * @returns {Promise<TaskDone<Verb> | NotDone>}
+   */
+  async #perform (handle, { type, fields, timeoutMs, refusal }) {
+    const deadlineMs = Math.min(this.options.drainTimeoutMs, this.features.hasSessions ? SESSIONS_MS : EMPTY_MS)
+    const left = await ask(handle, 'leave-rotation', this.#order(deadlineMs), deadlineMs + ANSWER_MS)
+    if (left.why !== null) return left
+    const { moved, tookMs: emptyMs, isHeard } = left
+    const why = await refusal?.() ?? null
+    if (why !== null) return { why, moved, isHeard }
+    return Object.assign(await ask(handle, type, fields, timeoutMs), { moved, emptyMs })
+  }
+
+  /**
    * The same, on request: it waits for its turn.
-   * @param {number} slot @param {Task & { called: string }} task `called`: what it is, in a sentence
-   * @param {(handle: WorkerHandle, done: Outcome) => Promise<void>} [settle]
-   * @returns {Promise<Outcome & { handle: WorkerHandle }>} @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_STOPPED
+   * @template {keyof Answers} Verb
+   * @param {number} slot @param {Task<Verb> & { called: string }} task `called`: what it is, in a sentence
+   * @param {(handle: WorkerHandle, done: TaskDone<Verb>) => Promise<void>} [settle]
+   * @returns {Promise<TaskDone<Verb> & { handle: WorkerHandle }>}
+   * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_STOPPED
    */
   async request (slot, { called, ...task }, settle = async () => {}) {
     // Several may wait, and one of them goes first
@@ -178,7 +196,7 @@ class Rotation extends Part {
     if (!handle) throw notDone(slot, called, 'it has no worker at the moment')
     const outcome = await this.take(handle, task, done => settle(handle, done))
     if (outcome.why !== null) throw notDone(slot, called, outcome.why)
-    return { ...outcome, handle }
+    return Object.assign(outcome, { handle })
   }
 
   /** Calls the worker back before its task has begun. */
@@ -196,7 +214,11 @@ function bringBack (handle, isHeard) {
   handle.emit('returned')
 }
 
-/** @param {WorkerHandle} handle @param {string} type @param {object} fields @param {number} timeoutMs */
+/**
+ * @template {keyof Answers} Verb
+ * @param {WorkerHandle} handle @param {Verb} type @param {Does[Verb]} fields @param {number} timeoutMs
+ * @returns {Promise<Answer<Verb>>}
+ */
 async function ask (handle, type, fields, timeoutMs) {
   if (handle.state !== 'out-of-rotation') return { why: `its worker is ${handle.state}` }
   const answer = await handle.call(type, fields, timeoutMs)

@@ -22,7 +22,6 @@ function hold (ahead) {
 
 /**
  * The first worker is wanted; a worker that waits is used, or ended.
- *
  * @param {(() => { exec: string, cwd: string | undefined }) | null} find what the first worker is to run; null: it is
  *   no process of its own
  * @returns {Ahead | null}

@@ -58,17 +58,17 @@ function guardChannel (child, onFlaw) {
   /** Where Node keeps the text of a line that has not ended, or that it could not parse. @type {symbol | undefined} */
   let rest
   channel.onread = function (/** @type {unknown[]} */ ...args) {
+    let flaw
     try {
       onread.apply(this, args)
-      rest ??= Object.getOwnPropertySymbols(channel).find(key => typeof channel[key] === 'string')
-      if (rest === undefined || channel[rest].length <= LONGEST) return
-      channel[rest] = ''
-      refuse('none', `a message of more than ${LONGEST} characters`)
     } catch (error) {
-      rest ??= Object.getOwnPropertySymbols(channel).find(key => typeof channel[key] === 'string')
-      if (rest !== undefined) channel[rest] = '' // it would be put before the next line
-      refuse('none', error)
+      flaw = error instanceof Error ? error.message : String(error)
     }
+    rest ??= Object.getOwnPropertySymbols(channel).find(key => typeof channel[key] === 'string')
+    if (rest !== undefined && channel[rest].length > LONGEST) flaw ??= `a message of more than ${LONGEST} characters`
+    if (flaw === undefined) return
+    if (rest !== undefined) channel[rest] = '' // it would be put before the next line
+    refuse('none', flaw)
   }
 }
 

@@ -11,39 +11,29 @@ const { loadAddon } = require('../../native/addon')
 const { BATCHED, Batches } = require('../../native/batches')
 const { Descriptor } = require('../../native/descriptor')
 const { nextEvent } = require('./next-event')
-const { howItLeft } = require('./process')
 /** @import { Handle } from '../../core/internals' */
+/** @import { Hearers } from '../../messages' */
 /** @import { Left, WorkerProcess } from './process' */
 
 const BATCHED_WINDOW = 256
 const DYING_MS = 1000 // a worker's exit comes this much later than its channel's end, at the most
 
 /**
- * @typedef {Record<string, any> & { why: string | null, isHeard?: boolean }} Answer to a call: its fields, and `why` it
- *   was not done, or null; `isHeard`: the worker has answered
- */
-
-/**
  * Emits `disconnect`, `exit` (Left) and, by the class that reads its messages, what follows from these. They are not
  * emitted: each has one handler.
+ *
+ * @template [Heard=any] the fields of what comes, by message
+ * @template {{ [Type in keyof Sent]: object } & { batching: object }} [Sent=any] of what is sent
  */
 class Channel extends EventEmitter {
-  /** The account that the worker gave when it had drained. @type {import('../../core/account').Account | null} */
-  account = null
   /** @type {Left | null} */
   left = null
-  #lastId = 0
   /** @type {Batches | null} */
   #batches = null
   /** The other end has its socket: connections pass many at a time. */
   isBatching = false
   /** How many workers are at the other end. */
   workers = 1
-  /**
-   * The functions that take the answer of each call that has none yet, by its id.
-   * @type {Map<number, (fields: Record<string, any>) => void>}
-   */
-  #calls = new Map()
 
   /**
    * @param {WorkerProcess} process @param {Handlers['kinds']} kinds of its messages
@@ -61,7 +51,7 @@ class Channel extends EventEmitter {
       const ours = ourMessage(received, socket)
       if (ours !== null) this.receive(ours, socket)
     })
-    this.hear({
+    this.handlers.add({
       batching: (_, socket) => {
         if (socket) this.beginBatching(socket)
         else this.isBatching = true
@@ -91,13 +81,14 @@ class Channel extends EventEmitter {
     return this.left !== null
   }
 
-  /** @type {Handlers['add']} */
+  /** @param {Hearers<Heard>} handlers as Handlers.add() */
   hear (handlers) {
-    this.handlers.add(handlers)
+    this.handlers.add(/** @type {Parameters<Handlers['add']>[0]} */ (handlers))
   }
 
   /**
-   * @param {string} type @param {object} [fields]
+   * @template {keyof Sent & string} Type
+   * @param {Type} type @param {Sent[Type]} [fields]
    * @param {Handle | Descriptor} [socket] a TCP or pipe handle, or a Descriptor
    * @param {(error: Error | null) => void} [sent]
    */
@@ -144,8 +135,12 @@ class Channel extends EventEmitter {
   /** To be overridden. @param {any} message @param {any} socket @param {any} [allowed] in a batch @returns {any} */
   receive (message, socket, allowed) {}
 
-  /** Sends a descriptor, then closed. @param {string} type @param {Descriptor} descriptor @param {object} [fields] */
-  give (type, descriptor, fields = {}) {
+  /**
+   * Sends a descriptor, then closed.
+   * @template {keyof Sent & string} Type
+   * @param {Type} type @param {Descriptor} descriptor @param {Sent[Type]} [fields]
+   */
+  give (type, descriptor, fields) {
     const close = () => descriptor.close()
     this.once('exit', close) // Node forgets what waits for a channel that closes
     this.send(type, fields, descriptor, () => {
@@ -167,49 +162,8 @@ class Channel extends EventEmitter {
    * @param {string[]} events @param {number} timeoutMs @param {import('./next-event').Listen} [listen]
    */
   next (events, timeoutMs, listen) {
-    if (this.account && events.includes('emptied')) return Promise.resolve({ event: 'emptied', value: this.account })
     if (this.isGone && events.includes('exit')) return Promise.resolve({ event: 'exit', value: this.left })
     return nextEvent(this, events, timeoutMs, listen)
-  }
-
-  /**
-   * Has the worker do something, which it answers once.
-   * @param {string} verb @param {object} fields @param {number} timeoutMs
-   * @param {Handle | Descriptor} [socket] a TCP or pipe handle @returns {Promise<Answer>}
-   */
-  async call (verb, fields, timeoutMs, socket) {
-    const id = ++this.#lastId
-    const answer = this.next(['exit', 'disconnect'], timeoutMs, heard => this.#calls.set(id, heard))
-    this.send('do', { id, verb, ...fields }, socket,
-      error => { if (error && socket) this.answered({ id, why: `its socket could not be sent: ${error.message}` }) })
-    const { event, value } = await answer
-    this.#calls.delete(id)
-    if (event === 'heard') return { ...value, isHeard: true }
-    if (event === 'timeout') return { why: `it did not answer within ${timeoutMs} ms` }
-    const left = await this.afterDown()
-    return { why: left ? `its worker ${howItLeft(left)}` : 'the app has cut the channel' }
-  }
-
-  /**
-   * Has the worker do something, which it does not answer.
-   * @param {string} verb @param {object} [fields] @param {Handle | Descriptor} [socket]
-   * @param {(error: Error | null) => void} [sent]
-   */
-  order (verb, fields, socket, sent) {
-    this.send('do', { verb, ...fields }, socket, sent)
-  }
-
-  /**
-   * Answers a call of the other end's, also where the handle has been closed by the time at which Node sends it.
-   * @param {{ id: number } & Record<string, any>} answer @param {Handle | Descriptor} [socket]
-   */
-  answer (answer, socket) {
-    this.send('answer', answer, socket, error => { if (error && socket) this.send('answer', answer) })
-  }
-
-  /** The other end has answered. @param {{ id: number } & Record<string, any>} answer */
-  answered ({ id, ...fields }) {
-    this.#calls.get(id)?.(fields)
   }
 
   /**

@@ -104,7 +104,6 @@ class Spawner {
 
   /**
    * Starts the first worker before the fleet: see start-ahead.js.
-   *
    * @returns {Ahead}
    */
   startAhead () {

@@ -32,7 +32,6 @@ function startAhead (app, args, options) {
 
 /**
  * No code but this package's may run before the fleet has begun, and nothing is heard from the worker.
- *
  * @param {import('../../tables/options').Options} options
  */
 function mayStart (options) {

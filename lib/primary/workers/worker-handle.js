@@ -15,7 +15,9 @@ const { Condemnation } = require('./condemnation')
 const { isConnected } = require('./open-sockets')
 const { Readiness } = require('./readiness')
 const { WorkerChannel } = require('./worker-channel')
+/** @import { Handle } from '../../core/internals' */
 /** @import { State } from '../../core/state' */
+/** @import { FromPrimary } from '../../messages' */
 
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
 
@@ -49,7 +51,6 @@ class WorkerHandle extends WorkerChannel {
   state = 'spawning'
   /**
    * The beat that came last; with the longest pauses since a sample was recorded.
-   *
    * @type {import('../../tables/message').Beat}
    */
   latest = NO_BEAT
@@ -76,7 +77,6 @@ class WorkerHandle extends WorkerChannel {
   app = ''
   /**
    * The worker is out of the rotation, by its app or a feature; recycling/rotation.js says when.
-   *
    * @type {{ since: number, why: string } | null}
    */
   out = null
@@ -85,13 +85,12 @@ class WorkerHandle extends WorkerChannel {
   /**
    * Addresses that it has asked for (listen() may be called again before the answer), and how long it was up then, ms;
    * 0: not yet.
-   *
    * @type {Map<string, number>}
    */
   asked = new Map()
   /** The app has closed all its servers, and may open them again. */
   hasClosed = false
-  /** The ports that it has asked for, whatever became of that. @type {Set<number>} */
+  /** The ports that it has asked for, whatever became of that. @type {Set<number | null>} */
   tried = new Set()
   /** Notes of features on it, by their names: plain data. @type {Record<string, any>} */
   known = {}
@@ -101,7 +100,6 @@ class WorkerHandle extends WorkerChannel {
   exception = null
   /**
    * The latest address that it was refused: `errno` is libuv's.
-   *
    * @type {{ address: string | null, port: number, errno: number } | null}
    */
   refused = null
@@ -109,14 +107,12 @@ class WorkerHandle extends WorkerChannel {
   said = undefined
   /**
    * The outcome of its connections, where it has died with some; null: it lives.
-   *
    * @type {Promise<import('../../core/account').Outcome | null> | null}
    */
   outcome = null
   /**
    * The connection whose request blocks its event loop, by the serial of its copy; see
    * lib/worker/connections/parcel.js.
-   *
    * @type {number | null}
    */
   blockedBy = null
@@ -187,7 +183,6 @@ class WorkerHandle extends WorkerChannel {
   /**
    * Whether a debugger may hold it: one is attached, or Node.js waits for one before it runs anything, the preload
    * neither. An inspector that is merely open holds nothing.
-   *
    * @returns {Promise<boolean>}
    */
   async isDebugged () {
@@ -257,8 +252,9 @@ class WorkerHandle extends WorkerChannel {
       listen: ({ id, ...fields }) => {
         this.tried.add(fields.query.port)
         if (!this.asked.has(fields.key)) this.asked.set(fields.key, this.upSince === null ? 0 : now() - this.upSince)
-        this.emit('address', fields, (/** @type {Record<string, any>} */ answer, /** @type {any} */ socket) =>
-          this.answer({ id, ...answer }, socket))
+        /** @param {Omit<FromPrimary['answer'], 'id'>} answer @param {Handle} [socket] */
+        const reply = (answer, socket) => this.answer({ id, ...answer }, socket)
+        this.emit('address', fields, reply)
       },
       listening: ({ key, missing, isClosed }) => {
         if (isClosed) return this.#closes(key)

@@ -17,7 +17,7 @@ const { DRILL_OPTIONS } = require('../drill/options')
  * @typedef {{ words: readonly string[], isFile: boolean }} Value
  */
 
-const KINDS = new Map([...OPTIONS, ...DRILL_OPTIONS].map(({ flag, kind }) => [flag.split(' ')[0], kind]))
+const KINDS = new Map([...OPTIONS, ...DRILL_OPTIONS].map(({ long, kind }) => [long, kind]))
 const FILES = /^[<[](app|args|file|page|path)\b/ // the app's own arguments may be anything: files are the best guess
 const WORDS = /\|(none)>$/
 

@@ -106,7 +106,7 @@ async function drillResolved (app, args, own, { resolve, given, config }, how) {
  * Drills a running fleet.
  * @param {DrillOptions} own @param {{ name?: string | null, control?: string | null } & Record<string, unknown>} which
  *   `name` or `control`; other options are refused
- * @param {How} [how] @param {(option: { name: string, flag: string }) => string} [nameOf] @returns {Promise<Outcome>}
+ * @param {How} [how] @param {(option: { name: string, long: string }) => string} [nameOf] @returns {Promise<Outcome>}
  */
 async function drillRunning (own, { name, control, ...supervisors }, how, nameOf = option => option.name) {
   const called = (/** @type {string} */ option) =>
@@ -116,15 +116,15 @@ async function drillRunning (own, { name, control, ...supervisors }, how, nameOf
   if (foreign) refuse(`${called(foreign)} is for a fleet that the drill starts; a running fleet keeps its options`)
   if (!name && !control) refuse('a drill needs an app, or the name or control socket of a running fleet')
   if (own.url === null) {
-    refuse(`the drill of a running fleet needs ${nameOf({ name: 'url', flag: '--url' })}, the target of the load`)
+    refuse(`the drill of a running fleet needs ${nameOf({ name: 'url', long: '--url' })}, the target of the load`)
   }
   if (own.killPrimaryEveryMs !== null) {
-    refuse(`${nameOf({ name: 'killPrimary', flag: '--kill-primary' })} is for a fleet that the drill starts, ` +
+    refuse(`${nameOf({ name: 'killPrimary', long: '--kill-primary' })} is for a fleet that the drill starts, ` +
       'and starts again')
   }
   const fleet = await RemoteFleet.open({ name, control })
   try {
-    if (own.killEveryMs !== null) await fleet.mayKill(nameOf({ name: 'kill', flag: '--kill' }))
+    if (own.killEveryMs !== null) await fleet.mayKill(nameOf({ name: 'kill', long: '--kill' }))
     return await drillFleet(() => fleet, own, OF_RUNNING, openRunFile(own.out), how)
   } finally {
     await fleet.stop()
@@ -136,7 +136,9 @@ async function drillRunning (own, { name, control, ...supervisors }, how, nameOf
  * @param {ConstructorParameters<typeof Run>[1]} options @param {string} file @param {How} [how]
  * @returns {Promise<Outcome>}
  */
-async function drillFleet (open, own, options, file, { signal, onProgress = () => {} } = {}) {
+async function drillFleet (
+  open, own, options, file, { signal = new AbortController().signal, onProgress = () => {} } = {}
+) {
   const run = new Run(own, options, file)
   const progress = setInterval(() => onProgress(run.figures()), PROGRESS_EVERY_MS)
   let outcome

@@ -86,7 +86,7 @@ const DEFAULT_EVERY_MS = 2000
 /**
  * Separates the drill's options from the supervisor's, and reads the drill's.
  * @param {Record<string, unknown>} given
- * @param {(option: Pick<DrillOption, 'name' | 'flag'>) => string} [nameOf] the option's name for messages
+ * @param {(option: Pick<DrillOption, 'name' | 'long'>) => string} [nameOf] the option's name for messages
  * @returns {{ own: DrillOptions, supervisors: Record<string, unknown> }}
  * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_UNKNOWN_OPTION
  */

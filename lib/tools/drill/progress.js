@@ -2,6 +2,7 @@
 
 /** The progress of a drill: a bar on a terminal, else a line a second. */
 
+const { bar } = require('../../core/grid')
 const { count, formatTime, grouped } = require('../../core/units')
 
 const LINE_EVERY_MS = 1000
@@ -39,10 +40,10 @@ function openProgress (stream, { isBar = stream.isTTY } = {}) {
 /** @param {Figures} figures @param {boolean} hasBar */
 function line ({ phase, elapsedMs, durationMs, requests, dropped, recycles, kills, p99Ms }, hasBar) {
   const done = Math.min(1, elapsedMs / durationMs)
-  const filled = Math.round(done * BAR_WIDTH)
-  const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${String(Math.floor(done * 100)).padStart(3)} %`
   return [
-    hasBar ? bar : `${formatTime(Math.floor(elapsedMs / 1000) * 1000)} of ${formatTime(durationMs)}`,
+    hasBar
+      ? `${bar(done, BAR_WIDTH)} ${String(Math.floor(done * 100)).padStart(3)} %`
+      : `${formatTime(Math.floor(elapsedMs / 1000) * 1000)} of ${formatTime(durationMs)}`,
     count(requests, 'request'),
     `${grouped(dropped)} dropped`,
     ...recycles > 0 || kills === 0 ? [count(recycles, 'recycle')] : [],

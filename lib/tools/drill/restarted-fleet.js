@@ -13,7 +13,7 @@ const path = require('node:path')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { connect } = require('../../control/client')
 const { RecycleError, badUsage } = require('../../core/errors')
-const { OPTIONS } = require('../../tables/options')
+const { wordsOf } = require('../../tables/options')
 const { RemoteFleet } = require('./remote')
 
 const RECYCLE = path.join(__dirname, '..', '..', '..', 'bin', 'recycle.js')
@@ -43,7 +43,7 @@ class RestartedFleet extends EventEmitter {
     const file = config && path.join(this.#folder, 'recycle.config.json')
     if (file) fs.writeFileSync(file, JSON.stringify(config))
     this.#args = [
-      RECYCLE, ...flagsOf(given), `--config=${file ?? 'none'}`, `--control=${this.#socket}`, `--journal=${journal}`,
+      RECYCLE, ...wordsOf(given), `--config=${file ?? 'none'}`, `--control=${this.#socket}`, `--journal=${journal}`,
       '--', app, ...args
     ]
     this.#start()
@@ -132,12 +132,12 @@ class RestartedFleet extends EventEmitter {
     const tookMs = new Promise(resolve => {
       let left = Infinity
       let adoptedAt = killedAt
-      const hear = (/** @type {Record<string, any>} */ { event, reason, workers }) => {
-        if (event === 'fleet.adopted') {
-          left = workers.length
+      const hear = (/** @type {import('../../lines').JournalLine} */ line) => {
+        if (line.event === 'fleet.adopted') {
+          left = line.workers.length
           adoptedAt = performance.now()
         }
-        if (event === 'recycled' && reason === 'adopted') left--
+        if (line.event === 'recycled' && line.reason === 'adopted') left--
         if (left > 0) return
         this.off('event', hear)
         resolve(adoptedAt - killedAt)
@@ -170,15 +170,5 @@ class RestartedFleet extends EventEmitter {
 
 /** @param {import('node:child_process').ChildProcess} child */
 const isRunning = ({ exitCode, signalCode }) => exitCode === null && signalCode === null
-
-/** @param {Record<string, unknown>} given by name @returns {string[]} as on the command line */
-function flagsOf (given) {
-  return OPTIONS.flatMap(({ name, flag }) => {
-    const [long] = flag.split(' ')
-    const value = given[name]
-    if (value === undefined || value === null || value === long.startsWith('--no-')) return []
-    return [value].flat().map(value => typeof value === 'boolean' ? long : `${long}=${value}`)
-  })
-}
 
 module.exports = { RestartedFleet }

@@ -13,6 +13,8 @@
  * @typedef {import('../../primary/supervisor').Supervisor | RemoteFleet | RestartedFleet} Fleet
  */
 
+const { once } = require('node:events')
+const { setTimeout: sleep } = require('node:timers/promises')
 const { RecycleError } = require('../../core/errors')
 const { handleLine } = require('../../core/journal-field')
 const { openJournal } = require('../../journal/writer')
@@ -33,7 +35,7 @@ class Run {
   /** @type {import('./progress').Figures['phase']} */
   #phase = 'booting'
   /** The fleet's recycles and crashes. */
-  #audit = new Audit({ add () {} }, { add () {} }, () => {}, 1)
+  #audit = new Audit({ mostEvents: 1 })
   /** @type {Set<string>} */
   #addresses = new Set()
   #arrived = false
@@ -69,12 +71,12 @@ class Run {
     this.writer = openJournal(file)
   }
 
-  /** @param {Fleet} fleet @param {AbortSignal} [signal] */
+  /** @param {Fleet} fleet @param {AbortSignal} signal */
   async go (fleet, signal) {
     this.#follow(fleet)
     try {
       await Promise.race([fleet.ready(), aborted(signal)])
-      if (signal?.aborted) {
+      if (signal.aborted) {
         throw new Broken('the load never arrived: the drill was ended before every worker was ready')
       }
       const target = await this.#aim()
@@ -190,7 +192,7 @@ class Run {
     return null
   }
 
-  /** @param {Fleet} fleet @param {Target} target @param {AbortSignal} [signal] */
+  /** @param {Fleet} fleet @param {Target} target @param {AbortSignal} signal */
   async #drive (fleet, target, signal) {
     const {
       connections, rate, method, path, headers, body, expect, keepAlive, timeoutMs, durationMs, loadWorkers,
@@ -224,8 +226,8 @@ class Run {
       ? null
       : forcePrimaryKills(/** @type {RestartedFleet} */ (fleet), killPrimaryEveryMs, ending.signal, onAdopted)
     const lost = new Promise((resolve, reject) => restarts?.catch(reject))
-    await Promise.race([died, lost, gone(fleet), elapsed(durationMs, ending.signal), aborted(signal)])
-      .finally(() => ending.abort())
+    const elapsed = sleep(durationMs, undefined, { signal: ending.signal }).catch(() => {})
+    await Promise.race([died, lost, gone(fleet), elapsed, aborted(signal)]).finally(() => ending.abort())
     this.#loadMs = now() - this.#startedAt
     // The last recycle is recorded, too, and the last worker that was killed is replaced
     const ended = fleet instanceof RemoteFleet ? Promise.all([recycles, kills]) : Promise.all([kills, restarts])
@@ -251,23 +253,10 @@ class Run {
   }
 }
 
-/** Resolves when the fleet has ended by itself. @param {import('node:events').EventEmitter} fleet */
-const gone = fleet => new Promise(resolve => fleet.once('stopped', resolve))
+/** Resolves when the fleet has ended by itself. @param {Fleet} fleet */
+const gone = fleet => once(fleet, 'stopped')
 
-/** @param {number} ms @param {AbortSignal} signal */
-function elapsed (ms, signal) {
-  return new Promise(resolve => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => clearTimeout(timer))
-  })
-}
-
-/** @param {AbortSignal} [signal] */
-function aborted (signal) {
-  return new Promise(resolve => {
-    if (signal?.aborted) resolve(undefined)
-    signal?.addEventListener('abort', resolve, { once: true })
-  })
-}
+/** @param {AbortSignal} signal */
+const aborted = async signal => signal.aborted || once(signal, 'abort')
 
 module.exports = { Run }

@@ -9,6 +9,7 @@
  */
 
 const { FEATURES } = require('../../features')
+const { reportPartOf } = require('../../features/by-name')
 const { Audit } = require('../../journal/audit')
 const { attribute, countOfFirst } = require('./attribution')
 const { Client } = require('./client')
@@ -30,12 +31,19 @@ class Figures {
   #memory = new Memory()
   #latency = new Latency(this.#spans)
   #client = new Client(this.#latency)
-  #audit = new Audit(this.#spans, this.#memory, () => this.#attribute())
+  #audit = new Audit({
+    addSpan: (from, to) => this.#spans.add(from, to),
+    addMemory: (...point) => this.#memory.add(...point),
+    beforeThinning: () => this.#attribute()
+  })
+
   /** The gaps of the journal. */
   gaps = new Gaps()
   #collections = new Collections()
   /** By key. @type {[string, import('../../features').Figures][]} */
-  #ofFeatures = FEATURES.flatMap(({ report }) => report ? [[report.key, new (report.figures())()]] : [])
+  #ofFeatures = FEATURES.flatMap(({ name, report }) =>
+    report === undefined ? [] : [[report, new (reportPartOf(name).Figures)()]])
+
   #from = Infinity
   #to = -Infinity
   /** Time of the supervisor's last line. */

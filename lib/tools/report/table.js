@@ -3,6 +3,7 @@
 /** The report for a terminal, in 80 columns: the verdict, then recycles, crashes, drops, disagreements and latency. */
 
 const { FEATURES } = require('../../features')
+const { reportPartOf } = require('../../features/by-name')
 const { painter } = require('../../journal/painter')
 const { escapeControls } = require('../../core/escape-controls')
 const { count, formatTime, grouped } = require('../../core/units')
@@ -171,11 +172,11 @@ function pauses ({ gc }, paint) {
 
 /** @param {Record<string, any>} report @param {Paint} paint @returns {string[][]} */
 function ofFeatures (report, paint) {
-  return FEATURES.flatMap(({ report: part }) => {
-    if (!part || report[part.key] === null) return []
-    const omitted = report[`${part.key}Omitted`] ?? 0
+  return FEATURES.flatMap(({ name, report: key }) => {
+    if (key === undefined || report[key] === null) return []
+    const omitted = report[`${key}Omitted`] ?? 0
     return [[
-      ...part.lines()(report[part.key], { paint, width: WIDTH }),
+      ...reportPartOf(name).linesOf(report[key], { paint, width: WIDTH }),
       ...omitted > 0 ? [paint('dim', `and ${grouped(omitted)} earlier ones`)] : []
     ]]
   })

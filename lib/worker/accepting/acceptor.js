@@ -31,7 +31,7 @@ const { Descriptor } = require('../../native/descriptor')
 const { callApp } = require('../call-app')
 const { Overflow } = require('./overflow')
 /** @import { Handle } from '../../core/internals' */
-/** @import { ServerData } from '../../tables/message' */
+/** @import { FromWorker } from '../../messages' */
 
 // The default of listen(), 511, is soon full in a connection storm; the kernel caps this at net.core.somaxconn.
 const BACKLOG = 4096
@@ -78,11 +78,8 @@ class Acceptor extends EventEmitter {
     this.#handleClass = /** @type {new (type: number) => Handle} */ (listening.constructor)
     this.facade = this.#makeFacade(listening)
     Acceptor.#all.set(this.facade, this)
-    /**
-     * As the primary was asked for the listening handle.
-     * @type {{ key: string, query: object, data: ServerData | undefined }}
-     */
-    this.request = { key, query: {}, data: undefined }
+    /** As the primary was asked for the listening handle. @type {Omit<FromWorker['listen'], 'id'>} */
+    this.request = { key, query: { address: null, port: null, addressType: null } }
     /** The connections of this server can move to a sibling; known once it listens. */
     this.isMovable = false
     this.isTls = 'setSecureContext' in server

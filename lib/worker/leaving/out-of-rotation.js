@@ -15,7 +15,7 @@
 
 const { performance } = require('node:perf_hooks')
 
-/** @typedef {(fields: Record<string, unknown>) => void} Answer */
+/** @import { Answered } from '../../messages' */
 
 /**
  * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'admission' | 'emptying'>} parts
@@ -28,7 +28,9 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
   for (const [type, task] of Object.entries({
     collect: (/** @type {unknown} */ _) => require('../vitals/memory').collect(), ...tasks
   })) {
-    channel.answer({ [type]: (fields, answer) => perform(answer, () => task(fields)) })
+    channel.answer({
+      [type]: (/** @type {any} */ fields, /** @type {any} */ answer) => perform(answer, () => task(fields))
+    })
   }
   channel.on({
     rejoin () {
@@ -44,7 +46,7 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
 
   /**
    * @param {{ deadlineMs: number, handoff: boolean, replayAfterMs: number | null, isPatient?: boolean }} order
-   * @param {Answer} answer
+   * @param {(answer: Answered<'leave-rotation'>) => void} answer
    */
   function leave ({ deadlineMs, handoff, replayAfterMs, isPatient = false }, answer) {
     const whyNow = () => isPatient ? null : whyNot()
@@ -83,7 +85,10 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
     admission.open()
   }
 
-  /** @param {Answer} answer @param {() => Record<string, unknown>} task blocks this thread until it is done */
+  /**
+   * @param {(answer: object) => void} answer
+   * @param {() => object} task blocks this thread until it is done
+   */
   function perform (answer, task) {
     if (state.current !== 'out') return answer({ why: 'it is in rotation' })
     try {

@@ -25,7 +25,7 @@ function offerProfile (channel) {
  * Ends early where this worker drains, which may exit soon: so everything is synchronous, as a session of the own
  * thread calls back within post().
  * @param {number} durationMs @param {string} file absolute, there already and empty
- * @param {(outcome: Record<string, unknown>) => void} done
+ * @param {(outcome: import('../../messages').Answered<'profile'>) => void} done
  */
 function take (durationMs, file, done) {
   const session = new (require('node:inspector').Session)()

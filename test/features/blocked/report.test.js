@@ -5,7 +5,7 @@ const { painter } = require('../../../lib/journal/painter')
 const { escapeControls } = require('../../../lib/core/escape-controls')
 const { clip } = require('../../../lib/core/grid')
 const { layOut, short } = require('../../../lib/core/grid')
-const { BlockedLoops, linesOf } = require('../../../lib/features/blocked/report')
+const { Figures: BlockedLoops, linesOf } = require('../../../lib/features/blocked/report')
 
 const tools = { paint: painter(false), width: 80, layOut, short, clip, escapeControls }
 const blocked = (/** @type {any} */ fields) => ({ event: 'worker.blocked', slot: 0, pid: 1, blockedMs: 30_000, request: 'GET /report', requests: [], stack: ['parse (/srv/app.js:12:5)'], ...fields })

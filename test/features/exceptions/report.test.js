@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { Exceptions, linesOf } = require('../../../lib/features/exceptions/report')
+const { Figures: Exceptions, linesOf } = require('../../../lib/features/exceptions/report')
 const { clip } = require('../../../lib/core/grid')
 const { layOut, short } = require('../../../lib/core/grid')
 const { escapeControls } = require('../../../lib/core/escape-controls')

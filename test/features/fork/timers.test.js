@@ -1,23 +1,14 @@
 'use strict'
 
-const path = require('node:path')
 const { setTimeout: wait } = require('node:timers/promises')
 const t = require('tap')
 const { startMold, skip } = require('../../support/mold')
 
 const DELAY_MS = 500
-const SITE = new RegExp(`fixtures\\${path.sep}mold\\${path.sep}timers\\.js:\\d+:\\d+$`)
 
 t.test('timers that are pending in the mold begin anew in a copy, and Node\'s own go on', { skip }, async t => {
   const { mold, heard, forkOne } = await startMold(t, 'timers.js')
-  const [pending] = heard
-  t.match(pending, [
-    { kind: 'setInterval', ms: DELAY_MS, site: SITE },
-    { kind: 'setTimeout', ms: DELAY_MS, site: SITE },
-    { kind: 'setTimeout', ms: DELAY_MS, site: SITE }
-  ], 'the mold names them')
-  t.equal(pending.length, 3)
-
+  t.same(heard, ['loaded'])
   await wait(1100) // all of them, and Node's cache of the date, are overdue
   for (const child of [forkOne(), forkOne()]) {
     const { fired, skewMs } = await child.said

@@ -169,6 +169,23 @@ t.test('a call is answered, also where the handle of its answer has been closed 
   t.match(await handle.call('probe', {}, 60_000, {}), { why: /could not be sent: EBADF/ })
 })
 
+t.test('an answer that lacks what an answer to this verb has is a flaw, and the call goes on waiting', async t => {
+  const { handle, says, told } = worker(1)
+  /** @type {any[]} */
+  const flaws = []
+  handle.on('flaw', flaw => flaws.push(flaw))
+  const answer = handle.call('profile', { durationMs: 1, file: '/x' }, 60_000)
+  const { id } = /** @type {any} */ (told.at(-1))
+  says('answer', { id, why: null })
+  t.same(flaws, [{ type: 'answer', flaw: 'its bytes must be a whole number from 0 to 2^53' }])
+  says('answer', { id, why: null, bytes: 3, tookMs: 1.5 })
+  t.match(await answer, { why: null, bytes: 3, tookMs: 1.5, isHeard: true })
+  says('answer', { id, why: null }) // to none
+  const other = handle.call('profile', { durationMs: 1, file: '/x' }, 60_000)
+  says('answer', { id: id + 1, why: 'another profile is being taken' })
+  t.match(await other, { why: 'another profile is being taken', isHeard: true })
+})
+
 t.test('a worker is killed all the same where what is asked before does not end, or throws', async t => {
   for (const beforeKill of [() => new Promise(() => {}), async () => { throw new Error('as it may') }]) {
     const { handle, listens } = worker(0)

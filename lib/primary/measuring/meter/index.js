@@ -40,7 +40,6 @@ const best = () => ['smaps_rollup', 'smaps'].find(name => unreadable(name) === n
 
 /**
  * Only opened: the kernel checks rights then, and a read takes milliseconds.
- *
  * @param {string} name @returns {string | null}
  */
 function unreadable (name) {

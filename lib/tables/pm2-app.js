@@ -5,23 +5,31 @@
 /**
  * @typedef {object} Call
  * @property {string} name
- * @property {string[]} options of recycle
+ * @property {Record<string, string | string[]>} given options of recycle, by name, as a command line has them
  * @property {string} app @property {string[]} args
  * @property {string | null} interpreter of which recycle has no counterpart; null: it can run the app
  * @property {string | null} folder @property {Record<string, string>} env
  * @property {{ key: string, became: string }[]} keys
  */
 
-const { byWord } = require('./fields')
+const { byWord } = require('../core/fields')
+const { wordsOf } = require('./options')
 
 const BY_ITSELF = 'recycle does so by itself'
 const NONE = 'left out'
 
 const INTERPRETER = /^(?:exec_)?interpreter$/
 /** @type {Readonly<Record<string, string>>} */
-const LOADERS = Object.freeze({
-  tsx: '--node-option=--import=tsx', 'ts-node': '--node-option=--require=ts-node/register'
-})
+const LOADERS = Object.freeze({ tsx: '--import=tsx', 'ts-node': '--require=ts-node/register' })
+
+/** Keys that are an option of recycle's: its name, and the value. */
+const OPTIONS = byWord(/** @type {[string, { name: string, valueOf: (value: unknown) => string | string[] }][]} */ ([
+  ['instances', { name: 'workers', valueOf: workersOf }],
+  ['max_memory_restart', { name: 'maxRss', valueOf: sizeOf }],
+  ['kill_timeout', { name: 'drainTimeout', valueOf: value => `${Number(value)}ms` }],
+  ['listen_timeout', { name: 'readyTimeout', valueOf: value => `${Number(value)}ms` }],
+  ['node_args interpreter_args nodeArgs', { name: 'nodeOption', valueOf: words }]
+]))
 
 /** Keys that are no option of recycle's. @type {Readonly<Record<string, string>>} */
 const BECAME = byWord([
@@ -46,41 +54,34 @@ const BECAME = byWord([
 
 /** @param {Record<string, any>} app @param {string} fallback its name, where it has none @returns {Call} */
 function callOf (app, fallback) {
-  /** @type {string[]} */
-  const options = []
-  /** @type {{ key: string, became: string }[]} */
-  const keys = []
-  const take = (/** @type {string} */ key, /** @type {string[]} */ flags, became = flags.join(' ')) => {
-    options.push(...flags)
-    keys.push({ key, became })
-  }
   const name = String(app.name ?? fallback).replace(/[^\w.-]/g, '-')
+  /** @type {Call['given']} */
+  const given = { name }
+  const take = (/** @type {string} */ option, /** @type {string | string[]} */ value) => {
+    given[option] = Array.isArray(value) ? [...given[option] ?? [], ...value] : value
+    return wordsOf({ [option]: value }).join(' ')
+  }
+  const becameOf = (/** @type {string} */ key, /** @type {any} */ value) => {
+    if (Object.hasOwn(BECAME, key)) return BECAME[key]
+    if (Object.hasOwn(OPTIONS, key)) return take(OPTIONS[key].name, OPTIONS[key].valueOf(value))
+    if (key === 'name') return `--name ${name}`
+    if (key === 'wait_ready') return value ? take('readyOn', 'message') : BY_ITSELF
+    if (INTERPRETER.test(key)) {
+      return Object.hasOwn(LOADERS, value) ? take('nodeOption', [LOADERS[value]]) : 'the Node.js that runs recycle unit'
+    }
+    if (key === 'env_production') return `Environment=${app.env ? ', in place of what env has by the same names' : ''}`
+    return `${NONE}: ${/^env_/.test(key) ? 'a unit has one environment' : 'recycle has nothing like it'}`
+  }
+  const keys = Object.entries(app).map(([key, value]) => ({ key, became: becameOf(key, value) }))
+  const instances = keys.find(({ key }) => key === 'instances')
+  if (instances && given.workers === 'auto') instances.became += ': 2×CPU+1 workers; pm2 starts one for each CPU'
   const env = Object.fromEntries(Object.entries({ ...app.env, ...app.env_production })
     .map(([key, value]) => [key, String(value)]))
-  for (const [key, value] of Object.entries(app)) {
-    if (Object.hasOwn(BECAME, key)) keys.push({ key, became: BECAME[key] })
-    else if (key === 'name') keys.push({ key, became: `--name ${name}` })
-    else if (key === 'env_production') {
-      keys.push({ key, became: `Environment=${app.env ? ', in place of what env has by the same names' : ''}` })
-    } else if (/^env_/.test(key)) keys.push({ key, became: `${NONE}: a unit has one environment` })
-    else if (key === 'instances') {
-      take(key, ['--workers', workersOf(value)])
-      if (workersOf(value) === 'auto') keys[keys.length - 1].became += ': 2×CPU+1 workers; pm2 starts one for each CPU'
-    } else if (key === 'max_memory_restart') take(key, ['--max-rss', sizeOf(value)])
-    else if (key === 'kill_timeout') take(key, ['--drain-timeout', `${Number(value)}ms`])
-    else if (key === 'listen_timeout') take(key, ['--ready-timeout', `${Number(value)}ms`])
-    else if (key === 'wait_ready') value ? take(key, ['--ready-on', 'message']) : keys.push({ key, became: BY_ITSELF })
-    else if (/^(?:node_args|interpreter_args|nodeArgs)$/.test(key)) {
-      take(key, words(value).map(flag => `--node-option=${flag}`))
-    } else if (INTERPRETER.test(key) && Object.hasOwn(LOADERS, value)) take(key, [LOADERS[value]])
-    else if (INTERPRETER.test(key)) keys.push({ key, became: 'the Node.js that runs recycle unit' })
-    else keys.push({ key, became: `${NONE}: recycle has nothing like it` })
-  }
   const interpreter = String(app.exec_interpreter ?? app.interpreter ?? 'node')
   const isForeign = !Object.hasOwn(LOADERS, interpreter) && !/(?:^|\/)node(?:@[\d.]+)?$/.test(interpreter)
   return {
-    name, interpreter: isForeign ? interpreter : null, options: ['--name', name, ...options],
-    app: String(app.script ?? ''), args: words(app.args), folder: app.cwd ?? null, env, keys
+    name, interpreter: isForeign ? interpreter : null, given, app: String(app.script ?? ''), args: words(app.args),
+    folder: app.cwd ?? null, env, keys
   }
 }
 
@@ -91,9 +92,13 @@ function workersOf (value) {
 }
 
 /** pm2's K, M and G. @param {unknown} value @returns {string} */
-const sizeOf = value => typeof value === 'number' ? String(value) : String(value).replace(/\s/g, '')
+function sizeOf (value) {
+  return String(value).replace(/\s/g, '')
+}
 
 /** @param {unknown} value a list, or words in a text @returns {string[]} */
-const words = value => Array.isArray(value) ? value.map(String) : String(value ?? '').split(/\s+/).filter(Boolean)
+function words (value) {
+  return Array.isArray(value) ? value.map(String) : String(value ?? '').split(/\s+/).filter(Boolean)
+}
 
 module.exports = { callOf }
