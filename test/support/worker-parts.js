@@ -25,6 +25,7 @@ function fakeChannel () {
   const channel = {
     isUp: true,
     expect () {},
+    flush () {},
     on: (/** @type {any} */ handlers) => { Object.assign(receive, handlers) },
     answer (/** @type {Record<string, (fields: any, answer: any, handle: any) => void>} */ handlers) {
       for (const [type, handler] of Object.entries(handlers)) {

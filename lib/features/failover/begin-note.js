@@ -21,11 +21,11 @@ const { watchWrites } = require('./write-ahead')
  * @returns {Note | null} null: no row is free
  */
 function noteAdopted (connection, handle, memory) {
-  const counted = memory.addon.bytesOf(handle.fd)
+  const { bytes, counted: told } = /** @type {Parcel} */ (connection.parcel)
+  const counted = told ?? memory.addon.bytesOf(handle.fd)
   const note = counted ? take(connection, handle, counted, memory) : null
   if (!counted || !note) return null
   const [read, written] = counted
-  const { bytes } = /** @type {Parcel} */ (connection.parcel)
   note.begin(read - bytes.length, written, { bytes, deaths: connection.deaths })
   return note
 }

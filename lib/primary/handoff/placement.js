@@ -7,7 +7,7 @@
  * than its window.
  */
 
-const { receiverOf } = require('../../core/sharing')
+const { LIGHT, receiverOf } = require('../../core/sharing')
 const { Loads } = require('./loads')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
@@ -87,7 +87,7 @@ class Placement {
     const inOrder = successor && able.includes(successor) ? [successor, ...able] : able
     return receiverOf(inOrder.map(handle => ({
       handle,
-      busy: this.loads.of(handle),
+      busy: own < LIGHT ? 0 : this.loads.of(handle),
       connections: handle.connections + this.#countOf(handle),
       isResting: this.loads.resting.has(handle)
     })), own).handle
@@ -114,7 +114,7 @@ class Placement {
 
   /** The receiver is asked for it. @param {WorkerHandle} receiver @param {number} id @param {number} [load] */
   sent (receiver, id, load = 0) {
-    this.loads.give(receiver, load)
+    if (load > 0) this.loads.give(receiver, load)
     this.#underWay.set(receiver, (this.#underWay.get(receiver) ?? new Set()).add(id))
   }
 

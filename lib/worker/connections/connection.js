@@ -145,7 +145,7 @@ class Connection {
     this.after = null
     /**
      * Where another process finds it if this one dies; see tracker.js, Witness.
-     * @type {import('./parcel').Copy | null}
+     * @type {import('./parcel').Noted | null}
      */
     this.copy = null
     /** How far the current chunk of bytes is parsed; see leaving/close-notice.js. */

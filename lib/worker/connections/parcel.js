@@ -11,10 +11,14 @@
  * @property {Buffer} bytes @property {Buffer} preface @property {Buffer} state
  * @property {string | null} session @property {number | null} row @property {boolean} [byLoad]
  * @property {string | null} kind null: it is the server's
+ * @property {number[] | null} counted null: the kernel is asked
  *
  * @typedef {object} Copy where the primary has a descriptor of a connection of a worker's
  * @property {number} row
  * @property {number} serial the number of the connection: rows are used again
+ *
+ * @typedef {Copy & { counted: (handle: Handle) => number[] }} Noted `counted`: how many bytes have been read and
+ *   written, as the kernel has it
  */
 
 const { performance } = require('node:perf_hooks')
@@ -40,13 +44,16 @@ function pack (connection, request, packed) {
   const { socket, acceptor: { key }, exchanges: [exchange], replayed, deaths } = connection
   const { preface, sessionId: session, copy, load, byLoad } = connection
   const begun = packed?.unread ?? request ?? (exchange ? toWire(exchange.head) : NOTHING)
-  const bytes = Buffer.concat([begun, takeUnread(socket)])
+  const unread = takeUnread(socket)
+  const bytes = unread.length > 0 ? Buffer.concat([begun, unread]) : begun
   const leftMs = packed || request || exchange ? null : timeLeft(connection) // a request that has come is waited for
   const isFollowed = Boolean(packed?.trail)
+  const handle = isFollowed ? takeHandle(socket) : detachHandle(socket)
   return { // by name: spread, they cost a third more
-    handle: isFollowed ? takeHandle(socket) : detachHandle(socket), key, leftMs, bytes, preface, session, load, byLoad,
+    handle, key, leftMs, bytes, preface, session, load, byLoad,
     replayed: replayed + (exchange ? 1 : 0), deaths: deaths + (exchange?.isSuspect ? 1 : 0), isOwned: false,
-    row: copy && copy.row, kind: packed?.kind ?? null, state: packed?.state ?? NOTHING, isFollowed
+    row: copy && copy.row, counted: copy && bytes.length === 0 ? copy.counted(handle) : null,
+    kind: packed?.kind ?? null, state: packed?.state ?? NOTHING, isFollowed
   }
 }
 
@@ -61,7 +68,7 @@ function unpack (connection, parcel) {
   connection.deaths = parcel.deaths
   connection.sessionId = parcel.session
   // Of a part of a head the session is not known yet
-  connection.isSettled = HEAD_END.test(parcel.bytes.toString('latin1'))
+  connection.isSettled = parcel.bytes.length > 0 && HEAD_END.test(parcel.bytes.toString('latin1'))
   connection.isOwned = parcel.isOwned
   connection.load = parcel.load
   connection.since = performance.now()
@@ -81,7 +88,7 @@ function takeUnread (socket) {
 /** @param {Parcel} parcel @returns {ParcelFields} */
 function toFields (parcel) {
   const { key, leftMs, bytes, preface, replayed, deaths, session, row, load, byLoad } = parcel
-  const { kind, state, isFollowed } = parcel
+  const { kind, state, isFollowed, counted } = parcel
   return {
     key,
     leftMs,
@@ -93,6 +100,7 @@ function toFields (parcel) {
     ...(load >= LIGHT && { load: Math.round(1e5 * load) / 1e5 }),
     ...(byLoad && { byLoad }),
     ...(row !== null && { row }),
+    ...(counted !== null && { counted }),
     ...(kind !== null && { kind, state: state.toString('base64') }),
     ...(isFollowed && { isFollowed })
   }
@@ -101,12 +109,12 @@ function toFields (parcel) {
 /** @param {ParcelFields} fields @param {Handle} handle @returns {Parcel} */
 function fromFields (fields, handle) {
   const { key, leftMs, bytes, preface, replayed = 0, deaths = 0, session = null } = fields
-  const { isOwned = false, load = 0, kind = null, state, isFollowed = false } = fields
+  const { isOwned = false, load = 0, kind = null, state, isFollowed = false, counted = null } = fields
   const decode = (/** @type {string | undefined} */ text) => text === undefined ? NOTHING : Buffer.from(text, 'base64')
   const [read, before, ofApp] = [decode(bytes), decode(preface), decode(state)]
   return {
     handle, key, leftMs, bytes: read, preface: before, replayed, deaths, session, isOwned, row: null, load, kind,
-    state: ofApp, isFollowed
+    state: ofApp, isFollowed, counted
   }
 }
 
@@ -115,7 +123,7 @@ function fromFields (fields, handle) {
  * @param {Connection} connection @returns {number | null} milliseconds, at least 1; null: for ever
  */
 function timeLeft ({ stage, until, idleSince, since, acceptor }) {
-  if (stage === 'waiting') return until === null ? null : Math.max(1, until - performance.now())
+  if (stage === 'waiting') return until === null ? null : Math.max(1, Math.ceil(until - performance.now()))
   const server = /** @type {import('node:http').Server & { keepAliveTimeoutBuffer?: number }} */ (acceptor.server)
   const limits = acceptor.isTls
     ? [HANDSHAKE_MS]

@@ -119,9 +119,9 @@ class ConnectionTracker extends EventEmitter {
   adopt (connection, parcel) {
     unpack(connection, parcel)
     const isBack = connection.stage === 'offered'
+    connection.become('held') // its server counts it before anything hears of it
     if (!isBack) this.#add(connection, parcel.handle)
     else this.connections.add(connection)
-    connection.become('held')
     if (parcel.kind !== null || !connection.acceptor.isMovable) return // no sibling could go on with it
     if (isBack) this.witness?.added(connection)
     else this.witness?.adopted(connection, parcel.handle)

@@ -175,7 +175,7 @@ class Handoff {
 
   /** @param {{ id: number, parcel: ParcelFields }} offer @param {any} socket */
   #hold ({ id, parcel }, socket) {
-    const acceptor = [...this.acceptors].find(({ key }) => key === parcel.key)
+    const acceptor = this.#acceptorOf(parcel.key)
     const why = this.#whyNot(acceptor, socket, parcel)
     const handle = why || !acceptor ? null : acceptor.handleOf(socket)
     if (!acceptor || !handle) {
@@ -186,9 +186,13 @@ class Handoff {
     }
     const connection = new Connection(null, acceptor, id)
     this.tracker.adopt(connection, fromFields(parcel, handle))
-    this.admission.consider() // its server may have all that it takes now
     this.#held.set(id, connection)
     this.channel.send('moved', { id, ok: true, ...connection.copy && { row: connection.copy.row } })
+  }
+
+  /** @param {string} at */
+  #acceptorOf (at) {
+    for (const acceptor of this.acceptors) if (acceptor.key === at) return acceptor
   }
 
   /**

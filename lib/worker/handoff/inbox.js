@@ -21,13 +21,13 @@ const { detachHandle } = require('../../core/internals')
 /** @import { Connection } from '../connections/connection' */
 /** @import { Parcel } from '../connections/parcel' */
 
+const BETWEEN_ENDS_MS = 200 // each look for those whose time is over visits every connection
+
 /** In place of the socket of a connection that waits, as far as that is asked for. */
 class Waiting {
   destroyed = false
   /** The client has closed it. */
   readableEnded = false
-  /** @type {NodeJS.Timeout | undefined} */
-  timer
 
   /** @param {Handle} handle */
   constructor (handle) {
@@ -37,7 +37,6 @@ class Waiting {
 
   destroy () {
     this.destroyed = true
-    clearTimeout(this.timer)
     this._handle?.close()
     this._handle = null
   }
@@ -48,6 +47,10 @@ Object.assign(Waiting.prototype, { readableLength: 0, writableLength: 0, bytesRe
 class Inbox {
   /** Connections that have come since the last poll for I/O. @type {Connection[]} */
   #unpolled = []
+  /** When the next look for those whose time is over is due, ms, performance.now(). */
+  #endsAt = Infinity
+  /** @type {NodeJS.Timeout | undefined} */
+  #end
   #onRead
 
   /** @param {Pick<import('../enter').Parts, 'tracker'>} parts */
@@ -77,11 +80,31 @@ class Inbox {
     if (this.#unpolled.push(connection) === 1) setImmediate(() => this.#awaitPoll())
     parcel.handle.onread = this.#onRead
     if (parcel.handle.readStart() !== 0) return socket.destroy()
-    if (connection.until === null) return
-    // Closed after a poll for I/O: a request that came in time is read first, also where the time has ended on the way
-    // here.
-    socket.timer = setTimeout(() => setImmediate(() => { if (connection.stage === 'waiting') socket.destroy() }),
-      Math.max(1, Math.ceil(connection.until - performance.now()))).unref()
+    if (connection.until !== null) this.#endAt(connection.until)
+  }
+
+  /** @param {number} at */
+  #endAt (at) {
+    if (at >= this.#endsAt) return
+    this.#endsAt = at
+    clearTimeout(this.#end)
+    this.#end = setTimeout(() => {
+      const now = performance.now()
+      // After a poll for I/O: a request that came in time is read first, also where the time has ended on the way here.
+      setImmediate(() => this.#endUntil(now))
+    }, Math.max(1, Math.ceil(at - performance.now()))).unref()
+  }
+
+  /** @param {number} now */
+  #endUntil (now) {
+    let next = Infinity
+    for (const { stage, until, socket } of this.tracker.connections) {
+      if (stage !== 'waiting' || until === null) continue
+      if (until <= now) socket.destroy()
+      else next = Math.min(next, until)
+    }
+    this.#endsAt = Infinity
+    if (next < Infinity) this.#endAt(Math.max(next, now + BETWEEN_ENDS_MS))
   }
 
   /** @param {Connection} connection that waits @param {ArrayBuffer | undefined} read undefined: it has ended */

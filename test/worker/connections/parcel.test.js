@@ -73,11 +73,26 @@ t.test('a parcel is the same behind the channel, with every byte', async t => {
   const handle = {}
   const all = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
   for (const bytes of [Buffer.alloc(0), all]) {
-    const parcel = { handle, key: 'here', leftMs: 5, bytes, preface: bytes, replayed: bytes.length, deaths: bytes.length, session: bytes.length ? 'abc' : null, isOwned: false, row: null, load: bytes.length ? 0.25 : 0, kind: bytes.length ? 'game' : null, state: bytes, isFollowed: bytes.length > 0 }
+    const parcel = { handle, key: 'here', leftMs: 5, bytes, preface: bytes, replayed: bytes.length, deaths: bytes.length, session: bytes.length ? 'abc' : null, isOwned: false, row: null, load: bytes.length ? 0.25 : 0, kind: bytes.length ? 'game' : null, state: bytes, isFollowed: bytes.length > 0, counted: bytes.length ? null : [7, 0] }
     const fields = JSON.parse(JSON.stringify(toFields(parcel)))
     t.same(fromFields(fields, handle), parcel)
     t.equal('bytes' in fields, bytes.length > 0)
     for (const field of ['preface', 'replayed', 'kind', 'state', 'isFollowed']) t.equal(field in fields, bytes.length > 0)
+  }
+})
+
+t.test('an idle connection of which bytes are noted goes with how many these are, and one with unread bytes without', async t => {
+  const worker = await workerParts(t)
+  for (const more of [Buffer.alloc(0), Buffer.from('GET ')]) {
+    const { client, connection } = await worker.connect()
+    client.write('GET /first HTTP/1.1\r\nHost: here\r\n\r\n')
+    const { length } = await received(client, '/first')
+    await turn()
+    const counted = (/** @type {any} */ handle) => [handle.bytesRead, handle.bytesWritten]
+    connection.copy = { row: 3, serial: connection.id, counted }
+    const parcel = worker.tracker.take(connection, more)
+    t.same(parcel.counted, more.length > 0 ? null : ['GET /first HTTP/1.1\r\nHost: here\r\n\r\n'.length, length])
+    parcel.handle.close()
   }
 })
 
