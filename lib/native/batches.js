@@ -143,7 +143,7 @@ function brief (message, descriptor) {
   const { type, id, parcel } = message
   if (type === 'moved' && message.ok === true && has(message, 4)) return 'row' in message ? [id, message.row] : [id]
   if (type === 'move' && has(parcel, 2)) {
-    return [id, parcel.key, parcel.leftMs, parcel.row ?? null, parcel.counted ?? null, descriptor]
+    return [id, parcel.key, parcel.leftMs, parcel.row ?? null, descriptor ?? null, parcel.counted]
   }
   return descriptor === undefined ? message : { ...message, descriptor }
 }
@@ -159,12 +159,12 @@ function whole (brief) {
     const { descriptor: at, ...message } = brief
     return { message: /** @type {Message} */ (message), at }
   }
-  const [id, key, leftMs, row, counted, at] = brief
+  const [id, key, leftMs, row, at, counted] = brief
   if (typeof key === 'string') {
     /** @type {Record<string, any>} */
     const parcel = { key, leftMs }
     if (row !== null) parcel.row = row
-    if (counted !== null) parcel.counted = counted
+    if (counted) parcel.counted = counted
     return { message: message('move', { id, parcel }), at }
   }
   return { message: message('moved', brief.length > 1 ? { id, ok: true, row: key } : { id, ok: true }), at: undefined }

@@ -170,7 +170,7 @@ class Channel {
     else process.nextTick(sent, new Error('the primary has exited'))
   }
 
-  /** What waits for the end of this turn is sent. */
+  /** Sends what waits for the end of this turn. */
   flush () {
     this.#batches?.flush()
   }
