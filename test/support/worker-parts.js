@@ -96,7 +96,7 @@ async function workerParts (t, listener = (request, response) => response.end(re
   t.teardown(() => {
     sender.end()
     handoff.relinquish()
-    for (const { socket, parcel } of tracker.connections) (socket ?? parcel?.handle).destroy?.()
+    for (const { socket } of tracker.connections) socket?.destroy()
     server.closeAllConnections()
     server.close()
     elsewhere.close()

@@ -124,7 +124,7 @@ class Duplicates {
     // Else another process has it: a sibling, or a child of the app's.
     if (connection.socket?._handle === handle) this.addon.shut(handle.fd, isReset)
     // The primary has taken its copy of one that it has passed on by the row
-    this.#end(connection, connection.fate !== 'moved' || connection.parcel?.row == null)
+    this.#end(connection, connection.fate !== 'moved' || connection.parcel?.row === undefined)
   }
 
   /** @param {Connection} connection */

@@ -73,10 +73,14 @@ class Connection {
     this.acceptor = acceptor
     this.stage = /** @type {Stage} */ (socket ? 'served' : null)
     /**
-     * The parcel with which the connection came or goes; null: it was accepted.
-     * @type {import('./parcel').Parcel | null}
+     * What the connection came or goes with; null: it was accepted, or its server has it.
+     * @type {import('../../tables/message').ParcelFields | null}
      */
     this.parcel = null
+    /** The same, of one with a parcel. @type {import('../../core/internals').Handle | null} */
+    this.handle = null
+    /** Bytes of the client's that came or go with it. */
+    this.bytes = /** @type {Buffer} */ (NOTHING)
     /** The first bytes, where the app reads them before http: see preface.js. */
     this.preface = /** @type {Buffer} */ (NOTHING)
     /** When its time in the inbox ends, ms, performance.now(); null: never. @type {number | null} */
