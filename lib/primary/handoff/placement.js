@@ -85,11 +85,12 @@ class Placement {
   #leastLoaded (sender, able, own = 0) {
     const successor = this.successorOf(sender)
     const inOrder = successor && able.includes(successor) ? [successor, ...able] : able
+    const isLight = own < LIGHT // how busy they are is of no matter then
     return receiverOf(inOrder.map(handle => ({
       handle,
-      busy: own < LIGHT ? 0 : this.loads.of(handle),
+      busy: isLight ? 0 : this.loads.of(handle),
       connections: handle.connections + this.#countOf(handle),
-      isResting: this.loads.resting.has(handle)
+      isResting: !isLight && this.loads.resting.has(handle)
     })), own).handle
   }
 
