@@ -206,7 +206,7 @@ class Handover extends Part {
     if (successor.mayMove) {
       this.fleet.heirs = [successor]
       this.ledger.connectPeer(successor)
-    } else {
+    } else if (this.options.handoff) {
       const missing = 'the new supervisor is of a release that passes connections on in another way'
       for (const key of addresses) this.record('fleet.warning', { warning: 'no-handoff', key, missing })
     }
