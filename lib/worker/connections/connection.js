@@ -73,7 +73,7 @@ class Connection {
     this.acceptor = acceptor
     this.stage = /** @type {Stage} */ (socket ? 'served' : null)
     /**
-     * What the connection came or goes with; null: it was accepted, or its server has it.
+     * The parcel with which the connection came or goes; null: it was accepted, or its server has it.
      * @type {import('../../tables/message').ParcelFields | null}
      */
     this.parcel = null

@@ -1,8 +1,8 @@
 'use strict'
 
 /**
- * What goes with a connection from one worker to another, as lib/tables/message.js has it: each process passes it on
- * whole.
+ * A connection's parcel: what goes with it from one worker to another, as lib/tables/message.js has it. Each process
+ * passes it on whole.
  *
  * @typedef {object} Copy where the primary has a descriptor of a connection of a worker's
  * @property {number} row
