@@ -93,9 +93,14 @@ function mapOf (inner, most) {
  */
 function record (fields, { isOpen = false } = {}) {
   const names = Object.keys(fields)
+  const required = names.filter(name => fields[name](undefined) !== null)
   const longest = () => Object.fromEntries(names.map(name => [name, fields[name].longest?.()]))
+  // Most often all is well: fields that are not there cost nothing then
+  const isSound = (/** @type {any} */ value) => required.every(name => Object.hasOwn(value, name)) &&
+    Object.keys(value).every(name => Object.hasOwn(fields, name) ? fields[name](value[name]) === null : isOpen)
   return Object.assign((/** @type {unknown} */ value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return { at: '', accepts: 'an object' }
+    if (isSound(value)) return null
     for (const name of names) {
       const flaw = fields[name](Object.hasOwn(value, name) ? /** @type {any} */ (value)[name] : undefined)
       if (flaw) return { ...flaw, at: `.${name}${flaw.at}` }

@@ -142,13 +142,15 @@ function batch (number, items) {
 function brief (message, descriptor) {
   const { type, id, parcel } = message
   if (type === 'moved' && message.ok === true && has(message, 4)) return 'row' in message ? [id, message.row] : [id]
-  if (type === 'move' && has(parcel, 2)) return [id, parcel.key, parcel.leftMs, parcel.row ?? null, descriptor]
+  if (type === 'move' && has(parcel, 2)) {
+    return [id, parcel.key, parcel.leftMs, parcel.row ?? null, descriptor ?? null, parcel.counted]
+  }
   return descriptor === undefined ? message : { ...message, descriptor }
 }
 
-/** @param {object} fields @param {number} count so many, and perhaps a row, and no others */
+/** @param {object} fields @param {number} count so many, and what an idle connection may have, and no others */
 function has (fields, count) {
-  return Object.keys(fields).length === count + ('row' in fields ? 1 : 0)
+  return Object.keys(fields).length === count + ('row' in fields ? 1 : 0) + ('counted' in fields ? 1 : 0)
 }
 
 /** @param {Message | any[]} brief @returns {{ message: Message, at: number | undefined }} `at`: of its descriptor */
@@ -157,9 +159,13 @@ function whole (brief) {
     const { descriptor: at, ...message } = brief
     return { message: /** @type {Message} */ (message), at }
   }
-  const [id, key, leftMs, row, at] = brief
+  const [id, key, leftMs, row, at, counted] = brief
   if (typeof key === 'string') {
-    return { message: message('move', { id, parcel: row === null ? { key, leftMs } : { key, leftMs, row } }), at }
+    /** @type {Record<string, any>} */
+    const parcel = { key, leftMs }
+    if (row !== null) parcel.row = row
+    if (counted) parcel.counted = counted
+    return { message: message('move', { id, parcel }), at }
   }
   return { message: message('moved', brief.length > 1 ? { id, ok: true, row: key } : { id, ok: true }), at: undefined }
 }

@@ -75,6 +75,7 @@ const parcelFields = {
   load: optional(ratio), // of its sender's event loop, by its requests
   byLoad: optional(flag), // its sender has chosen it for that
   row: optional(count), // the sender's, where the primary has a descriptor of it already
+  counted: optional(listOf(count, 2)), // bytes read and written, of one of which none are unread
   kind: optional(text(LONGEST_KIND)), // its protocol is the app's: which function of the app takes it
   state: optional(text(LONGEST_BYTES)), // for that function: serialised, in base64
   isFollowed: optional(flag) // what the app sends to it in its sender comes behind it

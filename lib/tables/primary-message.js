@@ -19,8 +19,11 @@ const record = fields => shapes.record(fields, { isOpen: true })
 /** @type {typeof shapes.kind} */
 const kind = (what, fields, handle, how) => shapes.kind(what, fields, handle, { ...how, isOpen: true })
 
-/** Of these messages; raised when one of them changes its meaning. */
+/** Of these messages; raised when one of them changes its meaning: there is no upgrade then. */
 const VERSION = 3
+
+/** Of those of connections on their way, as VERSION: where the other one has another, all stay, and are drained. */
+const MOVES = 1
 
 const LONGEST_LEGACY = 10_000_000
 
@@ -53,8 +56,8 @@ const FROM_PREDECESSOR = Object.freeze({
 /** successor → predecessor @type {Readonly<Record<string, Kind>>} */
 const FROM_SUCCESSOR = Object.freeze({
   ...ofConnections(kind, record),
-  hello: kind('it runs; `version`: of these messages',
-    { version: count, recycle: text(100), node: text(100), readyTimeoutMs: duration }),
+  hello: kind('it runs; `version`, `moves`: of these messages, and of those of connections',
+    { version: count, moves: optional(count), recycle: text(100), node: text(100), readyTimeoutMs: duration }),
   booted: kind('one more worker has booted', { done: count, of: count }),
   prepared: kind('every worker has booted, and everything is open that could fail to open'),
   serving: kind('its workers accept',
@@ -64,4 +67,4 @@ const FROM_SUCCESSOR = Object.freeze({
   abort: kind('it gives up', { why })
 })
 
-module.exports = { VERSION, LONGEST_LEGACY, FROM_PREDECESSOR, FROM_SUCCESSOR }
+module.exports = { VERSION, MOVES, LONGEST_LEGACY, FROM_PREDECESSOR, FROM_SUCCESSOR }

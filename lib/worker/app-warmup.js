@@ -4,7 +4,7 @@
  * Requests that the app answers before it listens: its code is compiled, and its caches fill. V8 compiles code for
  * objects of the shapes that it has seen and drops it when others come. So these requests go the way of clients': an
  * acceptor takes connections that another process opens, several at a time and one after the other, the tracker knows
- * them, and some are handed off and adopted, by this process itself.
+ * them, and some leave as to a sibling, and come.
  */
 
 const { spawn } = require('node:child_process')
@@ -16,10 +16,7 @@ const path = require('node:path')
 const { clearInterval, setInterval } = require('node:timers')
 const { acceptEarly, trackBeforeListening } = require('../core/internals')
 const { Acceptor } = require('./accepting/acceptor')
-const { Handoff } = require('./handoff/handoff')
 const { Inbox } = require('./handoff/inbox')
-const { Sender } = require('./handoff/sender')
-const { WorkerState } = require('./state')
 /** @import { Handle } from '../core/internals' */
 /** @import { ConnectionTracker as Tracker } from './connections/tracker' */
 /** @import { Server } from 'node:http' */
@@ -63,33 +60,21 @@ async function warmUp (server, requests, tracker) {
   if (code !== 0) throw new Error('a connection was closed without an answer')
 }
 
-/** Each offered connection comes back, as if no sibling took it. @param {Acceptor} acceptor @param {Tracker} tracker */
+/** Idle connections leave as to a sibling, and come. @param {Acceptor} acceptor @param {Tracker} tracker */
 function moveInCircles (acceptor, tracker) {
   trackBeforeListening(acceptor.server)
   acceptor.selfTest()
-  /** @type {Record<string, (fields: unknown) => void>} */
-  const handlers = {}
-  const channel = /** @type {any} */ ({
-    isUp: true,
-    on: (/** @type {typeof handlers} */ more) => Object.assign(handlers, more),
-    send: (/** @type {string} */ _type, /** @type {any} */ { id }) =>
-      process.nextTick(() => handlers.moved({ id, ok: false }))
-  })
-  const handoff = new Handoff({
-    channel,
-    state: new WorkerState(),
-    acceptors: new Set([acceptor]),
-    admission: /** @type {any} */ ({}),
-    tracker,
-    inbox: new Inbox({ tracker })
-  })
-  const sender = new Sender({ tracker, handoff })
-  const onLook = () => { if (sender.isSpent) sender.end() }
-  const timer = setInterval(() => sender.begin({ quota: MOVE_AT_ONCE, onLook }), MOVE_MS)
-  return () => {
-    clearInterval(timer)
-    sender.end()
-  }
+  const inbox = new Inbox({ tracker })
+  const timer = setInterval(() => {
+    tracker.noteIdle()
+    const idle = [...tracker.connections].filter(connection => connection.isMovable && connection.isIdle)
+    for (const connection of idle.slice(0, MOVE_AT_ONCE)) {
+      const parcel = tracker.take(connection)
+      tracker.adopt(connection, parcel, /** @type {Handle} */ (connection.handle))
+      inbox.wait(connection)
+    }
+  }, MOVE_MS)
+  return () => clearInterval(timer)
 }
 
 module.exports = { warmUpApp }

@@ -173,6 +173,11 @@ class Channel {
     else process.nextTick(sent, new Error('the primary has exited'))
   }
 
+  /** Sends what waits for the end of this turn. */
+  flush () {
+    this.#batches?.flush()
+  }
+
   /**
    * From the middle of whatever runs: what waits for the end of this turn is left alone, and says later that the event
    * loop has turned.

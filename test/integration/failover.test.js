@@ -132,6 +132,20 @@ t.test('a request that has moved as its worker was recycled is handled by anothe
   t.match(await answer, { status: 200, text: / 1$/ })
 })
 
+t.test('connections that have moved twice, and were used between or not, go on when their worker dies', { skip }, async t => {
+  const { port, events, pid, agent, supervisor } = await settled(t, { workers: 1 })
+  const agents = [agent, ...await clientsOf(t, port, pid, 9)]
+  for (let move = 0; move < 2; move++) {
+    await covered(supervisor, 10)
+    await supervisor.recycle(0)
+    for (const agent of agents.slice(0, 5)) t.match(await get(port, '/pid', { agent }), { status: 200, reused: true })
+  }
+  await covered(supervisor, 10)
+  process.kill(supervisor.status().workers[0].pid, 'SIGKILL')
+  t.match(await events.until('worker.crash'), { moved: 10, replayed: 0, answered: 0, cut: 0 })
+  for (const agent of agents) t.match(await get(port, '/pid', { agent }), { status: 200, reused: true })
+})
+
 t.test('a worker that dies as a stop begins has failover while others serve', { skip }, async t => {
   const { port, events, clients, told, supervisor } = await settled(t)
   const [[pid, agent], [, other]] = clients

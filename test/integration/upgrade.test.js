@@ -11,6 +11,7 @@ const { skip: noFork } = require('../support/mold')
 const { becomesTrue, runToEnd } = require('../support/processes')
 const { startUpgradable, kill } = require('../support/upgrade')
 
+const ROOT = path.join(__dirname, '..', '..')
 const PLAIN = path.join(FIXTURES, 'plain.js')
 const CACHE = path.join(__dirname, '..', '..', 'node_modules', '.cache', 'recycle-matrix')
 
@@ -124,6 +125,66 @@ t.test('a new primary that does not become ready changes nothing, and the comman
   const { requests, failures, sockets } = await load.stop()
   t.same(failures, [], `of ${requests} requests`)
   t.equal(sockets, 10, 'no client ever reconnected')
+})
+
+/**
+ * A package whose releases differ in one of the two versions of the messages between primaries.
+ *
+ * @param {any} t @param {RegExp} constant of lib/tables/primary-message.js
+ * @returns {{ bin: string, install: (release: string) => void }} the command by a link, and what sets that
+ */
+function twoReleases (t, constant) {
+  const folder = t.testdir({ ours: {}, theirs: {} })
+  for (const release of ['ours', 'theirs']) {
+    for (const part of ['bin', 'lib', 'package.json']) fs.cpSync(path.join(ROOT, part), path.join(folder, release, part), { recursive: true })
+    fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, release, 'node_modules'))
+  }
+  const table = path.join(folder, 'theirs', 'lib', 'tables', 'primary-message.js')
+  fs.writeFileSync(table, fs.readFileSync(table, 'utf8').replace(constant, '$& + 1'))
+  const link = path.join(folder, 'current')
+  const install = (/** @type {string} */ release) => {
+    fs.rmSync(link, { force: true })
+    fs.symlinkSync(release, link)
+  }
+  install('ours')
+  return { bin: path.join(link, 'bin', 'recycle.js'), install }
+}
+
+t.test('a release that passes connections on in another way, there and back: the connections stay and are drained, the log says so, and no request is dropped', async t => {
+  const { bin, install } = twoReleases(t, /MOVES = \d+/)
+  const { port, events, primary, exited, areGone } = await startUpgradable(t, ['--control', 'none', PLAIN], { bin })
+  const loads = [new Load({ port, connections: 10 }), new Load({ port, connections: 3, keepAlive: false })]
+  t.teardown(() => Promise.all(loads.map(load => load.stop())))
+  for (const [i, release] of ['theirs', 'ours'].entries()) {
+    await loads[0].after(50)
+    install(release)
+    kill(primary(), 'SIGUSR2')
+    await events.until('fleet.left', { count: i + 1 })
+  }
+  for (const load of loads) t.same((await load.stop()).failures, [])
+  for (const line of events.all('recycled')) t.match(line, { reason: 'upgrade', moved: 0, cut: 0, unacked: 0, unaccounted: 0 })
+  t.ok(loads[0].sockets >= 20, 'clients reconnected, behind a response that said so or while they were idle')
+  t.match(events.all('fleet.warning'), Array(2).fill({ warning: 'no-handoff', msg: /is of a release that passes connections on in another way; they are drained/ }))
+  kill(primary(), 'SIGTERM')
+  t.same(await exited, { code: 0, signal: null })
+  t.ok(await areGone())
+})
+
+t.test('a release with other messages between primaries is not upgraded to, which changes nothing, and the command says what to do', async t => {
+  const room = controlRoom(t)
+  const { bin, install } = twoReleases(t, /VERSION = \d+/)
+  const { port, child, events } = await startUpgradable(t, ['--name', 'shop', PLAIN], { bin, env: room.env })
+  const load = new Load({ port, connections: 10 })
+  t.teardown(() => load.stop())
+  await load.after(20)
+  install('theirs')
+  const { code, stderr } = await room.recycle(['upgrade', '--name', 'shop'])
+  t.match({ code, stderr }, { code: 1, stderr: /cannot take over from this version; stop the fleet, and start it anew; this one runs the fleet as before\n$/ })
+  await load.after(20)
+  const { failures, sockets } = await load.stop()
+  t.same({ failures, sockets }, { failures: [], sockets: 10 })
+  t.equal(events.all('fleet.upgrade-failed').length, 1)
+  t.equal(child.exitCode, null)
 })
 
 t.test('an app on a unix socket: its file stays, and goes with the last primary', async t => {

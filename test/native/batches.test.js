@@ -77,6 +77,8 @@ t.test('what an idle connection makes is a list in the batch, and the same messa
   const messages = [
     message('move', { id: 1, parcel: { key: 'k', leftMs: null } }),
     message('move', { id: 2, parcel: { key: 'k', leftMs: 5, row: 0 } }),
+    message('move', { id: 9, parcel: { key: 'k', leftMs: 5, counted: [700, 9] } }),
+    message('move', { id: 10, parcel: { key: 'k', leftMs: 5, row: 3, counted: [0, 0] } }),
     message('move', { id: 3, parcel: { key: 'k', leftMs: 5, session: 's' } }),
     message('move', { id: 4, parcel: { key: 'k', leftMs: 5, row: 0, load: 0.5 } }),
     message('moved', { id: 5, ok: true }),
@@ -86,7 +88,7 @@ t.test('what an idle connection makes is a list in the batch, and the same messa
   ]
   for (const message of messages) sender.add({ message, handle: undefined, sent () {} })
   await tick()
-  t.same(sent[0].message.messages.map(Array.isArray), [true, true, false, false, true, true, false, false])
+  t.same(sent[0].message.messages.map(Array.isArray), [true, true, true, true, false, false, true, true, false, false])
   t.strictSame(receiver.open(sent[0].message).map(({ message }) => message), messages)
 })
 

@@ -126,6 +126,7 @@ async function startFleet (t, fixture, options = {}, { mayFail = false } = {}) {
  * @param {string} [how.cwd]
  * @param {boolean} [how.detached]
  * @param {string} [how.node] another node
+ * @param {string} [how.bin] another release's command
  * @param {string} [how.program] one that supervises a fleet by the library, with every event in the log, in JSON
  * @param {string} [how.word] the first word of the call
  * @param {(port: number) => string[]} [how.under] the program that starts it, with its arguments
@@ -133,10 +134,12 @@ async function startFleet (t, fixture, options = {}, { mayFail = false } = {}) {
  */
 async function startCli (
   t, args,
-  { env = {}, cwd, detached = true, node = process.execPath, program, word, under = () => [], mayFail = false } = {}
+  {
+    env = {}, cwd, detached = true, node = process.execPath, bin = BIN, program, word, under = () => [], mayFail = false
+  } = {}
 ) {
   const port = await freePort()
-  const [first, ...all] = [...under(port), node, ...program ? [program] : [BIN, ...word ? [word] : [], '--log', 'json', ...args]]
+  const [first, ...all] = [...under(port), node, ...program ? [program] : [bin, ...word ? [word] : [], '--log', 'json', ...args]]
   const child = spawn(first, all, {
     env: { ...process.env, PORT: String(port), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached
   })

@@ -25,6 +25,7 @@ function fakeChannel () {
   const channel = {
     isUp: true,
     expect () {},
+    flush () {},
     on: (/** @type {any} */ handlers) => { Object.assign(receive, handlers) },
     answer (/** @type {Record<string, (fields: any, answer: any, handle: any) => void>} */ handlers) {
       for (const [type, handler] of Object.entries(handlers)) {
@@ -95,7 +96,7 @@ async function workerParts (t, listener = (request, response) => response.end(re
   t.teardown(() => {
     sender.end()
     handoff.relinquish()
-    for (const { socket, parcel } of tracker.connections) (socket ?? parcel?.handle).destroy?.()
+    for (const { socket } of tracker.connections) socket?.destroy()
     server.closeAllConnections()
     server.close()
     elsewhere.close()

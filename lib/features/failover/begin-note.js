@@ -10,7 +10,6 @@ const { watchWrites } = require('./write-ahead')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Addon } from '../../native/addon' */
 /** @import { Connection, Exchange } from '../../worker/connections/connection' */
-/** @import { Parcel } from '../../worker/connections/parcel' */
 /** @import { Table } from './table' */
 
 /** @typedef {NonNullable<ReturnType<Table['take']>>} Note @typedef {Readonly<{ addon: Addon, table: Table }>} Memory */
@@ -21,11 +20,11 @@ const { watchWrites } = require('./write-ahead')
  * @returns {Note | null} null: no row is free
  */
 function noteAdopted (connection, handle, memory) {
-  const counted = memory.addon.bytesOf(handle.fd)
+  const { bytes, parcel } = connection
+  const counted = parcel?.counted ?? memory.addon.bytesOf(handle.fd)
   const note = counted ? take(connection, handle, counted, memory) : null
   if (!counted || !note) return null
   const [read, written] = counted
-  const { bytes } = /** @type {Parcel} */ (connection.parcel)
   note.begin(read - bytes.length, written, { bytes, deaths: connection.deaths })
   return note
 }

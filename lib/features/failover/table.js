@@ -5,6 +5,7 @@
 const {
   ROW_BYTES, MOST_ROWS, PLACES, SPILL, MEMORY_BYTES, SERIAL, FLAGS, LATEST, SEEN, THREW, DEATH, STATES, KEPT, CLOSES
 } = require('./row')
+/** @import { Handle } from '../../core/internals' */
 /** @import { Addon } from '../../native/addon' */
 
 const CHUNK_BYTES = 65_536
@@ -95,6 +96,11 @@ class Note {
     this.#view[this.#at + FLAGS] = DEATH * deaths + (isSeen ? SEEN : 0)
     this.addon.keepReads(this.fd, /** @type {ArrayBuffer} */ (this.#view.buffer), 8 * this.#at, bytes, ageMs)
     this.#view[this.#at + SERIAL] = this.serial
+  }
+
+  /** @param {Handle} handle of its connection @returns {number[]} how many bytes have been read and written */
+  counted (handle) {
+    return [this.readBefore + handle.bytesRead, this.writtenBefore + handle.bytesWritten]
   }
 
   /** The app is about to be given a request. */

@@ -123,7 +123,8 @@ class Duplicates {
     if (!connection.copy) return
     // Else another process has it: a sibling, or a child of the app's.
     if (connection.socket?._handle === handle) this.addon.shut(handle.fd, isReset)
-    this.#end(connection)
+    // The primary has taken its copy of one that it has passed on by the row
+    this.#end(connection, connection.fate !== 'moved' || connection.parcel?.row === undefined)
   }
 
   /** @param {Connection} connection */
@@ -133,11 +134,12 @@ class Duplicates {
     this.#end(connection)
   }
 
-  /** @param {Connection} connection */
-  #end (connection) {
+  /** @param {Connection} connection @param {boolean} [isTold] the primary is to be told */
+  #end (connection, isTold = true) {
     const note = /** @type {Note} */ (connection.copy)
     note.end()
     connection.copy = null
+    if (!isTold) return this.table.free(note.row)
     this.#ended.push(note.row, note.serial)
     if (this.#timer === null) this.#sendSoon()
   }

@@ -199,7 +199,7 @@ class Entry {
     this.#note()
     if (place === 'offered') tell(sender, id, { ok: true })
     take(receiver, id, { ok: true })
-    trails.link(this, receiver)
+    if (parcel.isFollowed) trails.link(this, receiver)
     totals.moved++
     totals.moves[reason]++
     if (this.#noted !== null) copies.keep(receiver, { row: this.#noted, serial: id }, this.#giveSocket(), parcel)
@@ -241,7 +241,7 @@ class Entry {
 
   /** @param {'here' | 'gone'} place */
   #end (place) {
-    this.ledger.trails.close(this)
+    if (this.parcel.isFollowed) this.ledger.trails.close(this)
     this.#become(place)
     this.#answered()
     if (this.#waitDeadline) clearTimeout(this.#waitDeadline)

@@ -224,7 +224,7 @@ class HandoffLedger {
     const isAwaited = entry.place === 'offered' && this.fleet.isLeavingGap(entry.sender)
     if (isAwaited) {
       entry.take()
-      this.trails.end(entry)
+      if (entry.parcel.isFollowed) this.trails.end(entry)
     }
     if (entry.place !== 'held') {
       const isNoneYet = !this.isEnding && this.placement.serving().length === 0

@@ -7,7 +7,7 @@
  * than its window.
  */
 
-const { receiverOf } = require('../../core/sharing')
+const { LIGHT, receiverOf } = require('../../core/sharing')
 const { Loads } = require('./loads')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
@@ -85,11 +85,12 @@ class Placement {
   #leastLoaded (sender, able, own = 0) {
     const successor = this.successorOf(sender)
     const inOrder = successor && able.includes(successor) ? [successor, ...able] : able
+    const isLight = own < LIGHT // how busy they are is of no matter then
     return receiverOf(inOrder.map(handle => ({
       handle,
-      busy: this.loads.of(handle),
+      busy: isLight ? 0 : this.loads.of(handle),
       connections: handle.connections + this.#countOf(handle),
-      isResting: this.loads.resting.has(handle)
+      isResting: !isLight && this.loads.resting.has(handle)
     })), own).handle
   }
 
@@ -114,7 +115,7 @@ class Placement {
 
   /** The receiver is asked for it. @param {WorkerHandle} receiver @param {number} id @param {number} [load] */
   sent (receiver, id, load = 0) {
-    this.loads.give(receiver, load)
+    if (load > 0) this.loads.give(receiver, load)
     this.#underWay.set(receiver, (this.#underWay.get(receiver) ?? new Set()).add(id))
   }
 

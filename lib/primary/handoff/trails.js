@@ -12,7 +12,7 @@
  *       │ ◀────────────────── ahead ───────────────────┤ tell all up to here; or: it is to close there
  *       ├─ behind, isOver ───────────────────────────▶ │
  *
- * What comes before the connection has a receiver is kept for it.
+ * What comes before the connection has a receiver is kept for it. All this is of connections that are followed alone.
  */
 
 /**
@@ -50,21 +50,21 @@ class Trails {
   }
 
   /** The connection has arrived. @param {Entry} entry @param {WorkerHandle} receiver */
-  link ({ sender, id, parcel }, receiver) {
-    const trail = parcel.isFollowed && this.#find(id, 'sender', sender)
+  link ({ sender, id }, receiver) {
+    const trail = this.#find(id, 'sender', sender)
     if (!trail) return
     trail.receiver = receiver
     for (const fields of trail.kept.splice(0)) this.#pass(trail, fields)
   }
 
   /** The sender is not to wait for a receiver. @param {Entry} entry */
-  end ({ sender, id, parcel }) {
-    if (parcel.isFollowed) send(sender, 'ahead', { id, mark: null })
+  end ({ sender, id }) {
+    send(sender, 'ahead', { id, mark: null })
   }
 
   /** The trail is over, and has not arrived if it is not linked. @param {Entry} entry */
-  close ({ sender, id, parcel }) {
-    const trail = parcel.isFollowed && this.#find(id, 'sender', sender)
+  close ({ sender, id }) {
+    const trail = this.#find(id, 'sender', sender)
     if (trail && trail.receiver === null) this.#delete(trail)
   }
 

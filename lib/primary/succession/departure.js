@@ -2,7 +2,7 @@
 
 /**
  * The end of a fleet that another primary has taken over: its workers drain, and their connections move to the other
- * one's. The addresses stay, and so does what waits in their queues.
+ * one's, where they can. The addresses stay, and so does what waits in their queues.
  */
 
 const { SUCCESSION: { reason } } = require('../../features')
@@ -15,9 +15,14 @@ const MOVE_MS = 5 // for each connection: without the addon they pass between th
 /** @extends {Part<{ recycler: import('../recycling/recycler').Recycler }>} */
 class Departure extends Part {
   deadlineMs = 0
+  #to = /** @type {'successor' | 'none'} */ ('successor')
 
-  /** Resolves when every worker is gone. @param {Map<number, number>} successors the pid of the new worker, by slot */
-  async run (successors) {
+  /**
+   * Resolves when every worker is gone.
+   * @param {Map<number, number>} successors the pid of the new worker, by slot @param {boolean} mayMove connections can
+   */
+  async run (successors, mayMove) {
+    if (!mayMove) this.#to = 'none'
     const handles = this.fleet.all()
     this.deadlineMs = this.options.drainTimeoutMs +
       MOVE_MS * handles.reduce((sum, { connections }) => sum + connections, 0)
@@ -41,7 +46,7 @@ class Departure extends Part {
     if (slot !== null) this.fleet.slots.get(slot)?.vacate(handle)
     handle.condemnation.dismiss(reason)
     const times = { deadlineMs: this.deadlineMs, lingerMs: hasServed ? null : 0 }
-    const { account, drainMs } = await leave(handle, { why: reason, times, to: 'successor' }, this)
+    const { account, drainMs } = await leave(handle, { why: reason, times, to: this.#to }, this)
     if (!isOurs || !hasServed) return
     this.recycler.count(Number(slot), reason)
     const worker = { slot, pid: successors?.get(Number(slot)) ?? null, oldPid: handle.pid, reason, how: reason }

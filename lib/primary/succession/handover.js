@@ -8,7 +8,7 @@
 
 const fs = require('node:fs')
 const { RecycleError } = require('../../core/errors')
-const { VERSION, LONGEST_LEGACY, FROM_SUCCESSOR } = require('../../tables/primary-message')
+const { VERSION, MOVES, LONGEST_LEGACY, FROM_SUCCESSOR } = require('../../tables/primary-message')
 const { PREDECESSOR, next } = require('../../core/succession')
 const { SUCCESSION: { reason, events, whyNot } } = require('../../features')
 const { Part } = require('../part')
@@ -155,6 +155,7 @@ class Handover extends Part {
     if (hello.version !== VERSION) {
       throw new Error(`recycle ${hello.recycle} cannot take over from this version; stop the fleet, and start it anew`)
     }
+    successor.mayMove = hello.moves === MOVES
     successor.offerBatching()
     const lent = new Set()
     const lend = () => {
@@ -202,13 +203,18 @@ class Handover extends Part {
   async #leave (successor, { addresses, workers }) {
     const pid = /** @type {number} */ (successor.process.pid)
     Object.assign(successor, { addresses: new Set(addresses), workers: workers.length })
-    this.fleet.heirs = [successor]
-    this.ledger.connectPeer(successor)
+    if (successor.mayMove) {
+      this.fleet.heirs = [successor]
+      this.ledger.connectPeer(successor)
+    } else if (this.options.handoff) {
+      const missing = 'the new supervisor is of a release that passes connections on in another way'
+      for (const key of addresses) this.record('fleet.warning', { warning: 'no-handoff', key, missing })
+    }
     this.ledger.look() // for what dead workers had, perhaps
     if (this.#endsWithIt) this.#release(successor) // it was told before it served
     this.tenure.end(new RecycleError('RECYCLE_UPGRADED', { pid }))
     this.emit('handed-over')
-    const departed = this.departure.run(new Map(workers.map(({ slot, pid }) => [slot, pid])))
+    const departed = this.departure.run(new Map(workers.map(({ slot, pid }) => [slot, pid])), successor.mayMove)
     this.features.owners?.handOver()
     const dies = successor.next(['exit', 'failed'], Infinity)
     // Connections of a dead worker may still wait for a receiver

@@ -30,6 +30,8 @@ class Peer extends Channel {
   #failure = null
   /** The addresses that each of its workers listens on. @type {Set<string>} */
   addresses = new Set()
+  /** Connections can pass between the two: they speak of them alike. */
+  mayMove = true
   /** Of no matter where all workers of this fleet leave. */
   connections = 0
 

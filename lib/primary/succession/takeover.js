@@ -7,7 +7,7 @@
 
 const { EventEmitter } = require('node:events')
 const { version } = require('../../../package.json')
-const { VERSION, FROM_PREDECESSOR } = require('../../tables/primary-message')
+const { VERSION, MOVES, FROM_PREDECESSOR } = require('../../tables/primary-message')
 const { SUCCESSOR, next } = require('../../core/succession')
 const { nextEvent } = require('../workers/next-event')
 const { Peer } = require('./peer')
@@ -78,7 +78,8 @@ class Takeover extends EventEmitter {
         if (isLast) this.emit('inherited')
       }
     })
-    this.predecessor.send('hello', { version: VERSION, recycle: version, node: process.version, readyTimeoutMs })
+    const ours = { version: VERSION, moves: MOVES, recycle: version, node: process.version }
+    this.predecessor.send('hello', { ...ours, readyTimeoutMs })
   }
 
   /**

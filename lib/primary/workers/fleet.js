@@ -101,11 +101,14 @@ class Fleet {
 
   /** Every worker alive, whatever its state. @returns {WorkerHandle[]} */
   all () {
-    return [
-      ...this.list().flatMap(({ incumbent, successor, leaving }) => [incumbent, successor, ...leaving]),
-      ...this.standbyPool.handles
-    ]
-      .filter(handle => handle !== null)
+    const all = [] // without further lists: each connection that moves asks
+    for (const { incumbent, successor, leaving } of this.list()) {
+      if (incumbent) all.push(incumbent)
+      if (successor) all.push(successor)
+      for (const handle of leaving) all.push(handle)
+    }
+    for (const handle of this.standbyPool.handles) all.push(handle)
+    return all
   }
 
   /** @returns {WorkerHandle[]} the workers that take traffic */

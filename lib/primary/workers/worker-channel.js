@@ -115,7 +115,7 @@ class WorkerChannel extends Channel {
     }
     const flaw = allowed?.has(type) === false ? 'it does not belong into a batch' : flawOf(FROM_WORKER, message, socket)
     if (flaw !== null) return this.refuse(message, flaw, socket)
-    if (!FROM_WORKER[type].isAside) this.heardAt = now()
+    if (!allowed && !FROM_WORKER[type].isAside) this.heardAt = now() // in a batch: as that has come
     try {
       if (type === 'move') this.emit('offers', message, socket)
       this.handlers.call(type, message, socket)

@@ -56,11 +56,18 @@ class ConnectionList {
     for (let at = this.#last; at; at = at.before) yield at
   }
 
-  /** The oldest first. The current connection may be deleted meanwhile. */
-  * [Symbol.iterator] () {
-    for (let at = this.#first, next; at; at = next) {
-      next = at.after
-      yield at
+  /**
+   * The oldest first. The current connection may be deleted meanwhile. As a generator it took twice as long.
+   * @returns {Iterator<Connection>}
+   */
+  [Symbol.iterator] () {
+    let next = this.#first
+    return {
+      next () {
+        const value = next
+        next = value && value.after
+        return value ? { done: false, value } : { done: true, value }
+      }
     }
   }
 }

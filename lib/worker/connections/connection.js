@@ -73,10 +73,14 @@ class Connection {
     this.acceptor = acceptor
     this.stage = /** @type {Stage} */ (socket ? 'served' : null)
     /**
-     * The parcel with which the connection came or goes; null: it was accepted.
-     * @type {import('./parcel').Parcel | null}
+     * The parcel with which the connection came or goes; null: it was accepted, or its server has it.
+     * @type {import('../../tables/message').ParcelFields | null}
      */
     this.parcel = null
+    /** The same, of one with a parcel. @type {import('../../core/internals').Handle | null} */
+    this.handle = null
+    /** Bytes of the client's that came or go with it. */
+    this.bytes = /** @type {Buffer} */ (NOTHING)
     /** The first bytes, where the app reads them before http: see preface.js. */
     this.preface = /** @type {Buffer} */ (NOTHING)
     /** When its time in the inbox ends, ms, performance.now(); null: never. @type {number | null} */
@@ -145,7 +149,7 @@ class Connection {
     this.after = null
     /**
      * Where another process finds it if this one dies; see tracker.js, Witness.
-     * @type {import('./parcel').Copy | null}
+     * @type {import('./parcel').Noted | null}
      */
     this.copy = null
     /** How far the current chunk of bytes is parsed; see leaving/close-notice.js. */

@@ -1,20 +1,15 @@
 'use strict'
 
 /**
- * A connection on its way from one worker to another. It is passed on whole by each process, so that a further property
- * is declared here and in lib/tables/message.js alone.
- *
- * @typedef {Required<Omit<ParcelFields, keyof Own>> & Own} Parcel
- *
- * @typedef {object} Own what is not as in the message
- * @property {Handle} handle TCP or pipe; the message comes with it, unless the primary has it by `row`
- * @property {Buffer} bytes @property {Buffer} preface @property {Buffer} state
- * @property {string | null} session @property {number | null} row @property {boolean} [byLoad]
- * @property {string | null} kind null: it is the server's
+ * A connection's parcel: what goes with it from one worker to another, as lib/tables/message.js has it. Each process
+ * passes it on whole.
  *
  * @typedef {object} Copy where the primary has a descriptor of a connection of a worker's
  * @property {number} row
  * @property {number} serial the number of the connection: rows are used again
+ *
+ * @typedef {Copy & { counted: (handle: Handle) => number[] }} Noted `counted`: how many bytes have been read and
+ *   written, as the kernel has it
  */
 
 const { performance } = require('node:perf_hooks')
@@ -34,39 +29,60 @@ const HEAD_END = /[^\r\n](?:\r?\n\r?\n|\r\r)/ // as lenient parsers take it, too
  * left: an idle connection's, or that of one whose request is to be handled by another worker.
  * @param {Connection} connection
  * @param {Buffer} [request] one that has been read, or a part of it, and that the app has not seen
- * @param {Packed | null} [packed] of one whose protocol is the app's @returns {Parcel}
+ * @param {Packed | null} [packed] of one whose protocol is the app's @returns {ParcelFields}
  */
 function pack (connection, request, packed) {
-  const { socket, acceptor: { key }, exchanges: [exchange], replayed, deaths } = connection
-  const { preface, sessionId: session, copy, load, byLoad } = connection
+  const { socket, acceptor: { key }, exchanges: [exchange], preface, sessionId, copy, load, byLoad } = connection
+  const replayed = connection.replayed + (exchange ? 1 : 0)
+  const deaths = connection.deaths + (exchange?.isSuspect ? 1 : 0)
   const begun = packed?.unread ?? request ?? (exchange ? toWire(exchange.head) : NOTHING)
-  const bytes = Buffer.concat([begun, takeUnread(socket)])
+  const unread = takeUnread(socket)
+  const bytes = connection.bytes = unread.length > 0 ? Buffer.concat([begun, unread]) : begun
+  const handle = connection.handle = packed?.trail ? takeHandle(socket) : detachHandle(socket)
   const leftMs = packed || request || exchange ? null : timeLeft(connection) // a request that has come is waited for
-  const isFollowed = Boolean(packed?.trail)
-  return { // by name: spread, they cost a third more
-    handle: isFollowed ? takeHandle(socket) : detachHandle(socket), key, leftMs, bytes, preface, session, load, byLoad,
-    replayed: replayed + (exchange ? 1 : 0), deaths: deaths + (exchange?.isSuspect ? 1 : 0), isOwned: false,
-    row: copy && copy.row, kind: packed?.kind ?? null, state: packed?.state ?? NOTHING, isFollowed
+  const parcel = /** @type {ParcelFields} */ ({ key, leftMs })
+  if (bytes.length > 0) parcel.bytes = bytes.toString('base64')
+  else if (copy) parcel.counted = copy.counted(handle)
+  if (preface.length > 0) parcel.preface = preface.toString('base64')
+  if (replayed > 0) parcel.replayed = replayed
+  if (deaths > 0) parcel.deaths = deaths
+  if (sessionId !== null) parcel.session = sessionId
+  if (load >= LIGHT) parcel.load = Math.round(1e5 * load) / 1e5
+  if (byLoad) parcel.byLoad = true
+  if (copy) parcel.row = copy.row
+  if (packed) {
+    parcel.kind = packed.kind
+    parcel.state = packed.state.toString('base64')
+    if (packed.trail) parcel.isFollowed = true
   }
+  return parcel
 }
 
-/** @param {Connection} connection whose socket is to be made of it @param {Parcel} parcel */
-function unpack (connection, parcel) {
+/**
+ * @param {Connection} connection whose socket is to be made of it @param {ParcelFields} parcel @param {Handle} handle
+ */
+function unpack (connection, parcel, handle) {
+  const { leftMs, bytes, preface, replayed = 0, deaths = 0, session = null, isOwned = false, load = 0 } = parcel
   connection.parcel = parcel
+  connection.handle = handle
   connection.socket = /** @type {any} */ (null)
   connection.head = null
   connection.isAdopted = true
-  connection.preface = parcel.preface
-  connection.replayed = parcel.replayed
-  connection.deaths = parcel.deaths
-  connection.sessionId = parcel.session
+  connection.bytes = decode(bytes)
+  connection.preface = decode(preface)
+  connection.replayed = replayed
+  connection.deaths = deaths
+  connection.sessionId = session
   // Of a part of a head the session is not known yet
-  connection.isSettled = HEAD_END.test(parcel.bytes.toString('latin1'))
-  connection.isOwned = parcel.isOwned
-  connection.load = parcel.load
+  connection.isSettled = bytes !== undefined && HEAD_END.test(connection.bytes.toString('latin1'))
+  connection.isOwned = isOwned
+  connection.load = load
   connection.since = performance.now()
-  connection.until = parcel.leftMs === null ? null : connection.since + parcel.leftMs
+  connection.until = leftMs === null ? null : connection.since + leftMs
 }
+
+/** @param {string | undefined} text */
+const decode = text => text === undefined ? NOTHING : Buffer.from(text, 'base64')
 
 /**
  * Bytes that have been read from the handle, or put back by the app, and not consumed.
@@ -78,44 +94,12 @@ function takeUnread (socket) {
   return socket.read() ?? NOTHING
 }
 
-/** @param {Parcel} parcel @returns {ParcelFields} */
-function toFields (parcel) {
-  const { key, leftMs, bytes, preface, replayed, deaths, session, row, load, byLoad } = parcel
-  const { kind, state, isFollowed } = parcel
-  return {
-    key,
-    leftMs,
-    ...(bytes.length > 0 && { bytes: bytes.toString('base64') }),
-    ...(preface.length > 0 && { preface: preface.toString('base64') }),
-    ...(replayed > 0 && { replayed }),
-    ...(deaths > 0 && { deaths }),
-    ...(session !== null && { session }),
-    ...(load >= LIGHT && { load: Math.round(1e5 * load) / 1e5 }),
-    ...(byLoad && { byLoad }),
-    ...(row !== null && { row }),
-    ...(kind !== null && { kind, state: state.toString('base64') }),
-    ...(isFollowed && { isFollowed })
-  }
-}
-
-/** @param {ParcelFields} fields @param {Handle} handle @returns {Parcel} */
-function fromFields (fields, handle) {
-  const { key, leftMs, bytes, preface, replayed = 0, deaths = 0, session = null } = fields
-  const { isOwned = false, load = 0, kind = null, state, isFollowed = false } = fields
-  const decode = (/** @type {string | undefined} */ text) => text === undefined ? NOTHING : Buffer.from(text, 'base64')
-  const [read, before, ofApp] = [decode(bytes), decode(preface), decode(state)]
-  return {
-    handle, key, leftMs, bytes: read, preface: before, replayed, deaths, session, isOwned, row: null, load, kind,
-    state: ofApp, isFollowed
-  }
-}
-
 /**
  * How long this idle connection may stay open: in the inbox what is left of its time, else what its server grants it.
  * @param {Connection} connection @returns {number | null} milliseconds, at least 1; null: for ever
  */
 function timeLeft ({ stage, until, idleSince, since, acceptor }) {
-  if (stage === 'waiting') return until === null ? null : Math.max(1, until - performance.now())
+  if (stage === 'waiting') return until === null ? null : Math.max(1, Math.ceil(until - performance.now()))
   const server = /** @type {import('node:http').Server & { keepAliveTimeoutBuffer?: number }} */ (acceptor.server)
   const limits = acceptor.isTls
     ? [HANDSHAKE_MS]
@@ -130,4 +114,4 @@ function timeLeft ({ stage, until, idleSince, since, acceptor }) {
   return idleSince === null ? 1 : limit
 }
 
-module.exports = { pack, unpack, takeUnread, toFields, fromFields, timeLeft }
+module.exports = { pack, unpack, takeUnread, timeLeft }

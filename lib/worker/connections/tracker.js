@@ -22,7 +22,7 @@ const { Requests } = require('./requests')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { Exchange } from './connection' */
-/** @import { Parcel } from './parcel' */
+/** @import { ParcelFields } from '../../tables/message' */
 
 /**
  * @typedef {object} Witness is told of each step of a connection as it happens, before anything else runs
@@ -114,24 +114,24 @@ class ConnectionTracker extends EventEmitter {
   /**
    * A connection comes from a sibling, or back from an offer, and is held unread.
    *
-   * @param {Connection} connection @param {Parcel} parcel
+   * @param {Connection} connection @param {ParcelFields} parcel @param {Handle} handle
    */
-  adopt (connection, parcel) {
-    unpack(connection, parcel)
+  adopt (connection, parcel, handle) {
+    unpack(connection, parcel, handle)
     const isBack = connection.stage === 'offered'
-    if (!isBack) this.#add(connection, parcel.handle)
+    connection.become('held') // its server counts it before anything hears of it
+    if (!isBack) this.#add(connection, handle)
     else this.connections.add(connection)
-    connection.become('held')
-    if (parcel.kind !== null || !connection.acceptor.isMovable) return // no sibling could go on with it
+    if (parcel.kind !== undefined || !connection.acceptor.isMovable) return // no sibling could go on with it
     if (isBack) this.witness?.added(connection)
-    else this.witness?.adopted(connection, parcel.handle)
+    else this.witness?.adopted(connection, handle)
   }
 
   /**
    * Takes a connection out, to be offered to a sibling; see handoff/handoff.js.
    *
    * @param {Connection} connection @param {Buffer} [request] @param {import('./connection').Packed | null} [packed]
-   * @returns {Parcel}
+   * @returns {ParcelFields}
    */
   take (connection, request, packed) {
     this.connections.delete(connection)
@@ -143,7 +143,7 @@ class ConnectionTracker extends EventEmitter {
 
   /** An offered connection goes on here, by the socket that it had. @param {Connection} connection */
   resume (connection) {
-    Object.assign(connection, { parcel: null, isAdopted: true, since: performance.now() })
+    this.#unparcel(connection, { isAdopted: true, since: performance.now() })
     connection.become('served')
     this.connections.add(connection)
   }
@@ -159,7 +159,12 @@ class ConnectionTracker extends EventEmitter {
     socket.server = socket._server = server // net counts it there until it closes
     server._connections++
     socket[kConnection] = connection
-    Object.assign(connection, { socket, parcel: null })
+    this.#unparcel(connection, { socket })
+  }
+
+  /** The connection goes on by a socket. @param {Connection} connection @param {object} more of its properties */
+  #unparcel (connection, more) {
+    Object.assign(connection, { parcel: null, handle: null, bytes: Buffer.alloc(0), ...more })
   }
 
   /** The handle of the connection has been closed. @param {Connection} connection */
@@ -223,9 +228,8 @@ class ConnectionTracker extends EventEmitter {
     socket[kConnection] = connection
     this.#latest = connection
     if (connection === known) {
-      const { preface, parcel } = connection
-      socket.unshift(Buffer.concat([preface, /** @type {Parcel} */ (parcel).bytes]))
-      Object.assign(connection, { socket, parcel: null, idleBytes: null })
+      socket.unshift(Buffer.concat([connection.preface, connection.bytes]))
+      this.#unparcel(connection, { socket, idleBytes: null })
     } else if (!this.#add(connection, socket._handle)) {
       socket.on('close', () => this.release(connection))
     } else {

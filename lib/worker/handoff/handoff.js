@@ -25,13 +25,11 @@ const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { returnHandle } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
 const { Connection } = require('../connections/connection')
-const { fromFields, toFields } = require('../connections/parcel')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Descriptor } from '../../native/descriptor' */
 /** @import { ParcelFields } from '../../tables/message' */
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { Packed } from '../connections/connection' */
-/** @import { Parcel } from '../connections/parcel' */
 
 const WINDOW = 2
 const BATCHED_WINDOW = 256
@@ -118,7 +116,7 @@ class Handoff {
     this.#offered.set(connection.id, connection)
     if (isStream(connection)) this.#streams++
     this.#unsent.add(connection)
-    if (replayed === 0) return this.#send()
+    if (replayed === undefined) return this.#send()
     if (this.#closing.size === 0) {
       setImmediate(() => { // their sockets emit `close` before
         this.onClosed()
@@ -155,9 +153,9 @@ class Handoff {
     for (const connection of this.#unsent) {
       if (this.#closing.has(connection) || this.#offered.size - this.#unsent.size >= this.#window) return
       this.#unsent.delete(connection)
-      const parcel = /** @type {Parcel} */ (connection.parcel)
-      const handle = parcel.row === null ? parcel.handle : undefined // else the primary has it
-      this.channel.send('move', { id: connection.id, parcel: toFields(parcel) }, handle, error => {
+      const { id, parcel, handle } = connection
+      const given = parcel?.row === undefined ? handle : null // else the primary has it
+      this.channel.send('move', { id, parcel }, given ?? undefined, error => {
         if (error && this.#mayWait(connection)) this.#unsent.add(connection)
         else if (error) this.#back(connection, !this.channel.isUp)
       })
@@ -166,16 +164,16 @@ class Handoff {
 
   /** The primary has no copy: it had no room for one, or is another one. @param {Connection} connection */
   #sendWhole (connection) {
-    const parcel = /** @type {Parcel} */ (connection.parcel)
-    if (parcel.row === null) return this.#back(connection, false)
-    parcel.row = null
+    const { parcel } = connection
+    if (parcel?.row === undefined) return this.#back(connection, false)
+    delete parcel.row
     this.#unsent.add(connection)
     this.#send()
   }
 
   /** @param {{ id: number, parcel: ParcelFields }} offer @param {any} socket */
   #hold ({ id, parcel }, socket) {
-    const acceptor = [...this.acceptors].find(({ key }) => key === parcel.key)
+    const acceptor = this.#acceptorOf(parcel.key)
     const why = this.#whyNot(acceptor, socket, parcel)
     const handle = why || !acceptor ? null : acceptor.handleOf(socket)
     if (!acceptor || !handle) {
@@ -185,10 +183,14 @@ class Handoff {
       return this.channel.send('moved', { id, ok: false, why: flaw, ...why === FULL && { isStalled: true } })
     }
     const connection = new Connection(null, acceptor, id)
-    this.tracker.adopt(connection, fromFields(parcel, handle))
-    this.admission.consider() // its server may have all that it takes now
+    this.tracker.adopt(connection, parcel, handle)
     this.#held.set(id, connection)
     this.channel.send('moved', { id, ok: true, ...connection.copy && { row: connection.copy.row } })
+  }
+
+  /** @param {string} at */
+  #acceptorOf (at) {
+    for (const acceptor of this.acceptors) if (acceptor.key === at) return acceptor
   }
 
   /**
@@ -215,7 +217,7 @@ class Handoff {
     if (connection?.stage !== 'held') return
     if (ok) return this.inbox.wait(connection)
     connection.fate = 'moved'
-    connection.parcel?.handle.close()
+    connection.handle?.close()
   }
 
   /**
@@ -229,7 +231,7 @@ class Handoff {
     for (const connection of [...this.#offered.values()]) {
       const isLost = !isCertain && !unsent.has(connection)
       if (isLost) this.#end(connection, 'unacked')
-      else if (![0, process.pid].includes(this.#ownerOf(connection.parcel))) this.#end(connection, 'moved')
+      else if (![0, process.pid].includes(this.#ownerOf(connection))) this.#end(connection, 'moved')
       else if (this.#mayWait(connection)) this.#unsent.add(connection)
       else this.#back(connection, true)
     }
@@ -237,14 +239,14 @@ class Handoff {
 
   /** The request on it is of another worker's session. @param {Connection} connection */
   #mayWait (connection) {
-    const { id, parcel } = connection
+    const { id, parcel, bytes } = connection
     const isOffered = this.#offered.get(id) === connection
-    return isOffered && this.isWaiting && parcel !== null && parcel.session !== null && parcel.bytes.length > 0
+    return isOffered && this.isWaiting && parcel?.session !== undefined && bytes.length > 0
   }
 
-  /** @param {Parcel | null} parcel @returns {number} pid of the worker that the primary has given it to; 0: to none */
-  #ownerOf (parcel) {
-    return parcel ? this.#addon?.owner(parcel.handle.fd) ?? 0 : 0
+  /** @param {Connection} connection @returns {number} pid of the worker that the primary has given it to; 0: to none */
+  #ownerOf ({ handle }) {
+    return handle ? this.#addon?.owner(handle.fd) ?? 0 : 0
   }
 
   /**
@@ -252,9 +254,9 @@ class Handoff {
    * @param {boolean} isSucceeded another primary has had what was offered
    */
   endAll (isSucceeded) {
-    for (const [id, { parcel }] of this.#held) {
-      if (parcel) parcel.isFollowed = false
-      this.#settle(id, this.#ownerOf(parcel) === process.pid)
+    for (const [id, connection] of this.#held) {
+      delete connection.parcel?.isFollowed
+      this.#settle(id, this.#ownerOf(connection) === process.pid)
     }
     this.relinquish(this.#addon !== null || !isSucceeded)
   }
@@ -263,8 +265,8 @@ class Handoff {
   #end (connection, fate) {
     this.#forget(connection)
     connection.fate = fate
-    if (fate === 'moved' && connection.parcel && connection.parcel.replayed > 0) this.replayed++
-    connection.parcel?.handle.close()
+    if (fate === 'moved' && connection.parcel?.replayed !== undefined) this.replayed++
+    connection.handle?.close()
     if (fate === 'moved') connection.trail?.moved()
     else connection.trail?.lost()
   }
@@ -273,20 +275,21 @@ class Handoff {
    * @param {Connection} connection @param {boolean} isStalled @param {boolean} [isOwner] its session is this worker's
    */
   #back (connection, isStalled, isOwner = false) {
-    if (!connection.parcel || this.#offered.get(connection.id) !== connection) return
+    const { parcel, handle } = connection
+    if (!parcel || !handle || this.#offered.get(connection.id) !== connection) return
     this.#forget(connection)
     // The session of one whose protocol is the app's has an owner here for a while only: it is offered again
-    if (connection.trail) return this.#goOn(connection, connection.parcel, isStalled || isOwner)
-    this.tracker.adopt(connection, { ...connection.parcel, isOwned: isOwner })
+    if (connection.trail) return this.#goOn(connection, handle, isStalled || isOwner)
+    this.tracker.adopt(connection, { ...parcel, isOwned: isOwner }, handle)
     this.inbox.wait(connection)
     if (!isOwner) this.onBack(connection, isStalled)
   }
 
   /**
    * The app has not heard that it was away.
-   * @param {Connection} connection @param {Parcel} parcel @param {boolean} isStalled
+   * @param {Connection} connection @param {Handle} handle @param {boolean} isStalled
    */
-  #goOn (connection, { handle }, isStalled) {
+  #goOn (connection, handle, isStalled) {
     const { socket, trail } = connection
     connection.trail = null
     if (socket.destroyed) return handle.close() // by the app, meanwhile
@@ -307,7 +310,7 @@ class Handoff {
 
 /** @param {Connection} connection that is offered */
 function isStream ({ parcel }) {
-  return parcel !== null && parcel.kind !== null
+  return parcel?.kind !== undefined
 }
 
 module.exports = { Handoff }

@@ -7,7 +7,7 @@
  * keepAliveTimeout until its next response, and would be sent an unsolicited 408 once headersTimeout has passed. In the
  * inbox it keeps what was left of its time, and as nothing has been read from it, it can move again at once.
  *
- * A connection whose parcel has bytes does not wait: the server gets them at once.
+ * A connection that comes with bytes does not wait: the server gets them at once.
  *
  * One that waits has no socket of net's: that was half of what it costs to adopt one.
  */
@@ -19,15 +19,15 @@ const { detachHandle } = require('../../core/internals')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { Connection } from '../connections/connection' */
-/** @import { Parcel } from '../connections/parcel' */
+/** @import { ParcelFields } from '../../tables/message' */
+
+const BETWEEN_ENDS_MS = 200 // each look for those whose time is over visits every connection
 
 /** In place of the socket of a connection that waits, as far as that is asked for. */
 class Waiting {
   destroyed = false
   /** The client has closed it. */
   readableEnded = false
-  /** @type {NodeJS.Timeout | undefined} */
-  timer
 
   /** @param {Handle} handle */
   constructor (handle) {
@@ -37,7 +37,6 @@ class Waiting {
 
   destroy () {
     this.destroyed = true
-    clearTimeout(this.timer)
     this._handle?.close()
     this._handle = null
   }
@@ -48,6 +47,10 @@ Object.assign(Waiting.prototype, { readableLength: 0, writableLength: 0, bytesRe
 class Inbox {
   /** Connections that have come since the last poll for I/O. @type {Connection[]} */
   #unpolled = []
+  /** When the next look for those whose time is over is due, ms, performance.now(). */
+  #endsAt = Infinity
+  /** @type {NodeJS.Timeout | undefined} */
+  #end
   #onRead
 
   /** @param {Pick<import('../enter').Parts, 'tracker'>} parts */
@@ -67,28 +70,48 @@ class Inbox {
 
   /** @param {Connection} connection a held one, which is ours from here on */
   wait (connection) {
-    const parcel = /** @type {Parcel} */ (connection.parcel)
-    if (parcel.kind !== null) return this.#passOn(connection, parcel)
-    if (parcel.bytes.length > 0) return this.#serve(connection)
+    if (connection.parcel?.kind !== undefined) return this.#passOn(connection, connection.parcel)
+    if (connection.bytes.length > 0) return this.#serve(connection)
     connection.become('waiting')
-    const socket = new Waiting(parcel.handle)
+    const handle = /** @type {Handle} */ (connection.handle)
+    const socket = new Waiting(handle)
     connection.socket = /** @type {any} */ (socket)
     connection.isPolled = false
     if (this.#unpolled.push(connection) === 1) setImmediate(() => this.#awaitPoll())
-    parcel.handle.onread = this.#onRead
-    if (parcel.handle.readStart() !== 0) return socket.destroy()
-    if (connection.until === null) return
-    // Closed after a poll for I/O: a request that came in time is read first, also where the time has ended on the way
-    // here.
-    socket.timer = setTimeout(() => setImmediate(() => { if (connection.stage === 'waiting') socket.destroy() }),
-      Math.max(1, Math.ceil(connection.until - performance.now()))).unref()
+    handle.onread = this.#onRead
+    if (handle.readStart() !== 0) return socket.destroy()
+    if (connection.until !== null) this.#endAt(connection.until)
+  }
+
+  /** @param {number} at */
+  #endAt (at) {
+    if (at >= this.#endsAt) return
+    this.#endsAt = at
+    clearTimeout(this.#end)
+    this.#end = setTimeout(() => {
+      const now = performance.now()
+      // After a poll for I/O: a request that came in time is read first, also where the time has ended on the way here.
+      setImmediate(() => this.#endUntil(now))
+    }, Math.max(1, Math.ceil(at - performance.now()))).unref()
+  }
+
+  /** @param {number} now */
+  #endUntil (now) {
+    let next = Infinity
+    for (const { stage, until, socket } of this.tracker.connections) {
+      if (stage !== 'waiting' || until === null) continue
+      if (until <= now) socket.destroy()
+      else next = Math.min(next, until)
+    }
+    this.#endsAt = Infinity
+    if (next < Infinity) this.#endAt(Math.max(next, now + BETWEEN_ENDS_MS))
   }
 
   /** @param {Connection} connection that waits @param {ArrayBuffer | undefined} read undefined: it has ended */
   #read (connection, read) {
-    const { parcel, socket } = connection
+    const { socket } = connection
     if (read === undefined) return Object.assign(socket, { readableEnded: true }).destroy()
-    connection.parcel = { ...(/** @type {Parcel} */ (parcel)), bytes: Buffer.from(read) }
+    connection.bytes = Buffer.from(read)
     detachHandle(socket)
     this.#serve(connection)
   }
@@ -109,20 +132,20 @@ class Inbox {
     }
   }
 
-  /** @param {Connection} connection @param {Parcel} parcel of one whose protocol is the app's */
-  #passOn (connection, { handle, kind, state, bytes, isFollowed }) {
-    const { allowHalfOpen } = connection.acceptor.server
+  /** @param {Connection} connection @param {ParcelFields} parcel of one whose protocol is the app's */
+  #passOn (connection, { kind, state = '', isFollowed }) {
+    const { handle, bytes, acceptor: { server: { allowHalfOpen } } } = connection
     const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle, allowHalfOpen }))
     this.tracker.adopted(connection, socket)
     const take = this.takers.get(/** @type {string} */ (kind))
-    if (take) take(socket, state, bytes, isFollowed ? connection.id : null)
+    if (take) take(socket, Buffer.from(state, 'base64'), bytes, isFollowed ? connection.id : null)
     else socket.destroy() // back from an offer to a worker of other code
   }
 
   /** @param {Connection} connection */
   #serve (connection) {
     connection.become('served') // its server counts it
-    connection.acceptor.accept(/** @type {Parcel} */ (connection.parcel).handle)
+    connection.acceptor.accept(/** @type {Handle} */ (connection.handle))
   }
 }
 

@@ -107,6 +107,7 @@ class Sender {
     const ms = performance.now() - began
     this.#pump()
     const pumpedAt = performance.now()
+    this.handoff.channel.flush() // the siblings take these meanwhile
     this.#task?.onLook() // it visits every connection, too
     this.#msEach = (ms + performance.now() - pumpedAt) / count
   }

@@ -64,6 +64,7 @@ class CloseNotice {
 
   /** Announces it in the responses under way whose head has not been sent. */
   announce () {
+    if (this.tracker.requests.inFlight === 0) return // many connections may be idle
     for (const connection of this.tracker.connections) {
       const exchange = connection.exchanges.at(-1)
       if (exchange && !this.isMovable(connection)) announceClose(connection, exchange)

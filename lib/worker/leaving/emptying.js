@@ -83,7 +83,7 @@ class Emptying {
   }
 
   get #isEmpty () {
-    return this.#purpose !== null && !this.isHeld && this.tracker.total === 0 &&
+    return this.#purpose !== null && this.tracker.total === 0 && !this.isHeld &&
       [...this.acceptors].every(acceptor => acceptor.isShut)
   }
 

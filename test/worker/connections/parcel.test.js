@@ -2,7 +2,7 @@
 
 const { once } = require('node:events')
 const t = require('tap')
-const { fromFields, timeLeft, toFields } = require('../../../lib/worker/connections/parcel')
+const { timeLeft } = require('../../../lib/worker/connections/parcel')
 const { received, turn, workerParts } = require('../../support/worker-parts')
 
 const TIMEOUTS = {
@@ -69,15 +69,36 @@ t.test('in the inbox it is what is left of the time that it came with', async t 
   t.equal(waiting(performance.now() - 10), 1)
 })
 
-t.test('a parcel is the same behind the channel, with every byte', async t => {
-  const handle = {}
+t.test('what a connection goes with is the same behind the channel, with every byte, and no field of an idle one says nothing', async t => {
   const all = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
   for (const bytes of [Buffer.alloc(0), all]) {
-    const parcel = { handle, key: 'here', leftMs: 5, bytes, preface: bytes, replayed: bytes.length, deaths: bytes.length, session: bytes.length ? 'abc' : null, isOwned: false, row: null, load: bytes.length ? 0.25 : 0, kind: bytes.length ? 'game' : null, state: bytes, isFollowed: bytes.length > 0 }
-    const fields = JSON.parse(JSON.stringify(toFields(parcel)))
-    t.same(fromFields(fields, handle), parcel)
-    t.equal('bytes' in fields, bytes.length > 0)
-    for (const field of ['preface', 'replayed', 'kind', 'state', 'isFollowed']) t.equal(field in fields, bytes.length > 0)
+    const worker = await workerParts(t)
+    const { connection } = await worker.connect()
+    const isIdle = bytes.length === 0
+    const own = isIdle ? {} : { preface: all, replayed: 2, deaths: 1, sessionId: 'abc', load: 0.25 }
+    Object.assign(connection, own)
+    const fields = JSON.parse(JSON.stringify(worker.tracker.take(connection, bytes, isIdle ? null : { kind: 'game', state: all, unread: bytes })))
+    t.same(Object.keys(fields), isIdle ? ['key', 'leftMs'] : ['key', 'leftMs', 'bytes', 'preface', 'replayed', 'deaths', 'session', 'load', 'kind', 'state'])
+    const { handle } = connection
+    worker.tracker.adopt(connection, fields, handle)
+    t.match(connection, { bytes, handle, ...own, isOwned: false })
+    t.equal(Buffer.from(fields.state ?? '', 'base64').equals(bytes), true)
+    handle.close()
+  }
+})
+
+t.test('an idle connection of which bytes are noted goes with how many these are, and one with unread bytes without', async t => {
+  const worker = await workerParts(t)
+  for (const more of [Buffer.alloc(0), Buffer.from('GET ')]) {
+    const { client, connection } = await worker.connect()
+    client.write('GET /first HTTP/1.1\r\nHost: here\r\n\r\n')
+    const { length } = await received(client, '/first')
+    await turn()
+    const counted = (/** @type {any} */ handle) => [handle.bytesRead, handle.bytesWritten]
+    connection.copy = { row: 3, serial: connection.id, counted }
+    const parcel = worker.tracker.take(connection, more)
+    t.same(parcel.counted, more.length > 0 ? undefined : ['GET /first HTTP/1.1\r\nHost: here\r\n\r\n'.length, length])
+    connection.handle.close()
   }
 })
 

@@ -140,8 +140,8 @@ t.test('a waiting connection can move on, alive and unread', async t => {
   const worker = await workerParts(t)
   const { client, handle, connection } = await waiting(worker, 60_000)
   const parcel = worker.tracker.take(connection)
-  t.equal(parcel.handle, handle)
-  t.match(parcel, { key: KEY, bytes: Buffer.alloc(0) })
+  t.equal(connection.handle, handle)
+  t.match(parcel, { key: KEY, bytes: undefined })
   t.ok(/** @type {number} */ (parcel.leftMs) > 50_000)
   t.equal(worker.server._connections, 0)
   t.equal(worker.tracker.connections.size, 0)
@@ -238,6 +238,22 @@ t.test('a request that came in time is served by a worker that was too busy to r
     resolve(undefined)
   }))
   t.match(await received(client, '/asked'), /^HTTP\/1\.1 200 OK/)
+})
+
+t.test('each connection is closed when its own idle time has ended, also where that of a later one ends first', async t => {
+  const worker = await workerParts(t)
+  const ends = []
+  for (const [i, leftMs] of [500, 20, null, 250, 25].entries()) {
+    const { client, handle } = await worker.connectElsewhere()
+    worker.receive.move(adopt(i, leftMs), handle)
+    worker.receive.moved({ id: i, ok: true })
+    const began = performance.now()
+    client.resume().on('close', () => ends.push([leftMs, performance.now() - began]))
+  }
+  while (ends.length < 4) await turn()
+  t.same(ends.map(([leftMs]) => leftMs).sort((a, b) => a - b), [20, 25, 250, 500])
+  for (const [leftMs, ms] of ends) t.ok(ms >= leftMs - 5, `${ms} of ${leftMs} ms`)
+  t.equal(worker.tracker.total, 1, 'one may stay for ever')
 })
 
 t.test('without a request the connection is closed when its idle time has ended', async t => {

@@ -91,7 +91,7 @@ t.test('a drain looks at each connection a bounded number of times, however many
     let { isPinned } = connection
     Object.defineProperty(connection, 'isPinned', { get () { looks++; return isPinned }, set (value) { isPinned = value } })
     worker.tracker.take(connection) // they wait in the inbox, as after a recycle
-    worker.tracker.adopt(connection, /** @type {any} */ (connection.parcel))
+    worker.tracker.adopt(connection, /** @type {any} */ (connection.parcel), connection.handle)
     worker.inbox.wait(connection)
   }
   worker.drain.begin(ORDER)
