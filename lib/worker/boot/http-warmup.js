@@ -19,28 +19,34 @@ const { closeSync } = require('node:fs')
 const http = require('node:http')
 const net = require('node:net')
 const { loadAddon } = require('../../native/addon')
+const { Descriptor } = require('../../native/descriptor')
+/** @import { Handle } from '../../core/internals' */
 
 const REQUESTS = 5
-const HEAD = Buffer.from([
-  'GET / HTTP/1.1', 'Host: localhost:8080', 'User-Agent: warm-up', 'Accept: */*', 'Accept-Encoding: gzip',
-  'Connection: keep-alive', '\r\n'
-].join('\r\n'))
+const HEAD = Buffer.from('GET / HTTP/1.1\r\nHost: localhost:8080\r\n\r\n')
 const CHANNELS = ['http.server.request.start', 'http.server.response.created', 'http.server.response.finish']
 
 /** @returns {number} how many requests have been answered */
 function warmUpHttp () {
   const { addon } = loadAddon()
   if (addon === null || isWatched()) return 0
+  const unused = net._createServerHandle('127.0.0.1', 0, 4)
+  if (typeof unused === 'number') return 0
+  unused.close()
+  const Tcp = /** @type {new (type: number) => Handle} */ (unused.constructor) // as the handles of clients are
   let answered = 0
-  const server = new http.Server((request, response) => {
+  const server = /** @type {any} */ (new http.Server((request, response) => {
     response.end('ok')
     // The event is emitted in a later tick, when the app may have subscribed to the channels
     response.removeAllListeners('finish')
     answered++
-  })
+  }))
   for (let i = 0; i < REQUESTS; i++) {
     const [fd, client] = addon.socketpair()
-    const socket = new net.Socket({ fd, readable: true, writable: true })
+    const handle = new Descriptor(fd).handleOf(Tcp)
+    const socket = /** @type {any} */ (new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle })))
+    socket.server = socket._server = server // as net does with those that it accepts
+    server._connections++
     server.emit('connection', socket)
     socket.emit('data', HEAD)
     socket.destroy()
