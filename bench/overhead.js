@@ -36,6 +36,7 @@ const warmSeconds = values.quick ? 0 : 5
 const fleet = (/** @type {number} */ workers, /** @type {Record<string, any>} */ more = {}) =>
   JSON.stringify({ app, workers, ...more })
 
+const PLAIN = { plain: true }
 const EVEN = 'cluster, round robin'
 const SHARED = 'cluster, shared socket'
 const KILLED = 'cluster, 1 killed a second'
@@ -76,7 +77,10 @@ bench.run({
       subjects: Object.fromEntries(Object.entries(SUBJECTS)
         .map(([name, [script, ...args]]) => [name, () => measure(script, args, kind)]))
     })),
-    ...TOGETHER.map(({ name, workers, ...kind }) => ({ name, by: 'cpuUs', beside: [EVEN, SHARED], subjects: together(idle(workers), kind) }))
+    ...TOGETHER.map(({ name, workers, ...kind }) => {
+      const subjects = workers > 1 ? idle(workers) : { ...idle(1), 'recycle --plain, idle': ['recycle.js', fleet(1, PLAIN)] }
+      return { name, by: 'cpuUs', beside: [EVEN, SHARED], subjects: together(subjects, kind) }
+    })
   ],
   columns: [
     { key: 'rps', title: 'requests/s', ratio: true },

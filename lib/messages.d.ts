@@ -2,7 +2,7 @@
 
 /** worker → primary: fields by message; lib/tables/message.js says what they mean. */
 export interface FromWorker {
-  move: { id: number, parcel: { key: string, leftMs: number | null, bytes?: string, preface?: string, replayed?: number, deaths?: number, session?: string, isOwned?: boolean, load?: number, byLoad?: boolean, row?: number, kind?: string, state?: string, isFollowed?: boolean } }
+  move: { id: number, parcel: { key: string, leftMs: number | null, bytes?: string, preface?: string, replayed?: number, deaths?: number, session?: string, isOwned?: boolean, load?: number, byLoad?: boolean, row?: number, counted?: number[], kind?: string, state?: string, isFollowed?: boolean } }
   moved: { id: number, ok: boolean, row?: number, why?: string | null, isStalled?: boolean, isOwner?: boolean, isMissing?: boolean }
   behind: { id: number, bytes?: string, mark?: number, isOver?: boolean, isEnded?: boolean }
   ahead: { id: number, mark: number | null }
@@ -38,7 +38,7 @@ export interface FromWorker {
 
 /** primary → worker. */
 export interface FromPrimary {
-  move: { id: number, parcel: { key: string, leftMs: number | null, bytes?: string, preface?: string, replayed?: number, deaths?: number, session?: string, isOwned?: boolean, load?: number, byLoad?: boolean, row?: number, kind?: string, state?: string, isFollowed?: boolean } }
+  move: { id: number, parcel: { key: string, leftMs: number | null, bytes?: string, preface?: string, replayed?: number, deaths?: number, session?: string, isOwned?: boolean, load?: number, byLoad?: boolean, row?: number, counted?: number[], kind?: string, state?: string, isFollowed?: boolean } }
   moved: { id: number, ok: boolean, row?: number, why?: string | null, isStalled?: boolean, isOwner?: boolean, isMissing?: boolean }
   behind: { id: number, bytes?: string, mark?: number, isOver?: boolean, isEnded?: boolean }
   ahead: { id: number, mark: number | null }
@@ -91,7 +91,7 @@ export interface Answers {
 
 /** A primary → its successor; lib/tables/primary-message.js says what they mean. */
 export interface FromPredecessor {
-  move: { id: number, parcel: { key: string, leftMs: number | null, bytes?: string, preface?: string, replayed?: number, deaths?: number, session?: string, isOwned?: boolean, load?: number, byLoad?: boolean, row?: number, kind?: string, state?: string, isFollowed?: boolean } }
+  move: { id: number, parcel: { key: string, leftMs: number | null, bytes?: string, preface?: string, replayed?: number, deaths?: number, session?: string, isOwned?: boolean, load?: number, byLoad?: boolean, row?: number, counted?: number[], kind?: string, state?: string, isFollowed?: boolean } }
   moved: { id: number, ok: boolean, row?: number, why?: string | null, isStalled?: boolean, isOwner?: boolean, isMissing?: boolean }
   behind: { id: number, bytes?: string, mark?: number, isOver?: boolean, isEnded?: boolean }
   ahead: { id: number, mark: number | null }
@@ -111,13 +111,13 @@ export interface FromPredecessor {
 
 /** A primary → its predecessor. */
 export interface FromSuccessor {
-  move: { id: number, parcel: { key: string, leftMs: number | null, bytes?: string, preface?: string, replayed?: number, deaths?: number, session?: string, isOwned?: boolean, load?: number, byLoad?: boolean, row?: number, kind?: string, state?: string, isFollowed?: boolean } }
+  move: { id: number, parcel: { key: string, leftMs: number | null, bytes?: string, preface?: string, replayed?: number, deaths?: number, session?: string, isOwned?: boolean, load?: number, byLoad?: boolean, row?: number, counted?: number[], kind?: string, state?: string, isFollowed?: boolean } }
   moved: { id: number, ok: boolean, row?: number, why?: string | null, isStalled?: boolean, isOwner?: boolean, isMissing?: boolean }
   behind: { id: number, bytes?: string, mark?: number, isOver?: boolean, isEnded?: boolean }
   ahead: { id: number, mark: number | null }
   batching: object
   batch: { number: number, messages: object[] }
-  hello: { version: number, recycle: string, node: string, readyTimeoutMs: number }
+  hello: { version: number, moves?: number, recycle: string, node: string, readyTimeoutMs: number }
   booted: { done: number, of: number }
   prepared: object
   serving: { addresses: string[], workers: { slot: number, pid: number }[] }

@@ -38,7 +38,7 @@ function tellWhereBlocked (kernel, { mostFrames, longestFrame, mostRequests }) {
       request: current && requestName(current.head),
       serial: [...tracker.connections].find(({ exchanges }) =>
         current && exchanges.includes(current))?.copy?.serial ?? null,
-      requests: countRequests(exchanges.sort((a, b) => b.since - a.since).map(({ head }) => head), mostRequests)
+      requests: countRequests(exchanges.sort((a, b) => b.number - a.number).map(({ head }) => head), mostRequests)
     })
   }
   loadInterrupt().addon?.onSignal(signals.SIGURG, tell)

@@ -48,13 +48,15 @@ function surviveExceptions (kernel) {
   let interrupted = 0
   const forget = () => { starting = null }
   const settled = Promise.resolve() // queueMicrotask() makes an AsyncResource for each call
-  tracker.on('request', ({ head }, exchange) => {
-    const current = exchange.current = { exchange, method: exchange.head.method, url: exchange.head.url }
+  tracker.starting = ({ head }, exchange) => {
+    /** @type {Current} */
+    const current = { exchange, method: exchange.head.method, url: exchange.head.url }
+    exchange.current = current
     requests.enterWith(current)
     if (interrupted > 0) return
     if (head?.whenParsed(forget) !== true) settled.then(forget)
     starting = current
-  })
+  }
   kernel.currentExchange = () => requests.getStore()?.exchange ?? null
   const throwing = () => requests.getStore() ?? starting
 

@@ -10,6 +10,7 @@ const {
 
 const CHUNK_BYTES = 65_536
 const ROWS_OF_CHUNK = CHUNK_BYTES / ROW_BYTES
+const [FIRST, SECOND] = STATES
 const NUMBERS_OF_ROW = ROW_BYTES / 8
 const NOTHING = Buffer.alloc(0)
 
@@ -66,7 +67,7 @@ class Table {
 class Note {
   #view
   #at
-  #latest = 0
+  #latest = FIRST
   readBefore = 0
   writtenBefore = 0
   /** At the end of the last response the worker did not know whether the next request had begun to arrive. */
@@ -92,7 +93,7 @@ class Note {
   begin (read, written, { bytes = NOTHING, deaths = 0, isSeen = false, ageMs = 0 } = {}) {
     this.#view[this.#at + SERIAL] = 0 // until all of it holds
     for (const state of STATES) this.#write(state, read, written)
-    this.#latest = 0
+    this.#latest = FIRST
     this.#view[this.#at + FLAGS] = DEATH * deaths + (isSeen ? SEEN : 0)
     this.addon.keepReads(this.fd, /** @type {ArrayBuffer} */ (this.#view.buffer), 8 * this.#at, bytes, ageMs)
     this.#view[this.#at + SERIAL] = this.serial
@@ -113,7 +114,7 @@ class Note {
    * @param {number} read @param {number} written @param {boolean} isLast
    */
   announce (read, written, isLast) {
-    this.#write(STATES[1 - this.#latest], isLast ? CLOSES : read, written)
+    this.#write(FIRST + SECOND - this.#latest, isLast ? CLOSES : read, written)
   }
 
   /**
@@ -122,15 +123,15 @@ class Note {
    */
   rest (read, written, isLast, isSeen) {
     this.announce(read, written, isLast)
-    this.#latest = 1 - this.#latest
-    this.#view[this.#at + FLAGS] = LATEST * this.#latest + (isSeen ? SEEN : 0)
+    this.#latest = FIRST + SECOND - this.#latest
+    this.#view[this.#at + FLAGS] = (this.#latest === SECOND ? LATEST : 0) + (isSeen ? SEEN : 0)
     if (read >= 0) this.#view[this.#at + KEPT] = 0
   }
 
   /** How much has been read, where all of it is kept. @returns {number | null} null: not known here */
   get read () {
     const kept = this.#view[this.#at + KEPT]
-    const before = this.#view[this.#at + STATES[this.#latest]]
+    const before = this.#view[this.#at + this.#latest]
     return this.isKeeping && kept > 0 && before >= 0 ? before + kept : null
   }
 

@@ -67,7 +67,8 @@ class Duplicates {
   }
 
   /** @param {Connection} connection one that is back from an offer is noted as before */
-  added ({ copy }) {
+  added ({ copy, socket }) {
+    if (socket !== null) watchWrites(socket) // before http has it, which then sees sockets of one shape
     if (copy === null && this.#timer === null) this.#sendSoon()
   }
 
@@ -79,7 +80,10 @@ class Duplicates {
   /** The app is about to be given this request. @param {Connection} connection @param {Exchange} exchange */
   begun (connection, exchange) {
     const note = /** @type {Note | null} */ (connection.copy)
-    if (note === null) return
+    if (note === null) {
+      exchange.since = Math.min(exchange.since, performance.now()) // the note is to say how old it is
+      return
+    }
     watchWrites(connection.socket)
     note.see()
     if (note.isUncertain) process.nextTick(noteAgain, connection, exchange)
@@ -129,9 +133,8 @@ class Duplicates {
 
   /** @param {Connection} connection */
   stays (connection) {
-    if (!connection.copy) return
-    forgetWrites(connection.socket)
-    this.#end(connection)
+    if (connection.socket !== null) forgetWrites(connection.socket)
+    if (connection.copy) this.#end(connection)
   }
 
   /** @param {Connection} connection @param {boolean} [isTold] the primary is to be told */

@@ -42,16 +42,17 @@ function keepAlive ({ channel, tracker, beatMs }, { timeoutMs }) {
     isLooking = isWanted
   }
 
-  /** @param {Connection} connection @param {{ since: number }} exchange @param {http.IncomingMessage} request */
-  function look ({ idleSince, acceptor }, { since }, request) {
-    if (idleSince === null || since - idleSince < IDLE_MS) return
+  /** @param {Connection} connection @param {unknown} exchange @param {http.IncomingMessage} request */
+  function look ({ idleSince, acceptor }, exchange, request) {
+    const idleMs = idleSince === null ? 0 : performance.now() - idleSince
+    if (idleMs < IDLE_MS) return
     const { keepAliveTimeout } = /** @type {http.Server} */ (acceptor.server)
     const header = keepAliveTimeout === SHORT_MS &&
       HEADERS.find(name => request.headers[name.toLowerCase()] !== undefined)
     if (!header) return
     isOver = true
     tracker.removeListener('request', look)
-    channel.send('proxy-idle', { header, idleMs: since - idleSince, timeoutMs: keepAliveTimeout })
+    channel.send('proxy-idle', { header, idleMs, timeoutMs: keepAliveTimeout })
   }
   return { beat }
 }

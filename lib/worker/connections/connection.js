@@ -20,7 +20,8 @@
  * @property {import('../../core/request-replay').Head} head as the client sent it: the app may overwrite what its
  *   request says
  * @property {import('node:http').ServerResponse} response
- * @property {number} since ms, performance.now()
+ * @property {number} number of this worker's, in turn
+ * @property {number} since ms, performance.now(), or up to a heartbeat later; JUST_NOW: since the last look
  * @property {number} written bytes that had been written to the connection by then
  * @property {Connection} connection
  * @property {boolean} isMarked the app says that its handler may run once more, in another worker
@@ -49,6 +50,7 @@ const { isReplaySafe } = require('../../core/request-replay')
 const PLACES = Object.freeze({ held: 'held', waiting: 'here', served: 'here', offered: 'offered', gone: 'gone' })
 const NOTHING = Buffer.alloc(0)
 const OF_PROCESS = 2 ** 31 // numbers
+const JUST_NOW = Infinity // the clock is most of what a request costs
 const LASTING_MS = 1000
 const SETTLED_MS = 10_000 // for the app a move is a new connection
 
@@ -129,7 +131,11 @@ class Connection {
     this.isAnnounced = false
     /** How this worker ended it; the first cause is kept. @type {Fate | null} */
     this.fate = null
-    /** When its last response ended, ms, performance.now(); null: it has not had one. @type {number | null} */
+    /**
+     * When its last response ended, or up to a heartbeat later, ms, performance.now(); JUST_NOW: since the last look;
+     * null: it has not had one.
+     * @type {number | null}
+     */
     this.idleSince = null
     /** The bytes that had been read when its parser was last seen between two requests. @type {number | null} */
     this.idleBytes = null
@@ -221,6 +227,12 @@ class Connection {
     return this.exchanges.length === 0 && !this.socket?.writableLength
   }
 
+  /** Of what began since the last look this is the time. @param {number} now ms, performance.now() */
+  looked (now) {
+    if (this.idleSince === JUST_NOW) this.idleSince = now
+    for (const exchange of this.exchanges) if (exchange.since === JUST_NOW) exchange.since = now
+  }
+
   /** The connection has been in this worker for a second. @param {number} now ms, performance.now() */
   hasStayed (now) {
     return now - this.since >= LASTING_MS
@@ -308,6 +320,7 @@ class Connection {
  */
 function nameCuts (connection, handoff) {
   const now = performance.now()
+  connection.looked(now)
   const exchanges = connection.exchanges.length > 0 ? connection.exchanges : [{ head: null, since: connection.since }]
   return exchanges.map(({ head, since }) => ({
     method: head && head.method.slice(0, 100),
@@ -319,4 +332,4 @@ function nameCuts (connection, handoff) {
   }))
 }
 
-module.exports = { Connection, nameCuts }
+module.exports = { JUST_NOW, Connection, nameCuts }

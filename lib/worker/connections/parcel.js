@@ -108,7 +108,7 @@ function timeLeft ({ stage, until, idleSince, since, acceptor }) {
       : [server.keepAliveTimeout && server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? 1000)].filter(Boolean)
   if (limits.length === 0) return null
   const limit = Math.min(...limits)
-  const left = Math.round(limit - (performance.now() - (idleSince ?? since)))
+  const left = Math.round(limit - Math.max(0, performance.now() - (idleSince ?? since)))
   if (left > 0) return left
   // Still open: the rest of a request's body came after its response, and Node counts anew
   return idleSince === null ? 1 : limit

@@ -3,6 +3,7 @@
 /** Counts the requests of all connections of this worker. This runs for every request, so it is kept short. */
 
 const { performance } = require('node:perf_hooks')
+const { JUST_NOW } = require('./connection')
 /** @import { Connection, Exchange } from './connection' */
 
 class Requests {
@@ -12,6 +13,8 @@ class Requests {
   messages = 0
   /** Requests whose response has not closed. */
   inFlight = 0
+  /** The clock is read as each begins and ends; else they are JUST_NOW until Connection.looked(). */
+  areTimed = false
 
   /**
    * @param {Connection} connection @param {Exchange['head']} head
@@ -19,8 +22,9 @@ class Requests {
    * @param {number} written bytes that have been written to the connection @returns {Exchange}
    */
   begin (connection, head, response, written) {
+    const since = this.areTimed ? performance.now() : JUST_NOW
     const exchange = {
-      head, response, since: performance.now(), written, isMarked: false, isSuspect: false, connection, current: null
+      head, response, number: this.begun, since, written, isMarked: false, isSuspect: false, connection, current: null
     }
     connection.exchanges.push(exchange)
     connection.requests++
@@ -46,7 +50,7 @@ class Requests {
     this.inFlight--
     if (exchange.current) exchange.current.exchange = null
     connection.replayed = connection.deaths = 0
-    connection.idleSince = performance.now()
+    connection.idleSince = this.areTimed ? performance.now() : JUST_NOW
     return true
   }
 }

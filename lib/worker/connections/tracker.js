@@ -12,6 +12,7 @@
 const diagnostics = require('node:diagnostics_channel')
 const { EventEmitter } = require('node:events')
 const http = require('node:http')
+const { performance } = require('node:perf_hooks')
 const { betweenRequests, handleWatcher } = require('../../core/internals')
 const { Connection } = require('./connection')
 const { ConnectionList } = require('./connection-list')
@@ -55,6 +56,11 @@ class ConnectionTracker extends EventEmitter {
   requests = new Requests()
   /** @type {Witness | null} */
   witness = null
+  /**
+   * Called in the context in which the app's handler is about to be: for each request, so it is no listener.
+   * @type {((connection: Connection, exchange: Exchange) => void) | null}
+   */
+  starting = null
   /** @type {Connection | null} */
   #latest = null
   /**
@@ -75,6 +81,8 @@ class ConnectionTracker extends EventEmitter {
 
   constructor () {
     super()
+    this.on('newListener', event => { if (event === 'rest') this.#time() })
+    this.on('removeListener', () => { this.requests.areTimed = this.listenerCount('rest') > 0 })
     diagnostics.subscribe('net.server.socket', message => this.#accepted(/** @type {any} */ (message)))
     diagnostics.subscribe('http.server.request.start', message => this.#begin(/** @type {any} */ (message)))
     diagnostics.subscribe('http.server.response.finish', message => this.#finish(/** @type {any} */ (message)))
@@ -101,8 +109,12 @@ class ConnectionTracker extends EventEmitter {
 
   /** Notes which HTTP/1 connections are between two requests now, for Connection.isIdle. */
   noteIdle () {
+    const now = performance.now()
     const servers = new Set() // also those that the app has closed
-    for (const { acceptor } of this.connections) servers.add(acceptor.server)
+    for (const connection of this.connections) {
+      connection.looked(now)
+      servers.add(connection.acceptor.server)
+    }
     for (const server of servers) {
       for (const socket of betweenRequests(server)) {
         const connection = this.of(socket)
@@ -200,7 +212,9 @@ class ConnectionTracker extends EventEmitter {
    * next sweep.
    */
   sweep () {
+    const now = performance.now()
     for (const connection of this.connections) {
+      connection.looked(now)
       if (connection.socket?.destroyed) this.release(connection)
       if (connection.isForeign) this.witness?.stays(connection)
       for (const exchange of connection.exchanges.filter(exchange => hasEnded(connection, exchange))) {
@@ -208,6 +222,14 @@ class ConnectionTracker extends EventEmitter {
         exchange.isSwept = true
       }
     }
+  }
+
+  /** From here on requests are timed: for an event that they end. */
+  #time () {
+    if (this.requests.areTimed) return
+    this.requests.areTimed = true
+    const now = performance.now()
+    for (const connection of this.connections) connection.looked(now)
   }
 
   /** net has accepted a connection and emitted `connection` on its server. @param {{ socket: any }} message */
@@ -313,7 +335,8 @@ class ConnectionTracker extends EventEmitter {
     connection.head?.next(request)
     if (connection.replayed > 0) request.replayed = connection.replayed
     this.witness?.begun(connection, exchange)
-    this.emit('request', connection, exchange, request)
+    this.starting?.(connection, exchange)
+    if (this.listenerCount('request') > 0) this.emit('request', connection, exchange, request)
   }
 
   /** @param {{ response: any, socket: any }} message */
@@ -325,7 +348,7 @@ class ConnectionTracker extends EventEmitter {
     this.requests.end(exchange)
     this.witness?.finished(connection, response)
     // The server detaches the response later in this tick.
-    if (this.listenerCount('rest') > 0) process.nextTick(() => this.emit('rest', connection, exchange))
+    if (this.requests.areTimed) process.nextTick(() => this.emit('rest', connection, exchange))
   }
 }
 

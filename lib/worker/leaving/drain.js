@@ -178,9 +178,9 @@ class Drain {
    */
   #closeIdle () {
     const idleMs = this.#closeAfterMs ?? 0
-    const latest = performance.now() - idleMs
     this.parts.inbox.close(idleMs)
     this.parts.tracker.noteIdle()
+    const latest = performance.now() - idleMs
     for (const connection of this.parts.tracker.connections) {
       const isQuietSession = connection.secure && connection.session && connection.isQuiet
       const isIdle = connection.stage === 'served' && (connection.isIdle || isQuietSession)

@@ -39,7 +39,7 @@ function tellRequestsInFlight ({ channel, tracker }) {
   process.on('exit', () => {
     if (tracker.requests.inFlight > 0) {
       const exchanges = [...tracker.connections].flatMap(connection => connection.exchanges)
-      const latestFirst = exchanges.sort((a, b) => b.since - a.since).map(({ head }) => head)
+      const latestFirst = exchanges.sort((a, b) => b.number - a.number).map(({ head }) => head)
       channel.send('in-flight', { requests: countRequests(latestFirst, MOST_REQUESTS), isAll: true })
     }
   })

@@ -7,7 +7,7 @@ const { loadInterrupt } = require('../../../lib/features/blocked/interrupt')
 const SETTINGS = { mostFrames: 20, longestFrame: 500, mostRequests: 10 }
 
 t.test('it tells of the request whose code runs, by a message that leaves what waits to be sent alone', { skip: loadInterrupt() === null && 'there is no addon for this machine' }, async t => {
-  const exchange = (/** @type {string} */ url, /** @type {number} */ since) => ({ head: { method: 'GET', url }, since })
+  const exchange = (/** @type {string} */ url, /** @type {number} */ number) => ({ head: { method: 'GET', url }, number })
   const [old, young, ended] = [exchange('/report?id=1', 1), exchange('/other', 2), exchange('/ended', 3)]
   const connections = [{ exchanges: [old], copy: { serial: 7 } }, { exchanges: [young], copy: null }]
   /** @type {any[]} */

@@ -41,6 +41,19 @@ t.test('a server created afterwards answers normally', async t => {
   t.same(run('', serve), { answered: 5, status: 200, body: '/there' })
 })
 
+t.test('its sockets are of the kind that clients have', async t => {
+  const kinds = `
+    const net = require('node:net')
+    const { EventEmitter } = require('node:events')
+    const kinds = []
+    const { on } = EventEmitter.prototype
+    EventEmitter.prototype.on = function (event, listener) {
+      if (event === 'timeout') kinds.push(this.constructor === net.Socket)
+      return on.call(this, event, listener)
+    }`
+  t.same(run(kinds, 'console.log(JSON.stringify({ answered, kinds }))'), { answered: 5, kinds: Array(5).fill(true) })
+})
+
 t.test('with a subscriber already there, no warm-up is done', async t => {
   const REPORT = 'console.log(JSON.stringify({ answered, seen }))'
   t.same(run('let seen = 0; const http = require("node:http"); const { emit } = http.Server.prototype; http.Server.prototype.emit = function (...of) { seen++; return emit.apply(this, of) }', REPORT), { answered: 0, seen: 0 })

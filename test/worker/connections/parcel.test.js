@@ -2,6 +2,7 @@
 
 const { once } = require('node:events')
 const t = require('tap')
+const { JUST_NOW } = require('../../../lib/worker/connections/connection')
 const { timeLeft } = require('../../../lib/worker/connections/parcel')
 const { received, turn, workerParts } = require('../../support/worker-parts')
 
@@ -34,6 +35,7 @@ function isAbout (t, value, meant) {
 t.test('after a response it is what is left of keepAliveTimeout, with the buffer that Node adds', async t => {
   isAbout(t, left({}, { idleMs: 0, ageMs: 100_000 }), 6000)
   isAbout(t, left({}, { idleMs: 2000, ageMs: 100_000 }), 4000)
+  isAbout(t, left({}, { idleMs: -JUST_NOW, ageMs: 100_000 }), 6000)
   isAbout(t, left({ keepAliveTimeout: 120_000, headersTimeout: 2000 }, { idleMs: 5000 }), 116_000)
 })
 

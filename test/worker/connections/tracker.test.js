@@ -10,6 +10,7 @@ const { once } = require('node:events')
 const { Duplex } = require('node:stream')
 const { setImmediate: turn } = require('node:timers/promises')
 const t = require('tap')
+const { JUST_NOW } = require('../../../lib/worker/connections/connection')
 const { ConnectionTracker } = require('../../../lib/worker/connections/tracker')
 const { workerParts } = require('../../support/worker-parts')
 
@@ -47,6 +48,33 @@ t.test('an idle connection is taken, and comes back, as the same one; it counts 
   t.equal((await gone)[0], connection)
   t.same([tracker.connections.size, tracker.total, server._connections], [1, 1, 1])
   other.client.destroy()
+})
+
+t.test('the clock is not read for each request, unless something listens for their ends; a look says when', async t => {
+  const { tracker, connect } = await start(t)
+  /** @type {any[]} */
+  const exchanges = []
+  tracker.starting = (_, exchange) => { exchanges.push({ ...exchange }) }
+  const { socket, connection } = await connect()
+  const ask = async () => {
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await once(socket, 'data')
+    await turn()
+    return [exchanges.at(-1).since === JUST_NOW, connection.idleSince === JUST_NOW]
+  }
+  t.same(await ask(), [true, true])
+  const before = performance.now()
+  tracker.sweep()
+  t.ok(connection.idleSince >= before && connection.idleSince <= performance.now())
+  t.same(await ask(), [true, true])
+  const heard = () => {}
+  tracker.on('rest', heard)
+  t.ok(connection.idleSince < JUST_NOW, 'of what ended before, as of now')
+  t.same(await ask(), [false, false])
+  tracker.removeListener('rest', heard)
+  t.same(await ask(), [true, true])
+  t.same(exchanges.map(({ number }) => number), [0, 1, 2, 3])
+  socket.destroy()
 })
 
 /** @param {string} name */
