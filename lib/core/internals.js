@@ -7,7 +7,7 @@
  * | what                                   | used for                                                              |
  * |----------------------------------------|-----------------------------------------------------------------------|
  * | `net._createServerHandle()`            | primary: opens and binds a listening socket, as cluster does          |
- * | `net._createServerHandle().constructor` | warm-up: the class of the handles that clients' connections have      |
+ * | `net._createServerHandle().constructor` | warm-up: the class of the handles of clients' connections          |
  * | `net._createServerHandle(fd)`          | primary: a listening socket that it has been given                    |
  * | `new ChildProcess()`                   | primary, as PID 1: whether Node announces the children that it starts |
  * | `ChildProcess.prototype.spawn()`       | primary: a worker that is forked or adopted gets a handle of its own  |

@@ -153,8 +153,9 @@ class Handoff {
     for (const connection of this.#unsent) {
       if (this.#closing.has(connection) || this.#offered.size - this.#unsent.size >= this.#window) return
       this.#unsent.delete(connection)
-      const { id, parcel, handle } = connection
-      const given = parcel?.row === undefined ? handle : null // else the primary has it
+      const { id, handle } = connection
+      const parcel = /** @type {ParcelFields} */ (connection.parcel) // as of each that is offered
+      const given = parcel.row === undefined ? handle : null // else the primary has it
       this.channel.send('move', { id, parcel }, given ?? undefined, error => {
         if (error && this.#mayWait(connection)) this.#unsent.add(connection)
         else if (error) this.#back(connection, !this.channel.isUp)
