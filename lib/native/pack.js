@@ -82,7 +82,8 @@ class Pack {
   replace (files) {
     const unfinished = `${this.path}.new`
     const begun = fs.statSync(unfinished, { throwIfNoEntry: false })?.mtimeMs ?? Infinity
-    if (Date.now() - begun > ABANDONED_MS) fs.rmSync(unfinished) // eslint-disable-line no-restricted-properties -- the times of files are of the wall clock
+    const now = Date.now() // eslint-disable-line no-restricted-properties -- the times of files are of the wall clock
+    if (now - begun > ABANDONED_MS) fs.rmSync(unfinished)
     const fd = fs.openSync(unfinished, 'wx', 0o600)
     try {
       const all = new Map([...this.#others(files), ...files])
