@@ -30,6 +30,8 @@ class RawClient extends EventEmitter {
   isClosed = false
   /** What is asked next is answered with a head alone. */
   isHead = false
+  /** The last response had no length, and a reset came in place of its end: it may be a part. */
+  isCutShort = false
   /** Code of the error that ended it, such as ECONNRESET. @type {string | null} */
   error = null
   /** When the server closed, ms since the epoch. @type {number | null} */
@@ -48,7 +50,7 @@ class RawClient extends EventEmitter {
     socket.on('data', chunk => this.#receive(chunk))
     socket.on('error', error => { this.error ??= /** @type {any} */ (error).code ?? error.message })
     socket.on('end', () => {
-      if (this.#partial?.body === 'until-close' && wasReset(socket)) this.error ??= 'ECONNRESET'
+      if (this.#partial?.body === 'until-close') this.isCutShort = wasReset(socket)
       this.#end()
     })
     socket.on('close', () => {

@@ -86,6 +86,7 @@ const KINDS = {
     costs: 'anything', // a reset, and never a part of it
     async ask (client, { headers }) {
       const body = await answered(client, head('GET', '/no-length', ...headers))
+      if (client.isCutShort) throw Object.assign(new Error('reset'), { code: 'ECONNRESET' })
       if (body.length !== PARTS * PART_BYTES) throw new Error('other bytes')
     }
   },

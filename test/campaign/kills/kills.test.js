@@ -57,13 +57,13 @@ t.test('a client that is late knows a reset from an end', async t => {
     })).listen(0, '127.0.0.1', () => console.log(server.address().port))`], { stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => server.kill('SIGKILL'))
   const port = Number(String((await once(server.stdout, 'data'))[0]))
-  for (const [how, error, count] of /** @type {const} */ ([['reset', 'ECONNRESET', 0], ['end', null, 1]])) {
+  for (const [how, isCutShort] of /** @type {const} */ ([['reset', true], ['end', false]])) {
     const client = await RawClient.connect(port)
     client.send(how)
     const until = Date.now() + 200
     while (Date.now() < until);
     await client.ended()
-    t.same([client.error, client.responses.length], [error, count], how)
+    t.equal(client.isCutShort || client.error === 'ECONNRESET', isCutShort, how)
     await client.close()
   }
 })
