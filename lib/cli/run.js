@@ -119,7 +119,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   supervisor.start()
   if (!takeover) obeyParent(supervisor) // whose channel is to the predecessor
   supervisor.ready().then(() => {
-    if (options.compileCache) setTimeout(saveOwnCode, AT_REST_MS).unref()
+    setTimeout(saveOwnCode, AT_REST_MS, options.compileCache).unref()
     compileWhenBusy(supervisor)
     const bytes = unreadInput()
     if (bytes > 0) supervisor.announce('fleet.warning', { warning: 'unread-stdin', bytes })

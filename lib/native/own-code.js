@@ -96,14 +96,15 @@ function join (folder, request) {
 }
 
 /**
- * Once this process has booted: the pack gets what it lacks, with the functions that have been called until now. That
- * takes about 20 ms, once for a version of this package and of Node.js.
+ * Once this process has booted: the pack gets what it lacks, with the functions that have been called until now, and is
+ * closed. That takes about 20 ms, once for a version of this package and of Node.js.
+ * @param {boolean} [isKept] false: nothing is written (`--no-compile-cache`)
  */
-function saveOwnCode () {
+function saveOwnCode (isKept = true) {
   const to = pack
   if (to === null) return
   pack = null
-  if (lacking.size > 0 && v8.cachedDataVersionTag() === tag) {
+  if (isKept && lacking.size > 0 && v8.cachedDataVersionTag() === tag) {
     const files = new Map([...lacking].map(([file, { script, ...rest }]) =>
       [file, { ...rest, code: script.createCachedData() }]))
     attempt(() => to.replace(files), null) // another process does so, or the disk is full

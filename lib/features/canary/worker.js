@@ -71,11 +71,11 @@ class Observer {
   /** @param {{ thresholds: Thresholds | null }} fields */
   #begin ({ thresholds }) {
     this.#thresholds = thresholds
-    this.#since ??= performance.now()
     this.#counts = newCounts()
     this.#connections = new WeakMap()
     this.#elu = performance.eventLoopUtilization()
     this.kernel.tracker.removeListener('rest', this.#count).on('rest', this.#count)
+    this.#since ??= performance.now() // what is in flight has its time by now: see Requests.areTimed
     this.#unlisten()
     this.#unlisten = this.kernel.onCollected(hasMarkSweep => this.#collected(hasMarkSweep))
   }

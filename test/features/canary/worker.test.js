@@ -103,4 +103,12 @@ t.test('what a worker counts of real requests', async t => {
     await ended('/hangs', ({ connection }) => connection.close('cut'))
     t.match(counts(), { requests: 0, of: { unfinished: 0, slowTail: 0 } })
   })
+
+  await t.test('nor what came just before, whose time was not read', async t => {
+    receive.observe({ thresholds: null, isOver: true })
+    await ask('/hangs')
+    begin()
+    aheadMs += 6000
+    t.match(counts(), { requests: 0, of: { slowTail: 0 } })
+  })
 })
