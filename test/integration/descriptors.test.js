@@ -58,8 +58,11 @@ t.test('a listening socket lost for lack of a descriptor is requested again', as
   await clients[0].fetch('/hog')
   t.match(await fleet.events.until('fleet.warning', { where: ({ warning }) => warning !== 'failover-descriptors' }), { connections: 20, capacity: 10 })
   // The worker is below its limit, but has no descriptor for a connection
-  for (const client of clients) await client.close()
-  t.ok(await becomesTrue(() => fleet.connections().every(count => count === 0)))
+  // One by one: of two that close in one turn, the app has not taken the descriptors yet as the listening socket comes
+  for (const [i, client] of clients.entries()) {
+    await client.close()
+    t.ok(await becomesTrue(() => fleet.connections().every(count => count <= clients.length - 1 - i)))
+  }
   const waiting = await RawClient.connect(fleet.port)
   waiting.get('/')
   process.kill(fleet.events.all('worker.ready')[0].pid, 'SIGUSR2')
