@@ -118,12 +118,19 @@ t.test('an app that gives its server, and connections, to a process of its own',
   const seen = new Set()
   const seesBoth = async () => {
     seen.clear()
-    while (seen.size < 2) seen.add((await get(port, '/')).body)
+    while (seen.size < 2) {
+      const { body, error } = await get(port, '/')
+      seen.add(error ?? body)
+    }
     t.same([...seen].sort(), ['child', 'worker'], 'both accept from the queue')
   }
   await seesBoth()
   t.match(await get(port, '/child'), { status: 200, body: 'child' })
+  const load = new Load({ port, connections: 5 })
   await supervisor.reload()
+  await events.until('worker.children', { count: 2 }) // of the workers that are gone
+  const { requests, failures } = await load.stop()
+  t.same(failures, [], `none of ${requests} requests failed`)
   await seesBoth()
   t.same(events.all('worker.crash'), [])
 })
