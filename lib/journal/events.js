@@ -58,6 +58,7 @@ function sayWorkers (options) {
 function sayHooks (options) {
   const on = [
     ...options.handoff ? ["sockets' handles"] : [],
+    ...options.plain ? [] : ['accept() without a descriptor'],
     ...hooksOf(/** @type {any} */ (options))
   ]
   const always = ['signals', 'ends of connections', 'servers that are sent']

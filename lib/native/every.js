@@ -31,7 +31,7 @@ function nextAt (ms, afterMs = 0) {
 
 /** @param {number} ms @param {number} [afterMs] @returns {number} ms from now on to the next one's beginning */
 function untilNext (ms, afterMs) {
-  return nextAt(ms, afterMs) - performance.now()
+  return Math.max(0, nextAt(ms, afterMs) - performance.now()) // below 0 Node writes a warning
 }
 
 /** @param {number} ms @param {() => void} fn @returns {() => void} ends it */

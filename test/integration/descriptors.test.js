@@ -1,6 +1,7 @@
 'use strict'
 
 const path = require('node:path')
+const { setTimeout } = require('node:timers/promises')
 const t = require('tap')
 const { FIXTURES } = require('../support/fleet')
 const { startLimited } = require('../support/limited')
@@ -51,6 +52,25 @@ t.test('a worker whose app uses every descriptor accepts no connection until des
   checkAlive(t, fleet)
 })
 
+t.test('connections that come as an app takes the last descriptor stay in the queue', async t => {
+  const fleet = await startLimited(t, { app, descriptors: 256, workers: 1 })
+  const [busy, client] = [await RawClient.connect(fleet.port), await RawClient.connect(fleet.port)]
+  for (const one of [busy, client]) await one.fetch('/')
+  busy.get('/?ms=400')
+  await setTimeout(100)
+  const grabbed = client.fetch('/grab') // read in the same turn in which they are accepted, before them
+  await setTimeout(20)
+  const waiting = await Promise.all(Array.from({ length: 50 }, () => RawClient.connect(fleet.port)))
+  for (const one of waiting) one.get('/')
+  t.equal((await grabbed).status, 200)
+  t.match(await fleet.events.until('fleet.warning', { where: ({ warning }) => warning !== 'failover-descriptors' }), { warning: 'descriptors', connections: 2 }, 'the worker has noticed it')
+  t.same(waiting.filter(({ responses, isEnded }) => isEnded || responses.length > 0), [])
+  t.equal((await client.fetch('/release')).status, 200)
+  for (const one of waiting) t.equal((await one.received(1))[0].status, 200)
+  for (const one of [busy, client, ...waiting]) await one.close()
+  checkAlive(t, fleet)
+})
+
 t.test('a listening socket lost for lack of a descriptor is requested again', async t => {
   const fleet = await startLimited(t, { app, descriptors: 256, workers: 1 })
   const clients = await Promise.all(Array.from({ length: 20 }, () => RawClient.connect(fleet.port)))
@@ -58,11 +78,8 @@ t.test('a listening socket lost for lack of a descriptor is requested again', as
   await clients[0].fetch('/hog')
   t.match(await fleet.events.until('fleet.warning', { where: ({ warning }) => warning !== 'failover-descriptors' }), { connections: 20, capacity: 10 })
   // The worker is below its limit, but has no descriptor for a connection
-  // One by one: of two that close in one turn, the app has not taken the descriptors yet as the listening socket comes
-  for (const [i, client] of clients.entries()) {
-    await client.close()
-    t.ok(await becomesTrue(() => fleet.connections().every(count => count <= clients.length - 1 - i)))
-  }
+  for (const client of clients) await client.close()
+  t.ok(await becomesTrue(() => fleet.connections().every(count => count === 0)))
   const waiting = await RawClient.connect(fleet.port)
   waiting.get('/')
   process.kill(fleet.events.all('worker.ready')[0].pid, 'SIGUSR2')

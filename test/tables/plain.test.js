@@ -21,7 +21,7 @@ t.test('--plain switches off what works inside Node.js, and refuses what needs i
 
 t.test('the first line of the log says which hooks are on', async t => {
   const say = (/** @type {Record<string, any>} */ given) => sentence(/** @type {any} */ ({ event: 'fleet.start', pid: 7, app: 'app.js', options: resolve({ workers: 2, ...given }) }))
-  t.equal(say({}), "recycle 7 starts 2 workers of app.js; hooks in workers: signals, ends of connections, servers that are sent, sockets' handles, uncaught exceptions, reads and last writes of connections (--plain: the first three alone)")
-  t.match(say({ failover: false }), /, sockets' handles, uncaught exceptions \(--plain: the first three alone\)$/)
+  t.equal(say({}), "recycle 7 starts 2 workers of app.js; hooks in workers: signals, ends of connections, servers that are sent, sockets' handles, accept() without a descriptor, uncaught exceptions, reads and last writes of connections (--plain: the first three alone)")
+  t.match(say({ failover: false }), /, sockets' handles, accept\(\) without a descriptor, uncaught exceptions \(--plain: the first three alone\)$/)
   t.match(say({ plain: true }), /; hooks in workers: signals, ends of connections, servers that are sent$/)
 })

@@ -452,6 +452,7 @@ NAPI_MODULE_INIT () {
     { "memory", Memory }, { "map", Map }, { "bytesOf", BytesOf }, { "unread", Unread }, { "shut", Shut },
     { "own", Own }, { "owner", Owner }, { "duplicate", Duplicate },
     { "watchReads", WatchReads }, { "keepReads", KeepReads }, { "forgetReads", ForgetReads }, { "sweepReads", SweepReads },
+    { "guardQueue", GuardQueue }, { "unguardQueue", UnguardQueue },
     { "collections", Collections }
   };
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {

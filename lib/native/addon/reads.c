@@ -1,13 +1,12 @@
 /**
  * Keeps what this process reads from some connections, in memory that another process can read when this one is dead. Node.js has no place for that
- * between the kernel and its parser, so the call of read(2) by libuv is led through here: an entry in a table of its program's that the loader fills.
+ * between the kernel and its parser, so the call of read(2) by libuv is led through here (hook.c).
  * What is done with it is decided in lib/features/failover/.
  */
 
 #define _GNU_SOURCE
 
 #include "values.h"
-#include <link.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,22 +16,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-#define IS_CALL(type) ((type) == R_X86_64_JUMP_SLOT || (type) == R_X86_64_GLOB_DAT)
-#elif defined(__aarch64__)
-#define IS_CALL(type) ((type) == R_AARCH64_JUMP_SLOT || (type) == R_AARCH64_GLOB_DAT)
-#else
-#define IS_CALL(type) false
-#endif
-
 #define SERIAL 0 // of a row: lib/features/failover/row.js
 #define KEPT 6
 #define PLACE 7
 #define PREFIX 8 // of a place: when the first of it came
 #define NOT_KEPT -1 // there was no place
 
-extern int uv_run (void *loop, int mode); // uv.h does not go together with linux/tcp.h
-extern uint64_t uv_now (const void *loop);
+extern uint64_t uv_now (const void *loop); // uv.h does not go together with linux/tcp.h
 static const void *loop; // of the main thread, which alone reads what is watched
 
 struct sizes { size_t bytes, from, count, next, free_count; uint32_t *free; };
@@ -174,54 +164,6 @@ static ssize_t keeping_read (int fd, void *to, size_t size) {
 
 static bool is_hooked;
 
-/** Where a table is that the dynamic section names: glibc has put the address there, musl leaves the offset in the program. */
-static const void *table_at (const struct dl_phdr_info *info, ElfW(Addr) at) {
-  return (const void *) (at < info->dlpi_addr ? info->dlpi_addr + at : at);
-}
-
-/** Leads the calls of read() in one program or library through here. */
-static int hook (struct dl_phdr_info *info, size_t size, void *inside) {
-  (void) size;
-  const ElfW(Dyn) *dynamic = NULL;
-  uintptr_t from = 0, until = 0; // what is read-only once the loader is done
-  bool is_it = false;
-  for (int i = 0; i < info->dlpi_phnum; i++) {
-    const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-    uintptr_t at = info->dlpi_addr + part->p_vaddr;
-    if (part->p_type == PT_LOAD && (uintptr_t) inside >= at && (uintptr_t) inside < at + part->p_memsz) is_it = true;
-    if (part->p_type == PT_DYNAMIC) dynamic = (const ElfW(Dyn) *) at;
-    if (part->p_type == PT_GNU_RELRO) from = at, until = at + part->p_memsz;
-  }
-  if (!is_it || !dynamic) return 0;
-  const ElfW(Rela) *tables[2] = { NULL, NULL };
-  size_t lengths[2] = { 0, 0 };
-  const ElfW(Sym) *symbols = NULL;
-  const char *names = NULL;
-  for (; dynamic->d_tag != DT_NULL; dynamic++) {
-    if (dynamic->d_tag == DT_JMPREL) tables[0] = table_at(info, dynamic->d_un.d_ptr);
-    if (dynamic->d_tag == DT_PLTRELSZ) lengths[0] = dynamic->d_un.d_val;
-    if (dynamic->d_tag == DT_RELA) tables[1] = table_at(info, dynamic->d_un.d_ptr);
-    if (dynamic->d_tag == DT_RELASZ) lengths[1] = dynamic->d_un.d_val;
-    if (dynamic->d_tag == DT_SYMTAB) symbols = table_at(info, dynamic->d_un.d_ptr);
-    if (dynamic->d_tag == DT_STRTAB) names = table_at(info, dynamic->d_un.d_ptr);
-  }
-  size_t page = (size_t) sysconf(_SC_PAGESIZE);
-  for (int table = 0; table < 2; table++) {
-    for (size_t i = 0; tables[table] && symbols && names && i < lengths[table] / sizeof(ElfW(Rela)); i++) {
-      const ElfW(Rela) *relocation = &tables[table][i];
-      if (!IS_CALL(ELF64_R_TYPE(relocation->r_info)) || strcmp(names + symbols[ELF64_R_SYM(relocation->r_info)].st_name, "read") != 0) continue;
-      void **place = (void **) (info->dlpi_addr + relocation->r_offset);
-      void *start = (void *) ((uintptr_t) place & ~(page - 1));
-      bool is_read_only = (uintptr_t) place >= from && (uintptr_t) place < until;
-      if (is_read_only && mprotect(start, page, PROT_READ | PROT_WRITE) < 0) continue;
-      *place = (void *) keeping_read;
-      if (is_read_only) mprotect(start, page, PROT_READ);
-      is_hooked = true;
-    }
-  }
-  return 1;
-}
-
 /** watchReads(fd, from, bytes, count, from, bytes, count, spill): places of two sizes in that memory, and the spill's bytes behind them. False: this Node.js cannot be hooked. */
 napi_value WatchReads (napi_env env, napi_callback_info info) {
   napi_value values[8], result;
@@ -244,7 +186,7 @@ napi_value WatchReads (napi_env env, napi_callback_info info) {
     spill_bytes = (size_t) given[7] - sizeof *spill;
     memory = mmap(NULL, length + (size_t) given[7], PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, given[0], (off_t) memory_from);
     spill = (struct spill *) (memory + length);
-    if (watched && sizes[0].free && sizes[1].free && memory != MAP_FAILED) dl_iterate_phdr(hook, (void *) uv_run);
+    if (watched && sizes[0].free && sizes[1].free && memory != MAP_FAILED) is_hooked = hook("read", (void *) keeping_read);
   }
   napi_get_boolean(env, is_hooked, &result);
   return result;

@@ -72,6 +72,11 @@ napi_value WatchReads (napi_env env, napi_callback_info info);
 napi_value KeepReads (napi_env env, napi_callback_info info);
 napi_value ForgetReads (napi_env env, napi_callback_info info);
 napi_value SweepReads (napi_env env, napi_callback_info info);
+/* queue.c */
+napi_value GuardQueue (napi_env env, napi_callback_info info);
+napi_value UnguardQueue (napi_env env, napi_callback_info info);
+/* hook.c */
+bool hook (const char *name, void *function);
 /* collections.c */
 napi_value Collections (napi_env env, napi_callback_info info);
 

@@ -21,10 +21,11 @@ function nextEvent (emitter, events, timeoutMs, listen) {
     }
     const until = now() + timeoutMs
     const expire = () => { // a timer runs while this process does not, and the clock does not
-      if (now() < until) deadline = setTimeout(expire, until - now())
+      const leftMs = until - now()
+      if (leftMs > 0) deadline = setTimeout(expire, leftMs)
       else settle('timeout', undefined)
     }
-    let deadline = timeoutMs === Infinity ? undefined : setTimeout(expire, timeoutMs)
+    let deadline = timeoutMs === Infinity ? undefined : setTimeout(expire, Math.max(0, timeoutMs))
     const listeners = events.map(name =>
       /** @type {const} */ ([name, (/** @type {unknown} */ value) => settle(name, value)]))
     for (const [name, listener] of listeners) emitter.once(name, listener)

@@ -21,7 +21,7 @@
 
 const { EventEmitter } = require('node:events')
 const http = require('node:http')
-const { constants: { errno: { EMFILE, ENFILE } } } = require('node:os')
+const { constants: { errno } } = require('node:os')
 const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
 const { attempt } = require('../../core/attempt')
@@ -37,6 +37,8 @@ const { Overflow } = require('./overflow')
 const BACKLOG = 4096
 const EMPTYING_MS = 250
 const { addon } = loadAddon() // before the app can delete it
+/** libuv's errors where no descriptor is left for a connection. ENOBUFS: it is still in the queue. */
+const EXHAUSTED = new Set([errno.EMFILE, errno.ENFILE, errno.ENOBUFS].map(code => -code))
 
 /**
  * Emits `listen` when the app's server listens, `close` when the app has closed it, `exhausted` when no descriptor was
@@ -177,6 +179,7 @@ class Acceptor extends EventEmitter {
 
   /** Stops accepting. The connections in the kernel's queue stay there for the other workers. */
   shut () {
+    if (this.#listening) addon?.unguardQueue(this.#listening.fd)
     for (const handle of [this.#listening, this.#unused]) handle?.close()
     this.#listening = this.#unused = null
     this.#isOpening = this.#isPaused = false
@@ -261,11 +264,12 @@ class Acceptor extends EventEmitter {
   #accept () {
     const listening = /** @type {Handle} */ (this.#listening)
     listening.onconnection = (error, client) => {
-      if (error === -EMFILE || error === -ENFILE) this.emit('exhausted')
+      if (EXHAUSTED.has(error)) this.emit('exhausted')
       else if (this.#held && !error) this.#held.push(client)
       else this.facade.onconnection(error, client)
     }
     if (!this.#isRef) listening.unref()
+    addon?.guardQueue(listening.fd)
     return listening.listen(this.#backlog)
   }
 
