@@ -22,12 +22,12 @@ const PATIENCE = { timeoutMs: 120_000 }
 // Qemu is, by a factor of ten
 const SLOW = ['--ready-timeout', '120s', '--drain-timeout', '60s', '--stuck-timeout', '60s']
 
-t.test('musl: the addon loads, keeps reads, and forks a copy that ends', { skip: lacking('musl-gcc') || (!ARCHS.includes(process.arch) && 'there is no addon for this machine') }, async t => {
+t.test('musl: the addon loads, keeps reads and what waits in a queue, and forks a copy that ends', { skip: lacking('musl-gcc') || (!ARCHS.includes(process.arch) && 'there is no addon for this machine') }, async t => {
   const host = path.join(t.testdir(), 'host')
   execFileSync('musl-gcc', ['-std=c11', '-fPIE', '-pie', '-rdynamic', path.join(FIXTURES, 'musl', 'host.c'), '-o', host])
   const [source, ...lines] = execFileSync(host, [prebuiltFile(ADDON, process.arch, 'musl')], { encoding: 'utf8' }).trimEnd().split('\n')
   t.equal(source, `source ${sourceHash(ADDON)}`)
-  t.equal(lines.length, 9)
+  t.equal(lines.length, 12)
   for (const line of lines) t.match(line, /^ok /)
 })
 
