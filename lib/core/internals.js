@@ -51,6 +51,7 @@
  * | `process.stdout`, `stderr`: getters    | standard-streams: which of the two the app uses                       |
  * | `fs.write()`, `writeSync()`            | descriptor-writes: a log of the app's that cannot be written          |
  * | `socket.write()` beneath a session     | goaway: an HTTP/2 frame for which Node has no method                  |
+ * | calls of `read()`, `accept4()` by libuv | addon: what a client has sent; a lack of descriptors              |
  * | `v8::Isolate::AddGCPrologueCallback()` | addon: counts collections; V8's public C++, if the process exports it |
  *
  * @typedef {{ address?: string, port?: number, family?: string }} Address
