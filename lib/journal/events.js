@@ -48,6 +48,9 @@ const SCALE_REASONS = {
   ...SIZE_WORDS.reasons
 }
 
+/** @param {{ connections: number, inFlight: number }} line @returns {string} */
+const holds = ({ connections, inFlight }) => `${count(connections, 'connection')}, ${inFlight} in flight`
+
 /** @param {Record<string, any>} options @returns {string} */
 function sayWorkers (options) {
   const bounds = boundsOf(options)
@@ -153,17 +156,16 @@ const EVENTS = {
   },
   'worker.keep': { sentence: l => `${workerOf(l)} stays in service` },
   'worker.out-of-rotation': {
-    sentence: l => `out of rotation ${workerOf(l)} to ${TASKS[l.task] ?? l.task}: ${l.connections} connections, ` +
-      `${l.inFlight} in flight`
+    sentence: l => `out of rotation ${workerOf(l)} to ${TASKS[l.task] ?? l.task}: ${holds(l)}`
   },
   'worker.in-rotation': {
-    sentence: l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}, ${l.moved} connections ` +
+    sentence: l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}, ${count(l.moved, 'connection')} ` +
       `moved${l.why ? `; nothing was done: ${l.why}` : ''}`
   },
   cpuprofile: { sentence: l => `CPU profile of ${workerOf(l)}: ${l.file}, ${formatTime(l.tookMs)}` },
   'worker.request': { sentence: l => `${workerOf(l)} asks to be recycled${l.reason ? `: ${l.reason}` : ''}` },
   'worker.paused': {
-    sentence: l => `out of rotation ${workerOf(l)}: ${l.why}; ${l.connections} connections, ${l.inFlight} in flight`
+    sentence: l => `out of rotation ${workerOf(l)}: ${l.why}; ${holds(l)}`
   },
   'worker.resumed': {
     sentence: l => `back in rotation ${workerOf(l)} after ${formatTime(l.outMs)}${l.why ? `: ${l.why}` : ''}`
@@ -174,7 +176,7 @@ const EVENTS = {
     sentence: l => `${workerOf(l)} sent an invalid message (${l.type}): ${l.flaw}; the worker is replaced`
   },
   'worker.drain': {
-    level: 'debug', sentence: l => `draining ${workerOf(l)}: ${l.connections} connections, ${l.inFlight} in flight`
+    level: 'debug', sentence: l => `draining ${workerOf(l)}: ${holds(l)}`
   },
   'worker.retire': {
     level: l => KILLS.get(l.killedFor)?.level ?? (l.killedFor || l.oomKilled ? 'info' : 'debug'),
@@ -185,7 +187,7 @@ const EVENTS = {
   'worker.crash': {
     level: 'warn',
     sentence: l => `crashed ${workerOf(l)}: ${l.oomKilled ? OOM : l.error ?? l.signal ?? `code ${l.code}`}, ` +
-      `${l.connections} connections, ${inFlightOf(l)}${outcomeOf(l)}`,
+      `${count(l.connections, 'connection')}, ${inFlightOf(l)}${outcomeOf(l)}`,
     counter: { name: 'worker_crashes_total', help: 'Workers that exited unexpectedly.' }
   },
   'worker.children': {

@@ -72,7 +72,7 @@ const WARNINGS = {
     listUneven(/** @type {Parameters<typeof listUneven>[0]} */ (l.addresses)),
   'unused-socket': l => `descriptor ${l.fd}${l.fdName === null ? '' : ` (${l.fdName})`}, ${l.address ?? 'a socket'} ` +
     `that recycle was given, is not used: ${l.why}`,
-  descriptors: l => `${l.connections} connections are open, ` +
+  descriptors: l => `${count(l.connections, 'open connection')}, ` +
     `and ${l.workers === 1 ? '1 worker has' : `${l.workers} workers have`} descriptors for ${l.capacity}; ` +
     "beyond that, clients wait in the kernel's queue: raise the hard limit (ulimit -Hn, LimitNOFILE=) or add workers",
   crashing: l => sayCrashing(/** @type {Parameters<typeof sayCrashing>[0]} */ (l)),

@@ -45,7 +45,7 @@ const ROWS = Object.freeze([
     reason: 'requests',
     backoff: 'paced',
     isDue: (_, { maxRequests }, { requests }) => maxRequests !== null && requests >= maxRequests,
-    sentence: ({ requests }) => `${requests} requests`
+    sentence: ({ requests }, { count }) => count(requests, 'request')
   },
   {
     reason: 'age',

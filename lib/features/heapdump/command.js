@@ -22,12 +22,12 @@ function addHeapdump (program, tools) {
  */
 async function dump (command, slot, { out, then }, { withFleet, complain, print, hasLost, losses }) {
   const path = require('node:path')
-  const { formatSize, formatTime } = require('../../core/units')
+  const { count, formatSize, formatTime } = require('../../core/units')
   const line = await withFleet(command,
     client => client.call('heapdump', { target: slot, file: out && path.resolve(out), then }))
   const replaced = line.recycled ? `; replaced by ${line.recycled.pid}, ${losses([line.recycled])}` : ''
   complain(`slot ${line.slot} (${line.pid}): ${formatSize(line.bytes)}, written out of rotation ` +
-    `in ${formatTime(line.pauseMs)}, ${line.moved} connections moved${replaced}`)
+    `in ${formatTime(line.pauseMs)}, ${count(line.moved, 'connection')} moved${replaced}`)
   print(line.file)
   if (line.recycled && hasLost(line.recycled)) process.exitCode = 1
 }
