@@ -123,7 +123,7 @@ class Orphan {
     socket.on('error', () => {})
     try {
       if (addon.peer(fd) !== process.geteuid?.()) return socket.destroy()
-      addon.send(fd, JSON.stringify(this.#facts()), this.listenHook.open.map(({ fd }) => fd))
+      addon.send(fd, JSON.stringify(this.#facts()), this.listenHook.open.map(({ listening }) => listening.fd))
     } catch {
       return socket.destroy() // too many addresses, or it has gone
     }

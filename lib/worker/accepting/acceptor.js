@@ -5,7 +5,7 @@
  *
  *        kernel's queue, held open by the primary, shared by all workers
  *              │ accept
- *        listening handle        the acceptor opens and shuts this one …
+ *        listening handle        this one is opened and shut (listening.js) …
  *              │ onconnection
  *        facade                  … while net.Server holds on to this one
  *              │ 'connection'
@@ -14,9 +14,6 @@
  * net accepts any object with the right methods as a listening handle: cluster's round robin relies on that too. With
  * the facade a worker can stop accepting while the app's server stays open: no `close` is emitted, `server.address()`
  * still returns its address, and the app's own SIGTERM handler can close the server.
- *
- * The primary holds the queue open. Cluster would close its shared handle with the last worker, and reset the
- * connections that wait in it.
  */
 
 const { EventEmitter } = require('node:events')
@@ -24,19 +21,15 @@ const http = require('node:http')
 const { constants: { errno } } = require('node:os')
 const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
-const { attempt } = require('../../core/attempt')
 const { missingForHandoff } = require('../../core/internals')
-const { loadAddon } = require('../../native/addon')
-const { Descriptor } = require('../../native/descriptor')
 const { callApp } = require('../call-app')
+const { Listening } = require('./listening')
 const { Overflow } = require('./overflow')
 /** @import { Handle } from '../../core/internals' */
+/** @import { Descriptor } from '../../native/descriptor' */
 /** @import { FromWorker } from '../../messages' */
 
-// The default of listen(), 511, is soon full in a connection storm; the kernel caps this at net.core.somaxconn.
-const BACKLOG = 4096
 const EMPTYING_MS = 250
-const { addon } = loadAddon() // before the app can delete it
 /** libuv's errors where no descriptor is left for a connection. ENOBUFS: it is still in the queue. */
 const EXHAUSTED = new Set([errno.EMFILE, errno.ENFILE, errno.ENOBUFS].map(code => -code))
 
@@ -45,17 +38,9 @@ const EXHAUSTED = new Set([errno.EMFILE, errno.ENFILE, errno.ENOBUFS].map(code =
  * left for a connection, and `pinned` once, with the reason, where its connections turn out not to be movable.
  */
 class Acceptor extends EventEmitter {
-  /** The handle that accepts; null while the acceptor is shut. @type {Handle | null} */
-  #listening
-  #backlog = BACKLOG
   /** Accepted and not yet passed to the server, while the acceptor is being shut. @type {Handle[] | null} */
   #held = null
-  #isRef = true
   #handleClass
-  #isOpening = false
-  /** A listening handle that is not accepted from, or not yet. @type {Handle | null} */
-  #unused = null
-  #isPaused = false
   /** By their facades. @type {WeakMap<object, Acceptor>} */
   static #all = new WeakMap()
   overflow = new Overflow(this)
@@ -65,20 +50,19 @@ class Acceptor extends EventEmitter {
 
   /**
    * @param {import('node:net').Server} server @param {string} key what it listens on, as asked, and an ordinal
-   * @param {Handle} listening the listening handle
+   * @param {Handle} handle of the listening socket
    * @param {boolean} isQueued the queue is there: the app's server listens before anything is accepted here
-   * @param {(take: (listening: Handle | null) => void) => void} reopen gives the listening handle again; null: it is
-   *   not available
+   * @param {(take: (handle: Handle | null) => void) => void} request asks the primary for the listening socket again;
+   *   null: it is not available
    */
-  constructor (server, key, listening, isQueued, reopen) {
+  constructor (server, key, handle, isQueued, request) {
     super()
     this.server = server
     this.key = key
     this.isQueued = isQueued
-    this.reopen = reopen
-    this.#listening = listening
-    this.#handleClass = /** @type {new (type: number) => Handle} */ (listening.constructor)
-    this.facade = this.#makeFacade(listening)
+    this.listening = new Listening(handle, (error, client) => this.#onConnection(error, client), request)
+    this.#handleClass = /** @type {new (type: number) => Handle} */ (handle.constructor)
+    this.facade = this.#makeFacade(handle)
     Acceptor.#all.set(this.facade, this)
     /** As the primary was asked for the listening handle. @type {Omit<FromWorker['listen'], 'id'>} */
     this.request = { key, query: { address: null, port: null, addressType: null } }
@@ -128,39 +112,13 @@ class Acceptor extends EventEmitter {
     if ('closeIdleConnections' in this.server) this.server.closeIdleConnections = () => {}
   }
 
-  /** @param {number | undefined} fd @returns {boolean} it is the descriptor of this acceptor's listening socket */
-  isOn (fd) {
-    return typeof fd === 'number' && fd >= 0 && this.#listening?.fd === fd
-  }
-
   /** @param {object} handle @returns {Acceptor | undefined} the acceptor of this facade; undefined: it is none */
   static of (handle) {
     return Acceptor.#all.get(handle)
   }
 
-  /**
-   * The app gives the server to another process. Where the listening handle is not here, the primary is asked for it.
-   * @param {(listening: Handle | null) => number} use @returns {number} libuv's error, 0 for none as yet
-   */
-  lend (use) {
-    const listening = this.#listening ?? this.#unused
-    if (listening) return use(listening)
-    this.reopen(listening => {
-      if (listening === null) return
-      use(listening)
-      if (this.isOpen || this.isClosed || this.#unused) setImmediate(() => listening.close())
-      else this.#unused = listening
-    })
-    return 0
-  }
-
-  /** Of the listening socket; -1: it is not here. @returns {number} */
-  get fd () {
-    return (this.#listening ?? this.#unused)?.fd ?? -1
-  }
-
   get isOpen () {
-    return this.#listening !== null
+    return this.listening.isOpen
   }
 
   /** Nothing is accepted here, and nothing that has been waits for the server. */
@@ -177,32 +135,6 @@ class Acceptor extends EventEmitter {
     return maxConnections > 0 && dropMaxConnection !== true && _connections >= maxConnections
   }
 
-  /** Stops accepting. The connections in the kernel's queue stay there for the other workers. */
-  shut () {
-    if (this.#listening) addon?.unguardQueue(this.#listening.fd)
-    for (const handle of [this.#listening, this.#unused]) handle?.close()
-    this.#listening = this.#unused = null
-    this.#isOpening = this.#isPaused = false
-  }
-
-  /** Stops accepting for a while: this worker can go on also if the primary dies, at any moment. */
-  pause () {
-    const copy = this.#copy()
-    this.shut()
-    this.#isPaused = true
-    this.#unused = copy
-    if (copy) return
-    this.reopen(listening => {
-      if (this.#isPaused && this.#unused === null) this.#unused = listening
-      else listening?.close()
-    })
-  }
-
-  /** @returns {Handle | null} a listening handle of the same socket; null: there is none, or no descriptor for it */
-  #copy () {
-    return attempt(() => addon && this.fd >= 0 ? this.handleOf(new Descriptor(addon.duplicate(this.fd))) : null, null)
-  }
-
   /**
    * Shuts when no other process accepts from the queue. The kernel resets the connections in it when the last listening
    * handle is closed, so they are accepted first. They are served only afterwards: a client that opens a connection per
@@ -217,7 +149,7 @@ class Acceptor extends EventEmitter {
     const step = (/** @type {number} */ before) => setImmediate(() => {
       // libuv accepts one connection per turn of its loop: the queue is empty when a whole turn has accepted none.
       if (held.length !== before && performance.now() < until) return step(held.length)
-      this.shut()
+      this.listening.shut()
       this.#held = null
       for (const client of held) this.overflow.add(client)
       done()
@@ -225,30 +157,10 @@ class Acceptor extends EventEmitter {
     setImmediate(() => step(-1))
   }
 
-  /**
-   * Accepts: at once the first time, and again as soon as the primary has sent the listening socket once more.
-   * @param {() => void} [opened]
-   */
+  /** Accepts, unless the server takes no more. @param {() => void} [opened] */
   open (opened = () => {}) {
-    if (this.isOpen || this.#isOpening || this.isClosed || this.isFull) return opened()
-    this.#isPaused = false
-    if (this.#unused) {
-      this.#listening = this.#unused
-      this.#unused = null
-      this.#accept()
-      return opened()
-    }
-    this.#isOpening = true
-    this.reopen(listening => {
-      if (!this.#isOpening) { // shut again in the meantime
-        listening?.close()
-        return opened()
-      }
-      this.#isOpening = false
-      this.#listening = listening
-      if (listening) this.#accept()
-      opened()
-    })
+    if (this.isClosed || this.isFull) return opened()
+    this.listening.open(opened)
   }
 
   /**
@@ -260,23 +172,17 @@ class Acceptor extends EventEmitter {
     callApp('connection', () => this.facade.onconnection(0, client))
   }
 
-  /** @returns {number} libuv's error, 0 for none */
-  #accept () {
-    const listening = /** @type {Handle} */ (this.#listening)
-    listening.onconnection = (error, client) => {
-      if (EXHAUSTED.has(error)) this.emit('exhausted')
-      else if (this.#held && !error) this.#held.push(client)
-      else this.facade.onconnection(error, client)
-    }
-    if (!this.#isRef) listening.unref()
-    addon?.guardQueue(listening.fd)
-    return listening.listen(this.#backlog)
+  /** @param {number} error libuv's, 0 for none @param {Handle} client */
+  #onConnection (error, client) {
+    if (EXHAUSTED.has(error)) this.emit('exhausted')
+    else if (this.#held && !error) this.#held.push(client)
+    else this.facade.onconnection(error, client)
   }
 
   #close () {
     this.isClosed = true
     if (!this.keepsIdle) this.isMovable = this.isMovableUnread = false // the app wants them closed
-    this.shut()
+    this.listening.close()
     this.emit('close')
   }
 
@@ -285,12 +191,7 @@ class Acceptor extends EventEmitter {
     /** @type {any} */
     const facade = {
       listen: (/** @type {number} */ backlog) => {
-        this.#backlog = Math.max(backlog, BACKLOG)
-        if (this.isQueued) {
-          this.#unused = this.#listening
-          this.#listening = null
-        }
-        const error = this.isQueued ? 0 : this.#accept()
+        const error = this.listening.listen(backlog, !this.isQueued)
         if (error === 0) this.emit('listen')
         return error
       },
@@ -298,12 +199,12 @@ class Acceptor extends EventEmitter {
         this.#close()
         if (closed) process.nextTick(closed)
       },
-      ref: () => this.#refer(true),
-      unref: () => this.#refer(false),
-      hasRef: () => this.#isRef,
-      fchmod: (/** @type {number} */ mode) => this.#listening?.fchmod?.(mode) ?? 0
+      ref: () => this.listening.refer(true),
+      unref: () => this.listening.refer(false),
+      hasRef: () => this.listening.isRef,
+      fchmod: (/** @type {number} */ mode) => this.listening.handle?.fchmod?.(mode) ?? 0
     }
-    Object.defineProperty(facade, 'fd', { enumerable: true, get: () => (this.#listening ?? this.#unused)?.fd ?? -1 })
+    Object.defineProperty(facade, 'fd', { enumerable: true, get: () => this.listening.fd })
     if (first.getsockname) {
       const sockname = {}
       const error = first.getsockname(sockname)
@@ -313,13 +214,6 @@ class Acceptor extends EventEmitter {
       }
     }
     return facade
-  }
-
-  /** @param {boolean} isRef the server keeps the process alive */
-  #refer (isRef) {
-    this.#isRef = isRef
-    if (isRef) this.#listening?.ref()
-    else this.#listening?.unref()
   }
 }
 

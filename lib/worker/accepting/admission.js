@@ -81,19 +81,19 @@ class Admission {
     if (this.ceiling === Infinity) this.#countDescriptors()
     if (this.state.isServing && !this.#isFull) return acceptor.open()
     this.#hold()
-    if (acceptor.isOpen || this.state.current !== 'held') acceptor.shut()
+    if (acceptor.isOpen || this.state.current !== 'held') acceptor.listening.shut()
   }
 
   /** Stops accepting; the siblings accept from the queue. */
   shut () {
     this.#hold()
-    for (const acceptor of this.acceptors) acceptor.shut()
+    for (const acceptor of this.acceptors) acceptor.listening.shut()
   }
 
   /** As shut(), for a while. */
   pause () {
     this.#hold()
-    for (const acceptor of this.acceptors) acceptor.pause()
+    for (const acceptor of this.acceptors) acceptor.listening.pause()
   }
 
   /** This worker serves: it accepts. @param {() => void} [opened] called when every acceptor is open */
@@ -115,7 +115,7 @@ class Admission {
     this.#hold()
     for (const acceptor of this.acceptors) {
       if (acceptor.isOpen) acceptor.shutEmpty(done)
-      else acceptor.shut()
+      else acceptor.listening.shut()
     }
   }
 
@@ -174,7 +174,7 @@ class Admission {
     if (acceptor.isFull) {
       if (!acceptor.isOpen) return
       this.#hold()
-      acceptor.pause()
+      acceptor.listening.pause()
       this.#filled.add(acceptor)
     } else if (this.#filled.delete(acceptor)) {
       acceptor.open(() => this.unhold())

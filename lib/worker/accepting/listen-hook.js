@@ -80,7 +80,7 @@ class ListenHook {
 
   /** The acceptors whose listening sockets are here. @returns {Acceptor[]} */
   get open () {
-    return [...this.acceptors].filter(({ fd }) => fd >= 0)
+    return [...this.acceptors].filter(({ listening }) => listening.fd >= 0)
   }
 
   /** Tells another primary, which has adopted this worker, where it listens already. @param {Channel} channel */
@@ -110,8 +110,8 @@ class ListenHook {
    */
   #listen (channel, server, query, done) {
     const tls = /** @type {TlsServer} */ (/** @type {unknown} */ (server))
-    if ([...this.acceptors].some(acceptor => acceptor.isOn(query.fd))) return refuse(server, -EINVAL, done)
     const { address, port, addressType, fd, flags, readableAll, writableAll } = query
+    if (fd >= 0 && this.open.some(({ listening }) => listening.fd === fd)) return refuse(server, -EINVAL, done)
     // \0: abstract, no file
     const where = port < 0 && typeof address === 'string' && !address.startsWith('\0') ? path.resolve(address) : address
     if ([where, address].some(path => String(path).length > LONGEST_PATH)) return refuse(server, -ENAMETOOLONG, done)

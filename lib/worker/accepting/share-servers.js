@@ -23,7 +23,7 @@ function shareServers (acceptorOf) {
     if (acceptor === undefined) return writeUtf8String.call(this, request, text, handle)
     if (this === ofProcess[symbol]) return -EBADF
     // Node sends nothing else by this channel until the handle has been received
-    return acceptor.lend(listening => writeUtf8String.call(this, request, text, listening))
+    return acceptor.listening.lend(listening => writeUtf8String.call(this, request, text, listening))
   }
 }
 

@@ -10,7 +10,7 @@ t.test('while an acceptor pauses, the listening socket stays in this worker, tho
   const handle = Reflect.get(net, '_createServerHandle')('127.0.0.1', 0, 4)
   const asked = []
   const acceptor = new Acceptor(net.createServer(), 'here', handle, false, take => asked.push(take))
-  t.teardown(() => acceptor.shut())
+  t.teardown(() => acceptor.listening.shut())
   const accepted = []
   acceptor.facade.onconnection = (/** @type {number} */ error, /** @type {any} */ client) => {
     accepted.push(error)
@@ -27,8 +27,8 @@ t.test('while an acceptor pauses, the listening socket stays in this worker, tho
   await once(await connect(), 'close')
   t.same(accepted, [0])
   for (let times = 1; times <= 3; times++) {
-    acceptor.pause()
-    acceptor.pause()
+    acceptor.listening.pause()
+    acceptor.listening.pause()
     t.equal(acceptor.isOpen, false)
     const waiting = await connect()
     await new Promise(resolve => setTimeout(resolve, 20))
@@ -38,7 +38,7 @@ t.test('while an acceptor pauses, the listening socket stays in this worker, tho
     t.equal(accepted.length, times + 1)
   }
   t.same(asked, [], 'the primary is not asked')
-  acceptor.shut()
-  t.equal(acceptor.fd, -1)
+  acceptor.listening.shut()
+  t.equal(acceptor.listening.fd, -1)
   await t.rejects(connect(), { code: 'ECONNREFUSED' })
 })
