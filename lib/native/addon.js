@@ -12,12 +12,13 @@ const FOLDER = path.join(__dirname, 'addon')
  * @property {(from: number[], to: number[]) => number} fork copies this process; 0 in the copy, where descriptors of
  *   `from` have the places of those in `to`
  * @property {(socket: number) => { pid: number, code: number, signal: number } | { text: string,
- *   descriptors: number[] } | undefined} wait blocks until a child has ended or a message has come; undefined: the
- *   other end is closed
+ *   descriptors: number[] } | null} wait blocks until a child has ended or a message has come; null: the other end is
+ *   closed
  * @property {(socket: number, text: string, descriptors: number[]) => void} send at most 253 descriptors; it does not
  *   wait (EAGAIN)
- * @property {(socket: number) => { text: string, descriptors: number[] } | undefined} receive undefined: there is no
- *   message; descriptors for which this process has no room are missing, the last first
+ * @property {(socket: number) => { text: string, descriptors: number[] } | undefined | null} receive undefined: there
+ *   is no message yet; null: the other end is closed; descriptors for which this process has no room are missing, the
+ *   last first
  * @property {() => [number, number]} socketpair
  * @property {(fd: number) => number} peer the uid of the process at the other end of a unix socket
  * @property {(code: number) => never} exit at once, with no handler run

@@ -83,7 +83,7 @@ class Mold {
     for (;;) {
       const event = this.addon.wait(this.control)
       // The primary has gone; its workers finish without it, and so without us
-      if (event === undefined) return this.addon.exit(0)
+      if (event === null) return this.addon.exit(0)
       if ('pid' in event) {
         const { pid, code, signal } = event
         const ended = copies.get(pid)

@@ -170,8 +170,8 @@ static napi_value Fork (napi_env env, napi_callback_info info) {
 }
 
 /**
- * @returns a message's text and descriptors, of which some are missing where this process may have no more; NULL: it has thrown;
- * undefined: the other end is gone, or with MSG_DONTWAIT there is none
+ * @returns a message's text and descriptors, of which some are missing where this process may have no more; null: the other end is closed;
+ * undefined, with MSG_DONTWAIT: there is none yet; NULL: it has thrown
  */
 static napi_value receive (napi_env env, int socket, int flags) {
   static char text[MAX_MESSAGE];
@@ -187,8 +187,8 @@ static napi_value receive (napi_env env, int socket, int flags) {
     memcpy(descriptors + count, CMSG_DATA(part), sizeof(int) * (size_t) here);
     count += here;
   }
-  if (length == 0) return undefined(env);
   napi_value result, message;
+  if (length == 0) return napi_get_null(env, &result) == napi_ok ? result : NULL;
   napi_create_object(env, &result);
   napi_create_string_utf8(env, text, (size_t) length, &message);
   napi_set_named_property(env, result, "text", message);
@@ -198,7 +198,7 @@ static napi_value receive (napi_env env, int socket, int flags) {
 
 /**
  * wait(socket): blocks this thread, and with it the event loop, until there is something to do. Returns the end of a child
- * ({ pid, code, signal }), a message ({ text, descriptors }), or undefined when the socket's other end is closed.
+ * ({ pid, code, signal }), a message ({ text, descriptors }), or null when the socket's other end is closed.
  */
 static napi_value Wait (napi_env env, napi_callback_info info) {
   napi_value values[1];
@@ -225,7 +225,7 @@ static napi_value Wait (napi_env env, napi_callback_info info) {
   }
 }
 
-/** receive(socket): a message ({ text, descriptors }); undefined: there is none. */
+/** receive(socket): a message ({ text, descriptors }); undefined: there is none yet; null: the other end is closed. */
 static napi_value Receive (napi_env env, napi_callback_info info) {
   napi_value values[1];
   int socket;

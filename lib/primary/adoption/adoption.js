@@ -12,7 +12,7 @@ const { pathsOfUnixSockets } = require('../../native/proc')
 const { now } = require('../clock')
 const { Part } = require('../part')
 const { version } = require('../workers/worker-code')
-const { OrphanProcess, SILENT } = require('./orphan-process')
+const { CLOSED, OrphanProcess, SILENT } = require('./orphan-process')
 
 const AGAIN_MS = 1000
 const UNTIL_MS = 60_000 // a worker whose event loop is blocked notices late that its primary has died
@@ -80,7 +80,7 @@ class Adoption extends Part {
       const found = await OrphanProcess.find(addon, family, pid)
       if (found === null) return []
       const isSilent = found === SILENT
-      if (!isSilent) this.#known.add(pid)
+      if (!isSilent && found !== CLOSED) this.#known.add(pid)
       if (typeof found === 'string') {
         if (!this.#silent.has(pid)) this.record('fleet.warning', { warning: 'orphan', orphan: pid, why: found })
         this.#silent.add(pid)

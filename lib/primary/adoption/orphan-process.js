@@ -24,6 +24,7 @@ const LOOK_MS = 250
 const DYING_MS = 10 // between two looks once its channel has ended
 /** Why it is not adopted: its event loop is blocked, or it is stopped, so it may answer later. */
 const SILENT = `it has not answered within ${ANSWER_MS} ms, and is asked again`
+const CLOSED = 'it has closed the connection, and is asked again'
 const STARTED_AT = 19 // of the fields from its state on
 
 class OrphanProcess {
@@ -51,9 +52,11 @@ class OrphanProcess {
     if (socket === null) return null
     const { fd } = /** @type {Handle} */ (socket._handle)
     const message = addon.peer(fd) === process.geteuid?.() ? await receive(addon, fd) : 'it is another user\'s'
-    if (typeof message === 'string') {
+    if (message === null || typeof message === 'string') {
       socket.destroy()
-      return message
+      if (message !== null) return message
+      await sleep(DYING_MS)
+      return startOf(pid) === null ? null : CLOSED
     }
     const facts = factsIn(message.text)
     const why = typeof facts === 'string'
@@ -166,13 +169,14 @@ function connect (path) {
 
 /**
  * @param {Addon} addon @param {number} fd
- * @returns {Promise<{ text: string, descriptors: number[] } | string>} why there is none
+ * @returns {Promise<{ text: string, descriptors: number[] } | string | null>} why there is none; null: the other end is
+ *   closed
  */
 async function receive (addon, fd) {
   for (let ms = 0; ms < ANSWER_MS; ms += RECEIVE_MS, await sleep(RECEIVE_MS)) {
     try {
       const message = addon.receive(fd)
-      if (message) return message
+      if (message !== undefined) return message
     } catch (error) {
       return /** @type {Error} */ (error).message
     }
@@ -192,4 +196,4 @@ function factsIn (text) {
   }
 }
 
-module.exports = { OrphanProcess, SILENT }
+module.exports = { CLOSED, OrphanProcess, SILENT }
