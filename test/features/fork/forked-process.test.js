@@ -24,7 +24,8 @@ t.test('a copy is a process of its own', { skip }, async t => {
   const asked = performance.now()
   const children = [1, 2].map(n => forkOne({ RECYCLE_TEST: `number ${n}` }))
   t.same(children.map(({ pid }) => pid), [undefined, undefined], 'the pid comes later')
-  await Promise.all(children.map(child => child.said))
+  const forked = children.map(child => once(child, 'forked')) // a copy may speak before its mold tells its pid
+  await Promise.all([...forked, ...children.map(child => child.said)])
   const identities = await Promise.all(children.map(child => ask(child, 'identity')))
   const sinceMs = performance.now() - asked
   for (const [i, { pid, ppid, real, uptime, clockSkewMs, env, descriptors }] of identities.entries()) {
@@ -99,7 +100,7 @@ t.test('a mold that retires ends with its last copy, and forks no more', { skip 
 t.test('a copy outlives its mold, and how it ends is unknown', { skip }, async t => {
   const { mold, forkOne } = await startMold(t, 'speaks.js')
   const child = forkOne()
-  const forked = once(child, 'forked') // a copy may speak before its mold has run again and told of it
+  const forked = once(child, 'forked')
   await Promise.all([child.said, forked])
   const gone = once(mold, 'exit')
   mold.kill('SIGKILL')
