@@ -34,7 +34,6 @@ const { Connection } = require('../connections/connection')
 const WINDOW = 2
 const BATCHED_WINDOW = 256
 const STREAM_TAKES = 8
-const FULL = 'maxConnections is reached'
 const ALONE_MS = 10_000 // a service manager has started the next primary by then, or none does
 
 class Handoff {
@@ -175,13 +174,13 @@ class Handoff {
   /** @param {{ id: number, parcel: ParcelFields }} offer @param {any} socket */
   #hold ({ id, parcel }, socket) {
     const acceptor = this.#acceptorOf(parcel.key)
-    const why = this.#whyNot(acceptor, socket, parcel)
-    const handle = why || !acceptor ? null : acceptor.handleOf(socket)
+    const isTaken = acceptor !== undefined && this.#takes(acceptor, parcel)
+    const isFull = isTaken && hasMost(acceptor.server)
+    const handle = isTaken && !isFull && socket ? acceptor.handleOf(socket) : null
     if (!acceptor || !handle) {
       socket?.close()
-      const flaw = why ?? 'it is no connection of this kind'
-      // Others may just be leaving that server
-      return this.channel.send('moved', { id, ok: false, why: flaw, ...why === FULL && { isStalled: true } })
+      // Of a server that is full others may just be leaving
+      return this.channel.send('moved', { id, ok: false, ...isFull && { isStalled: true } })
     }
     const connection = new Connection(null, acceptor, id)
     this.tracker.adopt(connection, parcel, handle)
@@ -194,21 +193,11 @@ class Handoff {
     for (const acceptor of this.acceptors) if (acceptor.key === at) return acceptor
   }
 
-  /**
-   * @param {Acceptor | undefined} acceptor @param {Handle | Descriptor} socket a handle, or a Descriptor
-   * @param {ParcelFields} parcel
-   */
-  #whyNot (acceptor, socket, { session = '', isOwned, kind, bytes = '' }) {
-    if (!socket) return 'no connection came with the message'
-    if (this.state.refusal && !(isOwned && this.isExpected(session))) return this.state.refusal
-    if (this.admission.isAtCeiling) return 'no descriptors are left'
-    if (!acceptor) return 'nothing listens there'
-    if (kind !== undefined && !this.inbox.takers.has(kind)) return 'the app does not take connections of this kind'
-    const isMovable = acceptor.isMovable || (acceptor.isMovableUnread && bytes === '')
-    if (kind === undefined && !isMovable) return 'connections of this server do not move'
-    const server = acceptor.server
-    if (server.maxConnections && server._connections >= server.maxConnections) return FULL
-    return null
+  /** @param {Acceptor} acceptor @param {ParcelFields} parcel */
+  #takes ({ isMovable, isMovableUnread }, { session = '', isOwned, kind, bytes = '' }) {
+    if (!this.state.adopts && !(isOwned && this.isExpected(session))) return false
+    if (this.admission.isAtCeiling) return false
+    return kind === undefined ? isMovable || (isMovableUnread && bytes === '') : this.inbox.takers.has(kind)
   }
 
   /** @param {number} id of a held one @param {boolean} ok it is ours; else another worker has it */
@@ -308,6 +297,9 @@ class Handoff {
     this.#send()
   }
 }
+
+/** @param {Acceptor['server']} server @returns {boolean} it would close one more */
+const hasMost = ({ maxConnections, _connections }) => maxConnections > 0 && _connections >= maxConnections
 
 /** @param {Connection} connection that is offered */
 function isStream ({ parcel }) {

@@ -72,7 +72,7 @@ for (const [why, prepare] of /** @type {const} */ ([
     const { client, handle } = await worker.connectElsewhere()
     prepare(worker)
     worker.receive.move(adopt(5), handle)
-    t.same(worker.sent, [{ type: 'moved', id: 5, ok: false, why, ...why === 'maxConnections is reached' && { isStalled: true } }])
+    t.same(worker.sent, [{ type: 'moved', id: 5, ok: false, ...why === 'maxConnections is reached' && { isStalled: true } }])
     t.equal(worker.tracker.total, 0)
     client.resume()
     await once(client, 'close') // our copy was the last one
@@ -82,7 +82,7 @@ for (const [why, prepare] of /** @type {const} */ ([
 t.test('refused: no connection came with the message', async t => {
   const { receive, sent } = await workerParts(t)
   receive.move(adopt(5), undefined)
-  t.same(sent, [{ type: 'moved', id: 5, ok: false, why: 'no connection came with the message' }])
+  t.same(sent, [{ type: 'moved', id: 5, ok: false }])
 })
 
 t.test('a waiting connection is closed when what was left of its time is over', async t => {
