@@ -87,8 +87,6 @@ class Connection {
     this.preface = /** @type {Buffer} */ (NOTHING)
     /** When its time in the inbox ends, ms, performance.now(); null: never. @type {number | null} */
     this.until = null
-    /** The connection has waited for a whole poll for I/O: what had arrived before would have been read. */
-    this.isPolled = false
     /** Requests in flight, oldest first; more than one where they are pipelined. @type {Exchange[]} */
     this.exchanges = []
     /** The TLS socket on top, where the app's server speaks TLS. @type {Socket | null} */

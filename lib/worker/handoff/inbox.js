@@ -45,8 +45,6 @@ class Waiting {
 Object.assign(Waiting.prototype, { readableLength: 0, writableLength: 0, bytesRead: 0, bytesWritten: 0 })
 
 class Inbox {
-  /** Connections that have come since the last poll for I/O. @type {Connection[]} */
-  #unpolled = []
   /** When the next look for those whose time is over is due, ms, performance.now(). */
   #endsAt = Infinity
   /** @type {NodeJS.Timeout | undefined} */
@@ -76,8 +74,6 @@ class Inbox {
     const handle = /** @type {Handle} */ (connection.handle)
     const socket = new Waiting(handle)
     connection.socket = /** @type {any} */ (socket)
-    connection.isPolled = false
-    if (this.#unpolled.push(connection) === 1) setImmediate(() => this.#awaitPoll())
     handle.onread = this.#onRead
     if (handle.readStart() !== 0) return socket.destroy()
     if (connection.until !== null) this.#endAt(connection.until)
@@ -116,20 +112,17 @@ class Inbox {
     this.#serve(connection)
   }
 
-  /** A poll for I/O lies between two immediates. */
-  #awaitPoll () {
-    const connections = this.#unpolled
-    this.#unpolled = []
-    setImmediate(() => { for (const connection of connections) connection.isPolled = true })
-  }
-
-  /** Closes connections idle for so long, all or one server's. @param {number} idleMs @param {Acceptor} [acceptor] */
+  /**
+   * Closes connections idle for so long, all or one server's, unless a request of theirs is read first: a poll for I/O
+   * lies between two immediates.
+   * @param {number} idleMs @param {Acceptor} [acceptor]
+   */
   close (idleMs, acceptor) {
     const latest = performance.now() - idleMs
-    for (const connection of this.tracker.connections) {
-      if (connection.stage !== 'waiting' || !connection.isPolled || connection.since > latest) continue
-      if (!acceptor || connection.acceptor === acceptor) connection.socket.destroy()
-    }
+    const sockets = [...this.tracker.connections].flatMap(({ stage, since, acceptor: at, socket }) =>
+      stage === 'waiting' && since <= latest && (!acceptor || at === acceptor) ? socket : [])
+    if (sockets.length === 0) return
+    setImmediate(() => setImmediate(() => { for (const socket of sockets) socket.destroy() }))
   }
 
   /** @param {Connection} connection @param {ParcelFields} parcel of one whose protocol is the app's */

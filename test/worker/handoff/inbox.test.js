@@ -202,14 +202,25 @@ t.test('when the primary has exited, held connections are ours that it had given
 t.test('closing the inbox spares a connection that has not been polled yet: a request may be there already', async t => {
   const worker = await workerParts(t)
   const idle = await waiting(worker)
-  while (!idle.connection.isPolled) await turn()
-  const other = await waiting(worker)
   worker.inbox.close(60_000)
+  await turn()
+  await turn()
   t.notOk(idle.connection.socket.destroyed, 'it has not been idle for a minute')
+  const { client, handle } = await worker.connectElsewhere()
+  await new Promise(resolve => client.write(HEAD, resolve)) // the bytes are in the kernel
+  worker.receive.move(adopt(2), handle)
+  worker.receive.moved({ id: 2, ok: true })
   const gone = once(worker.tracker, 'gone')
   worker.inbox.close(0)
+  const later = await worker.connectElsewhere()
+  setImmediate(() => {
+    worker.receive.move(adopt(3), later.handle)
+    worker.receive.moved({ id: 3, ok: true })
+  })
+  t.match(await received(client, '/asked'), /^HTTP\/1\.1 200 OK/)
   t.equal((await gone)[0], idle.connection)
-  t.same([...worker.tracker.connections].map(connection => connection === other.connection), [true])
+  await turn()
+  t.same([...worker.tracker.connections].map(({ id, stage }) => [id, stage]), [[2, 'served'], [3, 'waiting']])
 })
 
 /** Holds the thread, as a request of another connection does in a busy worker. @param {number} ms */
