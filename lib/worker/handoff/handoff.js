@@ -53,8 +53,8 @@ class Handoff {
   /** @type {NodeJS.Timeout | undefined} */
   #alone
   #addon = loadAddon().addon // before the app can delete it
-  /** Requests that a sibling handles instead of this worker, since the start. */
-  replayed = 0
+  /** Connections that siblings have taken, since the start. */
+  moved = 0
 
   /**
    * @param {Pick<import('../enter').Parts,
@@ -255,10 +255,10 @@ class Handoff {
   #end (connection, fate) {
     this.#forget(connection)
     connection.fate = fate
-    if (fate === 'moved' && connection.parcel?.replayed !== undefined) this.replayed++
     connection.handle?.close()
-    if (fate === 'moved') connection.trail?.moved()
-    else connection.trail?.lost()
+    if (fate === 'unacked') return connection.trail?.lost()
+    this.moved++
+    connection.trail?.moved()
   }
 
   /**

@@ -139,7 +139,8 @@ class Sender {
       const packed = this.#packed(connection)
       if (packed === null && !this.canOffer(connection)) continue
       this.#quota--
-      this.handoff.offer(connection, connection.isBegun ? connection.head?.part ?? undefined : undefined, packed)
+      const part = packed === null && !connection.isIdle ? connection.head?.part : null
+      this.handoff.offer(connection, part ?? undefined, packed)
     }
   }
 
