@@ -145,8 +145,6 @@ class Connection {
      * which counts half.
      */
     this.load = 0
-    /** This connection was chosen to go to another worker for its load, and not for the number of connections. */
-    this.byLoad = false
     /** The neighbours in the list. @type {Connection | null} */
     this.before = null
     /** @type {Connection | null} */

@@ -31,6 +31,13 @@ const { Connection } = require('../connections/connection')
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { Packed } from '../connections/connection' */
 
+/**
+ * @typedef {object} Sessions of which each has a worker of its own, where there are any
+ * @property {(session: string) => boolean} isKept this worker takes a connection of it although it leaves
+ * @property {(connection: Connection) => boolean} mayLeave the session of this connection is not tied to this worker
+ * @property {() => void} onClosed the app has heard `close` of the requests that move, and they have not moved yet
+ */
+
 const WINDOW = 2
 const BATCHED_WINDOW = 256
 const STREAM_TAKES = 8
@@ -67,17 +74,12 @@ class Handoff {
     this.admission = admission
     this.tracker = tracker
     this.inbox = inbox
-    /** Called when the app has heard `close` of the requests that move, before they do. */
-    this.onClosed = () => {}
+    /** @type {Sessions | null} */
+    this.sessions = null
     /** Called when a sibling has taken a connection. */
     this.onMoved = () => {}
     /** Called when a connection is back in the inbox. @type {(connection: Connection, isStalled: boolean) => void} */
     this.onBack = () => {}
-    /**
-     * Whether this worker takes a connection of this session of its own although it leaves.
-     * @type {(session: string) => boolean}
-     */
-    this.isExpected = () => false
     channel.on({
       move: (offer, socket) => this.#hold(offer, socket),
       moved: ({ id, ok, isStalled = false, isOwner, isMissing }) => {
@@ -108,17 +110,19 @@ class Handoff {
    * @param {Connection} connection one that is idle, whose request is replayed, or whose request is another worker's
    * @param {Buffer} [bytes] that request, or a part of its head, of which the app here has seen nothing
    * @param {Packed | null} [packed] of one whose protocol is the app's
+   * @param {boolean} [byLoad] it goes for its load, and not for the number of connections
    */
-  offer (connection, bytes, packed) {
+  offer (connection, bytes, packed, byLoad = false) {
     connection.trail = packed?.trail ?? null
-    const { replayed } = this.tracker.take(connection, bytes, packed)
+    const parcel = this.tracker.take(connection, bytes, packed)
+    if (byLoad) parcel.byLoad = true
     this.#offered.set(connection.id, connection)
     if (isStream(connection)) this.#streams++
     this.#unsent.add(connection)
-    if (replayed === undefined) return this.#send()
+    if (parcel.replayed === undefined) return this.#send()
     if (this.#closing.size === 0) {
       setImmediate(() => { // their sockets emit `close` before
-        this.onClosed()
+        this.sessions?.onClosed()
         this.#closing.clear()
         this.#send()
       })
@@ -195,7 +199,7 @@ class Handoff {
 
   /** @param {Acceptor} acceptor @param {ParcelFields} parcel */
   #takes ({ isMovable, isMovableUnread }, { session = '', isOwned, kind, bytes = '' }) {
-    if (!this.state.adopts && !(isOwned && this.isExpected(session))) return false
+    if (!this.state.adopts && !(isOwned && this.sessions?.isKept(session))) return false
     if (this.admission.isAtCeiling) return false
     return kind === undefined ? isMovable || (isMovableUnread && bytes === '') : this.inbox.takers.has(kind)
   }

@@ -96,7 +96,7 @@ t.test('for a load, the connections go that make it, each between two requests, 
   connections[1].exchanges.length = 0
   tracker.emit('rest', connections[1])
   while (all('move').length < 2) await new Promise(resolve => setTimeout(resolve, 10))
-  t.same(all('move').map(({ parcel: { load } }) => load), [0.25, 0.3])
+  t.same(all('move').map(({ parcel: { load, byLoad } }) => [load, byLoad]), [[0.25, true], [0.3, true]])
   moved(1)
   moved(2)
   t.same(connections.map(({ fate }) => fate), [null, 'moved', null, 'moved', null])
