@@ -91,7 +91,8 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   )
   const none = Object.fromEntries(settings.api.map(name => [name, () => {}])) // of features that are off
   api.extend(Object.assign(none, ...features.map(({ api }) => api)))
-  const beat = startHeartbeat(settings, { channel, tracker, loads: new Loads(tracker), admission, pauses, features })
+  const beat = startHeartbeat(settings,
+    { channel, tracker, inbox, loads: new Loads(tracker), admission, pauses, features })
 
   channel.answer({
     signal: ({ signal }, answer) =>

@@ -14,14 +14,12 @@
 
 const net = require('node:net')
 const { performance } = require('node:perf_hooks')
-const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
+const { setImmediate } = require('node:timers')
 const { detachHandle } = require('../../core/internals')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { Connection } from '../connections/connection' */
 /** @import { ParcelFields } from '../../tables/message' */
-
-const BETWEEN_ENDS_MS = 200 // each look for those whose time is over visits every connection
 
 /** In place of the socket of a connection that waits, as far as that is asked for. */
 class Waiting {
@@ -45,10 +43,6 @@ class Waiting {
 Object.assign(Waiting.prototype, { readableLength: 0, writableLength: 0, bytesRead: 0, bytesWritten: 0 })
 
 class Inbox {
-  /** When the next look for those whose time is over is due, ms, performance.now(). */
-  #endsAt = Infinity
-  /** @type {NodeJS.Timeout | undefined} */
-  #end
   #onRead
 
   /** @param {Pick<import('../enter').Parts, 'tracker'>} parts */
@@ -75,32 +69,7 @@ class Inbox {
     const socket = new Waiting(handle)
     connection.socket = /** @type {any} */ (socket)
     handle.onread = this.#onRead
-    if (handle.readStart() !== 0) return socket.destroy()
-    if (connection.until !== null) this.#endAt(connection.until)
-  }
-
-  /** @param {number} at */
-  #endAt (at) {
-    if (at >= this.#endsAt) return
-    this.#endsAt = at
-    clearTimeout(this.#end)
-    this.#end = setTimeout(() => {
-      const now = performance.now()
-      // After a poll for I/O: a request that came in time is read first, also where the time has ended on the way here.
-      setImmediate(() => this.#endUntil(now))
-    }, Math.max(1, Math.ceil(at - performance.now()))).unref()
-  }
-
-  /** @param {number} now */
-  #endUntil (now) {
-    let next = Infinity
-    for (const { stage, until, socket } of this.tracker.connections) {
-      if (stage !== 'waiting' || until === null) continue
-      if (until <= now) socket.destroy()
-      else next = Math.min(next, until)
-    }
-    this.#endsAt = Infinity
-    if (next < Infinity) this.#endAt(Math.max(next, now + BETWEEN_ENDS_MS))
+    if (handle.readStart() !== 0) socket.destroy()
   }
 
   /** @param {Connection} connection that waits @param {ArrayBuffer | undefined} read undefined: it has ended */
@@ -112,15 +81,28 @@ class Inbox {
     this.#serve(connection)
   }
 
-  /**
-   * Closes connections idle for so long, all or one server's, unless a request of theirs is read first: a poll for I/O
-   * lies between two immediates.
-   * @param {number} idleMs @param {Acceptor} [acceptor]
-   */
+  /** To be called at an interval: closes those whose time is over. */
+  sweep () {
+    const now = performance.now()
+    this.#end(({ until }) => until !== null && until <= now)
+  }
+
+  /** Closes connections idle for so long, all or one server's. @param {number} idleMs @param {Acceptor} [acceptor] */
   close (idleMs, acceptor) {
     const latest = performance.now() - idleMs
-    const sockets = [...this.tracker.connections].flatMap(({ stage, since, acceptor: at, socket }) =>
-      stage === 'waiting' && since <= latest && (!acceptor || at === acceptor) ? socket : [])
+    this.#end(({ since, acceptor: own }) => since <= latest && (!acceptor || own === acceptor))
+  }
+
+  /**
+   * A request that has come in time is read first: a poll for I/O lies between two immediates.
+   * @param {(connection: Connection) => boolean} isDue
+   */
+  #end (isDue) {
+    /** @type {net.Socket[]} */
+    const sockets = []
+    for (const connection of this.tracker.connections) {
+      if (connection.stage === 'waiting' && isDue(connection)) sockets.push(connection.socket)
+    }
     if (sockets.length === 0) return
     setImmediate(() => setImmediate(() => { for (const socket of sockets) socket.destroy() }))
   }

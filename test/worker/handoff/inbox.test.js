@@ -11,6 +11,12 @@ const HEAD = 'GET /asked HTTP/1.1\r\nHost: here\r\n\r\n'
 /** @param {number} id @param {number | null} [leftMs] @param {string} [bytes] */
 const adopt = (id, leftMs = null, bytes) => ({ id, parcel: { key: KEY, leftMs, ...(bytes !== undefined && { bytes: Buffer.from(bytes, 'latin1').toString('base64') }) } })
 
+/** As the heartbeat does. @param {any} t @param {any} worker */
+function sweep (t, { inbox }) {
+  const timer = setInterval(() => inbox.sweep(), 5)
+  t.teardown(() => clearInterval(timer))
+}
+
 /** A connection that waits in the inbox. @param {any} worker @param {number | null} [leftMs] */
 async function waiting (worker, leftMs = null) {
   const { client, handle } = await worker.connectElsewhere()
@@ -87,6 +93,7 @@ t.test('refused: no connection came with the message', async t => {
 
 t.test('a waiting connection is closed when what was left of its time is over', async t => {
   const worker = await workerParts(t)
+  sweep(t, worker)
   const gone = once(worker.tracker, 'gone')
   const { client, connection } = await waiting(worker, 50)
   client.resume()
@@ -231,6 +238,7 @@ function block (ms) {
 
 t.test('a request that came while its connection moved is served, though the idle time ended on the way', async t => {
   const worker = await workerParts(t)
+  sweep(t, worker)
   const { client, handle } = await worker.connectElsewhere()
   worker.receive.move(adopt(1, 20), handle)
   await new Promise(resolve => client.write(HEAD, resolve)) // in time: the bytes are in the kernel
@@ -242,6 +250,7 @@ t.test('a request that came while its connection moved is served, though the idl
 
 t.test('a request that came in time is served by a worker that was too busy to read it before the idle time ended', async t => {
   const worker = await workerParts(t)
+  sweep(t, worker)
   const { client } = await waiting(worker, 200)
   await turn()
   await new Promise(resolve => client.write(HEAD, () => {
@@ -253,6 +262,7 @@ t.test('a request that came in time is served by a worker that was too busy to r
 
 t.test('each connection is closed when its own idle time has ended, also where that of a later one ends first', async t => {
   const worker = await workerParts(t)
+  sweep(t, worker)
   const ends = []
   for (const [i, leftMs] of [500, 20, null, 250, 25].entries()) {
     const { client, handle } = await worker.connectElsewhere()
@@ -269,6 +279,7 @@ t.test('each connection is closed when its own idle time has ended, also where t
 
 t.test('without a request the connection is closed when its idle time has ended', async t => {
   const worker = await workerParts(t)
+  sweep(t, worker)
   const { client, handle } = await worker.connectElsewhere()
   worker.receive.move(adopt(1, 20), handle)
   block(30)
