@@ -13,7 +13,7 @@
  * @typedef {'held' | 'serving' | 'leaving' | 'out' | 'shut' | 'draining' | 'drained'} State
  */
 
-/** What each may become. @type {Readonly<Record<State, State[]>>} */
+/** The states that may follow each. @type {Readonly<Record<State, State[]>>} */
 const STATES = Object.freeze({
   held: ['serving', 'shut', 'draining'],
   serving: ['leaving', 'shut', 'draining'],
@@ -34,7 +34,7 @@ class WorkerState {
     return this.current === 'serving'
   }
 
-  /** It takes connections of siblings; as it is shut, what a dying one had. */
+  /** This worker takes connections of siblings; as it is shut, what a dying one had. */
   get adopts () {
     return this.isServing || this.current === 'shut'
   }

@@ -21,7 +21,7 @@ const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { ENDS, addCuts, addRestarted, openAccount } = require('../../core/account')
 const { REPLAY_MS } = require('../../core/request-replay')
 const { tellApp } = require('../call-app')
-const { nameCuts } = require('../connections/connection')
+const { nameCuts } = require('./name-cuts')
 const { Stalled } = require('./stalled')
 /** @import { Account } from '../../core/account' */
 /** @import { Order } from '../../tables/message' */
