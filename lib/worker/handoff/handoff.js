@@ -24,12 +24,11 @@
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { returnHandle } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
-const { Connection } = require('../connections/connection')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Descriptor } from '../../native/descriptor' */
 /** @import { ParcelFields } from '../../tables/message' */
 /** @import { Acceptor } from '../accepting/acceptor' */
-/** @import { Packed } from '../connections/connection' */
+/** @import { Connection, Packed } from '../connections/connection' */
 
 /**
  * @typedef {object} Sessions of which each has a worker of its own, where there are any
@@ -52,8 +51,6 @@ class Handoff {
   #unsent = new Set()
   /** Offered ones of which the app has not heard `close` yet. @type {Set<Connection>} */
   #closing = new Set()
-  /** Connections of siblings, on which the primary has not decided. @type {Map<number, Connection>} */
-  #held = new Map()
   /** Nothing is offered: there may be no sibling yet. */
   isHeld = false
   #isAlone = false
@@ -81,10 +78,10 @@ class Handoff {
     /** Called when a connection is back in the inbox. @type {(connection: Connection, isStalled: boolean) => void} */
     this.onBack = () => {}
     channel.on({
-      move: (offer, socket) => this.#hold(offer, socket),
+      move: (offer, socket) => this.#take(offer, socket),
       moved: ({ id, ok, isStalled = false, isOwner, isMissing }) => {
         const connection = this.#offered.get(id)
-        if (!connection) return this.#settle(id, ok)
+        if (!connection) return this.inbox.settle(id, ok)
         if (isMissing) return this.#sendWhole(connection)
         if (!ok) return this.#back(connection, isStalled, isOwner)
         this.#end(connection, 'moved')
@@ -176,7 +173,7 @@ class Handoff {
   }
 
   /** @param {{ id: number, parcel: ParcelFields }} offer @param {any} socket */
-  #hold ({ id, parcel }, socket) {
+  #take ({ id, parcel }, socket) {
     const acceptor = this.#acceptorOf(parcel.key)
     const isTaken = acceptor !== undefined && this.#takes(acceptor, parcel)
     const isFull = isTaken && hasMost(acceptor.server)
@@ -186,10 +183,8 @@ class Handoff {
       // Of a server that is full others may just be leaving
       return this.channel.send('moved', { id, ok: false, ...isFull && { isStalled: true } })
     }
-    const connection = new Connection(null, acceptor, id)
-    this.tracker.adopt(connection, parcel, handle)
-    this.#held.set(id, connection)
-    this.channel.send('moved', { id, ok: true, ...connection.copy && { row: connection.copy.row } })
+    const { copy } = this.inbox.hold(id, acceptor, parcel, handle)
+    this.channel.send('moved', { id, ok: true, ...copy && { row: copy.row } })
   }
 
   /** @param {string} at */
@@ -202,16 +197,6 @@ class Handoff {
     if (!this.state.adopts && !(isOwned && this.sessions?.isKept(session))) return false
     if (this.admission.isAtCeiling) return false
     return kind === undefined ? isMovable || (isMovableUnread && bytes === '') : this.inbox.takers.has(kind)
-  }
-
-  /** @param {number} id of a held one @param {boolean} ok it is ours; else another worker has it */
-  #settle (id, ok) {
-    const connection = this.#held.get(id)
-    this.#held.delete(id)
-    if (connection?.stage !== 'held') return
-    if (ok) return this.inbox.wait(connection)
-    connection.fate = 'moved'
-    connection.handle?.close()
   }
 
   /**
@@ -248,10 +233,7 @@ class Handoff {
    * @param {boolean} isSucceeded another primary has had what was offered
    */
   endAll (isSucceeded) {
-    for (const [id, connection] of this.#held) {
-      delete connection.parcel?.isFollowed
-      this.#settle(id, this.#ownerOf(connection) === process.pid)
-    }
+    this.inbox.settleAll(connection => this.#ownerOf(connection) === process.pid)
     this.relinquish(this.#addon !== null || !isSucceeded)
   }
 

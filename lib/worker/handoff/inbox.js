@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Where connections from a sibling wait for their next request.
+ * Where connections from a sibling are held, unread, until the primary says that they are this worker's, and wait for
+ * their next request.
  *
  * An adopted connection does not become the server's before its first bytes are here. As the server's it would have no
  * keepAliveTimeout until its next response, and would be sent an unsolicited 408 once headersTimeout has passed. In the
@@ -16,9 +17,9 @@ const net = require('node:net')
 const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
 const { detachHandle } = require('../../core/internals')
+const { Connection } = require('../connections/connection')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Acceptor } from '../accepting/acceptor' */
-/** @import { Connection } from '../connections/connection' */
 /** @import { ParcelFields } from '../../tables/message' */
 
 /** In place of the socket of a connection that waits, as far as that is asked for. */
@@ -43,6 +44,8 @@ class Waiting {
 Object.assign(Waiting.prototype, { readableLength: 0, writableLength: 0, bytesRead: 0, bytesWritten: 0 })
 
 class Inbox {
+  /** By their numbers. @type {Map<number, Connection>} */
+  #held = new Map()
   #onRead
 
   /** @param {Pick<import('../enter').Parts, 'tracker'>} parts */
@@ -58,6 +61,35 @@ class Inbox {
      *   its sender's app sends to it comes behind it, by this number; null: nothing does
      */
     this.takers = new Map()
+  }
+
+  /**
+   * @param {number} id @param {Acceptor} acceptor @param {ParcelFields} parcel @param {Handle} handle
+   * @returns {Connection} that has come
+   */
+  hold (id, acceptor, parcel, handle) {
+    const connection = new Connection(null, acceptor, id)
+    this.tracker.adopt(connection, parcel, handle)
+    this.#held.set(id, connection)
+    return connection
+  }
+
+  /** @param {number} id of a held one @param {boolean} ok it is ours; else another worker has it */
+  settle (id, ok) {
+    const connection = this.#held.get(id)
+    this.#held.delete(id)
+    if (connection?.stage !== 'held') return
+    if (ok) return this.wait(connection)
+    connection.fate = 'moved'
+    connection.handle?.close()
+  }
+
+  /** The primary has exited, and says no more. @param {(connection: Connection) => boolean} isOurs */
+  settleAll (isOurs) {
+    for (const [id, connection] of this.#held) {
+      delete connection.parcel?.isFollowed
+      this.settle(id, isOurs(connection))
+    }
   }
 
   /** @param {Connection} connection a held one, which is ours from here on */
