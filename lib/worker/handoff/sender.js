@@ -51,7 +51,6 @@ class Sender {
     this.handoff = handoff
     handoff.onMoved = () => this.#pump()
     handoff.onBack = (connection, isStalled) => this.#back(connection, isStalled)
-    this.lookSoon = () => this.#lookSoon()
   }
 
   /** @param {Task} task takes the place of the one before */
@@ -159,7 +158,7 @@ class Sender {
     this.#pump()
   }
 
-  #lookSoon () {
+  lookSoon = () => {
     if (this.#lookScheduled || !this.#isLookDue) return
     this.#lookScheduled = true
     process.nextTick(() => {
