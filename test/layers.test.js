@@ -60,10 +60,7 @@ const INSIDE = {
       handoff: ['connections'], // a connection travels as a parcel
       vitals: [],
       boot: [],
-      leaving: [
-        'connections', // a drain names the requests it cuts
-        'vitals' // memory is measured, and collected, while the worker is out of rotation
-      ]
+      leaving: ['vitals'] // memory is measured, and collected, while the worker is out of rotation
     },
     shared: ['call-app'] // whatever calls the app does so by it
   }

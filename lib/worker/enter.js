@@ -87,11 +87,12 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   }
   const features = Object.entries(settings.features).map(([name, own]) => workerPartOf(name)(kernel, own))
   const rotation = offerOutOfRotation(
-    { channel, state, tracker, admission, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks))
+    { channel, state, tracker, admission, handoff, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks))
   )
   const none = Object.fromEntries(settings.api.map(name => [name, () => {}])) // of features that are off
   api.extend(Object.assign(none, ...features.map(({ api }) => api)))
-  const beat = startHeartbeat(settings, { channel, tracker, loads: new Loads(tracker), admission, pauses, features })
+  const beat = startHeartbeat(settings,
+    { channel, tracker, inbox, loads: new Loads(tracker), admission, pauses, features })
 
   channel.answer({
     signal: ({ signal }, answer) =>

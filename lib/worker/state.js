@@ -13,18 +13,15 @@
  * @typedef {'held' | 'serving' | 'leaving' | 'out' | 'shut' | 'draining' | 'drained'} State
  */
 
-/**
- * `next`: what each may become; `refusal`: why it does not adopt.
- * @type {Readonly<Record<State, { next: State[], refusal: string | null }>>}
- */
+/** The states that may follow each. @type {Readonly<Record<State, State[]>>} */
 const STATES = Object.freeze({
-  held: { next: ['serving', 'shut', 'draining'], refusal: 'this worker has not been called' },
-  serving: { next: ['leaving', 'shut', 'draining'], refusal: null },
-  leaving: { next: ['serving', 'out', 'shut', 'draining'], refusal: 'this worker is out of rotation' },
-  out: { next: ['serving', 'shut', 'draining'], refusal: 'this worker is out of rotation' },
-  shut: { next: ['draining'], refusal: null }, // what a dying sibling had
-  draining: { next: ['drained'], refusal: 'this worker is leaving' },
-  drained: { next: [], refusal: 'this worker is leaving' }
+  held: ['serving', 'shut', 'draining'],
+  serving: ['leaving', 'shut', 'draining'],
+  leaving: ['serving', 'out', 'shut', 'draining'],
+  out: ['serving', 'shut', 'draining'],
+  shut: ['draining'],
+  draining: ['drained'],
+  drained: []
 })
 
 class WorkerState {
@@ -37,13 +34,14 @@ class WorkerState {
     return this.current === 'serving'
   }
 
-  get refusal () {
-    return STATES[this.current].refusal
+  /** This worker takes connections of siblings; as it is shut, what a dying one had. */
+  get adopts () {
+    return this.isServing || this.current === 'shut'
   }
 
   /** @param {State} to @returns {boolean} */
   canBecome (to) {
-    return STATES[this.current].next.includes(to)
+    return STATES[this.current].includes(to)
   }
 
   /** @param {State} to */

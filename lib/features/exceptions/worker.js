@@ -48,7 +48,7 @@ function surviveExceptions (kernel) {
   let interrupted = 0
   const forget = () => { starting = null }
   const settled = Promise.resolve() // queueMicrotask() makes an AsyncResource for each call
-  tracker.starting = ({ head }, exchange) => {
+  tracker.requests.starting = ({ head }, exchange) => {
     /** @type {Current} */
     const current = { exchange, method: exchange.head.method, url: exchange.head.url }
     exchange.current = current

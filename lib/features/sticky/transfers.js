@@ -27,18 +27,17 @@ class Transfers {
   }
 
   /**
-   * @param {Pick<import('../interface').WorkerKernel, 'channel' | 'tracker' | 'handoff' | 'sender' | 'callApp'>} kernel
+   * @param {Pick<import('../interface').WorkerKernel, 'channel' | 'tracker' | 'sender' | 'callApp'>} kernel
    * @param {(session: string) => void} onSent called for each that has been
    * @param {(session: string) => void} onFailed called for each whose function throws, or has no value that can be sent
    */
-  constructor ({ channel, tracker, handoff, sender, callApp }, onSent, onFailed) {
+  constructor ({ channel, tracker, sender, callApp }, onSent, onFailed) {
     this.channel = channel
     this.tracker = tracker
     this.sender = sender
     this.callApp = callApp
     this.onSent = onSent
     this.onFailed = onFailed
-    handoff.onClosed = () => this.sendIdle()
     channel.on({
       transfer: ({ session, value }) => {
         const state = deserialize(Buffer.from(value, 'base64'))

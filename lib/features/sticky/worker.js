@@ -68,7 +68,7 @@ class Sessions {
     this.sender = sender
     this.emptying = emptying
     this.tally = new Tally(counts => channel.send('tally', counts))
-    this.transfers = new Transfers({ channel, tracker, handoff, sender, callApp }, session =>
+    this.transfers = new Transfers({ channel, tracker, sender, callApp }, session =>
       this.#onTransferred(session), session => this.#onFailed(session))
     emptying.holds.push({
       isActive: () => this.#kept !== null,
@@ -77,8 +77,7 @@ class Sessions {
         this.#release()
       }
     })
-    handoff.isExpected = session => this.#isKept(session)
-    sender.mayLeave = connection => this.#mayLeave(connection)
+    handoff.sessions = this
     tracker.on('request', (connection, { response }) => this.#watchResponse(connection, response))
     channel.on({
       forget: ({ session, ifUnused }) => {
@@ -185,7 +184,7 @@ class Sessions {
   }
 
   /** A session of this worker's own, although it leaves. @param {string} session */
-  #isKept (session) {
+  isKept (session) {
     return this.#kept === 'all' ? !this.#transferred.has(session) : this.#kept?.has(session) === true
   }
 
@@ -193,9 +192,13 @@ class Sessions {
    * @param {Connection} connection one that is idle, or whose request can move
    * @returns {boolean} its session is not tied to this worker
    */
-  #mayLeave ({ sessionId, exchanges }) {
-    if (sessionId === null || !this.#isKept(sessionId) || !this.#own.has(sessionId)) return true
+  mayLeave ({ sessionId, exchanges }) {
+    if (sessionId === null || !this.isKept(sessionId) || !this.#own.has(sessionId)) return true
     return exchanges.length > 0 && (this.#isLate || this.transfers.areMovable(sessionId))
+  }
+
+  onClosed () {
+    this.transfers.sendIdle()
   }
 
   /** @param {Socket} socket */
@@ -227,7 +230,7 @@ class Sessions {
     const { isSettled, isOwned } = connection
     if (!isSettled) this.tally.count(session)
     connection.isSettled = false
-    const isLeft = !this.state.isServing && (session === null || !this.#isKept(session))
+    const isLeft = !this.state.isServing && (session === null || !this.isKept(session))
     if (isSettled && isOwned && session !== null && !isLeft) this.#own.add(session)
     const isMine = isSettled || (session === null ? this.state.isServing : this.#own.has(session))
     const isLastResort = connection.isUnwanted && (isSettled || session === null)

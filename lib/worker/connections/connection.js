@@ -27,7 +27,7 @@
  * @property {boolean} isMarked the app says that its handler may run once more, in another worker
  * @property {boolean} isSuspect it may have thrown an exception of which the request is not known
  * @property {{ exchange: Exchange | null } | null} current how code that runs for it finds it; emptied at its end
- * @property {boolean} [isSwept] it had ended when it was last looked at; see tracker.js
+ * @property {boolean} [isSwept] it had ended when it was last looked at; see requests.js
  *
  * @typedef {object} Packed what a connection of the app's own protocol goes with
  * @property {string} kind which function of the app's takes it in the other worker
@@ -40,7 +40,6 @@
  */
 
 const { performance } = require('node:perf_hooks')
-const { LONGEST_PATH } = require('../../core/account')
 const { isEventStream, mostFieldsOf } = require('../../core/internals')
 const { move } = require('../../core/place')
 const { isReplaySafe } = require('../../core/request-replay')
@@ -87,8 +86,6 @@ class Connection {
     this.preface = /** @type {Buffer} */ (NOTHING)
     /** When its time in the inbox ends, ms, performance.now(); null: never. @type {number | null} */
     this.until = null
-    /** The connection has waited for a whole poll for I/O: what had arrived before would have been read. */
-    this.isPolled = false
     /** Requests in flight, oldest first; more than one where they are pipelined. @type {Exchange[]} */
     this.exchanges = []
     /** The TLS socket on top, where the app's server speaks TLS. @type {Socket | null} */
@@ -147,8 +144,6 @@ class Connection {
      * which counts half.
      */
     this.load = 0
-    /** This connection was chosen to go to another worker for its load, and not for the number of connections. */
-    this.byLoad = false
     /** The neighbours in the list. @type {Connection | null} */
     this.before = null
     /** @type {Connection | null} */
@@ -314,22 +309,4 @@ class Connection {
   }
 }
 
-/**
- * @param {Connection} connection @param {boolean} handoff
- * @returns {import('../../core/account').Cut[]} what cutting this connection now would cut, one entry an exchange
- */
-function nameCuts (connection, handoff) {
-  const now = performance.now()
-  connection.looked(now)
-  const exchanges = connection.exchanges.length > 0 ? connection.exchanges : [{ head: null, since: connection.since }]
-  return exchanges.map(({ head, since }) => ({
-    method: head && head.method.slice(0, 100),
-    path: head && head.url.split('?')[0].slice(0, LONGEST_PATH),
-    ageMs: Math.round(now - since),
-    remotePort: connection.socket.remotePort ?? null,
-    upgraded: connection.isForeign,
-    ...connection.isForeign && { why: handoff ? connection.stays : 'stop' }
-  }))
-}
-
-module.exports = { JUST_NOW, Connection, nameCuts }
+module.exports = { JUST_NOW, Connection }

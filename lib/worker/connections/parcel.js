@@ -32,7 +32,7 @@ const HEAD_END = /[^\r\n](?:\r?\n\r?\n|\r\r)/ // as lenient parsers take it, too
  * @param {Packed | null} [packed] of one whose protocol is the app's @returns {ParcelFields}
  */
 function pack (connection, request, packed) {
-  const { socket, acceptor: { key }, exchanges: [exchange], preface, sessionId, copy, load, byLoad } = connection
+  const { socket, acceptor: { key }, exchanges: [exchange], preface, sessionId, copy, load } = connection
   const replayed = connection.replayed + (exchange ? 1 : 0)
   const deaths = connection.deaths + (exchange?.isSuspect ? 1 : 0)
   const begun = packed?.unread ?? request ?? (exchange ? toWire(exchange.head) : NOTHING)
@@ -48,7 +48,6 @@ function pack (connection, request, packed) {
   if (deaths > 0) parcel.deaths = deaths
   if (sessionId !== null) parcel.session = sessionId
   if (load >= LIGHT) parcel.load = Math.round(1e5 * load) / 1e5
-  if (byLoad) parcel.byLoad = true
   if (copy) parcel.row = copy.row
   if (packed) {
     parcel.kind = packed.kind

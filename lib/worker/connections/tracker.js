@@ -1,9 +1,7 @@
 'use strict'
 
 /**
- * Knows the connections of this worker and the requests in flight on them. It patches nothing: it subscribes to
- * diagnostics channels and events. A request counts until its response has been handed to the kernel, or its connection
- * closes: `finish` is not emitted for an aborted one. This runs for every request, so it is kept short.
+ * Knows the connections of this worker. It patches nothing: it subscribes to a diagnostics channel and to events.
  *
  * An app may remove every listener of its sockets, responses and servers, ours and Node's. So the end of a connection
  * is noticed by its handle, and sweep(), which runs with the heartbeat, finds what only a listener would have reported.
@@ -53,14 +51,9 @@ class ConnectionTracker extends EventEmitter {
   connections = new ConnectionList()
   /** Connections here, and the offered ones. */
   total = 0
-  requests = new Requests()
+  requests = new Requests(this)
   /** @type {Witness | null} */
   witness = null
-  /**
-   * Called in the context in which the app's handler is about to be: for each request, so it is no listener.
-   * @type {((connection: Connection, exchange: Exchange) => void) | null}
-   */
-  starting = null
   /** @type {Connection | null} */
   #latest = null
   /**
@@ -81,11 +74,7 @@ class ConnectionTracker extends EventEmitter {
 
   constructor () {
     super()
-    this.on('newListener', event => { if (event === 'rest') this.#time() })
-    this.on('removeListener', () => { this.requests.areTimed = this.listenerCount('rest') > 0 })
     diagnostics.subscribe('net.server.socket', message => this.#accepted(/** @type {any} */ (message)))
-    diagnostics.subscribe('http.server.request.start', message => this.#begin(/** @type {any} */ (message)))
-    diagnostics.subscribe('http.server.response.finish', message => this.#finish(/** @type {any} */ (message)))
   }
 
   /** @param {Pick<Acceptor, 'server' | 'isOfOurs'>} acceptor the one of this server from here on */
@@ -183,10 +172,7 @@ class ConnectionTracker extends EventEmitter {
   release (connection) {
     if (connection.stage === 'gone') return
     // A pipelined response that was never written gets no `close` event.
-    for (const exchange of [...connection.exchanges]) {
-      this.requests.end(exchange)
-      this.emit('rest', connection, exchange)
-    }
+    for (const exchange of [...connection.exchanges]) this.requests.rest(exchange)
     if (connection.stage !== 'offered') this.connections.delete(connection)
     connection.become('gone')
     this.total--
@@ -206,30 +192,15 @@ class ConnectionTracker extends EventEmitter {
     this.witness?.stays(connection)
   }
 
-  /**
-   * Ends what no event has reported: a response whose `finish` reached no listener of http's, a socket that is neither
-   * TCP nor a pipe. The event of a response that has just been flushed is still to come, so that one is ended at the
-   * next sweep.
-   */
+  /** Finds what no event has reported: the end of a response, or of a socket that is neither TCP nor a pipe. */
   sweep () {
     const now = performance.now()
     for (const connection of this.connections) {
       connection.looked(now)
       if (connection.socket?.destroyed) this.release(connection)
       if (connection.isForeign) this.witness?.stays(connection)
-      for (const exchange of connection.exchanges.filter(exchange => hasEnded(connection, exchange))) {
-        if (exchange.isSwept && this.requests.end(exchange)) this.emit('rest', connection, exchange)
-        exchange.isSwept = true
-      }
+      this.requests.sweep(connection)
     }
-  }
-
-  /** From here on requests are timed: for an event that they end. */
-  #time () {
-    if (this.requests.areTimed) return
-    this.requests.areTimed = true
-    const now = performance.now()
-    for (const connection of this.connections) connection.looked(now)
   }
 
   /** net has accepted a connection and emitted `connection` on its server. @param {{ socket: any }} message */
@@ -304,51 +275,17 @@ class ConnectionTracker extends EventEmitter {
   #trackSession (session) {
     const connection = /** @type {Connection} */ (this.#latest)
     connection.session = session
-    session.on('stream', (/** @type {any} */ stream, /** @type {any} */ headers) => {
-      const head = {
-        method: String(headers[':method']), url: String(headers[':path'] ?? ''), version: '2', headers: []
-      }
-      const exchange = this.requests.begin(connection, head, stream, 0)
-      stream.once('close', () => {
-        if (this.requests.end(exchange)) this.emit('rest', connection, exchange)
-      })
-    })
+    session.on('stream', (/** @type {any} */ stream, /** @type {any} */ headers) =>
+      this.requests.stream(connection, stream, headers))
     this.emit('session', connection)
   }
 
   /** @param {any} socket possibly a TLS socket that no listener has reported @returns {Connection | undefined} */
-  #connectionOf (socket) {
+  find (socket) {
     if (socket[kConnection] === undefined && socket._parent?.[kConnection]) {
       this.#trackSecure(socket, socket._parent[kConnection].acceptor)
     }
     return socket[kConnection]
-  }
-
-  /** @param {{ request: any, response: any, socket: any }} message */
-  #begin ({ request, response, socket }) {
-    const connection = this.#connectionOf(socket)
-    if (connection === undefined) return // its server has no acceptor
-    const { method, url, httpVersion: version, rawHeaders } = request
-    const head = { method, url, version, headers: rawHeaders.slice() } // the app may change its own
-    const { bytesWritten: written } = /** @type {any} */ (connection.socket)._handle ?? {}
-    const exchange = this.requests.begin(connection, head, response, written)
-    connection.head?.next(request)
-    if (connection.replayed > 0) request.replayed = connection.replayed
-    this.witness?.begun(connection, exchange)
-    this.starting?.(connection, exchange)
-    if (this.listenerCount('request') > 0) this.emit('request', connection, exchange, request)
-  }
-
-  /** @param {{ response: any, socket: any }} message */
-  #finish ({ response, socket }) {
-    const connection = socket[kConnection]
-    if (connection === undefined) return
-    const exchange = connection.exchanges[0] // responses end in the order of their requests
-    if (exchange?.response !== response) return
-    this.requests.end(exchange)
-    this.witness?.finished(connection, response)
-    // The server detaches the response later in this tick.
-    if (this.requests.areTimed) process.nextTick(() => this.emit('rest', connection, exchange))
   }
 }
 
@@ -362,11 +299,6 @@ function uncount (socket) {
   if (!socket._server) return
   socket._server._connections--
   socket._server = null // net would count it out as it closes
-}
-
-/** @param {Connection} connection @param {Exchange} exchange */
-function hasEnded ({ session }, { response }) {
-  return session ? response.destroyed : response.writableFinished
 }
 
 module.exports = { ConnectionTracker }

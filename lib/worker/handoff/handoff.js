@@ -24,17 +24,22 @@
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { returnHandle } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
-const { Connection } = require('../connections/connection')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Descriptor } from '../../native/descriptor' */
 /** @import { ParcelFields } from '../../tables/message' */
 /** @import { Acceptor } from '../accepting/acceptor' */
-/** @import { Packed } from '../connections/connection' */
+/** @import { Connection, Packed } from '../connections/connection' */
+
+/**
+ * @typedef {object} Sessions of which each has a worker of its own, where there are any
+ * @property {(session: string) => boolean} isKept this worker takes a connection of it although it leaves
+ * @property {(connection: Connection) => boolean} mayLeave the session of this connection is not tied to this worker
+ * @property {() => void} onClosed the app has heard `close` of the requests that move, and they have not moved yet
+ */
 
 const WINDOW = 2
 const BATCHED_WINDOW = 256
 const STREAM_TAKES = 8
-const FULL = 'maxConnections is reached'
 const ALONE_MS = 10_000 // a service manager has started the next primary by then, or none does
 
 class Handoff {
@@ -46,16 +51,14 @@ class Handoff {
   #unsent = new Set()
   /** Offered ones of which the app has not heard `close` yet. @type {Set<Connection>} */
   #closing = new Set()
-  /** Connections of siblings, on which the primary has not decided. @type {Map<number, Connection>} */
-  #held = new Map()
   /** Nothing is offered: there may be no sibling yet. */
   isHeld = false
   #isAlone = false
   /** @type {NodeJS.Timeout | undefined} */
   #alone
   #addon = loadAddon().addon // before the app can delete it
-  /** Requests that a sibling handles instead of this worker, since the start. */
-  replayed = 0
+  /** Connections that siblings have taken, since the start. */
+  moved = 0
 
   /**
    * @param {Pick<import('../enter').Parts,
@@ -68,22 +71,17 @@ class Handoff {
     this.admission = admission
     this.tracker = tracker
     this.inbox = inbox
-    /** Called when the app has heard `close` of the requests that move, before they do. */
-    this.onClosed = () => {}
+    /** @type {Sessions | null} */
+    this.sessions = null
     /** Called when a sibling has taken a connection. */
     this.onMoved = () => {}
     /** Called when a connection is back in the inbox. @type {(connection: Connection, isStalled: boolean) => void} */
     this.onBack = () => {}
-    /**
-     * Whether this worker takes a connection of this session of its own although it leaves.
-     * @type {(session: string) => boolean}
-     */
-    this.isExpected = () => false
     channel.on({
-      move: (offer, socket) => this.#hold(offer, socket),
+      move: (offer, socket) => this.#take(offer, socket),
       moved: ({ id, ok, isStalled = false, isOwner, isMissing }) => {
         const connection = this.#offered.get(id)
-        if (!connection) return this.#settle(id, ok)
+        if (!connection) return this.inbox.settle(id, ok)
         if (isMissing) return this.#sendWhole(connection)
         if (!ok) return this.#back(connection, isStalled, isOwner)
         this.#end(connection, 'moved')
@@ -109,17 +107,19 @@ class Handoff {
    * @param {Connection} connection one that is idle, whose request is replayed, or whose request is another worker's
    * @param {Buffer} [bytes] that request, or a part of its head, of which the app here has seen nothing
    * @param {Packed | null} [packed] of one whose protocol is the app's
+   * @param {boolean} [byLoad] it goes for its load, and not for the number of connections
    */
-  offer (connection, bytes, packed) {
+  offer (connection, bytes, packed, byLoad = false) {
     connection.trail = packed?.trail ?? null
-    const { replayed } = this.tracker.take(connection, bytes, packed)
+    const parcel = this.tracker.take(connection, bytes, packed)
+    if (byLoad) parcel.byLoad = true
     this.#offered.set(connection.id, connection)
     if (isStream(connection)) this.#streams++
     this.#unsent.add(connection)
-    if (replayed === undefined) return this.#send()
+    if (parcel.replayed === undefined) return this.#send()
     if (this.#closing.size === 0) {
       setImmediate(() => { // their sockets emit `close` before
-        this.onClosed()
+        this.sessions?.onClosed()
         this.#closing.clear()
         this.#send()
       })
@@ -173,20 +173,18 @@ class Handoff {
   }
 
   /** @param {{ id: number, parcel: ParcelFields }} offer @param {any} socket */
-  #hold ({ id, parcel }, socket) {
+  #take ({ id, parcel }, socket) {
     const acceptor = this.#acceptorOf(parcel.key)
-    const why = this.#whyNot(acceptor, socket, parcel)
-    const handle = why || !acceptor ? null : acceptor.handleOf(socket)
+    const isTaken = acceptor !== undefined && this.#takes(acceptor, parcel)
+    const isFull = isTaken && hasMost(acceptor.server)
+    const handle = isTaken && !isFull && socket ? acceptor.handleOf(socket) : null
     if (!acceptor || !handle) {
       socket?.close()
-      const flaw = why ?? 'it is no connection of this kind'
-      // Others may just be leaving that server
-      return this.channel.send('moved', { id, ok: false, why: flaw, ...why === FULL && { isStalled: true } })
+      // Of a server that is full others may just be leaving
+      return this.channel.send('moved', { id, ok: false, ...isFull && { isStalled: true } })
     }
-    const connection = new Connection(null, acceptor, id)
-    this.tracker.adopt(connection, parcel, handle)
-    this.#held.set(id, connection)
-    this.channel.send('moved', { id, ok: true, ...connection.copy && { row: connection.copy.row } })
+    const { copy } = this.inbox.hold(id, acceptor, parcel, handle)
+    this.channel.send('moved', { id, ok: true, ...copy && { row: copy.row } })
   }
 
   /** @param {string} at */
@@ -194,31 +192,11 @@ class Handoff {
     for (const acceptor of this.acceptors) if (acceptor.key === at) return acceptor
   }
 
-  /**
-   * @param {Acceptor | undefined} acceptor @param {Handle | Descriptor} socket a handle, or a Descriptor
-   * @param {ParcelFields} parcel
-   */
-  #whyNot (acceptor, socket, { session = '', isOwned, kind, bytes = '' }) {
-    if (!socket) return 'no connection came with the message'
-    if (this.state.refusal && !(isOwned && this.isExpected(session))) return this.state.refusal
-    if (this.admission.isAtCeiling) return 'no descriptors are left'
-    if (!acceptor) return 'nothing listens there'
-    if (kind !== undefined && !this.inbox.takers.has(kind)) return 'the app does not take connections of this kind'
-    const isMovable = acceptor.isMovable || (acceptor.isMovableUnread && bytes === '')
-    if (kind === undefined && !isMovable) return 'connections of this server do not move'
-    const server = acceptor.server
-    if (server.maxConnections && server._connections >= server.maxConnections) return FULL
-    return null
-  }
-
-  /** @param {number} id of a held one @param {boolean} ok it is ours; else another worker has it */
-  #settle (id, ok) {
-    const connection = this.#held.get(id)
-    this.#held.delete(id)
-    if (connection?.stage !== 'held') return
-    if (ok) return this.inbox.wait(connection)
-    connection.fate = 'moved'
-    connection.handle?.close()
+  /** @param {Acceptor} acceptor @param {ParcelFields} parcel */
+  #takes ({ isMovable, isMovableUnread }, { session = '', isOwned, kind, bytes = '' }) {
+    if (!this.state.adopts && !(isOwned && this.sessions?.isKept(session))) return false
+    if (this.admission.isAtCeiling) return false
+    return kind === undefined ? isMovable || (isMovableUnread && bytes === '') : this.inbox.takers.has(kind)
   }
 
   /**
@@ -255,10 +233,7 @@ class Handoff {
    * @param {boolean} isSucceeded another primary has had what was offered
    */
   endAll (isSucceeded) {
-    for (const [id, connection] of this.#held) {
-      delete connection.parcel?.isFollowed
-      this.#settle(id, this.#ownerOf(connection) === process.pid)
-    }
+    this.inbox.settleAll(connection => this.#ownerOf(connection) === process.pid)
     this.relinquish(this.#addon !== null || !isSucceeded)
   }
 
@@ -266,10 +241,10 @@ class Handoff {
   #end (connection, fate) {
     this.#forget(connection)
     connection.fate = fate
-    if (fate === 'moved' && connection.parcel?.replayed !== undefined) this.replayed++
     connection.handle?.close()
-    if (fate === 'moved') connection.trail?.moved()
-    else connection.trail?.lost()
+    if (fate === 'unacked') return connection.trail?.lost()
+    this.moved++
+    connection.trail?.moved()
   }
 
   /**
@@ -308,6 +283,9 @@ class Handoff {
     this.#send()
   }
 }
+
+/** @param {Acceptor['server']} server @returns {boolean} it would close one more */
+const hasMost = ({ maxConnections, _connections }) => maxConnections > 0 && _connections >= maxConnections
 
 /** @param {Connection} connection that is offered */
 function isStream ({ parcel }) {

@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Where connections from a sibling wait for their next request.
+ * Where connections from a sibling are held, unread, until the primary says that they are this worker's, and wait for
+ * their next request.
  *
  * An adopted connection does not become the server's before its first bytes are here. As the server's it would have no
  * keepAliveTimeout until its next response, and would be sent an unsolicited 408 once headersTimeout has passed. In the
@@ -14,14 +15,12 @@
 
 const net = require('node:net')
 const { performance } = require('node:perf_hooks')
-const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
+const { setImmediate } = require('node:timers')
 const { detachHandle } = require('../../core/internals')
+const { Connection } = require('../connections/connection')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Acceptor } from '../accepting/acceptor' */
-/** @import { Connection } from '../connections/connection' */
 /** @import { ParcelFields } from '../../tables/message' */
-
-const BETWEEN_ENDS_MS = 200 // each look for those whose time is over visits every connection
 
 /** In place of the socket of a connection that waits, as far as that is asked for. */
 class Waiting {
@@ -45,12 +44,8 @@ class Waiting {
 Object.assign(Waiting.prototype, { readableLength: 0, writableLength: 0, bytesRead: 0, bytesWritten: 0 })
 
 class Inbox {
-  /** Connections that have come since the last poll for I/O. @type {Connection[]} */
-  #unpolled = []
-  /** When the next look for those whose time is over is due, ms, performance.now(). */
-  #endsAt = Infinity
-  /** @type {NodeJS.Timeout | undefined} */
-  #end
+  /** By their numbers. @type {Map<number, Connection>} */
+  #held = new Map()
   #onRead
 
   /** @param {Pick<import('../enter').Parts, 'tracker'>} parts */
@@ -68,6 +63,35 @@ class Inbox {
     this.takers = new Map()
   }
 
+  /**
+   * @param {number} id @param {Acceptor} acceptor @param {ParcelFields} parcel @param {Handle} handle
+   * @returns {Connection} that has come
+   */
+  hold (id, acceptor, parcel, handle) {
+    const connection = new Connection(null, acceptor, id)
+    this.tracker.adopt(connection, parcel, handle)
+    this.#held.set(id, connection)
+    return connection
+  }
+
+  /** @param {number} id of a held one @param {boolean} ok it is ours; else another worker has it */
+  settle (id, ok) {
+    const connection = this.#held.get(id)
+    this.#held.delete(id)
+    if (connection?.stage !== 'held') return
+    if (ok) return this.wait(connection)
+    connection.fate = 'moved'
+    connection.handle?.close()
+  }
+
+  /** The primary has exited, and says no more. @param {(connection: Connection) => boolean} isOurs */
+  settleAll (isOurs) {
+    for (const [id, connection] of this.#held) {
+      delete connection.parcel?.isFollowed
+      this.settle(id, isOurs(connection))
+    }
+  }
+
   /** @param {Connection} connection a held one, which is ours from here on */
   wait (connection) {
     if (connection.parcel?.kind !== undefined) return this.#passOn(connection, connection.parcel)
@@ -76,35 +100,8 @@ class Inbox {
     const handle = /** @type {Handle} */ (connection.handle)
     const socket = new Waiting(handle)
     connection.socket = /** @type {any} */ (socket)
-    connection.isPolled = false
-    if (this.#unpolled.push(connection) === 1) setImmediate(() => this.#awaitPoll())
     handle.onread = this.#onRead
-    if (handle.readStart() !== 0) return socket.destroy()
-    if (connection.until !== null) this.#endAt(connection.until)
-  }
-
-  /** @param {number} at */
-  #endAt (at) {
-    if (at >= this.#endsAt) return
-    this.#endsAt = at
-    clearTimeout(this.#end)
-    this.#end = setTimeout(() => {
-      const now = performance.now()
-      // After a poll for I/O: a request that came in time is read first, also where the time has ended on the way here.
-      setImmediate(() => this.#endUntil(now))
-    }, Math.max(1, Math.ceil(at - performance.now()))).unref()
-  }
-
-  /** @param {number} now */
-  #endUntil (now) {
-    let next = Infinity
-    for (const { stage, until, socket } of this.tracker.connections) {
-      if (stage !== 'waiting' || until === null) continue
-      if (until <= now) socket.destroy()
-      else next = Math.min(next, until)
-    }
-    this.#endsAt = Infinity
-    if (next < Infinity) this.#endAt(Math.max(next, now + BETWEEN_ENDS_MS))
+    if (handle.readStart() !== 0) socket.destroy()
   }
 
   /** @param {Connection} connection that waits @param {ArrayBuffer | undefined} read undefined: it has ended */
@@ -116,20 +113,30 @@ class Inbox {
     this.#serve(connection)
   }
 
-  /** A poll for I/O lies between two immediates. */
-  #awaitPoll () {
-    const connections = this.#unpolled
-    this.#unpolled = []
-    setImmediate(() => { for (const connection of connections) connection.isPolled = true })
+  /** To be called at an interval: closes those whose time is over. */
+  sweep () {
+    const now = performance.now()
+    this.#end(({ until }) => until !== null && until <= now)
   }
 
   /** Closes connections idle for so long, all or one server's. @param {number} idleMs @param {Acceptor} [acceptor] */
   close (idleMs, acceptor) {
     const latest = performance.now() - idleMs
+    this.#end(({ since, acceptor: own }) => since <= latest && (!acceptor || own === acceptor))
+  }
+
+  /**
+   * A request that has come in time is read first: a poll for I/O lies between two immediates.
+   * @param {(connection: Connection) => boolean} isDue
+   */
+  #end (isDue) {
+    /** @type {net.Socket[]} */
+    const sockets = []
     for (const connection of this.tracker.connections) {
-      if (connection.stage !== 'waiting' || !connection.isPolled || connection.since > latest) continue
-      if (!acceptor || connection.acceptor === acceptor) connection.socket.destroy()
+      if (connection.stage === 'waiting' && isDue(connection)) sockets.push(connection.socket)
     }
+    if (sockets.length === 0) return
+    setImmediate(() => setImmediate(() => { for (const socket of sockets) socket.destroy() }))
   }
 
   /** @param {Connection} connection @param {ParcelFields} parcel of one whose protocol is the app's */

@@ -21,8 +21,7 @@ function offerRebalance ({ channel, state, tracker, sender }) {
       const onLook = () => { if (sender.isSpent || performance.now() > until) sender.end() }
       const chosen = choose([...tracker.connections].filter(isWorthIt), gift)
       if (chosen.size === 0) return // one connection makes all the load, say: a look would cost more than it finds
-      for (const [connection, byLoad] of chosen) connection.byLoad = byLoad
-      sender.begin({ quota: chosen.size, isWorthIt: connection => chosen.has(connection), onLook })
+      sender.begin({ quota: chosen.size, chosen, onLook })
       sender.look()
     }
   })

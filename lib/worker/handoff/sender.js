@@ -26,7 +26,8 @@ const LONGEST_REST_MS = 1000 // between two looks, all the same
  * @property {number} quota how many connections may be offered
  * @property {() => void} onLook called after each look
  * @property {boolean} [isEmptying] connections whose protocol is the app's move, too
- * @property {(connection: Connection) => boolean} [isWorthIt] where not: which connections move, of these too
+ * @property {ReadonlyMap<Connection, boolean>} [chosen] where not: which connections move, of these too, and whether
+ *   for their load
  * @property {(isStalled: boolean) => boolean} [onBack] whether a connection that no sibling took is offered again; else
  *   it stays in this worker
  */
@@ -48,11 +49,8 @@ class Sender {
   constructor ({ tracker, handoff }) {
     this.tracker = tracker
     this.handoff = handoff
-    /** @type {(connection: Connection) => boolean} */
-    this.mayLeave = () => true
     handoff.onMoved = () => this.#pump()
     handoff.onBack = (connection, isStalled) => this.#back(connection, isStalled)
-    this.lookSoon = () => this.#lookSoon()
   }
 
   /** @param {Task} task takes the place of the one before */
@@ -86,14 +84,19 @@ class Sender {
   /** @param {Connection} connection */
   isMovable (connection) {
     return this.#quota > 0 && connection.isPortable && !connection.isPinned && !connection.isUnwanted &&
-      (this.#task?.isWorthIt?.(connection) ?? true)
+      (this.#task?.chosen?.has(connection) ?? true)
   }
 
   /** A sibling can take it now. @param {Connection} connection */
   canOffer (connection) {
-    return this.isMovable(connection) && this.mayLeave(connection) &&
+    return this.isMovable(connection) && this.#mayLeave(connection) &&
       (connection.isIdle || (this.#task?.isEmptying === true && connection.isBegun) ||
         (this.#isReplaying && connection.isReplayable))
+  }
+
+  /** @param {Connection} connection */
+  #mayLeave (connection) {
+    return this.handoff.sessions?.mayLeave(connection) ?? true
   }
 
   /** Looks for connections that are idle now. */
@@ -125,8 +128,8 @@ class Sender {
 
   /** @param {Connection} connection @returns {Packed | null} null: it is the server's, or does not move now */
   #packed (connection) {
-    const isWanted = this.#task?.isEmptying || this.#task?.isWorthIt?.(connection)
-    if (!isWanted || connection.isUnwanted || !connection.isMigrating || !this.mayLeave(connection)) return null
+    const isWanted = this.#task?.isEmptying || this.#task?.chosen?.has(connection)
+    if (!isWanted || connection.isUnwanted || !connection.isMigrating || !this.#mayLeave(connection)) return null
     return connection.pack?.() ?? null
   }
 
@@ -139,7 +142,8 @@ class Sender {
       const packed = this.#packed(connection)
       if (packed === null && !this.canOffer(connection)) continue
       this.#quota--
-      this.handoff.offer(connection, connection.isBegun ? connection.head?.part ?? undefined : undefined, packed)
+      const part = packed === null && !connection.isIdle ? connection.head?.part : null
+      this.handoff.offer(connection, part ?? undefined, packed, this.#task?.chosen?.get(connection))
     }
   }
 
@@ -154,7 +158,7 @@ class Sender {
     this.#pump()
   }
 
-  #lookSoon () {
+  lookSoon = () => {
     if (this.#lookScheduled || !this.#isLookDue) return
     this.#lookScheduled = true
     process.nextTick(() => {

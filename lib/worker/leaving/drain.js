@@ -21,7 +21,7 @@ const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { ENDS, addCuts, addRestarted, openAccount } = require('../../core/account')
 const { REPLAY_MS } = require('../../core/request-replay')
 const { tellApp } = require('../call-app')
-const { nameCuts } = require('../connections/connection')
+const { nameCuts } = require('./name-cuts')
 const { Stalled } = require('./stalled')
 /** @import { Account } from '../../core/account' */
 /** @import { Order } from '../../tables/message' */
@@ -48,8 +48,6 @@ class Drain {
   /** The app has just been told to end its streams. */
   #sparesStreams = false
   #stalled = new Stalled()
-  /** Requests that had been replayed when the drain began. */
-  #replayedBefore = 0
 
   /**
    * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'acceptors' | 'inbox' | 'handoff' | 'sender' |
@@ -89,7 +87,6 @@ class Drain {
         this.#settle()
         this.done(this.account)
       },
-      onGone: connection => this.#tally(connection),
       onBack: isStalled => this.#onBack(isStalled)
     })
     const { reason, deadlineMs, handoff } = order
@@ -107,7 +104,6 @@ class Drain {
 
   #settle () {
     for (const timer of [this.#linger, this.#lastCall]) clearTimeout(timer)
-    this.account.replayed = this.parts.handoff.replayed - this.#replayedBefore
     this.parts.state.become('drained')
   }
 
@@ -130,9 +126,9 @@ class Drain {
   #open () {
     this.parts.state.become('draining')
     this.account = openAccount(this.parts.tracker.total, this.parts.tracker.requests.inFlight)
-    this.#replayedBefore = this.parts.handoff.replayed
     this.parts.tracker.on('connection', () => this.account.connections++)
     this.parts.tracker.on('rest', (connection, exchange) => this.#rest(connection, exchange))
+    this.parts.tracker.on('gone', connection => this.#tally(connection))
     // The siblings, the replacement or the primary accept what is in the queue; without any of them, this worker does.
     if (this.#order?.lingerMs === null || this.#order?.handoff) this.parts.admission.shut()
     else this.parts.admission.shutEmpty(() => this.parts.emptying.check())
@@ -147,8 +143,11 @@ class Drain {
   /** @param {Connection} connection */
   #tally (connection) {
     const fate = connection.fate ?? fateOf(connection)
-    if (fate === 'moved') this.#stalledAt = null
     this.account[fate]++
+    if (fate === 'moved') {
+      this.#stalledAt = null
+      if (connection.parcel?.replayed !== undefined) this.account.replayed++
+    }
     if (connection.restartedFor !== null) addRestarted(this.account, connection.restartedFor)
   }
 

@@ -12,7 +12,6 @@
  * @property {() => void} onDeadline
  * @property {() => void} onLook called at an interval, and when responses end
  * @property {() => void} onEmpty no connection is left and no acceptor is open
- * @property {(connection: import('../connections/connection').Connection) => void} onGone
  * @property {(isStalled: boolean) => boolean} [onBack] see handoff/sender.js
  */
 
@@ -39,10 +38,7 @@ class Emptying {
      */
     this.holds = []
     this.closeNotice = new CloseNotice(tracker, connection => sender.isMovable(connection))
-    tracker.on('gone', connection => {
-      this.#purpose?.onGone(connection)
-      this.check()
-    })
+    tracker.on('gone', () => this.check())
   }
 
   /** To be followed by look(). @param {Purpose} purpose takes the place of the one before */

@@ -18,11 +18,11 @@ const { performance } = require('node:perf_hooks')
 /** @import { Answered } from '../../messages' */
 
 /**
- * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'admission' | 'emptying'>} parts
+ * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'admission' | 'handoff' | 'emptying'>} parts
  * @param {import('../../features/interface').WorkerPart['tasks']} [tasks]
  * @returns {{ callBack: () => void }} `callBack`: one that has not left the rotation yet stays
  */
-function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, tasks) {
+function offerOutOfRotation ({ channel, state, tracker, admission, handoff: offers, emptying }, tasks) {
   let giveUp = (/** @type {string} */ why) => {}
   channel.answer({ 'leave-rotation': leave })
   for (const [type, task] of Object.entries({
@@ -53,11 +53,12 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
     const why = state.isServing ? whyNow() : `it is ${state.current} already`
     if (why) return answer({ why, moved: 0 })
     const began = performance.now()
-    let moved = 0
+    const before = offers.moved
+    const moved = () => offers.moved - before
     giveUp = why => {
       emptying.retract()
       serve()
-      answer({ why, moved })
+      answer({ why, moved: moved() })
     }
     state.become('leaving')
     admission.pause()
@@ -73,9 +74,8 @@ function offerOutOfRotation ({ channel, state, tracker, admission, emptying }, t
       },
       onEmpty () {
         state.become('out')
-        answer({ why: null, moved, tookMs: performance.now() - began })
-      },
-      onGone: ({ fate }) => { if (fate === 'moved') moved++ }
+        answer({ why: null, moved: moved(), tookMs: performance.now() - began })
+      }
     })
     emptying.look()
   }

@@ -18,12 +18,12 @@ const AHEAD_MS = 4
 
 /**
  * @param {Pick<import('../prepare').Settings, 'beatMs'>} settings
- * @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'admission'> & {
+ * @param {Pick<import('../enter').Parts, 'channel' | 'tracker' | 'inbox' | 'admission'> & {
  *   loads: import('../connections/loads').Loads, pauses: import('./gc-pauses').GcPauses,
  *   features: import('../../features/interface').WorkerPart[] }} parts
  * @returns {() => void} sends a beat now
  */
-function startHeartbeat ({ beatMs }, { channel, tracker, loads, admission, pauses, features }) {
+function startHeartbeat ({ beatMs }, { channel, tracker, inbox, loads, admission, pauses, features }) {
   let elu = performance.eventLoopUtilization()
   let connections = 0
   const send = () => {
@@ -48,6 +48,7 @@ function startHeartbeat ({ beatMs }, { channel, tracker, loads, admission, pause
     })
   }
   const beat = () => {
+    inbox.sweep()
     if (!channel.check()) return
     tracker.sweep()
     loads.measure()

@@ -54,7 +54,7 @@ t.test('the clock is not read for each request, unless something listens for the
   const { tracker, connect } = await start(t)
   /** @type {any[]} */
   const exchanges = []
-  tracker.starting = (_, exchange) => { exchanges.push({ ...exchange }) }
+  tracker.requests.starting = (_, exchange) => { exchanges.push({ ...exchange }) }
   const { socket, connection } = await connect()
   const ask = async () => {
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')

@@ -11,6 +11,12 @@ const HEAD = 'GET /asked HTTP/1.1\r\nHost: here\r\n\r\n'
 /** @param {number} id @param {number | null} [leftMs] @param {string} [bytes] */
 const adopt = (id, leftMs = null, bytes) => ({ id, parcel: { key: KEY, leftMs, ...(bytes !== undefined && { bytes: Buffer.from(bytes, 'latin1').toString('base64') }) } })
 
+/** As the heartbeat does. @param {any} t @param {any} worker */
+function sweep (t, { inbox }) {
+  const timer = setInterval(() => inbox.sweep(), 5)
+  t.teardown(() => clearInterval(timer))
+}
+
 /** A connection that waits in the inbox. @param {any} worker @param {number | null} [leftMs] */
 async function waiting (worker, leftMs = null) {
   const { client, handle } = await worker.connectElsewhere()
@@ -72,7 +78,7 @@ for (const [why, prepare] of /** @type {const} */ ([
     const { client, handle } = await worker.connectElsewhere()
     prepare(worker)
     worker.receive.move(adopt(5), handle)
-    t.same(worker.sent, [{ type: 'moved', id: 5, ok: false, why, ...why === 'maxConnections is reached' && { isStalled: true } }])
+    t.same(worker.sent, [{ type: 'moved', id: 5, ok: false, ...why === 'maxConnections is reached' && { isStalled: true } }])
     t.equal(worker.tracker.total, 0)
     client.resume()
     await once(client, 'close') // our copy was the last one
@@ -82,11 +88,12 @@ for (const [why, prepare] of /** @type {const} */ ([
 t.test('refused: no connection came with the message', async t => {
   const { receive, sent } = await workerParts(t)
   receive.move(adopt(5), undefined)
-  t.same(sent, [{ type: 'moved', id: 5, ok: false, why: 'no connection came with the message' }])
+  t.same(sent, [{ type: 'moved', id: 5, ok: false }])
 })
 
 t.test('a waiting connection is closed when what was left of its time is over', async t => {
   const worker = await workerParts(t)
+  sweep(t, worker)
   const gone = once(worker.tracker, 'gone')
   const { client, connection } = await waiting(worker, 50)
   client.resume()
@@ -202,14 +209,25 @@ t.test('when the primary has exited, held connections are ours that it had given
 t.test('closing the inbox spares a connection that has not been polled yet: a request may be there already', async t => {
   const worker = await workerParts(t)
   const idle = await waiting(worker)
-  while (!idle.connection.isPolled) await turn()
-  const other = await waiting(worker)
   worker.inbox.close(60_000)
+  await turn()
+  await turn()
   t.notOk(idle.connection.socket.destroyed, 'it has not been idle for a minute')
+  const { client, handle } = await worker.connectElsewhere()
+  await new Promise(resolve => client.write(HEAD, resolve)) // the bytes are in the kernel
+  worker.receive.move(adopt(2), handle)
+  worker.receive.moved({ id: 2, ok: true })
   const gone = once(worker.tracker, 'gone')
   worker.inbox.close(0)
+  const later = await worker.connectElsewhere()
+  setImmediate(() => {
+    worker.receive.move(adopt(3), later.handle)
+    worker.receive.moved({ id: 3, ok: true })
+  })
+  t.match(await received(client, '/asked'), /^HTTP\/1\.1 200 OK/)
   t.equal((await gone)[0], idle.connection)
-  t.same([...worker.tracker.connections].map(connection => connection === other.connection), [true])
+  await turn()
+  t.same([...worker.tracker.connections].map(({ id, stage }) => [id, stage]), [[2, 'served'], [3, 'waiting']])
 })
 
 /** Holds the thread, as a request of another connection does in a busy worker. @param {number} ms */
@@ -220,6 +238,7 @@ function block (ms) {
 
 t.test('a request that came while its connection moved is served, though the idle time ended on the way', async t => {
   const worker = await workerParts(t)
+  sweep(t, worker)
   const { client, handle } = await worker.connectElsewhere()
   worker.receive.move(adopt(1, 20), handle)
   await new Promise(resolve => client.write(HEAD, resolve)) // in time: the bytes are in the kernel
@@ -231,6 +250,7 @@ t.test('a request that came while its connection moved is served, though the idl
 
 t.test('a request that came in time is served by a worker that was too busy to read it before the idle time ended', async t => {
   const worker = await workerParts(t)
+  sweep(t, worker)
   const { client } = await waiting(worker, 200)
   await turn()
   await new Promise(resolve => client.write(HEAD, () => {
@@ -242,6 +262,7 @@ t.test('a request that came in time is served by a worker that was too busy to r
 
 t.test('each connection is closed when its own idle time has ended, also where that of a later one ends first', async t => {
   const worker = await workerParts(t)
+  sweep(t, worker)
   const ends = []
   for (const [i, leftMs] of [500, 20, null, 250, 25].entries()) {
     const { client, handle } = await worker.connectElsewhere()
@@ -258,6 +279,7 @@ t.test('each connection is closed when its own idle time has ended, also where t
 
 t.test('without a request the connection is closed when its idle time has ended', async t => {
   const worker = await workerParts(t)
+  sweep(t, worker)
   const { client, handle } = await worker.connectElsewhere()
   worker.receive.move(adopt(1, 20), handle)
   block(30)

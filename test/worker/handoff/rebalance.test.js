@@ -79,7 +79,7 @@ t.test('where the worker does not serve, nothing is given away', async t => {
   const { receive, moved, ids, state, emptying } = await scene(t, 4)
   receive.share({ load: 0, most: 0, count: 4 })
   state.become('draining')
-  emptying.begin(/** @type {any} */ ({ handoff: false, deadlineMs: 60_000, onLook () {}, onGone () {}, onEmpty () {} }))
+  emptying.begin(/** @type {any} */ ({ handoff: false, deadlineMs: 60_000, onLook () {}, onEmpty () {} }))
   moved(1)
   moved(2)
   receive.share({ load: 0, most: 0, count: 4 })
@@ -96,7 +96,7 @@ t.test('for a load, the connections go that make it, each between two requests, 
   connections[1].exchanges.length = 0
   tracker.emit('rest', connections[1])
   while (all('move').length < 2) await new Promise(resolve => setTimeout(resolve, 10))
-  t.same(all('move').map(({ parcel: { load } }) => load), [0.25, 0.3])
+  t.same(all('move').map(({ parcel: { load, byLoad } }) => [load, byLoad]), [[0.25, true], [0.3, true]])
   moved(1)
   moved(2)
   t.same(connections.map(({ fate }) => fate), [null, 'moved', null, 'moved', null])
