@@ -44,7 +44,6 @@ function describeFleet (parts, notReaped) {
 function describe (facts, ofSlot, figures, options, rests) {
   const { slot, state, at, upSince, budget, latest, known, reason, isWaiting, drainsUntil, out, hasClosed } = facts
   const { sample = null, lastFull = null } = figures ?? {}
-  const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
   /** @type {OfWorker} */
   const ofWorker = Object.assign({}, ...FEATURES.map(({ name, ofWorker }) => ofWorker?.(known[name], options)))
   return {
@@ -56,7 +55,6 @@ function describe (facts, ofSlot, figures, options, rests) {
     anonBytes: sample?.anonBytes ?? null,
     budgetBytes: budget.softBytes,
     metric: budget.metric,
-    crossesInMs: crossesAt === null ? null : Math.max(0, crossesAt - at),
     drainLeftMs: drainsUntil === null ? null : Math.max(0, drainsUntil - at),
     condemned: reason,
     waitsForRoom: isWaiting && state === 'ready',

@@ -167,9 +167,7 @@ class Supervisor extends EventEmitter {
 
   /** This process has not run: readings over that time say nothing. @param {number} sleptMs */
   #wake (sleptMs) {
-    const { sampler, features } = this.parts
-    sampler.wake()
-    features.wake()
+    this.parts.features.wake()
     this.announce('fleet.slept', { sleptMs })
   }
 

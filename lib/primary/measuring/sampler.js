@@ -46,11 +46,6 @@ class Sampler extends Part {
       .catch(() => null)
   }
 
-  /** This process, and perhaps the workers, did not run: how late loops were, and how memory grew, says nothing. */
-  wake () {
-    for (const handle of this.fleet.all()) this.figures.get(handle)?.forgetTrend()
-  }
-
   /** @param {WorkerHandle} handle @returns {Sample | null} the latest */
   sampleOf (handle) {
     return this.figures.get(handle)?.sample ?? null
@@ -154,7 +149,7 @@ class Sampler extends Part {
     if (fresh) figures.new = fresh
     this.#judgeFiles(handle, figures, sample)
     figures.isJudged = true
-    figures.observe(sample, handle.budget, at)
+    figures.observe(sample, handle.budget)
     this.record('worker.sample',
       { slot: handle.slot, pid: handle.pid, ...sample, connections, streams, inFlight, elu, gc, loopLagMs })
     handle.isSampled = true
@@ -169,37 +164,18 @@ class Sampler extends Part {
     if (!handle.condemnation.isCommanded) {
       this.#placeOf(handle)?.recycling.condemned(reason, sample.ageMs, now(), sample.requests === 0)
     }
-    this.#condemn(handle, reason, sample, at, crossing(reason, sample, handle.budget))
-  }
-
-  /** The slot of the worker may have been closed meanwhile. @param {WorkerHandle} handle */
-  #placeOf ({ slot }) {
-    return slot === null ? this.fleet.standbyPool : this.fleet.slots.get(slot)
-  }
-
-  /**
-   * The memory of the worker is going to cross the budget together with another worker's.
-   * @param {WorkerHandle} handle
-   */
-  condemnAhead (handle) {
-    const sample = this.figures.get(handle)?.sample ?? null
-    if (handle.reason !== null || sample === null) return
-    const at = now()
-    const crossesAt = this.figures.get(handle)?.crossesAt(handle.budget.softBytes) ?? at
-    this.#condemn(handle, 'forecast', sample, at, { crossesInMs: Math.max(0, Math.round(crossesAt - at)) })
-  }
-
-  /**
-   * @param {WorkerHandle} handle @param {import('../../tables/reasons').Reason} reason @param {Sample} sample
-   * @param {number} at @param {{ crossesInMs?: number, figure?: number, most?: number }} [more]
-   */
-  #condemn (handle, reason, sample, at, more = {}) {
     handle.condemnation.condemn(reason, at)
     const { slot, pid, budget: { metric, softBytes, hardBytes } } = handle
     const { requests, silentMs, ageMs } = sample
     const cause = this.features.causeOf(handle)
     const of = { slot, pid, reason, metric, bytes: figure(sample, metric), softBytes, hardBytes }
-    this.record('worker.condemn', { ...of, requests, silentMs, ageMs, ...more, ...cause !== null && { cause } })
+    const crossed = crossing(reason, sample, handle.budget)
+    this.record('worker.condemn', { ...of, requests, silentMs, ageMs, ...crossed, ...cause !== null && { cause } })
+  }
+
+  /** The slot of the worker may have been closed meanwhile. @param {WorkerHandle} handle */
+  #placeOf ({ slot }) {
+    return slot === null ? this.fleet.standbyPool : this.fleet.slots.get(slot)
   }
 
   /**
@@ -229,7 +205,6 @@ class Sampler extends Part {
     const changed = figures.new === null ? budget : withoutFiles(budget, figures.new, sample)
     if (changed === budget) return
     handle.budget = changed
-    figures.forgetTrend()
     this.record('worker.budget', { slot, pid, budget: changed })
     if (this.#isMappingSaid) return
     this.#isMappingSaid = true
