@@ -13,8 +13,8 @@ const SIGNAL_MS = 5000
 
 /**
  * @extends {Part<{ recycler: import('./recycling/recycler').Recycler, reloading:
- *   import('./recycling/reloading').Reloading, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, looks:
- *   import('./measuring/looks').Looks }>}
+ *   import('./recycling/reloading').Reloading, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, sampler:
+ *   import('./measuring/sampler').Sampler }>}
  */
 class Commands extends Part {
   /** Commands of features, for the fleet and for one worker; their types are in lib/features. */
@@ -43,7 +43,7 @@ class Commands extends Part {
     place.variant = incumbent ? variant : null
     if (!incumbent) throw notDone(slot, 'the recycle', 'it has no worker at the moment')
     const outcome = this.recycler.requests.open(place, incumbent)
-    this.looks.replace(incumbent, 'requested', { isCommanded: true })
+    this.sampler.replace(incumbent, 'requested', { isCommanded: true })
     return outcome
   }
 

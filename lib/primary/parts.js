@@ -18,7 +18,6 @@ const { HandoffLedger } = require('./handoff/ledger')
 const { heedWorkers } = require('./heed-workers')
 const { Legacy } = require('./legacy')
 const { AutoSize } = require('./measuring/auto-size')
-const { Looks } = require('./measuring/looks')
 const { MemoryWatch } = require('./measuring/memory-watch')
 const { Sampler } = require('./measuring/sampler')
 const { Reconciler } = require('./reconciler')
@@ -78,8 +77,7 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
 
   const legacy = new Legacy({ ...deps, survivors })
   const sampler = new Sampler(deps)
-  const looks = new Looks({ ...deps, sampler })
-  const reloading = new Reloading({ ...deps, looks })
+  const reloading = new Reloading({ ...deps, sampler })
   const children = new Children(deps)
   const ledger = new HandoffLedger({ fleet, tenure, owners, copies: features.copies })
   const balancer = new Balancer({ ...deps, ledger })
@@ -93,13 +91,13 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const departure = new Departure({ ...deps, recycler })
   const handover = new Handover({ ...deps, legacy, ledger, departure })
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle, adoption, ledger, legacy })
-  const commands = new Commands({ ...deps, recycler, reloading, cpuProfiles, looks })
+  const commands = new Commands({ ...deps, recycler, reloading, cpuProfiles, sampler })
   const reconciler = new Reconciler({ ...deps, lifecycle, rotation, recycler, sampler, rounds })
   legacy.count('moves', ledger.totals)
   legacy.count('recycles', recycler.totals)
 
   const all = {
-    ...{ ...deps, now, onMessage, failures, survivors, legacy, sampler, looks, reloading, children },
+    ...{ ...deps, now, onMessage, failures, survivors, legacy, sampler, reloading, children },
     ...{ ledger, balancer, crashWatch, lifecycle, rotation, recycler, adoption, shutdown, departure, handover },
     ...{ succession, commands, reconciler }
   }

@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Looks at every worker that serves or stands by, judges what it sees, and condemns:
+ * Looks at every worker that serves or stands by, every --interval and at once where a replacement is requested, judges
+ * what it sees, and condemns:
  *
  *     meter ─▶ Sample ─▶ window ─▶ verdict() ─▶ condemnation
  *
@@ -13,6 +14,7 @@ const { ownBytesOf } = require('../../features')
 const { aboveFresh, withoutFiles } = require('../../tables/budget')
 const { makeSample, figure } = require('../../core/sample')
 const { crossing, isOver, verdict } = require('../../tables/reasons')
+const { untilNext } = require('../../native/every')
 const { now } = require('../clock')
 const { Figures } = require('./figures')
 const { CpuProbe } = require('./meter/cpu')
@@ -22,6 +24,8 @@ const { Part } = require('../part')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
 class Sampler extends Part {
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer
   #isLooking = false
   /** Which workers to look at next. @type {'none' | 'requested' | 'all'} */
   #next = 'none'
@@ -31,6 +35,38 @@ class Sampler extends Part {
    */
   freshOverBudget = null
   #isMappingSaid = false
+
+  /** Looks are at multiples of the interval, however long one takes. */
+  begin () {
+    this.#timer = setTimeout(() => {
+      this.begin()
+      this.lookNow()
+    }, untilNext(this.memoryWatch.nextLookMs))
+  }
+
+  end () {
+    clearTimeout(this.#timer)
+  }
+
+  /** As look(), with what depends on it. @param {{ requestedAlone?: boolean }} [at] */
+  lookNow (at) {
+    this.tasks.run('look', async () => {
+      if (this.tenure.isOver) return
+      await this.look(at)
+      if (at?.requestedAlone !== true && !this.tenure.isOver) this.memoryWatch.look()
+      this.changed()
+    })
+  }
+
+  /**
+   * Has this worker replaced.
+   * @param {WorkerHandle} handle @param {import('../../tables/reasons').Asked} reason
+   * @param {{ isCommanded?: boolean }} [how]
+   */
+  replace (handle, reason, how) {
+    handle.condemnation.request(reason, how)
+    this.lookNow({ requestedAlone: true })
+  }
 
   /** @param {WorkerHandle} handle one that has become ready, or a standby: it is judged by what it does from here on */
   watch (handle) {
