@@ -67,11 +67,9 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const { owners, source } = features
   const spawner = new Spawner(app, args, options,
     { outputs, survivors, record, source, isServing: takeover !== null })
-  /** @type {import('./part').Deps['figures']} */
-  const figures = new WeakMap()
-  const memoryWatch = new MemoryWatch({ ...first, figures })
+  const memoryWatch = new MemoryWatch(first)
   const autoSize = new AutoSize({ ...first, resize })
-  const measures = { meter, figures, memoryWatch, autoSize }
+  const measures = { meter, memoryWatch, autoSize }
   /** @type {import('./part').Deps} */
   const deps = { ...first, ...hooks, features, spawner, ...measures, changed, until, resize, listeningSockets }
 

@@ -105,7 +105,7 @@ class Reconciler extends Part {
   /** @param {WorkerHandle} handle @returns {WorkerFacts} */
   #describe (handle) {
     const facts = handle.facts()
-    const figures = this.figures.get(handle)
+    const { figures } = handle
     const sample = figures?.sample ?? null
     const isOverHard = handle.condemnation.row?.over === 'hard' ||
       (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))

@@ -16,13 +16,13 @@ const { OF_FEATURES } = require('../tables/figures')
  * @returns what the fleet and every worker is doing: plain data, sizes in bytes, times in milliseconds
  */
 function describeFleet (parts, notReaped) {
-  const { fleet, figures, options, recycler: { totals: { slots, recycles } }, ledger: { loads, totals } } = parts
+  const { fleet, options, recycler: { totals: { slots, recycles } }, ledger: { loads, totals } } = parts
   return {
     app: parts.spawner.app,
     listening: parts.listeningSockets.urls(),
     workers: fleet.all().map(handle => {
       const ofSlot = slots[handle.slot ?? -1] ?? { recycles: 0, lastReason: null }
-      return describe(handle.facts(), ofSlot, figures.get(handle) ?? null, options, loads.resting.has(handle))
+      return describe(handle.facts(), ofSlot, handle.figures, options, loads.resting.has(handle))
     }),
     totals: { workers: fleet.numbers.length, ready: fleet.serving().length, recycles, ...totals },
     budgets: { maxRssBytes: budgetFor(options, fleet.desired).maxRssBytes, jitter: options.jitter },

@@ -134,7 +134,6 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       options,
       features,
       fleet,
-      figures: new WeakMap(),
       meter,
       record,
       autoSize: { observe () {} },

@@ -70,12 +70,10 @@ class Sampler extends Part {
 
   /** @param {WorkerHandle} handle one that has become ready, or a standby: it is judged by what it does from here on */
   watch (handle) {
-    const known = this.figures.get(handle)
-    if (known) return known.restart()
-    const figures = new Figures(
+    if (handle.figures) return handle.figures.restart()
+    const figures = handle.figures = new Figures(
       this.meter.probe(handle.pid, handle), new CpuProbe(handle.pid), this.features.probe(handle)
     )
-    this.figures.set(handle, figures)
     handle.once('exit', () => figures.close())
     // Before it has had requests
     figures.fresh = this.read(handle, { inFull: ['rss', 'anon'].includes(this.options.metric) ? null : false })
@@ -84,7 +82,7 @@ class Sampler extends Part {
 
   /** @param {WorkerHandle} handle @returns {Sample | null} the latest */
   sampleOf (handle) {
-    return this.figures.get(handle)?.sample ?? null
+    return handle.figures?.sample ?? null
   }
 
   /**
@@ -94,7 +92,7 @@ class Sampler extends Part {
   keep (handle) {
     const { slot, pid, reason } = handle
     handle.condemnation.lift()
-    this.figures.get(handle)?.restart()
+    handle.figures?.restart()
     this.record('worker.keep', { slot, pid, reason })
   }
 
@@ -105,7 +103,7 @@ class Sampler extends Part {
    * @returns {Promise<Reading | null>} its memory now
    */
   async read (handle, { inFull = false, at = now() } = {}) {
-    const figures = this.figures.get(handle)
+    const { figures } = handle
     const reading = without(await figures?.probe.read(at, inFull) ?? null, ownBytesOf(handle.latest))
     if (figures && reading && reading.pssBytes !== null) figures.lastFull = reading
     if (figures && figures.isLateSaid !== (figures.probe.isLate === true)) this.#sayLate(handle, figures)
@@ -155,7 +153,7 @@ class Sampler extends Part {
   /** @param {WorkerHandle[]} handles @param {number} at ms, by clock.js, as wherever a look is timed here */
   async #lookOnce (handles, at) {
     await sweep(handles, async handle => {
-      const figures = /** @type {Figures} */ (this.figures.get(handle))
+      const figures = /** @type {Figures} */ (handle.figures)
       figures.cpu.look(at)
       const { window } = figures
       const fresh = figures.sample === null ? await figures.fresh : null

@@ -181,7 +181,7 @@ class Recycler extends Part {
       oldPid: old.pid,
       ...fields,
       readyMs: incumbent?.readyMs ?? null,
-      rssBefore: this.figures.get(old)?.sample?.rssBytes ?? null,
+      rssBefore: old.figures?.sample?.rssBytes ?? null,
       rssAfter: after?.rssBytes ?? null
     })
   }

@@ -17,6 +17,7 @@ const { Readiness } = require('./readiness')
 const { WorkerChannel } = require('./worker-channel')
 /** @import { Handle } from '../../core/internals' */
 /** @import { State } from '../../core/state' */
+/** @import { Figures } from '../measuring/figures' */
 /** @import { FromPrimary } from '../../messages' */
 
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
@@ -69,6 +70,8 @@ class WorkerHandle extends WorkerChannel {
   /** The worker was up before it was wanted: as a standby, or while another primary ran the fleet. */
   stoodBy = false
   condemnation = new Condemnation()
+  /** Its memory and CPU, as measured; null: it has not been up yet. @type {Figures | null} */
+  figures = null
   /** Until when it may drain; null: it does not. @type {number | null} */
   drainsUntil = null
   /** Why it was not waited for any longer when it booted. @type {string | null} */
