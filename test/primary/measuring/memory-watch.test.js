@@ -27,7 +27,8 @@ function watchOf (t, given = {}) {
   const lines = []
   const container = new Container(root)
   const options = resolveOptions({ interval: '1s', ...given }, { parallelism: 2, container: container.limits() })
-  const handle = Object.assign(new EventEmitter(), { left: null, process: { isKilled: false }, figures: { freshBytes: 40 * MIB } })
+  const figures = { freshBytes: 40 * MIB }
+  const handle = Object.assign(new EventEmitter(), { left: null, process: { isKilled: false }, figures })
   const watch = new MemoryWatch(/** @type {any} */ ({
     options,
     container,
