@@ -175,7 +175,7 @@ class Sampler extends Part {
     const silentMs = Math.max(0, at - handle.heardAt)
     const sample = makeSample(reading, { ageMs, requests, silentMs, requested: this.#requestOf(handle), ...limited })
     if (!figures.isJudged) {
-      this.#placeOf(handle)?.recycling.begun(isOver(sample, handle.budget, handle.budget.softBytes), now())
+      this.fleet.placeOf(handle)?.recycling.begun(isOver(sample, handle.budget, handle.budget.softBytes), now())
     }
     if (figures.sample === null && !handle.isAdopted) {
       this.#judgeFresh(handle, fresh && figure(fresh, handle.budget.metric))
@@ -196,7 +196,7 @@ class Sampler extends Part {
     const reason = verdict(window, handle.budget)
     if (reason === null) return
     if (!handle.condemnation.isCommanded) {
-      this.#placeOf(handle)?.recycling.condemned(reason, sample.ageMs, now(), sample.requests === 0)
+      this.fleet.placeOf(handle)?.recycling.condemned(reason, sample.ageMs, now(), sample.requests === 0)
     }
     handle.condemnation.condemn(reason, at)
     const { slot, pid, budget: { metric, softBytes, hardBytes } } = handle
@@ -205,11 +205,6 @@ class Sampler extends Part {
     const of = { slot, pid, reason, metric, bytes: figure(sample, metric), softBytes, hardBytes }
     const crossed = crossing(reason, sample, handle.budget)
     this.record('worker.condemn', { ...of, requests, silentMs, ageMs, ...crossed, ...cause !== null && { cause } })
-  }
-
-  /** The slot of the worker may have been closed meanwhile. @param {WorkerHandle} handle */
-  #placeOf ({ slot }) {
-    return slot === null ? this.fleet.standbyPool : this.fleet.slots.get(slot)
   }
 
   /**

@@ -152,11 +152,12 @@ class Fleet {
   }
 
   /**
-   * @param {WorkerHandle} handle one that is seated
-   * @returns {Slot | StandbyPool} its place, whose failures an early death of it counts among
+   * @param {WorkerHandle} handle
+   * @returns {Slot | StandbyPool | undefined} its place, whose failures an early death of it counts among; undefined:
+   *   its slot has been closed meanwhile, in which it was not seated any more
    */
   placeOf ({ slot }) {
-    return slot === null ? this.standbyPool : /** @type {Slot} */ (this.slots.get(slot))
+    return slot === null ? this.standbyPool : this.slots.get(slot)
   }
 
   /**
