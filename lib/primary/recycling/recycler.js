@@ -27,7 +27,7 @@ const { Part } = require('../part')
 class Recycler extends Part {
   /** So far: in all, and of each slot. @type {{ recycles: number, slots: Record<number, RecyclesOfSlot> }} */
   totals = { recycles: 0, slots: {} }
-  /** What became of the latest recycle of a worker that is to go. @type {WeakMap<WorkerHandle, Recycled | Error>} */
+  /** Outcome of the latest recycle of a worker that is to go. @type {WeakMap<WorkerHandle, Recycled | Error>} */
   #outcomes = new WeakMap()
 
   /** @param {number} slot @param {string} reason */

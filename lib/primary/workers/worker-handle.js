@@ -70,7 +70,7 @@ class WorkerHandle extends WorkerChannel {
   /** The worker was up before it was wanted: as a standby, or while another primary ran the fleet. */
   stoodBy = false
   condemnation = new Condemnation()
-  /** Its memory and CPU, as measured; null: it has not been up yet. @type {Figures | null} */
+  /** Figures of its memory and CPU; null: it has not been up yet. @type {Figures | null} */
   figures = null
   /** Until when it may drain; null: it does not. @type {number | null} */
   drainsUntil = null
