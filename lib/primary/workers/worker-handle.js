@@ -140,10 +140,7 @@ class WorkerHandle extends WorkerChannel {
     this.terms = terms
     this.budget = terms.budget
     this.generation = terms.generation
-    this.readiness = new Readiness(this, terms, () => {
-      this.bootedAt = now()
-      this.emit('up')
-    })
+    this.readiness = new Readiness(this, terms)
     this.#listen()
   }
 
@@ -228,6 +225,12 @@ class WorkerHandle extends WorkerChannel {
   renounce (key) {
     this.asked.delete(key)
     if (this.addresses.size > 0) this.readiness.check('listening')
+  }
+
+  /** The worker lacks nothing: it may be called. */
+  finishBoot () {
+    this.bootedAt = now()
+    this.emit('up')
   }
 
   /** The worker is up, and waits until it is called. */
