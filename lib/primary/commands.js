@@ -6,6 +6,7 @@ const { boundsOf, whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError, badOption, notDone } = require('../core/errors')
 const { fewestWorkers } = require('../core/recycle-order')
 const { Part } = require('./part')
+const { takeCpuProfile } = require('./recycling/cpu-profiles')
 /** @import { JournalLine } from '../lines' */
 /** @import { Slot } from './workers/slot' */
 
@@ -13,8 +14,7 @@ const SIGNAL_MS = 5000
 
 /**
  * @extends {Part<{ recycler: import('./recycling/recycler').Recycler, reloading:
- *   import('./recycling/reloading').Reloading, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, sampler:
- *   import('./measuring/sampler').Sampler }>}
+ *   import('./recycling/reloading').Reloading, sampler: import('./measuring/sampler').Sampler }>}
  */
 class Commands extends Part {
   /** Commands of features, for the fleet and for one worker; their types are in lib/features. */
@@ -131,7 +131,7 @@ class Commands extends Part {
    */
   async cpuprofile (slot, { durationMs = 10_000, file } = {}) {
     this.#slotOf(slot)
-    return this.cpuProfiles.take(slot, durationMs, file)
+    return takeCpuProfile(this, slot, durationMs, file)
   }
 
   /**
