@@ -44,7 +44,9 @@ const { startsThatFit } = require('./memory-room')
 /** @param {WorkerFacts | null} worker */
 const isServing = worker => worker?.state === 'ready'
 
-/** @param {WorkerFacts} standby @param {Desired} desired */
+/**
+ * @param {Pick<WorkerFacts, 'state' | 'reason' | 'generation'>} standby @param {Pick<Desired, 'generation'>} desired
+ */
 const isUsable = ({ state, reason, generation }, desired) =>
   state === 'standby' && reason === null && generation === desired.generation
 

@@ -3,6 +3,7 @@
 /** The registry of the fleet, without effects: its slots, and the standbys, which have no slot yet. */
 
 const { unevenAddresses } = require('../../core/address')
+const { isUsable } = require('../../core/fleet-facts')
 const { Rollout } = require('./rollout')
 const { Slot, StandbyPool } = require('./slot')
 /** @import { Successor } from '../succession/handover' */
@@ -147,8 +148,7 @@ class Fleet {
 
   /** Standbys that can be called. @param {number} [generation] @returns {WorkerHandle[]} */
   usableStandbys (generation = this.rollout.generation) {
-    return [...this.standbyPool.handles].filter(handle =>
-      handle.state === 'standby' && handle.reason === null && handle.generation === generation && !handle.isGone)
+    return [...this.standbyPool.handles].filter(handle => isUsable(handle, { generation }) && !handle.isGone)
   }
 
   /**
