@@ -27,7 +27,7 @@ t.test('once the package on disk is another one, workers have all that they may 
   for (const part of ['lib', 'package.json']) fs.cpSync(path.join(ROOT, part), path.join(folder, part), { recursive: true })
   const { WorkerCode, version } = require(path.join(folder, 'lib', 'primary', 'workers', 'worker-code'))
   const found = []
-  const code = new WorkerCode(version => found.push(version))
+  const code = new WorkerCode(warning => found.push(warning))
   code.keep()
   t.equal(code.preload, path.join(folder, 'lib', 'worker', 'preload.js'))
   const about = path.join(folder, 'package.json')
@@ -35,7 +35,7 @@ t.test('once the package on disk is another one, workers have all that they may 
   fs.rmSync(path.join(folder, 'lib'), { recursive: true })
   const { preload } = code
   t.teardown(() => code.close())
-  t.same(found, ['99.0.0'])
+  t.same(found, [{ warning: 'package', found: '99.0.0', version }])
   t.notOk(preload.startsWith(folder), 'it is not in the package any more')
   const script = `process.stdout.write(JSON.stringify((${loadAll})(${JSON.stringify(preload)})))`
   t.equal(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }), '[null,null]', 'no addon is missing')
@@ -52,9 +52,9 @@ t.test('a version that is there and cannot be kept is said once', async t => {
   fs.rmSync(path.join(folder, 'lib', 'worker', 'channel.js'))
   /** @type {string[]} */
   const said = []
-  const code = new WorkerCode(() => {}, (/** @type {string} */ why) => said.push(why))
+  const code = new WorkerCode((/** @type {any} */ { warning, why }) => said.push(`${warning} ${why}`))
   code.keep()
   code.keep()
-  t.match(said, [/^ENOENT: .*channel/])
+  t.match(said, [/^package-unkept ENOENT: .*channel/])
   t.equal(said.length, 1)
 })
