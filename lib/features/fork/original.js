@@ -8,12 +8,12 @@
 
 const { setImmediate, setTimeout } = require('node:timers')
 const { loadAddon } = require('../../native/addon')
-const { warmUpApp } = require('../../worker/app-warmup')
 const { flushCompileCache } = require('../../worker/boot/compile-cache')
 const { Channel } = require('../../worker/channel')
 const { prepare } = require('../../worker/prepare')
 const { ownSettings } = require('../../worker/settings')
 const { exposeGc } = require('../../worker/vitals/memory')
+const { warmUpApp } = require('./app-warmup')
 const { openDescriptors, openedSince } = require('./descriptors')
 const { Mold } = require('./mold')
 const { onFork } = require('./on-fork')
