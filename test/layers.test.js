@@ -70,7 +70,7 @@ const INSIDE = {
 const BY_NAME = [
   ...['canary/worker', 'leaks/worker', 'max-heap/worker'].map(part => `${part} → worker/vitals/gc-pauses`),
   'exceptions/worker → worker/leaving/standard-streams',
-  ...['app-warmup', 'boot/compile-cache', 'channel', 'prepare', 'settings', 'vitals/memory'].map(part => `fork/original → worker/${part}`),
+  ...['boot/compile-cache', 'channel', 'prepare', 'settings', 'vitals/memory'].map(part => `fork/original → worker/${part}`),
   'heapdump/primary → primary/recycling/private-file',
   'leak-line/worker → worker/vitals/memory',
   'max-fds/descriptors → primary/measuring/meter/in-time',

@@ -85,7 +85,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
     return
   }
   const { ancestors, shellAsInit } = require('../primary/ancestors')
-  const terminal = new (require('../primary/terminal').Terminal)()
+  const hasClosed = require('../primary/terminal').watchTerminal()
   const parents = ancestors() // asked now: a shell may die by the same signal
   const { InheritedSockets } = require('../primary/sockets/inherited-sockets')
   const { Orphans } = require('../primary/orphans')
@@ -115,7 +115,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   }
   if (!takeover) await adoption.find()
   supervisor.parts.failures.watchProcess()
-  obeySignals(supervisor, terminal, parents) // before the forks, which take time
+  obeySignals(supervisor, hasClosed, parents) // before the forks, which take time
   supervisor.start()
   if (!takeover) obeyParent(supervisor) // whose channel is to the predecessor
   supervisor.ready().then(() => {

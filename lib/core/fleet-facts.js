@@ -15,7 +15,6 @@
  *   before it
  * @property {boolean} canWait its recycle waits where the memory has no room for a replacement
  * @property {boolean} isWaiting that has been said
- * @property {number | null} crossesAt when its memory is going to cross the budget; null: it is not to be foreseen
  *
  * @typedef {object} SlotFacts
  * @property {number} slot @property {WorkerFacts | null} incumbent
@@ -30,7 +29,6 @@
  * @typedef {object} Facts
  * @property {SlotFacts[]} slots by number
  * @property {WorkerFacts[]} standbys @property {number} standbyNotBefore
- * @property {number} bootMs how long a worker takes to boot
  * @property {import('./memory-room').Memory | null} memory of the container; null: not known
  *
  * @typedef {object} Desired
@@ -46,7 +44,9 @@ const { startsThatFit } = require('./memory-room')
 /** @param {WorkerFacts | null} worker */
 const isServing = worker => worker?.state === 'ready'
 
-/** @param {WorkerFacts} standby @param {Desired} desired */
+/**
+ * @param {Pick<WorkerFacts, 'state' | 'reason' | 'generation'>} standby @param {Pick<Desired, 'generation'>} desired
+ */
 const isUsable = ({ state, reason, generation }, desired) =>
   state === 'standby' && reason === null && generation === desired.generation
 

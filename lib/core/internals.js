@@ -15,8 +15,6 @@
  * | `handle.getpeername()`                 | primary: checks synchronously that a connection is established        |
  * | `cluster._getServer()` in a worker     | acceptor: net calls it for the handle of each `listen()`              |
  * | `handle.onconnection(err, client)`     | acceptor: passes a connection to net, as cluster's round robin does   |
- * | `server._handle`, `handle[owner_symbol]` | app warm-up: passes connections to a server before it listens       |
- * | `setupConnectionsTracking()`           | app warm-up: on `listening`: makes the list of the next row   |
  * | `socket._handle`, `handle.readStop()`  | hand-off: stops reading, takes the handle out of the socket           |
  * | `handle.close()`, `handle.reset()`     | tracker: net closes every socket by one of them                       |
  * | `kOnMessageComplete`                   | failover: the rest of a request's body has come                       |
@@ -75,34 +73,6 @@
  */
 
 /** @import { Server, Socket } from 'node:net' */
-
-/**
- * Makes a server that does not listen yet take connections, as net has a listening one do. For the time being it says
- * that it listens, where `door` does.
- * @param {Server} server @param {Handle} facade of its acceptor, for the listening handle of `door`
- * @param {Server} door that listens
- * @param {Server} [owner] the server for which net makes sockets: `server`, or one that passes them on
- * @returns {() => void} takes it back; to be called when no connection is left
- */
-function acceptEarly (server, facade, door, owner = server) {
-  const listening = /** @type {Handle} */ (door._handle)
-  const symbol = Object.getOwnPropertySymbols(listening).find(symbol => symbol.description === 'owner_symbol')
-  if (symbol) Reflect.set(facade, symbol, owner)
-  facade.onconnection = listening.onconnection
-  server._handle = facade
-  server._connectionKey ??= '' // as when it listens: it keeps its shape
-  facade.listen(0)
-  return () => { server._handle = null }
-}
-
-/**
- * Node makes the list of a server's connections when it begins to listen.
- * @param {Server} server an http.Server that does not listen yet
- */
-function trackBeforeListening (server) {
-  server.listeners('listening')
-    .find((/** @type {Function} */ { name }) => name === 'setupConnectionsTracking')?.call(server)
-}
 
 /**
  * @param {Server} server a listening http.Server @returns {{ idle?: () => Parser[] } | undefined} undefined if this
@@ -283,7 +253,7 @@ function hasBody (response, sent) {
 }
 
 module.exports = {
-  hasBody, isEventStream, acceptEarly, trackBeforeListening, betweenRequests, isWithinMessage, isRefused, onMessageEnd,
+  hasBody, isEventStream, betweenRequests, isWithinMessage, isRefused, onMessageEnd,
   currentChunk, mostFieldsOf, watchBegin, watchParser, detachHandle, takeHandle, returnHandle, handleWatcher,
   missingForHandoff
 }

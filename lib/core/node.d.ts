@@ -16,7 +16,6 @@ declare module 'net' {
   interface Server {
     _handle: Handle | null
     _connections: number
-    _connectionKey?: string
     _emitCloseIfDrained?: () => void
     allowHalfOpen: boolean
     dropMaxConnection?: boolean

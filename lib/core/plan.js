@@ -16,14 +16,13 @@
  *
  * Times are ms by any clock that only goes forward.
  *
- * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'before-recycle' | 'condemn' | 'wait', slot: number }
+ * @typedef {{ type: 'boot' | 'scale-away' | 'close' | 'before-recycle' | 'wait', slot: number }
  *   | { type: 'recycle', slot: number, how: 'surge' | 'drain-first', hasNoRoom?: true } | { type: 'retire-standby',
  *   standby: number, reason: string } | { type: 'boot-standby' } | { type: 'rejoin', slot: number }} Action `standby`
- *   is its index among the facts; `condemn`: before it crosses its budget; `wait`: it is to be said that its recycle
- *   does, for room; `hasNoRoom`: the memory has none for its replacement
+ *   is its index among the facts; `wait`: it is to be said that its recycle does, for room; `hasNoRoom`: the memory has
+ *   none for its replacement
  */
 
-const { spreadCrossings } = require('./trend')
 const { fitting, isServing, isUsable, surging } = require('./fleet-facts')
 const { nextRecycles } = require('./recycle-order')
 /** @import { Desired, Facts } from './fleet-facts' */
@@ -52,8 +51,7 @@ function plan (facts, desired, now) {
   return {
     actions: [
       ...rejoin(facts), ...leave(facts, desired), ...boots.actions, ...standbys, ...more, ...outOfRotation.actions,
-      ...recycles,
-      ...foresee(facts, desired, clock)
+      ...recycles
     ],
     wakeAt: clock.wakeAt
   }
@@ -203,22 +201,6 @@ function recycle ({ slots }, { slots: wanted, maxUnavailable }, { room, fits, su
     const isTight = how === 'surge' ? surging + i + 1 > fits : surging + surges < room
     return { type: 'recycle', slot, how, ...isTight && { hasNoRoom: /** @type {const} */ (true) } }
   }), ...waiting.map(/** @returns {Action} */ ({ slot }) => ({ type: 'wait', slot }))]
-}
-
-/**
- * Workers condemned before they cross their budgets, because others are going to cross theirs at that time.
- * @param {Facts} facts @param {Desired} desired @param {Clock} clock @returns {Action[]}
- */
-function foresee ({ slots, bootMs }, { slots: wanted, maxSurge, maxUnavailable }, clock) {
-  const crossings = slots.flatMap(({ slot, incumbent, recycle, recycleNotBefore }) =>
-    wanted.includes(slot) && incumbent !== null && isServing(incumbent) && incumbent.reason === null &&
-      incumbent.crossesAt !== null &&
-    recycle === null && recycleNotBefore <= clock.now
-      ? [{ slot, crossesAt: incumbent.crossesAt }]
-      : [])
-  return spreadCrossings(crossings, { bootMs, atOnce: Math.max(1, maxSurge, maxUnavailable) })
-    .filter(({ beginAt }) => clock.isDue(beginAt))
-    .map(({ slot }) => ({ type: 'condemn', slot }))
 }
 
 module.exports = { plan }

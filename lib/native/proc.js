@@ -71,4 +71,28 @@ const inodeOfSocket = target => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? null
  */
 const statFields = text => text.slice(text.lastIndexOf(')') + 2).split(' ')
 
-module.exports = { STATE, inetSocket, inodeOfSocket, pathsOfUnixSockets, readNow, statFields, unixSockets }
+/**
+ * @param {number | 'self'} pid
+ * @returns {{ isAlive: boolean, parent: number, session: string, startedAt: number }} `isAlive`: it has not exited;
+ *   `startedAt`: ticks since the system has started
+ * @throws {Error} it is gone, there is no /proc, or this process lacks a descriptor
+ */
+function statOf (pid) {
+  const fields = statFields(readNow(`/proc/${pid}/stat`))
+  return {
+    isAlive: !['Z', 'X'].includes(fields[0]), // a process that ends closes its channels before it is gone
+    parent: Number(fields[1]),
+    session: fields[3],
+    startedAt: Number(fields[19])
+  }
+}
+
+/** @param {number} pid @returns {number | null} when it was started, as statOf(); null: it does not run */
+const startOf = pid => attempt(() => {
+  const { isAlive, startedAt } = statOf(pid)
+  return isAlive ? startedAt : null
+}, null)
+
+module.exports = {
+  STATE, inetSocket, inodeOfSocket, pathsOfUnixSockets, readNow, startOf, statFields, statOf, unixSockets
+}

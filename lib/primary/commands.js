@@ -6,6 +6,7 @@ const { boundsOf, whyNoAutoBudget } = require('../core/container-budget')
 const { RecycleError, badOption, notDone } = require('../core/errors')
 const { fewestWorkers } = require('../core/recycle-order')
 const { Part } = require('./part')
+const { takeCpuProfile } = require('./recycling/cpu-profiles')
 /** @import { JournalLine } from '../lines' */
 /** @import { Slot } from './workers/slot' */
 
@@ -13,8 +14,7 @@ const SIGNAL_MS = 5000
 
 /**
  * @extends {Part<{ recycler: import('./recycling/recycler').Recycler, reloading:
- *   import('./recycling/reloading').Reloading, cpuProfiles: import('./recycling/cpu-profiles').CpuProfiles, looks:
- *   import('./measuring/looks').Looks }>}
+ *   import('./recycling/reloading').Reloading, sampler: import('./measuring/sampler').Sampler }>}
  */
 class Commands extends Part {
   /** Commands of features, for the fleet and for one worker; their types are in lib/features. */
@@ -42,8 +42,8 @@ class Commands extends Part {
     const { incumbent } = place
     place.variant = incumbent ? variant : null
     if (!incumbent) throw notDone(slot, 'the recycle', 'it has no worker at the moment')
-    const outcome = this.recycler.requests.open(place, incumbent)
-    this.looks.replace(incumbent, 'requested', { isCommanded: true })
+    const outcome = this.recycler.recycled(place, incumbent)
+    this.sampler.replace(incumbent, 'requested', { isCommanded: true })
     return outcome
   }
 
@@ -131,7 +131,7 @@ class Commands extends Part {
    */
   async cpuprofile (slot, { durationMs = 10_000, file } = {}) {
     this.#slotOf(slot)
-    return this.cpuProfiles.take(slot, durationMs, file)
+    return takeCpuProfile(this, slot, durationMs, file)
   }
 
   /**

@@ -175,11 +175,6 @@ class RunningFeatures {
     await this.#before.find(({ stateOf }) => stateOf(handle) === 'due')?.run(handle)
   }
 
-  /** A worker that is condemned may be kept, also over the hard budget. */
-  get mayKeep () {
-    return this.#relief !== null
-  }
-
   /** In place of a recycle. */
   get #relief () {
     return this.#named('gc')?.relief ?? null

@@ -12,7 +12,7 @@ const CLOSED_MS = 5000 // an app may close a server and open it again
 
 /** @param {Parts} parts @returns {(handle: WorkerHandle) => void} for each worker that has been spawned */
 function heedWorkers (parts) {
-  const { autoSize, failures, features, looks, record, sampler, tasks, onMessage } = parts
+  const { autoSize, failures, features, record, sampler, tasks, onMessage } = parts
   const { gone } = parts.spawner.outputs
   const { listeningSockets, ledger, balancer, children, crashWatch, rotation } = parts
   /** Warnings that each worker would give, and that have been given. @type {Set<string>} */
@@ -36,14 +36,14 @@ function heedWorkers (parts) {
       },
       requested ({ reason }) {
         record('worker.request', { ...worker(), reason: reason ?? null })
-        looks.replace(handle, 'requested')
+        sampler.replace(handle, 'requested')
       }
     })
     handle.once('emptied', (/** @type {import('../core/account').Account} */ account) => {
       for (const why of whyStayed(account)) warnOnce({ warning: 'stayed', ...worker(), why }, why)
     })
-    if (handle.isAdopted) handle.once('ready', () => looks.replace(handle, 'adopted', { isCommanded: true }))
-    if (autoSize.isOpen) handle.once('ready', () => looks.look()) // the others wait for what it takes
+    if (handle.isAdopted) handle.once('ready', () => sampler.replace(handle, 'adopted', { isCommanded: true }))
+    if (autoSize.isOpen) handle.once('ready', () => sampler.lookNow()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))
     handle.on('missing', (/** @type {Record<'key' | 'missing', string>} */ { key, missing }) =>
       warnOnce({ warning: 'no-handoff', key, missing }, key))
@@ -58,7 +58,7 @@ function heedWorkers (parts) {
     })
     handle.on('flaw', (/** @type {{ type: string, flaw: string }} */ { type, flaw }) => {
       record('worker.protocol-error', { ...worker(), type, flaw })
-      looks.look({ requestedAlone: true })
+      sampler.lookNow({ requestedAlone: true })
     })
     handle.on('exit', () => gone.left(handle))
     handle.on('failed', ({ type, error }) => failures.note(`a worker's message ${type}`, error))

@@ -1,7 +1,6 @@
 'use strict'
 
 const { EventEmitter } = require('node:events')
-/** @import { WorkerHandle } from './workers/worker-handle' */
 
 /**
  * @typedef {object} Deps what all parts may take
@@ -12,7 +11,6 @@ const { EventEmitter } = require('node:events')
  * @property {import('./succession/takeover').Takeover | null} takeover of another primary's fleet
  * @property {() => void} changed to be called when a fact has changed, or what is desired
  * @property {import('./rounds').Rounds['until']} until @property {import('./workers/resize').Resize} resize
- * @property {WeakMap<WorkerHandle, import('./measuring/figures').Figures>} figures of those that have been ready
  * @property {import('./measuring/memory-watch').MemoryWatch} memoryWatch of the container
  * @property {import('./measuring/auto-size').AutoSize} autoSize
  * @property {import('./sockets/listening-sockets').ListeningSockets} listeningSockets

@@ -18,11 +18,9 @@ const { HandoffLedger } = require('./handoff/ledger')
 const { heedWorkers } = require('./heed-workers')
 const { Legacy } = require('./legacy')
 const { AutoSize } = require('./measuring/auto-size')
-const { Looks } = require('./measuring/looks')
 const { MemoryWatch } = require('./measuring/memory-watch')
 const { Sampler } = require('./measuring/sampler')
 const { Reconciler } = require('./reconciler')
-const { CpuProfiles } = require('./recycling/cpu-profiles')
 const { Recycler } = require('./recycling/recycler')
 const { Reloading } = require('./recycling/reloading')
 const { Rotation } = require('./recycling/rotation')
@@ -68,38 +66,34 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const { owners, source } = features
   const spawner = new Spawner(app, args, options,
     { outputs, survivors, record, source, isServing: takeover !== null })
-  /** @type {import('./part').Deps['figures']} */
-  const figures = new WeakMap()
-  const memoryWatch = new MemoryWatch({ ...first, figures })
+  const memoryWatch = new MemoryWatch(first)
   const autoSize = new AutoSize({ ...first, resize })
-  const measures = { meter, figures, memoryWatch, autoSize }
+  const measures = { meter, memoryWatch, autoSize }
   /** @type {import('./part').Deps} */
   const deps = { ...first, ...hooks, features, spawner, ...measures, changed, until, resize, listeningSockets }
 
   const legacy = new Legacy({ ...deps, survivors })
   const sampler = new Sampler(deps)
-  const looks = new Looks({ ...deps, sampler })
-  const reloading = new Reloading({ ...deps, looks })
+  const reloading = new Reloading({ ...deps, sampler })
   const children = new Children(deps)
   const ledger = new HandoffLedger({ fleet, tenure, owners, copies: features.copies })
   const balancer = new Balancer({ ...deps, ledger })
   const crashWatch = new CrashWatch(deps)
   const lifecycle = new Lifecycle({ ...deps, crashWatch })
   const rotation = new Rotation(deps)
-  const cpuProfiles = new CpuProfiles(deps)
   const recycler = new Recycler({ ...deps, lifecycle, sampler })
   const adoption = new Adoption({ ...deps, recycler, survivors, legacy })
   const shutdown = new Shutdown(deps)
   const departure = new Departure({ ...deps, recycler })
   const handover = new Handover({ ...deps, legacy, ledger, departure })
   const succession = takeover && new Succession({ ...deps, takeover, lifecycle, adoption, ledger, legacy })
-  const commands = new Commands({ ...deps, recycler, reloading, cpuProfiles, looks })
+  const commands = new Commands({ ...deps, recycler, reloading, sampler })
   const reconciler = new Reconciler({ ...deps, lifecycle, rotation, recycler, sampler, rounds })
   legacy.count('moves', ledger.totals)
   legacy.count('recycles', recycler.totals)
 
   const all = {
-    ...{ ...deps, now, onMessage, failures, survivors, legacy, sampler, looks, reloading, children },
+    ...{ ...deps, now, onMessage, failures, survivors, legacy, sampler, reloading, children },
     ...{ ledger, balancer, crashWatch, lifecycle, rotation, recycler, adoption, shutdown, departure, handover },
     ...{ succession, commands, reconciler }
   }

@@ -45,10 +45,6 @@ class Reconciler extends Part {
   #steps = {
     boot: ({ slot }) => this.recycler.boot(slot),
     recycle: ({ slot, how, hasNoRoom }) => this.recycler.recycle(slot, how, hasNoRoom),
-    condemn: async ({ slot }) => {
-      this.sampler.condemnAhead(this.#incumbentOf(slot))
-      this.changed()
-    },
     wait: ({ slot }) => this.recycler.waitForRoom(slot),
     'before-recycle': ({ slot }) => this.features.beforeRecycle(this.#incumbentOf(slot)),
     rejoin: () => this.rotation.rejoin(),
@@ -97,7 +93,6 @@ class Reconciler extends Part {
       })),
       standbys: standbys.map(handle => this.#describe(handle)),
       standbyNotBefore: Math.max(standbyPool.boots.notBefore, standbyPool.recycling.notBefore),
-      bootMs: Math.max(0, ...this.fleet.all().map(({ bootMs }) => bootMs ?? 0)),
       memory: this.memoryWatch.latest
     }
   }
@@ -110,12 +105,11 @@ class Reconciler extends Part {
   /** @param {WorkerHandle} handle @returns {WorkerFacts} */
   #describe (handle) {
     const facts = handle.facts()
-    const figures = this.figures.get(handle)
+    const { figures } = handle
     const sample = figures?.sample ?? null
     const isOverHard = handle.condemnation.row?.over === 'hard' ||
       (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))
-    const crossesAt = !this.features.mayKeep ? figures?.crossesAt(facts.budget.softBytes) ?? null : null
-    const judged = { bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, isOverHard, crossesAt }
+    const judged = { bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, isOverHard }
     return { ...facts, ...judged, task: this.features.taskOf(handle), canWait: this.#canWait(handle) }
   }
 }

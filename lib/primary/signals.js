@@ -19,10 +19,10 @@ const SAME_MS = 1000
  *
  * Others are verbs of features, as in nginx, unicorn and gunicorn.
  * @param {import('./supervisor').Supervisor & Record<string, any>} supervisor with the verbs of features
- * @param {import('./terminal').Terminal} terminal as this process was started
+ * @param {() => boolean} hasClosed the terminal by which this process was started; see terminal.js
  * @param {import('./ancestors').Ancestor[]} ancestors as this process was started
  */
-function obeySignals (supervisor, terminal, ancestors) {
+function obeySignals (supervisor, hasClosed, ancestors) {
   const isRestarted = isUnderNodemon(ancestors)
   let stoppedAt = -Infinity
   const stop = () => {
@@ -36,7 +36,7 @@ function obeySignals (supervisor, terminal, ancestors) {
   process.on('SIGINT', stop)
   process.on('SIGQUIT', stop)
   process.on('SIGHUP', () => {
-    if (!terminal.isGone) attempt(supervisor.reload())
+    if (!hasClosed()) attempt(supervisor.reload())
     else if (!supervisor.isStopping) stop() // from the kernel, and from the shell: the second one must not hurry
   })
   for (const [verb, { signal }] of VERBS) {

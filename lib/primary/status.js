@@ -16,13 +16,13 @@ const { OF_FEATURES } = require('../tables/figures')
  * @returns what the fleet and every worker is doing: plain data, sizes in bytes, times in milliseconds
  */
 function describeFleet (parts, notReaped) {
-  const { fleet, figures, options, recycler: { totals: { slots, recycles } }, ledger: { loads, totals } } = parts
+  const { fleet, options, recycler: { totals: { slots, recycles } }, ledger: { loads, totals } } = parts
   return {
     app: parts.spawner.app,
     listening: parts.listeningSockets.urls(),
     workers: fleet.all().map(handle => {
       const ofSlot = slots[handle.slot ?? -1] ?? { recycles: 0, lastReason: null }
-      return describe(handle.facts(), ofSlot, figures.get(handle) ?? null, options, loads.resting.has(handle))
+      return describe(handle.facts(), ofSlot, handle.figures, options, loads.resting.has(handle))
     }),
     totals: { workers: fleet.numbers.length, ready: fleet.serving().length, recycles, ...totals },
     budgets: { maxRssBytes: budgetFor(options, fleet.desired).maxRssBytes, jitter: options.jitter },
@@ -44,7 +44,6 @@ function describeFleet (parts, notReaped) {
 function describe (facts, ofSlot, figures, options, rests) {
   const { slot, state, at, upSince, budget, latest, known, reason, isWaiting, drainsUntil, out, hasClosed } = facts
   const { sample = null, lastFull = null } = figures ?? {}
-  const crossesAt = figures?.crossesAt(budget.softBytes) ?? null
   /** @type {OfWorker} */
   const ofWorker = Object.assign({}, ...FEATURES.map(({ name, ofWorker }) => ofWorker?.(known[name], options)))
   return {
@@ -56,7 +55,6 @@ function describe (facts, ofSlot, figures, options, rests) {
     anonBytes: sample?.anonBytes ?? null,
     budgetBytes: budget.softBytes,
     metric: budget.metric,
-    crossesInMs: crossesAt === null ? null : Math.max(0, crossesAt - at),
     drainLeftMs: drainsUntil === null ? null : Math.max(0, drainsUntil - at),
     condemned: reason,
     waitsForRoom: isWaiting && state === 'ready',

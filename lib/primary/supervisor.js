@@ -98,7 +98,7 @@ class Supervisor extends EventEmitter {
     this.#isStarted = true
     const { app, args, execArgv, compileCache } = this.spawner
     const {
-      options, parts: { fleet, tasks, meter, memoryWatch, looks, changed, features, succession }
+      options, parts: { fleet, tasks, meter, memoryWatch, sampler, changed, features, succession }
     } = this
     this.announce('fleet.start', {
       pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: meter.name,
@@ -115,7 +115,7 @@ class Supervisor extends EventEmitter {
       this.parts.adoption.begin()
       changed()
     }
-    looks.begin()
+    sampler.begin()
     features.begin(this.#ended.signal)
     this.#stopWatching = watchClock(longestSilence(options), ms => this.#wake(ms))
     this.ready().then(() => this.#sayReady(), () => {}) // it stops before it is ready
@@ -167,9 +167,7 @@ class Supervisor extends EventEmitter {
 
   /** This process has not run: readings over that time say nothing. @param {number} sleptMs */
   #wake (sleptMs) {
-    const { sampler, features } = this.parts
-    sampler.wake()
-    features.wake()
+    this.parts.features.wake()
     this.announce('fleet.slept', { sleptMs })
   }
 
@@ -228,7 +226,7 @@ class Supervisor extends EventEmitter {
   }
 
   #endSupport () {
-    this.parts.looks.end()
+    this.parts.sampler.end()
     this.#stopWatching()
     this.parts.balancer.stop()
     this.#ended.abort()

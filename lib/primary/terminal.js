@@ -10,13 +10,10 @@ const fs = require('node:fs')
 const tty = require('node:tty')
 const { attempt } = require('../core/attempt')
 
-class Terminal {
-  #had = [0, 1, 2].some(fd => tty.isatty(fd)) && hasTerminal()
-
-  /** There was one at the start, and it has closed. */
-  get isGone () {
-    return this.#had && !hasTerminal()
-  }
+/** @returns {() => boolean} whether there is one now, and it has closed since */
+function watchTerminal () {
+  const had = [0, 1, 2].some(fd => tty.isatty(fd)) && hasTerminal()
+  return () => had && !hasTerminal()
 }
 
 /** This process has a controlling terminal. */
@@ -26,4 +23,4 @@ function hasTerminal () {
   return fd !== null
 }
 
-module.exports = { Terminal }
+module.exports = { watchTerminal }

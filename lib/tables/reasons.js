@@ -3,9 +3,9 @@
 /**
  * Why a worker is replaced, or ends: one row a reason, in the order in which a verdict looks for a cause. Features add
  * theirs: a limit of a figure, or a reason for which their part in the primary asks. A reason without a cause is asked
- * for, or, as `forecast`, comes of the plan. Code names a reason only where it gives it: all else is in its row.
+ * for. Code names a reason only where it gives it: all else is in its row.
  *
- * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | Asked | 'forecast'} Reason
+ * @typedef {'rss' | 'hard-rss' | import('../features').Reason | 'requests' | 'age' | Asked} Reason
  * @typedef {import('../features').Requested | 'requested' | 'adopted' | 'reload' | 'protocol-error'} Asked whatever a
  *   worker's figures are
  * @typedef {'scale' | 'stop' | 'not-ready' | import('../features').LeftFor} Ended by no replacement of its primary's
@@ -16,7 +16,7 @@
  * @property {import('./recycle-backoff').Rule} [backoff] of a place whose workers are condemned for it again and again;
  *   without one, the worker is not replaced
  * @property {'soft' | 'hard'} [over] which of its memory budgets the worker exceeds; over the hard one nothing waits
- * @property {boolean} [isOfMemory] the worker uses too much of it, or will
+ * @property {boolean} [isOfMemory] the worker uses too much of it
  * @property {boolean} [isCommand] the worker or a command asks for it: the log is brief of it
  * @property {boolean} [isOfRollout] the worker stays where that is stopped
  * @property {boolean} [isFault] of its channel: outdoes what was requested before
@@ -59,14 +59,6 @@ const ROWS = Object.freeze([
   { reason: 'adopted', backoff: 'start', sentence: () => 'what the supervisor that has died knew of it is lost' },
   { reason: 'reload', backoff: 'start', isCommand: true, isOfRollout: true },
   { reason: 'protocol-error', backoff: 'soon', isFault: true, sentence: () => 'invalid message' },
-  {
-    reason: 'forecast',
-    backoff: 'fresh',
-    isOfMemory: true,
-    sentence: ({ metric, bytes, softBytes, crossesInMs }, { size, time }) =>
-      `${metric.toUpperCase()} ${size(bytes)}, which reaches ${size(softBytes)} in ${time(crossesInMs)}, ` +
-        'as other workers do (forecast)'
-  },
   { reason: 'scale', isOfSlot: true },
   { reason: 'not-ready', ended: 'gave up' }
 ])

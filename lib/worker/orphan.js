@@ -22,7 +22,7 @@ const { attempt } = require('../core/attempt')
 const { version } = require('../../package.json')
 const { OF_ORPHANS, VERSION, familyOf, lockName, socketName } = require('../core/orphan')
 const { loadAddon } = require('../native/addon')
-const { statFields } = require('../native/proc')
+const { startOf } = require('../native/proc')
 const { serverDataOf } = require('./accepting/server-data')
 const { printError } = require('./leaving/standard-streams')
 const { Revival } = require('./revival')
@@ -89,7 +89,7 @@ class Orphan {
     const since = this.#since = Date.now()
     const until = performance.now() + DYING_MS
     const look = () => {
-      if (!isAlive(this.#primary)) this.#serveOn(since)
+      if (startOf(this.#primary) === null) this.#serveOn(since)
       else if (performance.now() < until) this.#after(LOOK_MS, look)
       else this.#leave(null) // the app has cut the channel
     }
@@ -224,10 +224,4 @@ function append (file, line) {
   } catch {} // it is not this user's, or the disk is full
 }
 
-/** @param {number} pid @returns {boolean} it runs: a process that ends closes its channels before it is gone */
-function isAlive (pid) {
-  const text = attempt(() => fs.readFileSync(`/proc/${pid}/stat`, 'latin1'), null)
-  return text !== null && !['Z', 'X'].includes(statFields(text)[0])
-}
-
-module.exports = { Orphan, isAlive }
+module.exports = { Orphan }

@@ -109,8 +109,9 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       record('worker.ready', { slot, pid: handle.pid })
       return { handle, looks }
     })
+    const places = handles.map(() => ({ recycling: new RecycleBackoff() }))
     const fleet = {
-      slots: new Map(handles.map((_, slot) => [slot, { recycling: new RecycleBackoff() }])),
+      placeOf: (/** @type {WorkerHandle} */ { slot }) => places[Number(slot)],
       watched: () => handles.map(h => h.handle),
       rollout: { requested: () => null }
     }
@@ -134,7 +135,6 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       options,
       features,
       fleet,
-      figures: new WeakMap(),
       meter,
       record,
       autoSize: { observe () {} },

@@ -29,7 +29,7 @@ t.test('a budget that a fresh worker exceeds is said once and raised: no worker 
   t.match(formatStatus(supervisor.status()), /^a fresh worker already has \d+(\.\d)? MiB, more than its budget of 2 MiB, and so would its replacement: workers are replaced above/m)
 })
 
-t.test('pages of files that workers map are no reason to replace them, nor to foresee it: said once', { skip: !addon && 'no addon, which maps files' }, async t => {
+t.test('pages of files that workers map are no reason to replace them: said once', { skip: !addon && 'no addon, which maps files' }, async t => {
   const file = path.join(t.testdir(), 'mapped')
   fs.writeFileSync(file, '')
   fs.truncateSync(file, 192 * 1024 ** 2)

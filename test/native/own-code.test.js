@@ -87,7 +87,7 @@ t.test('code of other flags of V8 is not read, and not written where they change
     if (flag !== null) require('node:v8').setFlagsFromString(flag)
     saveOwnCode()
     openPack('worker', cache)
-    requireOwn('./core/trend')
+    requireOwn('./core/window')
     saveOwnCode()
     return Object.values(globalThis.codes)
   }

@@ -5,7 +5,7 @@ const net = require('node:net')
 const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
-const { STATE, inetSocket, inodeOfSocket, statFields, unixSockets } = require('../../lib/native/proc')
+const { STATE, inetSocket, inodeOfSocket, startOf, statFields, statOf, unixSockets } = require('../../lib/native/proc')
 
 t.test('rows of the kernel\'s tables of sockets, and lines that are none', async t => {
   const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode'
@@ -41,5 +41,8 @@ t.test('they are those of this kernel', { skip: process.platform !== 'linux' && 
   t.match(rows.find(row => row?.inode === inet), { port, state: STATE.listen })
   const named = unixSockets(fs.readFileSync('/proc/self/net/unix', 'utf8'))
   t.match(named.find(({ inode }) => inode === unix), { path: path.join(folder, 'socket') })
-  t.equal(statFields(fs.readFileSync('/proc/self/stat', 'latin1'))[1], String(process.ppid))
+  const { isAlive, parent, startedAt } = statOf('self')
+  t.same([isAlive, parent], [true, process.ppid])
+  t.ok(startedAt >= Number(startOf(process.ppid)), 'ticks, as its parent has')
+  t.equal(startOf(2 ** 22 + 1), null, 'no process has this pid')
 })

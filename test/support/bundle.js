@@ -51,7 +51,7 @@ const BUNDLES = {
     'integration/sharing', 'integration/ticket-keys', 'integration/udp', 'integration/unix-sockets'
   ],
   recycling: [
-    'integration/forecast', 'integration/kernel-alone', 'integration/readiness', 'integration/recycle-', 'integration/restart-loop',
+    'integration/kernel-alone', 'integration/readiness', 'integration/recycle-', 'integration/restart-loop',
     'integration/surge', 'integration/verdicts'
   ],
   replay: ['integration/early-answer', 'integration/failover-reading', 'integration/protocol-error', 'integration/replay'],

@@ -69,11 +69,6 @@ class FleetModel extends PlannedFleet {
         break
       }
       case 'memory': this.memory = pick === 0 ? null : { limitBytes: 100, usedBytes: 5 * pick, freshBytes: pick % 3 ? 20 : null }; break
-      case 'grows': {
-        const { incumbent } = of(ready) ?? {}
-        if (incumbent) incumbent.crossesAt = this.now + 100 * pick
-        break
-      }
       case 'freshOverBudget': of(this.list())?.fresh.failed(this.now); break
       case 'collected': {
         const { incumbent } = incumbents.find(({ incumbent }) => incumbent.state === 'out-of-rotation') ?? {}

@@ -11,7 +11,6 @@ const { Backoff } = require('../../lib/core/backoff')
 const { transition } = require('../../lib/core/state')
 
 const ROUNDS = 400
-const BOOT_MS = 500
 
 /** @param {string} state @param {number} generation @returns {any} */
 const process = (state, generation) => ({
@@ -23,7 +22,6 @@ const process = (state, generation) => ({
   condemnedAt: 0,
   task: null,
   isOverHard: false,
-  crossesAt: null,
   canWait: false,
   isWaiting: false
 })
@@ -102,7 +100,6 @@ class PlannedFleet {
       })),
       standbys: this.standbys,
       standbyNotBefore: this.standbyBoots.notBefore,
-      bootMs: BOOT_MS,
       memory: this.memory
     }
   }
@@ -158,10 +155,6 @@ class PlannedFleet {
       case 'wait':
         assert(this.desired.maxUnavailable === 0 && slot.incumbent.canWait && !slot.incumbent.isWaiting, 'said once')
         slot.incumbent.isWaiting = true
-        break
-      case 'condemn':
-        assert(slot.incumbent.state === 'ready' && slot.incumbent.reason === null && slot.incumbent.crossesAt > this.now)
-        Object.assign(slot.incumbent, { reason: 'forecast', condemnedAt: this.now, canWait: true })
         break
       case 'scale-away':
         assert(!this.staying(slot) && slot.recycle === null)

@@ -1,26 +1,20 @@
 'use strict'
 
 /**
- * Replays the plan over a journal: from the lines alone the facts of the fleet are found again, and each spawn, each
- * drain and each early condemnation of the journal must be a step that lib/core/plan.js gives for them. What the
- * journal does not tell is a worker's backoff for being over budget from the start, so that no wait is checked here;
- * and its times are some ms after those that the plan was made with.
+ * Replays the plan over a journal: from the lines alone the facts of the fleet are found again, and each spawn and each
+ * drain of the journal must be a step that lib/core/plan.js gives for them. What the journal does not tell is a
+ * worker's backoff for being over budget from the start, so that no wait is checked here; and its times are some ms
+ * after those that the plan was made with.
  */
 
 const { plan } = require('../../lib/core/plan')
-const { figure } = require('../../lib/core/sample')
-const { pushReading, timeToCrossing } = require('../../lib/core/trend')
 const { firstSlots } = require('./fleet-model')
-
-const LATE_MS = 100
 
 /**
  * @param {Record<string, any>[]} lines of one fleet, without a stop
- * @param {(worker: { slot: number, pid: number, t: number }) => void} [onForeseen] hears of each worker that the plan
- *   condemns before it crosses its budget, in a journal of before there were such
  * @returns {string[]} the steps that were not planned
  */
-function unplanned (lines, onForeseen) {
+function unplanned (lines) {
   /** @type {Map<number, any>} */
   const slots = new Map()
   /** @type {Map<number, any>} */
@@ -41,27 +35,10 @@ function unplanned (lines, onForeseen) {
         ({ slot, incumbent, isLeaving: leaving.size > 0 || successor !== null, recycle: recycle?.how ?? null, isReplaced: recycle?.how === 'surge' && successor === null, isNew, bootNotBefore: 0, unservedNotBefore: 0, recycleNotBefore: 0 })),
     standbys: [...standbys.values()],
     standbyNotBefore: 0,
-    bootMs: Math.max(0, ...[...workers.values()].map(({ bootMs }) => bootMs)),
     memory
   })
   let now = 0
   const steps = () => plan(facts(), desired, now).actions
-  /** Slots that are to be condemned before they cross, if times are off by so much. @param {number} offMs */
-  const foreseen = offMs => {
-    const known = facts()
-    return plan({ ...known, bootMs: known.bootMs + offMs }, desired, now + offMs).actions.flatMap(action => action.type === 'condemn' ? [action.slot] : [])
-  }
-  /** Workers that the last look had condemned early, at the latest. @type {any[]} */
-  let due = []
-  let wakeAt = Infinity
-  const enact = () => {
-    for (const slot of foreseen(0)) {
-      const { incumbent } = slots.get(slot)
-      incumbent.reason = 'forecast'
-      onForeseen?.({ slot, pid: incumbent.pid, t: now })
-    }
-    wakeAt = plan(facts(), desired, now).wakeAt
-  }
   const expect = (/** @type {any} */ line, /** @type {(action: any) => boolean} */ isIt) => {
     const action = steps().find(isIt)
     if (!action) found.push(`${JSON.stringify(line)} with ${JSON.stringify(facts())}, desired ${JSON.stringify(desired)}`)
@@ -109,12 +86,12 @@ function unplanned (lines, onForeseen) {
 
   /** @type {Record<string, (line: Record<string, any>) => void>} */
   const on = {
-    'fleet.start': ({ options: { workers, autoscale = null, sizing, standby: standbys, maxSurge, maxUnavailable, onBudget } }) => { desired = { slots: firstSlots(workers), maxBoots: autoscale ? Math.max(1, sizing.cpus) : 1, generation: 0, standbys, maxSurge, maxUnavailable, foresees: onBudget !== 'collect' } },
+    'fleet.start': ({ options: { workers, autoscale = null, sizing, standby: standbys, maxSurge, maxUnavailable } }) => { desired = { slots: firstSlots(workers), maxBoots: autoscale ? Math.max(1, sizing.cpus) : 1, generation: 0, standbys, maxSurge, maxUnavailable } },
     'fleet.scale': ({ to, slots = firstSlots(to) }) => { desired = { ...desired, slots } },
     'fleet.reload': ({ generation }) => { desired = { ...desired, generation } },
     'worker.spawn': line => {
       const { slot: number, pid, generation } = line
-      const worker = { pid, state: 'spawning', generation, reason: null, bytes: 0, isSampled: false, condemnedAt: 0, task: null, isOverHard: false, crossesAt: null, bootMs: 0, budget: line.budget, trend: [] }
+      const worker = { pid, state: 'spawning', generation, reason: null, bytes: 0, isSampled: false, condemnedAt: 0, task: null, isOverHard: false }
       workers.set(pid, worker)
       if (number === null) {
         const giveBack = steps().some(({ type }) => type === 'boot-standby') ? () => {} : call()
@@ -131,8 +108,7 @@ function unplanned (lines, onForeseen) {
       if (slot.incumbent) slot.successor = worker
       else slot.incumbent = worker
     },
-    'worker.budget': ({ pid, budget }) => { workers.get(pid).budget = budget },
-    'worker.standby': ({ pid, readyMs, t }) => { Object.assign(workers.get(pid), { state: 'standby', upAt: t, bootMs: readyMs, trend: [], isSampled: false }) },
+    'worker.standby': ({ pid }) => { Object.assign(workers.get(pid), { state: 'standby', isSampled: false }) },
     'worker.ready': line => {
       const { slot: number, pid } = line
       const worker = workers.get(pid)
@@ -145,37 +121,21 @@ function unplanned (lines, onForeseen) {
         if (slot.incumbent) slot.successor = worker
         else slot.incumbent = worker
       }
-      if (worker.state === 'spawning') worker.bootMs = line.readyMs
-      Object.assign(worker, { state: 'ready', upAt: line.t, trend: [], crossesAt: null, isSampled: false })
+      Object.assign(worker, { state: 'ready', isSampled: false })
       slot.isNew = false
       if (slot.successor !== worker) return
       if (slot.incumbent) vacate(slot)
       slot.incumbent = worker
       slot.successor = null
     },
-    'fleet.memory': line => { // the end of a look
-      const { limitBytes, usedBytes, freshBytes } = line
-      for (const worker of due) if (worker.state === 'ready' && worker.reason === null) found.push(`${worker.pid} is not condemned early before ${JSON.stringify(line)}`)
-      memory = { limitBytes, usedBytes, freshBytes }
-      due = foreseen(-LATE_MS).map(slot => slots.get(slot).incumbent)
-    },
+    'fleet.memory': ({ limitBytes, usedBytes, freshBytes }) => { memory = { limitBytes, usedBytes, freshBytes } },
     'worker.sample': line => {
       const worker = workers.get(line.pid)
-      const bytes = figure(/** @type {any} */ (line), worker.budget.metric)
-      Object.assign(worker, { sampledAt: line.t, bytesBefore: worker.bytes, bytes: line.rssBytes ?? 0 })
-      worker.isSampled = true
-      if (bytes === null) return
-      worker.trend = pushReading(worker.trend, line.ageMs, bytes)
-      const aheadMs = desired.foresees ? timeToCrossing(worker.trend, worker.budget.softBytes) : null
-      worker.crossesAt = aheadMs === null ? null : worker.upAt + line.ageMs + aheadMs
-      if (onForeseen) enact()
+      const { t, rssBytes } = line
+      Object.assign(worker, { sampledAt: t, bytesBefore: worker.bytes, bytes: rssBytes ?? 0, isSampled: true })
     },
-    'worker.condemn': line => {
-      const { pid, reason, slot } = line
-      if (reason === 'forecast' && !foreseen(LATE_MS).includes(slot)) found.push(`${JSON.stringify(line)} with ${JSON.stringify(facts())}`)
-      workers.get(pid).reason = reason
-    },
-    'worker.keep': ({ pid }) => { Object.assign(workers.get(pid), { reason: null, trend: [], crossesAt: null, isSampled: false }) },
+    'worker.condemn': ({ pid, reason }) => { workers.get(pid).reason = reason },
+    'worker.keep': ({ pid }) => { Object.assign(workers.get(pid), { reason: null, isSampled: false }) },
     'worker.out-of-rotation': ({ pid }) => { workers.get(pid).state = 'out-of-rotation' },
     'worker.in-rotation': ({ pid }) => { if (workers.get(pid).state === 'out-of-rotation') workers.get(pid).state = 'ready' },
     'worker.drain': line => {
@@ -215,10 +175,6 @@ function unplanned (lines, onForeseen) {
   }
   on['worker.retire'] = on['worker.crash'] = gone
   for (const line of lines) {
-    while (wakeAt <= line.t) { // never, unless it enacts
-      now = wakeAt
-      enact()
-    }
     now = line.t
     on[line.event]?.(line)
   }

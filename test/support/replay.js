@@ -22,8 +22,6 @@ function replay (lines) {
     if (line.event === 'worker.spawn') workers.set(line.pid, { budget: line.budget, window: null, isCondemned: false })
     if (line.event === 'worker.budget') worker.budget = line.budget
     if (line.event === 'worker.standby' || line.event === 'worker.ready') worker.window = openWindow()
-    // Of the plan: see replay-plan.js
-    if (line.event === 'worker.condemn' && line.reason === 'forecast') worker.isCondemned = true
     if (line.event === 'worker.keep') Object.assign(worker, { window: openWindow(), isCondemned: false })
     if (line.event !== 'worker.sample' || worker.isCondemned) continue
     worker.window = pushSample(worker.window, /** @type {any} */ (line), worker.budget.samples)
@@ -46,7 +44,7 @@ function decided (lines) {
   const decisions = []
   for (const line of lines) {
     if (line.event === 'worker.sample') latest.set(line.pid, line.t)
-    if (line.event === 'worker.condemn' && line.reason !== 'forecast') decisions.push({ pid: line.pid, t: latest.get(line.pid), reason: line.reason })
+    if (line.event === 'worker.condemn') decisions.push({ pid: line.pid, t: latest.get(line.pid), reason: line.reason })
   }
   return decisions
 }

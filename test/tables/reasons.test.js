@@ -63,12 +63,12 @@ t.test('nothing outside of the rows knows a reason', async t => {
 t.test('a reason is one row', async t => {
   t.same(REPLACING, [
     'hard-rss', 'rss', 'requests', 'age', 'heap', 'fds', 'lag', 'handles', 'unhealthy', 'stuck', 'exception',
-    'requested', 'adopted', 'reload', 'protocol-error', 'forecast'
+    'requested', 'adopted', 'reload', 'protocol-error'
   ], 'labels of recycles_total, in their order')
   const having = (/** @type {keyof import('../../lib/tables/reasons').Row} */ key) =>
     [...REASONS.values()].filter(row => row[key]).map(({ reason }) => reason)
   t.same(having('over'), ['hard-rss', 'rss'])
-  t.same(having('isOfMemory'), ['hard-rss', 'rss', 'heap', 'forecast'])
+  t.same(having('isOfMemory'), ['hard-rss', 'rss', 'heap'])
   t.same(having('isCommand'), ['requested', 'reload'])
   t.same([...having('isOfRollout'), ...having('isFault'), ...having('isOfSlot')], ['reload', 'protocol-error', 'scale'])
 })

@@ -66,7 +66,7 @@ t.test('a worker that lasts ends the delays: it begins within its budget, or is 
 })
 
 t.test('a recycle waits for room in the memory where its worker serves well meanwhile', async t => {
-  t.same(['rss', 'forecast', 'requests', 'age'].map(canWait), [true, true, true, true])
+  t.same(['rss', 'requests', 'age'].map(canWait), [true, true, true])
   t.same(['stuck', 'requested', 'reload', 'protocol-error', 'unheard of', null].map(canWait), [false, false, false, false, false, false])
 })
 

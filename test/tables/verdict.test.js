@@ -87,7 +87,7 @@ t.test('lag and health: by the latest sample', async t => {
 })
 
 t.test('the reasons are listed once each', async t => {
-  t.ok(['hard-rss', 'heap', 'fds', 'lag', 'unhealthy', 'forecast'].every(reason => REASONS.has(reason)))
+  t.ok(['hard-rss', 'heap', 'fds', 'lag', 'unhealthy'].every(reason => REASONS.has(reason)))
 })
 
 t.test('requests: a worker that has reached its budget is condemned', async t => {

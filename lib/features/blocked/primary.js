@@ -111,7 +111,7 @@ class BlockedLoops {
     handle.known.blocked.forMs = blockedMs >= this.silentMs ? blockedMs : 0
     if (blockedMs < this.limitMs) return
     if (handle.isWatched) {
-      if (handle.condemnation.requested === null) this.kernel.looks.replace(handle, 'stuck')
+      if (handle.condemnation.requested === null) this.kernel.sampler.replace(handle, 'stuck')
       this.#tell(handle)
     } else if (handle.state === 'draining' && handle.account === null) {
       this.#kill(handle)

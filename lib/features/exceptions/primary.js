@@ -55,7 +55,7 @@ class Exceptions {
     if (!this.kernel.features.hasSessions) {
       this.kernel.rotation.wish(handle, 'exceptions', `its app has not caught ${name}`)
     }
-    this.kernel.looks.replace(handle, 'exception')
+    this.kernel.sampler.replace(handle, 'exception')
   }
 
   /** @param {string} key @param {string} trace */

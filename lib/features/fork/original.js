@@ -8,12 +8,12 @@
 
 const { setImmediate, setTimeout } = require('node:timers')
 const { loadAddon } = require('../../native/addon')
-const { warmUpApp } = require('../../worker/app-warmup')
 const { flushCompileCache } = require('../../worker/boot/compile-cache')
 const { Channel } = require('../../worker/channel')
 const { prepare } = require('../../worker/prepare')
 const { ownSettings } = require('../../worker/settings')
 const { exposeGc } = require('../../worker/vitals/memory')
+const { warmUpApp } = require('./app-warmup')
 const { openDescriptors, openedSince } = require('./descriptors')
 const { Mold } = require('./mold')
 const { onFork } = require('./on-fork')
@@ -37,7 +37,7 @@ function becomeMold ({ worker, settings: { warm, isUnsafe } }) {
   if (lacking !== null) {
     return refuse(`Node.js ${process.version} lacks ${lacking}, without which a forked worker cannot end`)
   }
-  const { tracker, listenHook, api, enter } = prepare(worker)
+  const { listenHook, api, enter } = prepare(worker)
   /** @type {(() => unknown)[]} */
   const warmers = []
   api.extend({ onFork, warm: fn => { warmers.push(fn) } })
@@ -55,7 +55,7 @@ function becomeMold ({ worker, settings: { warm, isUnsafe } }) {
     try {
       for (const fn of warmers) await fn()
       collect() // before the requests: it would drop compiled code, with the shapes of objects that are no more
-      await warmUpApp(listenHook.held, warm, tracker)
+      await warmUpApp(listenHook.held, warm)
     } catch (error) {
       return refuse(`the app cannot be warmed up: ${String(error instanceof Error ? error.message : error)}`)
     }

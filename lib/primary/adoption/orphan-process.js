@@ -9,11 +9,10 @@ const fs = require('node:fs')
 const net = require('node:net')
 const os = require('node:os')
 const { setTimeout: sleep } = require('node:timers/promises')
-const { attempt } = require('../../core/attempt')
 const { VERSION, socketName } = require('../../core/orphan')
 const { ORPHAN } = require('../../tables/message')
 const { signalTo, startForeign } = require('../../native/foreign-child')
-const { statFields } = require('../../native/proc')
+const { startOf } = require('../../native/proc')
 /** @import { Handle } from '../../core/internals' */
 /** @import { OrphanFacts } from '../../tables/message' */
 /** @import { Addon } from '../../native/addon' */
@@ -25,10 +24,9 @@ const DYING_MS = 10 // between two looks once its channel has ended
 /** Why it is not adopted: its event loop is blocked, or it is stopped, so it may answer later. */
 const SILENT = `it has not answered within ${ANSWER_MS} ms, and is asked again`
 const CLOSED = 'it has closed the connection, and is asked again'
-const STARTED_AT = 19 // of the fields from its state on
 
 class OrphanProcess {
-  /** @type {string | null} */
+  /** @type {number | null} */
   #startedAt
 
   /**
@@ -150,12 +148,6 @@ class OrphanProcess {
   #kill (signal) {
     return this.#isAlive ? signalTo(this.facts.pid, signal) : -os.constants.errno.ESRCH
   }
-}
-
-/** @param {number} pid @returns {string | null} when it was started, in ticks; null: it has ended */
-function startOf (pid) {
-  const fields = statFields(attempt(() => fs.readFileSync(`/proc/${pid}/stat`, 'latin1'), ''))
-  return ['Z', 'X'].includes(fields[0]) ? null : fields[STARTED_AT] ?? null
 }
 
 /** @param {string} path @returns {Promise<net.Socket | null>} null: nothing listens there */

@@ -1,7 +1,5 @@
 'use strict'
 
-const { figure } = require('../../core/sample')
-const { timeToCrossing, pushReading } = require('../../core/trend')
 const { openWindow, pushSample } = require('../../core/window')
 /** @import { Reading, Sample } from '../../core/sample' */
 
@@ -18,10 +16,6 @@ class Figures {
   new = null
   /** Memory that the worker took when it was new: of its own, where that is known. @type {number | null} */
   freshBytes = null
-  /** By its time in service, which the journal has. @type {import('../../core/trend').Trend} */
-  #trend = []
-  /** When the latest of these was read: ms, by clock.js. */
-  #trendAt = 0
   /** The journal has that readings of the worker in full do not return. */
   isLateSaid = false
   /** Since it was ready, or kept, a sample of it has been judged. */
@@ -40,32 +34,14 @@ class Figures {
   /** From here on it is judged by what it does from here on. */
   restart () {
     this.window = openWindow()
-    this.forgetTrend()
     this.isJudged = false
   }
 
-  forgetTrend () {
-    this.#trend = []
-  }
-
-  /** @param {Sample} sample @param {import('../../tables/budget').Budget} budget @param {number} at ms, by clock.js */
-  observe (sample, { metric, samples }, at) {
+  /** @param {Sample} sample @param {import('../../tables/budget').Budget} budget */
+  observe (sample, { samples }) {
     this.sample = sample
     this.freshBytes ??= sample.ussBytes ?? sample.rssBytes
     this.window = pushSample(this.window, sample, samples)
-    const bytes = figure(sample, metric)
-    if (bytes === null) return
-    this.#trend = pushReading(this.#trend, sample.ageMs, bytes)
-    this.#trendAt = at
-  }
-
-  /**
-   * When its memory is going to cross the budget: ms, by clock.js.
-   * @param {number | null} softBytes @returns {number | null} null: it is not to be foreseen
-   */
-  crossesAt (softBytes) {
-    const aheadMs = timeToCrossing(this.#trend, softBytes)
-    return aheadMs === null ? null : this.#trendAt + aheadMs
   }
 
   close () {

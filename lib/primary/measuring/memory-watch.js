@@ -26,12 +26,11 @@ class MemoryWatch {
   #hitsAtStart = null
   #isNear = false
 
-  /** @param {Pick<Deps, 'options' | 'fleet' | 'figures' | 'record'> & { container?: Container }} deps */
-  constructor ({ options, fleet, figures, record, container = new Container() }) {
+  /** @param {Pick<Deps, 'options' | 'fleet' | 'record'> & { container?: Container }} deps */
+  constructor ({ options, fleet, record, container = new Container() }) {
     this.options = options
     this.container = container
     this.fleet = fleet
-    this.figures = figures
     this.record = record
     this.#read()
   }
@@ -50,7 +49,7 @@ class MemoryWatch {
     const reading = this.#read()
     if (reading === null) return
     const { source, limitBytes, usedBytes, pressure, limitHits } = reading
-    const fresh = this.fleet.watched().map(handle => this.figures.get(handle)?.freshBytes ?? 0)
+    const fresh = this.fleet.watched().map(({ figures }) => figures?.freshBytes ?? 0)
     this.#hitsAtStart ??= limitHits
     this.latest = {
       source,

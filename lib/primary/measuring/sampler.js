@@ -1,7 +1,8 @@
 'use strict'
 
 /**
- * Looks at every worker that serves or stands by, judges what it sees, and condemns:
+ * Looks at every worker that serves or stands by, every --interval and at once where a replacement is requested, judges
+ * what it sees, and condemns:
  *
  *     meter ─▶ Sample ─▶ window ─▶ verdict() ─▶ condemnation
  *
@@ -13,6 +14,7 @@ const { ownBytesOf } = require('../../features')
 const { aboveFresh, withoutFiles } = require('../../tables/budget')
 const { makeSample, figure } = require('../../core/sample')
 const { crossing, isOver, verdict } = require('../../tables/reasons')
+const { untilNext } = require('../../native/every')
 const { now } = require('../clock')
 const { Figures } = require('./figures')
 const { CpuProbe } = require('./meter/cpu')
@@ -22,6 +24,8 @@ const { Part } = require('../part')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
 class Sampler extends Part {
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer
   #isLooking = false
   /** Which workers to look at next. @type {'none' | 'requested' | 'all'} */
   #next = 'none'
@@ -32,28 +36,53 @@ class Sampler extends Part {
   freshOverBudget = null
   #isMappingSaid = false
 
+  /** Looks are at multiples of the interval, however long one takes. */
+  begin () {
+    this.#timer = setTimeout(() => {
+      this.begin()
+      this.lookNow()
+    }, untilNext(this.memoryWatch.nextLookMs))
+  }
+
+  end () {
+    clearTimeout(this.#timer)
+  }
+
+  /** As look(), with what depends on it. @param {{ requestedAlone?: boolean }} [at] */
+  lookNow (at) {
+    this.tasks.run('look', async () => {
+      if (this.tenure.isOver) return
+      await this.look(at)
+      if (at?.requestedAlone !== true && !this.tenure.isOver) this.memoryWatch.look()
+      this.changed()
+    })
+  }
+
+  /**
+   * Has this worker replaced.
+   * @param {WorkerHandle} handle @param {import('../../tables/reasons').Asked} reason
+   * @param {{ isCommanded?: boolean }} [how]
+   */
+  replace (handle, reason, how) {
+    handle.condemnation.request(reason, how)
+    this.lookNow({ requestedAlone: true })
+  }
+
   /** @param {WorkerHandle} handle one that has become ready, or a standby: it is judged by what it does from here on */
   watch (handle) {
-    const known = this.figures.get(handle)
-    if (known) return known.restart()
-    const figures = new Figures(
+    if (handle.figures) return handle.figures.restart()
+    const figures = handle.figures = new Figures(
       this.meter.probe(handle.pid, handle), new CpuProbe(handle.pid), this.features.probe(handle)
     )
-    this.figures.set(handle, figures)
     handle.once('exit', () => figures.close())
     // Before it has had requests
     figures.fresh = this.read(handle, { inFull: ['rss', 'anon'].includes(this.options.metric) ? null : false })
       .catch(() => null)
   }
 
-  /** This process, and perhaps the workers, did not run: how late loops were, and how memory grew, says nothing. */
-  wake () {
-    for (const handle of this.fleet.all()) this.figures.get(handle)?.forgetTrend()
-  }
-
   /** @param {WorkerHandle} handle @returns {Sample | null} the latest */
   sampleOf (handle) {
-    return this.figures.get(handle)?.sample ?? null
+    return handle.figures?.sample ?? null
   }
 
   /**
@@ -63,7 +92,7 @@ class Sampler extends Part {
   keep (handle) {
     const { slot, pid, reason } = handle
     handle.condemnation.lift()
-    this.figures.get(handle)?.restart()
+    handle.figures?.restart()
     this.record('worker.keep', { slot, pid, reason })
   }
 
@@ -74,7 +103,7 @@ class Sampler extends Part {
    * @returns {Promise<Reading | null>} its memory now
    */
   async read (handle, { inFull = false, at = now() } = {}) {
-    const figures = this.figures.get(handle)
+    const { figures } = handle
     const reading = without(await figures?.probe.read(at, inFull) ?? null, ownBytesOf(handle.latest))
     if (figures && reading && reading.pssBytes !== null) figures.lastFull = reading
     if (figures && figures.isLateSaid !== (figures.probe.isLate === true)) this.#sayLate(handle, figures)
@@ -124,7 +153,7 @@ class Sampler extends Part {
   /** @param {WorkerHandle[]} handles @param {number} at ms, by clock.js, as wherever a look is timed here */
   async #lookOnce (handles, at) {
     await sweep(handles, async handle => {
-      const figures = /** @type {Figures} */ (this.figures.get(handle))
+      const figures = /** @type {Figures} */ (handle.figures)
       figures.cpu.look(at)
       const { window } = figures
       const fresh = figures.sample === null ? await figures.fresh : null
@@ -146,7 +175,7 @@ class Sampler extends Part {
     const silentMs = Math.max(0, at - handle.heardAt)
     const sample = makeSample(reading, { ageMs, requests, silentMs, requested: this.#requestOf(handle), ...limited })
     if (!figures.isJudged) {
-      this.#placeOf(handle)?.recycling.begun(isOver(sample, handle.budget, handle.budget.softBytes), now())
+      this.fleet.placeOf(handle)?.recycling.begun(isOver(sample, handle.budget, handle.budget.softBytes), now())
     }
     if (figures.sample === null && !handle.isAdopted) {
       this.#judgeFresh(handle, fresh && figure(fresh, handle.budget.metric))
@@ -154,7 +183,7 @@ class Sampler extends Part {
     if (fresh) figures.new = fresh
     this.#judgeFiles(handle, figures, sample)
     figures.isJudged = true
-    figures.observe(sample, handle.budget, at)
+    figures.observe(sample, handle.budget)
     this.record('worker.sample',
       { slot: handle.slot, pid: handle.pid, ...sample, connections, streams, inFlight, elu, gc, loopLagMs })
     handle.isSampled = true
@@ -167,39 +196,15 @@ class Sampler extends Part {
     const reason = verdict(window, handle.budget)
     if (reason === null) return
     if (!handle.condemnation.isCommanded) {
-      this.#placeOf(handle)?.recycling.condemned(reason, sample.ageMs, now(), sample.requests === 0)
+      this.fleet.placeOf(handle)?.recycling.condemned(reason, sample.ageMs, now(), sample.requests === 0)
     }
-    this.#condemn(handle, reason, sample, at, crossing(reason, sample, handle.budget))
-  }
-
-  /** The slot of the worker may have been closed meanwhile. @param {WorkerHandle} handle */
-  #placeOf ({ slot }) {
-    return slot === null ? this.fleet.standbyPool : this.fleet.slots.get(slot)
-  }
-
-  /**
-   * The memory of the worker is going to cross the budget together with another worker's.
-   * @param {WorkerHandle} handle
-   */
-  condemnAhead (handle) {
-    const sample = this.figures.get(handle)?.sample ?? null
-    if (handle.reason !== null || sample === null) return
-    const at = now()
-    const crossesAt = this.figures.get(handle)?.crossesAt(handle.budget.softBytes) ?? at
-    this.#condemn(handle, 'forecast', sample, at, { crossesInMs: Math.max(0, Math.round(crossesAt - at)) })
-  }
-
-  /**
-   * @param {WorkerHandle} handle @param {import('../../tables/reasons').Reason} reason @param {Sample} sample
-   * @param {number} at @param {{ crossesInMs?: number, figure?: number, most?: number }} [more]
-   */
-  #condemn (handle, reason, sample, at, more = {}) {
     handle.condemnation.condemn(reason, at)
     const { slot, pid, budget: { metric, softBytes, hardBytes } } = handle
     const { requests, silentMs, ageMs } = sample
     const cause = this.features.causeOf(handle)
     const of = { slot, pid, reason, metric, bytes: figure(sample, metric), softBytes, hardBytes }
-    this.record('worker.condemn', { ...of, requests, silentMs, ageMs, ...more, ...cause !== null && { cause } })
+    const crossed = crossing(reason, sample, handle.budget)
+    this.record('worker.condemn', { ...of, requests, silentMs, ageMs, ...crossed, ...cause !== null && { cause } })
   }
 
   /**
@@ -229,7 +234,6 @@ class Sampler extends Part {
     const changed = figures.new === null ? budget : withoutFiles(budget, figures.new, sample)
     if (changed === budget) return
     handle.budget = changed
-    figures.forgetTrend()
     this.record('worker.budget', { slot, pid, budget: changed })
     if (this.#isMappingSaid) return
     this.#isMappingSaid = true

@@ -27,7 +27,8 @@ const { Part } = require('../part')
 class Recycler extends Part {
   /** So far: in all, and of each slot. @type {{ recycles: number, slots: Record<number, RecyclesOfSlot> }} */
   totals = { recycles: 0, slots: {} }
-  requests = new Requests(this.tenure)
+  /** Outcome of the latest recycle of a worker that is to go. @type {WeakMap<WorkerHandle, Recycled | Error>} */
+  #outcomes = new WeakMap()
 
   /** @param {number} slot @param {string} reason */
   count (slot, reason) {
@@ -73,7 +74,7 @@ class Recycler extends Part {
         if (how === 'drain-first') why = await this.#replace(slot)
         const line = await this.#account(slot, old,
           { reason, how: isByStandby ? 'standby' : how, ...account, drainMs, tookMs: now() - began })
-        if (why === null) this.requests.done(old, line)
+        if (why === null) this.#outcomes.set(old, line)
       }
     } finally {
       slot.recycle = null
@@ -82,6 +83,23 @@ class Recycler extends Part {
     if (why !== null) this.#replacementFailed(slot, old, why)
     else if (this.fleet.rollout.requested(old.generation)) this.fleet.rollout.succeeded()
     this.changed()
+  }
+
+  /**
+   * Waits for a recycle that is being requested, or is under way.
+   * @param {Slot} slot @param {WorkerHandle} old its worker @returns {Promise<Recycled>}
+   * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_NOT_READY, RECYCLE_STOPPED
+   */
+  async recycled (slot, old) {
+    const before = this.#outcomes.get(old)
+    await this.until(() => this.#outcomes.get(old) !== before ||
+      (old.state === 'crashed' && slot.recycle?.old !== old))
+    const outcome = this.#outcomes.get(old)
+    if (outcome === undefined || outcome === before) {
+      throw notDone(slot.slot, 'the recycle', 'its worker crashed first')
+    }
+    if (outcome instanceof Error) throw outcome
+    return outcome
   }
 
   /**
@@ -118,8 +136,7 @@ class Recycler extends Part {
     slot.vacate(old)
     const { account, drainMs } = await leave(old, { why: 'scale' }, this)
     this.record('scaled', { slot: number, pid: null, oldPid: old.pid, reason: 'scale', ...account, drainMs })
-    this.requests.refused(old,
-      notDone(number, 'the recycle', 'its slot was closed'))
+    this.#outcomes.set(old, notDone(number, 'the recycle', 'its slot was closed'))
     this.changed()
   }
 
@@ -164,7 +181,7 @@ class Recycler extends Part {
       oldPid: old.pid,
       ...fields,
       readyMs: incumbent?.readyMs ?? null,
-      rssBefore: this.figures.get(old)?.sample?.rssBytes ?? null,
+      rssBefore: old.figures?.sample?.rssBytes ?? null,
       rssAfter: after?.rssBytes ?? null
     })
   }
@@ -175,7 +192,7 @@ class Recycler extends Part {
    */
   #replacementFailed (slot, old, why) {
     this.#recordNotReady(slot, old.isServing ? old.pid : null, why)
-    this.requests.refused(old,
+    this.#outcomes.set(old,
       new RecycleError('RECYCLE_NOT_READY', { what: `the replacement of slot ${slot.slot}`, slot: slot.slot, why }))
     if (this.fleet.rollout.requested(old.generation) !== null) this.#rolloutFailed(why)
     else if (old.condemnation.row?.isOfRollout && old.isServing) this.sampler.keep(old) // it was stopped meanwhile
@@ -201,52 +218,6 @@ class Recycler extends Part {
       if (incumbent?.condemnation.row?.isOfRollout && !recycle) this.sampler.keep(incumbent)
     }
     this.changed()
-  }
-}
-
-/** Recycles that were requested, and the outcome that their caller waits for. */
-class Requests {
-  /**
-   * @type {Map<WorkerHandle, { outcome: Promise<Recycled>, resolve: (line: Recycled) => void, reject: (error: Error) =>
-   *   void }>}
-   */
-  #open = new Map()
-
-  /** @param {import('../tenure').Tenure} tenure */
-  constructor (tenure) {
-    tenure.on('over', () => {
-      for (const handle of this.#open.keys()) this.refused(handle, /** @type {Error} */ (tenure.why))
-    })
-  }
-
-  /**
-   * @param {import('../workers/slot').Slot} slot @param {WorkerHandle} handle its worker @returns {Promise<Recycled>}
-   * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_NOT_READY, RECYCLE_STOPPED
-   */
-  open (slot, handle) {
-    const before = this.#open.get(handle)
-    if (before) return before.outcome
-    const outcome = new Promise((resolve, reject) =>
-      this.#open.set(handle, { outcome: /** @type {any} */ (null), resolve, reject }))
-    Object.assign(/** @type {object} */ (this.#open.get(handle)), { outcome })
-    handle.once('exit', () => {
-      if (handle.state !== 'crashed' || slot.recycle?.old === handle) return
-      this.refused(handle,
-        notDone(slot.slot, 'the recycle', 'its worker crashed first'))
-    })
-    return outcome
-  }
-
-  /** @param {WorkerHandle} handle @param {Recycled} line */
-  done (handle, line) {
-    this.#open.get(handle)?.resolve(line)
-    this.#open.delete(handle)
-  }
-
-  /** @param {WorkerHandle} handle @param {Error} error */
-  refused (handle, error) {
-    this.#open.get(handle)?.reject(error)
-    this.#open.delete(handle)
   }
 }
 

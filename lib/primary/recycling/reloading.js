@@ -10,7 +10,7 @@ const { Rollout } = require('../workers/rollout')
 const { Part } = require('../part')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
-/** @extends {Part<{ looks: import('../measuring/looks').Looks }>} */
+/** @extends {Part<{ sampler: import('../measuring/sampler').Sampler }>} */
 class Reloading extends Part {
   /** @returns {Promise<undefined>} @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED */
   async all () {
@@ -108,7 +108,7 @@ class Reloading extends Part {
     this.spawner.keep(rollout.proven)
     this.fleet.tryAnew()
     this.record('fleet.reload', { generation })
-    this.looks.look({ requestedAlone: true })
+    this.sampler.lookNow({ requestedAlone: true })
     const isOld = (/** @type {WorkerHandle | undefined} */ handle) =>
       handle !== undefined && handle.generation < generation
     await this.until(() => rollout.wasStopped(generation) ||

@@ -11,7 +11,8 @@ const net = require('node:net')
 const { attempt } = require('../../core/attempt')
 const { addressOf, pickInherited } = require('../../core/inherited-socket')
 const { unixSockets } = require('../../native/proc')
-const { UnixSocketFile } = require('./unix-socket-file')
+const { fileAt } = require('./unix-socket-file')
+/** @import { UnixSocketFile } from './unix-socket-file' */
 /** @import { Handle } from '../../core/internals' */
 /** @import { InheritedSocket } from '../../core/inherited-socket' */
 
@@ -67,10 +68,7 @@ class InheritedSockets {
 
   /** The socket is open already, in the predecessor. @param {InheritedSocket} socket @param {Handle} handle */
   inherit (socket, handle) {
-    const { path } = socket
-    this.#free.push({
-      ...socket, handle, file: path === null || path.startsWith('\0') ? null : new UnixSocketFile(path)
-    })
+    this.#free.push({ ...socket, handle, file: fileAt(socket.path) })
   }
 
   /** The last server of the socket has closed. @param {Inherited} socket */
@@ -114,9 +112,7 @@ function open ({ fd, name }) {
   }
   const path = pathOf(fd)
   if (path === null) return 'its address is not known'
-  return {
-    fd, name, path, address: null, port: null, handle, file: path.startsWith('\0') ? null : new UnixSocketFile(path)
-  }
+  return { fd, name, path, address: null, port: null, handle, file: fileAt(path) }
 }
 
 /**

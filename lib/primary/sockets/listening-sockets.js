@@ -19,10 +19,11 @@ const { allow, bind, boundTo } = require('./bind')
 const { InheritedSockets } = require('./inherited-sockets')
 const { acceptLast } = require('./last-connections')
 const { TicketKeys } = require('./ticket-keys')
-const { UnixSocketFile } = require('./unix-socket-file')
+const { fileAt } = require('./unix-socket-file')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Query, ServerData } from '../../tables/message' */
 /** @import { Inherited } from './inherited-sockets' */
+/** @import { UnixSocketFile } from './unix-socket-file' */
 
 /**
  * @typedef {object} Listener
@@ -203,7 +204,7 @@ class ListeningSockets {
    * @param {Handle} handle
    */
   inherit ({ key, file: name, data, kept }, handle) {
-    const file = name === null ? null : new UnixSocketFile(name)
+    const file = fileAt(name)
     this.#add(key, {
       handle, tickets: new TicketKeys(data), file, users: new Set(), inherited: kept ? { ...kept, handle, file } : null
     })
@@ -217,8 +218,7 @@ class ListeningSockets {
   adopt ({ key, query, data }, fd) {
     const handle = this.#byKey.has(key) || this.inherited.has(query) ? null : handleOf(fd)
     if (handle === null) return fs.closeSync(fd)
-    const isFile = Number(query.port) < 0 && typeof query.address === 'string' && !/^(\0|$)/.test(query.address)
-    this.inherit({ key, file: isFile ? query.address : null, data }, handle)
+    this.inherit({ key, file: Number(query.port) < 0 ? query.address : null, data }, handle)
     const listener = this.#byKey.get(key)
     if (listener) listener.isQueued = true
   }

@@ -168,6 +168,9 @@ class UnixSocketFile {
   }
 }
 
+/** @param {string | null | undefined} path of a socket, if any @returns {UnixSocketFile | null} null: it has no file */
+const fileAt = path => path && !path.startsWith('\0') ? new UnixSocketFile(path) : null
+
 /** @param {unknown} error of a link that could not be made: another process has made one meanwhile */
 const isTaken = error => /** @type {NodeJS.ErrnoException} */(error).code === 'EEXIST'
 
@@ -177,4 +180,4 @@ const isSocket = file => attempt(() => fs.statSync(file).isSocket(), false)
 /** @param {string} file @returns {string | null} null: there is none, or it is out of reach */
 const idOf = file => attempt(() => fileId(fs.statSync(file)), null)
 
-module.exports = { UnixSocketFile }
+module.exports = { UnixSocketFile, fileAt }

@@ -10,7 +10,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { setImmediate, setTimeout } = require('node:timers/promises')
-const { readNow, statFields } = require('../../native/proc')
+const proc = require('../../native/proc')
 const { now } = require('../clock')
 const { Part } = require('../part')
 
@@ -27,10 +27,7 @@ const MARKED = new RegExp(`(?:^|\\0)${VARIABLE}=([^\\0]+)\\0`)
 /** @typedef {{ id: string, slot: number | null, pid: number | null }} Parent a worker, or what workers are copies of */
 /** @typedef {{ pid: number, command: string, isAlone: boolean }} Child `isAlone`: in a session of its own */
 
-/**
- * @typedef {{ state: string, parent: number, session: string, startedAt: number }} Stat `startedAt`: ticks since the
- *   system has started
- */
+/** @typedef {ReturnType<typeof proc.statOf>} Stat */
 
 let lastId = 0
 
@@ -122,7 +119,7 @@ async function childrenById (workers, adopted) {
   const pids = fs.readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(Number)
   await inTurns(pids.filter(pid => !workers.has(pid)), pid => {
     const stat = statOf(pid)
-    if (stat === null || stat.state === 'Z' || (adopted.size === 0 && stat.startedAt < Number(own?.startedAt))) return
+    if (stat === null || !stat.isAlive || (adopted.size === 0 && stat.startedAt < Number(own?.startedAt))) return
     stats.set(pid, stat)
   })
   const look = async (/** @type {number} */ pid) => {
@@ -169,11 +166,10 @@ async function inTurns (pids, look) {
   return all
 }
 
-/** @param {number | 'self'} pid @returns {Stat | null} null: it has exited */
+/** @param {number | 'self'} pid @returns {Stat | null} null: it is gone */
 function statOf (pid) {
   try {
-    const fields = statFields(readNow(`/proc/${pid}/stat`))
-    return { state: fields[0], parent: Number(fields[1]), session: fields[3], startedAt: Number(fields[19]) }
+    return proc.statOf(pid)
   } catch (error) {
     return goneOr(error)
   }

@@ -3,6 +3,7 @@
 /** The registry of the fleet, without effects: its slots, and the standbys, which have no slot yet. */
 
 const { unevenAddresses } = require('../../core/address')
+const { isUsable } = require('../../core/fleet-facts')
 const { Rollout } = require('./rollout')
 const { Slot, StandbyPool } = require('./slot')
 /** @import { Successor } from '../succession/handover' */
@@ -147,16 +148,16 @@ class Fleet {
 
   /** Standbys that can be called. @param {number} [generation] @returns {WorkerHandle[]} */
   usableStandbys (generation = this.rollout.generation) {
-    return [...this.standbyPool.handles].filter(handle =>
-      handle.state === 'standby' && handle.reason === null && handle.generation === generation && !handle.isGone)
+    return [...this.standbyPool.handles].filter(handle => isUsable(handle, { generation }) && !handle.isGone)
   }
 
   /**
-   * @param {WorkerHandle} handle one that is seated
-   * @returns {Slot | StandbyPool} its place, whose failures an early death of it counts among
+   * @param {WorkerHandle} handle
+   * @returns {Slot | StandbyPool | undefined} its place, whose failures an early death of it counts among; undefined:
+   *   its slot has been closed meanwhile, in which it was not seated any more
    */
   placeOf ({ slot }) {
-    return slot === null ? this.standbyPool : /** @type {Slot} */ (this.slots.get(slot))
+    return slot === null ? this.standbyPool : this.slots.get(slot)
   }
 
   /**

@@ -220,7 +220,7 @@ class Lifecycle extends Part {
 
   /** @param {WorkerHandle} handle */
   #onUp (handle) {
-    const place = this.fleet.placeOf(handle)
+    const place = /** @type {Place} */ (this.fleet.placeOf(handle))
     const { slot, pid, readyMs, isServing, asked } = handle
     for (const [key, upMs] of asked) if (upMs === 0) this.fleet.onDemand.delete(key) // new code opens it at once
     const up = { slot, pid, readyMs, addresses: [...handle.addresses] }
@@ -252,7 +252,7 @@ class Lifecycle extends Part {
 
   /** @param {WorkerHandle} handle */
   #onExit (handle) {
-    const place = this.fleet.placeOf(handle)
+    const place = /** @type {Place} */ (this.fleet.placeOf(handle))
     const left = /** @type {Left} */ (handle.left)
     const { killedFor } = handle.process
     const isIntended = handle.state === 'draining' && (handle.account !== null || killedFor !== null)

@@ -11,8 +11,6 @@ const { isEvading } = require('../../core/address')
 class Readiness {
   /** The worker lacks nothing but what gates say. */
   #isBooted = false
-  /** The worker lacks nothing. */
-  isMet = false
   /** Why a gate does not let it pass, in words. @type {string | null} */
   refusal = null
   /** Gates that have not let the worker pass yet, by name. @type {Set<string>} */
@@ -22,14 +20,17 @@ class Readiness {
 
   /**
    * @param {WorkerHandle} handle @param {Pick<WorkerHandle['terms'], 'required' | 'readyOn' | 'gates'>} terms
-   * @param {() => void} met to be called when it lacks nothing
    */
-  constructor (handle, { required, readyOn, gates = [] }, met) {
+  constructor (handle, { required, readyOn, gates = [] }) {
     this.handle = handle
     this.required = required
     this.readyOn = readyOn
     this.#gates = new Set(gates)
-    this.met = met
+  }
+
+  /** The worker lacks nothing. */
+  get isMet () {
+    return this.handle.bootedAt !== null
   }
 
   get #isBooting () {
@@ -42,7 +43,7 @@ class Readiness {
     if (cause === 'listening' && !this.#listens()) return
     this.#isBooted = this.#gates.size > 0
     if (this.#isBooted) this.handle.emit('booted')
-    else this.#meet()
+    else this.handle.finishBoot()
   }
 
   /** @param {string} gate a feature's name @param {string | null} refusal null: it lets this worker pass */
@@ -50,12 +51,7 @@ class Readiness {
     if (!this.#isBooted || !this.#isBooting) return
     this.refusal = refusal
     if (refusal === null) this.#gates.delete(gate)
-    if (this.#gates.size === 0) this.#meet()
-  }
-
-  #meet () {
-    this.isMet = true
-    this.met()
+    if (this.#gates.size === 0) this.handle.finishBoot()
   }
 
   #listens () {

@@ -15,7 +15,7 @@ const { newMarker } = require('./children')
 const { openCompileCache } = require('../../native/compile-cache')
 const { ClusterProcess } = require('./process')
 const { nodeToRun, STARTED_WITH } = require('./node-file')
-const { WorkerCode, version } = require('./worker-code')
+const { WorkerCode } = require('./worker-code')
 /** @import { Cluster, Worker } from 'node:cluster' */
 /** @import { Ahead } from './ahead' */
 /** @import { WorkerHandle } from './worker-handle' */
@@ -76,9 +76,7 @@ class Spawner {
     /** Node and V8 flags of the workers; where two contradict each other the later one wins. */
     this.execArgv = [...this.v8.flags, ...options.nodeOptions]
     this.appPath = new AppPath(app, this.execArgv)
-    this.code = new WorkerCode(
-      found => this.warn({ warning: 'package', found, version }), why => this.warn({ warning: 'package-unkept', why })
-    )
+    this.code = new WorkerCode(this.warn)
     this.compileCache = options.compileCache ? openCompileCache(process.env) : null
   }
 

@@ -12,6 +12,7 @@ const path = require('node:path')
 const { attempt } = require('../../core/attempt')
 const { version } = /** @type {{ version: string }} */ (require('../../../package.json'))
 const { binariesOf } = require('../../native/prebuilds')
+/** @import { Warning } from '../../journal/events' */
 
 const ROOT = path.join(__dirname, '..', '..', '..')
 const PRELOAD = path.join(ROOT, 'lib', 'worker', 'preload.js')
@@ -30,13 +31,9 @@ class WorkerCode {
 
   #isUnkeptSaid = false
 
-  /**
-   * @param {(found: string | null) => void} onReplaced called when another version is found on disk; null: none is
-   * @param {(why: string) => void} [onUnkept] called once: this version is there, and cannot be kept
-   */
-  constructor (onReplaced, onUnkept = () => {}) {
-    this.onReplaced = onReplaced
-    this.onUnkept = onUnkept
+  /** @param {(warning: Warning) => void} warn that another version is on disk, or that this one cannot be kept */
+  constructor (warn) {
+    this.warn = warn
   }
 
   /** Reads what may be gone later. */
@@ -47,7 +44,7 @@ class WorkerCode {
     } catch (error) {
       if (this.#isUnkeptSaid || installed() !== version) return // it is being replaced just now
       this.#isUnkeptSaid = true
-      this.onUnkept(/** @type {Error} */ (error).message)
+      this.warn({ warning: 'package-unkept', why: /** @type {Error} */ (error).message })
     }
   }
 
@@ -56,7 +53,7 @@ class WorkerCode {
     const found = installed()
     if (found !== this.#said) {
       this.#said = found
-      if (found !== version) this.onReplaced(found)
+      if (found !== version) this.warn({ warning: 'package', found, version })
     }
     return found === version || !kept
       ? PRELOAD

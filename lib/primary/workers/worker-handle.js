@@ -17,6 +17,7 @@ const { Readiness } = require('./readiness')
 const { WorkerChannel } = require('./worker-channel')
 /** @import { Handle } from '../../core/internals' */
 /** @import { State } from '../../core/state' */
+/** @import { Figures } from '../measuring/figures' */
 /** @import { FromPrimary } from '../../messages' */
 
 /** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
@@ -69,6 +70,8 @@ class WorkerHandle extends WorkerChannel {
   /** The worker was up before it was wanted: as a standby, or while another primary ran the fleet. */
   stoodBy = false
   condemnation = new Condemnation()
+  /** Figures of its memory and CPU; null: it has not been up yet. @type {Figures | null} */
+  figures = null
   /** Until when it may drain; null: it does not. @type {number | null} */
   drainsUntil = null
   /** Why it was not waited for any longer when it booted. @type {string | null} */
@@ -137,10 +140,7 @@ class WorkerHandle extends WorkerChannel {
     this.terms = terms
     this.budget = terms.budget
     this.generation = terms.generation
-    this.readiness = new Readiness(this, terms, () => {
-      this.bootedAt = now()
-      this.emit('up')
-    })
+    this.readiness = new Readiness(this, terms)
     this.#listen()
   }
 
@@ -225,6 +225,12 @@ class WorkerHandle extends WorkerChannel {
   renounce (key) {
     this.asked.delete(key)
     if (this.addresses.size > 0) this.readiness.check('listening')
+  }
+
+  /** The worker lacks nothing: it may be called. */
+  finishBoot () {
+    this.bootedAt = now()
+    this.emit('up')
   }
 
   /** The worker is up, and waits until it is called. */

@@ -11,7 +11,7 @@ const { dirname } = require('node:path')
 const { attempt } = require('../../core/attempt')
 const { badUsage } = require('../../core/errors')
 const { connect, findFleet } = require('../../control/client')
-const { inodeOfSocket, statFields, unixSockets } = require('../../native/proc')
+const { inodeOfSocket, statOf, unixSockets } = require('../../native/proc')
 
 const MOST_LINES = 1000
 
@@ -130,7 +130,7 @@ function whyNotKill ({ path, pid, workers }) {
 
 /** @param {number} pid @param {number} parent @returns {boolean} false also where it has exited */
 const isChild = (pid, parent) =>
-  attempt(() => Number(statFields(fs.readFileSync(`/proc/${pid}/stat`, 'latin1'))[1]) === parent, false)
+  attempt(() => statOf(pid).parent === parent, false)
 
 /** The socket has another name than its file, to which it was linked. @param {number} pid @param {string} folder */
 function listensIn (pid, folder) {

@@ -21,7 +21,7 @@ function scene (t, { tells = true } = {}) {
     options: { stuckTimeoutMs: 10_000 },
     now: () => seen.now,
     record: (/** @type {string} */ event, /** @type {any} */ fields) => seen.lines.push({ event, ...fields }),
-    looks: {
+    sampler: {
       replace (/** @type {any} */ worker, /** @type {string} */ reason) {
         seen.replaced++
         worker.condemnation.requested = reason

@@ -19,7 +19,7 @@ function primary (options = {}) {
     /** @type {any[]} */
     calls: [],
     rotation: { wish: (/** @type {any} */ { slot }, /** @type {string} */ by, /** @type {string} */ why) => kernel.calls.push(['wish', slot, by, why]) },
-    looks: { replace: (/** @type {any} */ { slot }, /** @type {string} */ reason) => kernel.calls.push(['replace', slot, reason]) },
+    sampler: { replace: (/** @type {any} */ { slot }, /** @type {string} */ reason) => kernel.calls.push(['replace', slot, reason]) },
     crashWatch: { threw: (/** @type {{ slot: number }} */ { slot }, /** @type {string} */ how, /** @type {string | null} */ request) => kernel.calls.push(['crashed', slot, how, request]) },
     spawner: { print: (/** @type {string} */ text) => kernel.calls.push(['print', text]) }
   }

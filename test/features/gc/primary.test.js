@@ -101,8 +101,8 @@ t.test('where that is not enough, or was not done, it is recycled', async t => {
 t.test('without --on-budget collect, and for another reason than memory, none is due', async t => {
   t.equal(scene({ onBudget: 'recycle' }).relief, null)
   const { relief, condemn } = scene()
-  const reasons = ['hard-rss', 'age', 'requests', 'stuck', 'reload', 'forecast', 'scale']
-  t.same(reasons.map(reason => relief.stateOf(condemn(reason))), ['due', null, null, null, null, null, null])
+  const reasons = ['hard-rss', 'age', 'requests', 'stuck', 'reload', 'scale']
+  t.same(reasons.map(reason => relief.stateOf(condemn(reason))), ['due', null, null, null, null, null])
 })
 
 t.test('on request the line of the journal is the answer; what another feature asks for may be refused in silence', async t => {

@@ -27,12 +27,12 @@ function watchOf (t, given = {}) {
   const lines = []
   const container = new Container(root)
   const options = resolveOptions({ interval: '1s', ...given }, { parallelism: 2, container: container.limits() })
-  const handle = Object.assign(new EventEmitter(), { left: null, process: { isKilled: false } })
+  const figures = { freshBytes: 40 * MIB }
+  const handle = Object.assign(new EventEmitter(), { left: null, process: { isKilled: false }, figures })
   const watch = new MemoryWatch(/** @type {any} */ ({
     options,
     container,
     fleet: { watched: () => [handle] },
-    figures: { get: () => ({ freshBytes: 40 * MIB }) },
     record: (/** @type {string} */ event, /** @type {any} */ fields) => lines.push({ event, ...fields })
   }))
   return { watch, write, lines, handle: /** @type {any} */ (handle) }

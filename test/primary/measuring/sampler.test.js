@@ -11,7 +11,7 @@ t.test('a look that fails is not the last', async t => {
       return []
     }
   }
-  const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 1000 }, fleet, figures: new WeakMap() }))
+  const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 1000 }, fleet }))
   await t.rejects(sampler.look(), { message: 'the journal cannot be written' })
   await sampler.look()
   t.equal(looks, 2)
@@ -20,7 +20,7 @@ t.test('a look that fails is not the last', async t => {
 t.test('a worker whose replacement is decided is not looked at for each further request of it', async t => {
   const condemned = { reason: 'exception', condemnation: { requested: 'exception' } } // of which it has no figures
   const fleet = { watched: () => [condemned] }
-  const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 1000 }, fleet, figures: new WeakMap() }))
+  const sampler = new Sampler(/** @type {any} */ ({ options: { intervalMs: 1000 }, fleet }))
   await sampler.look({ requestedAlone: true })
   await t.rejects(sampler.look(), TypeError, 'at the interval it is')
 })
