@@ -52,6 +52,7 @@ function startHeartbeat ({ beatMs }, { channel, tracker, loads, admission, pause
     tracker.sweep()
     loads.measure()
     admission.measure()
+    pauses.beat(beatMs)
     send()
     for (const feature of features) feature.beat?.()
   }
