@@ -28,6 +28,7 @@
  */
 
 const { enableCompileCache } = require('./boot/compile-cache')
+const { keepTickObject } = require('./boot/tick-object')
 
 /**
  * @param {Pick<Settings, 'compileCache' | 'collectsFirst' | 'warmsUp' | 'features' | 'api'>} settings
@@ -36,6 +37,7 @@ const { enableCompileCache } = require('./boot/compile-cache')
  */
 function prepare ({ compileCache, collectsFirst, warmsUp, features, api }) {
   enableCompileCache(compileCache) // also for the modules below
+  keepTickObject()
   if (warmsUp) require('./boot/http-warmup').warmUpHttp() // before the tracker subscribes to http
   if (collectsFirst) require('./vitals/memory').exposeGc()() // for the limits that V8 keeps after it
   const { enter } = require('./enter')

@@ -13,7 +13,7 @@ const { every } = require('../../native/every')
 const { loadInterrupt } = require('./interrupt')
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 
-const LOOK_MS = 250
+const LOOK_MS = 500
 const SILENT_MS = 1000 // a heartbeat comes twice a second
 const TELL_MS = 10_000 // that it is given to say where it is: where JavaScript runs, it takes a few
 const KILL_MS = 1000 // that its kill waits for that

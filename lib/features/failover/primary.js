@@ -28,7 +28,7 @@ const { Suspects } = require('./suspects')
 
 const SHARE = 0.8 // of the descriptors that this process may have: the others are for its own work
 const LEAST_OWN = 128
-const LONGEST_MS = 750 // between two looks at what workers have sent
+const LONGEST_MS = 500 // between two looks at what workers have sent
 const COUNTED = /** @type {const} */ (['moved', 'replayed', 'answered', 'cut'])
 
 class Failover {

@@ -15,8 +15,8 @@ const { Part } = require('../part')
 const { boots, isSilent } = require('./loads')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
-const LOOK_MS = 250
-const UNEVEN_LOOKS = 4 // in a row, before connections are moved: the beats know by then what the last move has changed
+const LOOK_MS = 500 // as beats come
+const UNEVEN_LOOKS = 2 // in a row, before connections are moved: the beats know by then what the last move has changed
 const WARN_AT = 0.8
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 
@@ -49,7 +49,7 @@ class Balancer extends Part {
     handle.on('returned', () => {
       this.#full.delete(handle)
       this.#tell(handle)
-      this.#uneven = UNEVEN_LOOKS - 2 // it has none: its share comes back at the second look
+      this.#uneven = UNEVEN_LOOKS - 1 // it has none: its share comes back at the next look
     })
     handle.on('exit', () => {
       this.#full.delete(handle)

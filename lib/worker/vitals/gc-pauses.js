@@ -23,9 +23,10 @@ const WEAK_CALLBACKS = constants.NODE_PERFORMANCE_GC_WEAKCB
  * each reset discards the delay that is under way, which is the one that made a heartbeat late.
  */
 const LOOK_MS = 50
-/** The same of an idle worker: half of its CPU time was for looks. No lag is longer than the loop is active. */
+/** How often it is asked whether the worker is idle: then only beats look. No lag is longer than the loop is active. */
 const IDLE_LOOK_MS = 500
-const IDLE_MS = 10 // of activity in that time
+const IDLE_CPU_MS = 10 // in that time
+const IDLE_ACTIVE_MS = 100 // likewise: where the machine's CPUs are busy, a loop that waits for one is active
 const IDLE_AFTER = 20 // times in turn, so that a job every few seconds is seen
 
 class GcPauses {
@@ -35,10 +36,10 @@ class GcPauses {
   #gc = structuredClone(NO_DELAYS.gc)
   #last = this.#gc.scavenges
   #lookedAt = performance.now()
-  #everyMs = LOOK_MS
   #looks = 0
   #idleTimes = 0
   #elu = performance.eventLoopUtilization()
+  #cpu = process.cpuUsage()
   #isAwaitingWork = false
   #longestLagMs = 0
 
@@ -48,6 +49,7 @@ class GcPauses {
    */
   constructor (awaitWork = () => {}, { addon } = loadAddon()) {
     this.awaitWork = awaitWork
+    /** Null while the worker is idle. @type {NodeJS.Timeout | null} */
     this.timer = this.#start()
     this.addon = addon?.collections() ? addon : null // from now on it counts them
     if (this.addon === null) this.#observer.observe({ entryTypes: ['gc'] })
@@ -85,34 +87,44 @@ class GcPauses {
   }
 
   #start () {
-    return setInterval(() => this.look(performance.now()), this.#everyMs).unref()
+    return setInterval(() => this.look(performance.now()), LOOK_MS).unref()
   }
 
-  /** To be called at an interval: what is beyond that is the delay. @param {number} now by performance.now() */
-  look (now) {
-    this.#longestLagMs = Math.max(this.#longestLagMs, now - this.#lookedAt - this.#everyMs)
+  /** An idle worker wakes for its beats alone. @param {number} beatMs since the last one */
+  beat (beatMs) {
+    if (this.timer === null) this.look(performance.now(), beatMs)
+  }
+
+  /**
+   * To be called at an interval: what is beyond that is the delay.
+   * @param {number} now by performance.now() @param {number} [everyMs]
+   */
+  look (now, everyMs = LOOK_MS) {
+    this.#longestLagMs = Math.max(this.#longestLagMs, now - this.#lookedAt - everyMs)
     this.#lookedAt = now
-    if (++this.#looks * this.#everyMs < IDLE_LOOK_MS) return
+    if (++this.#looks * everyMs < IDLE_LOOK_MS) return
     this.#looks = 0
     const { active } = performance.eventLoopUtilization(this.#elu)
+    const { user, system } = process.cpuUsage(this.#cpu)
     this.#elu = performance.eventLoopUtilization()
-    this.#idleTimes = active < IDLE_MS ? this.#idleTimes + 1 : 0
-    this.#lookEvery(this.#idleTimes < IDLE_AFTER ? LOOK_MS : IDLE_LOOK_MS)
+    this.#cpu = process.cpuUsage()
+    const isIdle = active < IDLE_ACTIVE_MS && (user + system) / 1000 < IDLE_CPU_MS
+    this.#idleTimes = isIdle ? this.#idleTimes + 1 : 0
+    if (this.#idleTimes < IDLE_AFTER) this.timer ??= this.#start()
+    else if (this.timer !== null) this.#rest(this.timer)
   }
 
-  /** @param {number} ms */
-  #lookEvery (ms) {
-    if (ms === this.#everyMs) return
-    this.#everyMs = ms
-    clearInterval(this.timer)
-    this.timer = this.#start()
-    if (ms === LOOK_MS || this.#isAwaitingWork) return
+  /** @param {NodeJS.Timeout} timer */
+  #rest (timer) {
+    clearInterval(timer)
+    this.timer = null
+    if (this.#isAwaitingWork) return
     this.#isAwaitingWork = true
     this.awaitWork(() => {
       this.#isAwaitingWork = false
       this.#lookedAt = performance.now()
       this.#idleTimes = 0
-      this.#lookEvery(LOOK_MS)
+      this.timer ??= this.#start()
     })
   }
 

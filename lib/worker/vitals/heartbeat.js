@@ -53,6 +53,7 @@ function startHeartbeat ({ beatMs }, { channel, tracker, inbox, loads, admission
     tracker.sweep()
     loads.measure()
     admission.measure()
+    pauses.beat(beatMs)
     send()
     for (const feature of features) feature.beat?.()
   }

@@ -13,7 +13,7 @@ const collect = vm.runInNewContext('gc')
 /** @param {any} t @param {(work: () => void) => void} [awaitWork] @param {{ addon: null }} [how] */
 function start (t, awaitWork, how) {
   const pauses = new GcPauses(awaitWork, how)
-  t.teardown(() => clearInterval(pauses.timer))
+  t.teardown(() => clearInterval(pauses.timer ?? undefined))
   return pauses
 }
 
@@ -83,7 +83,7 @@ t.test('the event loop is looked at while it runs', async t => {
   t.pass('it was late')
 })
 
-t.test('an idle loop is looked at less often, until the next request', async t => {
+t.test('an idle loop is looked at by beats alone, until the next request', async t => {
   /** @type {(() => void)[]} */
   const waiting = []
   const pauses = start(t, work => waiting.push(work))
@@ -100,12 +100,17 @@ t.test('an idle loop is looked at less often, until the next request', async t =
   // Bounded by the timeout of tap
   const lookUntil = (/** @type {number} */ count) => { while (waiting.length < count) look(1) }
   lookUntil(1)
+  t.equal(pauses.timer, null, 'it wakes for beats alone')
   pauses.take()
-  pauses.look(now += 800)
+  pauses.look(now += 800, 500)
   t.equal(pauses.take().loopLagMs, 300)
+  pauses.look(now = performance.now() - 800)
+  pauses.beat(500)
+  t.ok(pauses.take().loopLagMs >= 300, 'of a beat')
   waiting[0]()
   pauses.look(now = performance.now() + 350)
   t.ok(pauses.take().loopLagMs > 290, 'of the request')
+  t.not(pauses.timer, null)
   lookUntil(2)
   t.pass('idle again')
 })
