@@ -7,13 +7,14 @@
  * | what                                   | used for                                                              |
  * |----------------------------------------|-----------------------------------------------------------------------|
  * | `net._createServerHandle()`            | primary: opens and binds a listening socket, as cluster does          |
- * | `net._createServerHandle().constructor` | warm-up: the class of the handles of clients' connections          |
+ * | `net._createServerHandle().constructor` | http-warmup: the class of the handles of clients' connections        |
  * | `net._createServerHandle(fd)`          | primary: a listening socket that it has been given                    |
  * | `new ChildProcess()`                   | primary, as PID 1: whether Node announces the children that it starts |
  * | `ChildProcess.prototype.spawn()`       | primary: a worker that is forked or adopted gets a handle of its own  |
  * | `child_process._forkChild(fd)`         | orphan: a channel to the primary that adopts it                       |
  * | `handle.getpeername()`                 | primary: checks synchronously that a connection is established        |
  * | `cluster._getServer()` in a worker     | acceptor: net calls it for the handle of each `listen()`              |
+ * | `server._handle`                       | app warm-up: the app's server has an address before it listens        |
  * | `handle.onconnection(err, client)`     | acceptor: passes a connection to net, as cluster's round robin does   |
  * | `socket._handle`, `handle.readStop()`  | hand-off: stops reading, takes the handle out of the socket           |
  * | `handle.close()`, `handle.reset()`     | tracker: net closes every socket by one of them                       |
@@ -49,7 +50,7 @@
  * | `process.stdout`, `stderr`: getters    | standard-streams: which of the two the app uses                       |
  * | `fs.write()`, `writeSync()`            | descriptor-writes: a log of the app's that cannot be written          |
  * | `socket.write()` beneath a session     | goaway: an HTTP/2 frame for which Node has no method                  |
- * | calls of `read()`, `accept4()` by libuv | addon: what a client has sent; a lack of descriptors              |
+ * | `read()`, `accept4()`, called by libuv | addon: what a client has sent; a lack of descriptors                  |
  * | `v8::Isolate::AddGCPrologueCallback()` | addon: counts collections; V8's public C++, if the process exports it |
  *
  * @typedef {{ address?: string, port?: number, family?: string }} Address

@@ -87,12 +87,25 @@ function statOf (pid) {
   }
 }
 
-/** @param {number} pid @returns {number | null} when it was started, as statOf(); null: it does not run */
-const startOf = pid => attempt(() => {
-  const { isAlive, startedAt } = statOf(pid)
-  return isAlive ? startedAt : null
-}, null)
+/**
+ * @param {number} pid
+ * @returns {number | null | undefined} when it was started, as statOf(); null: it does not run; undefined: that is not
+ *   known for want of a descriptor
+ */
+function startOf (pid) {
+  try {
+    const { isAlive, startedAt } = statOf(pid)
+    return isAlive ? startedAt : null
+  } catch (error) {
+    return lacksDescriptor(error) ? undefined : null
+  }
+}
+
+/** @param {unknown} error */
+const lacksDescriptor = error =>
+  ['EMFILE', 'ENFILE'].includes(String(/** @type {NodeJS.ErrnoException} */ (error).code))
 
 module.exports = {
-  STATE, inetSocket, inodeOfSocket, pathsOfUnixSockets, readNow, startOf, statFields, statOf, unixSockets
+  STATE, inetSocket, inodeOfSocket, lacksDescriptor, pathsOfUnixSockets, readNow, startOf, statFields, statOf,
+  unixSockets
 }

@@ -42,7 +42,7 @@ class Commands extends Part {
     const { incumbent } = place
     place.variant = incumbent ? variant : null
     if (!incumbent) throw notDone(slot, 'the recycle', 'it has no worker at the moment')
-    const outcome = this.recycler.recycled(place, incumbent)
+    const outcome = this.recycler.outcomeOf(place, incumbent)
     this.sampler.replace(incumbent, 'requested', { isCommanded: true })
     return outcome
   }

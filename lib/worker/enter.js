@@ -195,7 +195,6 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
       admission.onListen(acceptor)
       setImmediate(flushCompileCache)
     })
-    acceptor.on('exhausted', () => admission.exhaust())
     acceptor.on('close', () => {
       if (!acceptor.keepsIdle) inbox.close(0, acceptor) // as Node does with idle connections
       admission.unhold()

@@ -89,7 +89,7 @@ class Orphan {
     const since = this.#since = Date.now()
     const until = performance.now() + DYING_MS
     const look = () => {
-      if (startOf(this.#primary) === null) this.#serveOn(since)
+      if ((startOf(this.#primary) ?? null) === null) this.#serveOn(since)
       else if (performance.now() < until) this.#after(LOOK_MS, look)
       else this.#leave(null) // the app has cut the channel
     }

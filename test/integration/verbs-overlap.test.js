@@ -102,6 +102,17 @@ t.test('with --max-surge 0 a recycle whose replacement fails is no success, and 
   await t.rejects(supervisor.recycle(1), { code: 'RECYCLE_NOT_READY', details: { slot: 1, why: 'it exited with code 7' } })
 })
 
+t.test('a recycle of a worker that boots, and does not get ready, is rejected', async t => {
+  const set = startModeFile(t)
+  const { supervisor, events } = await startFleet(t, 'start-modes.js', { ...OPTIONS, workers: 2, readyTimeout: '1s' })
+  set('never')
+  process.kill(supervisor.status().workers[1].pid, 'SIGKILL')
+  await events.until('worker.spawn', { count: 3 })
+  await t.rejects(supervisor.recycle(1), { code: 'RECYCLE_NOT_DONE', details: { slot: 1, why: /^it was not ready within 1000 ms/ } })
+  set('well')
+  await supervisor.ready()
+})
+
 t.test('the old worker dies while its replacement boots: the recycle completes, and nothing counts twice', async t => {
   const { supervisor, events } = await startFleet(t, 'late.js', { ...OPTIONS, workers: 2 })
   const [{ pid }] = supervisor.status().workers

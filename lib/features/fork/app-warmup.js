@@ -33,11 +33,17 @@ async function warmUp (server, requests) {
   door.listen({ port: 0, host: '127.0.0.1', exclusive: true }) // of this process alone: the primary is not asked
   await once(door, 'listening')
   const { port } = /** @type {net.AddressInfo} */ (door.address())
-  // Without a file of its own, which an installation of another version may have taken away
-  const client = spawn(process.execPath, ['-e', `(${askAll})(${port}, ${requests})`], { env: {}, stdio: 'ignore' })
-  const [code] = await once(client, 'exit')
-  await new Promise(resolve => door.close(resolve))
-  if (code !== 0) throw new Error('a connection was closed without an answer')
+  const withHandle = /** @type {{ _handle: unknown }} */ (/** @type {unknown} */ (server))
+  withHandle._handle = /** @type {any} */ (door)._handle // the app may ask for its address, or whether it listens
+  try {
+    // Without a file of its own, which an installation of another version may have taken away
+    const client = spawn(process.execPath, ['-e', `(${askAll})(${port}, ${requests})`], { env: {}, stdio: 'ignore' })
+    const [code] = await once(client, 'exit')
+    if (code !== 0) throw new Error('a connection was closed without an answer')
+  } finally {
+    withHandle._handle = null
+    await new Promise(resolve => door.close(resolve))
+  }
 }
 
 /**

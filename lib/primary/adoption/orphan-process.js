@@ -26,7 +26,7 @@ const SILENT = `it has not answered within ${ANSWER_MS} ms, and is asked again`
 const CLOSED = 'it has closed the connection, and is asked again'
 
 class OrphanProcess {
-  /** @type {number | null} */
+  /** As startOf(). @type {number | null | undefined} */
   #startedAt
 
   /**
@@ -141,7 +141,9 @@ class OrphanProcess {
 
   /** The pid may be another process's by now. */
   get #isAlive () {
-    return this.#startedAt !== null && startOf(this.facts.pid) === this.#startedAt
+    const startedAt = startOf(this.facts.pid)
+    if (startedAt === undefined || this.#startedAt === undefined) return startedAt !== null
+    return startedAt !== null && startedAt === this.#startedAt
   }
 
   /** @param {number} signal @returns {number} 0 or an errno */

@@ -49,7 +49,7 @@ class Balancer extends Part {
     handle.on('returned', () => {
       this.#full.delete(handle)
       this.#tell(handle)
-      this.#uneven = UNEVEN_LOOKS - 1 // it has none: its share comes back at the next look
+      this.#uneven = UNEVEN_LOOKS - 1 // it has none: one look is enough
     })
     handle.on('exit', () => {
       this.#full.delete(handle)

@@ -90,13 +90,13 @@ class Recycler extends Part {
    * @param {Slot} slot @param {WorkerHandle} old its worker @returns {Promise<Recycled>}
    * @throws {RecycleError} RECYCLE_NOT_DONE, RECYCLE_NOT_READY, RECYCLE_STOPPED
    */
-  async recycled (slot, old) {
+  async outcomeOf (slot, old) {
     const before = this.#outcomes.get(old)
     await this.until(() => this.#outcomes.get(old) !== before ||
-      (old.state === 'crashed' && slot.recycle?.old !== old))
+      ((old.state === 'crashed' || (old.isGone && old.givenUp !== null)) && slot.recycle?.old !== old))
     const outcome = this.#outcomes.get(old)
     if (outcome === undefined || outcome === before) {
-      throw notDone(slot.slot, 'the recycle', 'its worker crashed first')
+      throw notDone(slot.slot, 'the recycle', old.givenUp ?? 'its worker crashed first')
     }
     if (outcome instanceof Error) throw outcome
     return outcome

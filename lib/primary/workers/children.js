@@ -189,7 +189,7 @@ async function read (pid, file) {
 
 /** @param {unknown} error @returns {null} the process has exited @throws {Error} for want of a descriptor */
 function goneOr (error) {
-  if (['EMFILE', 'ENFILE'].includes(String(/** @type {NodeJS.ErrnoException} */ (error).code))) throw error
+  if (proc.lacksDescriptor(error)) throw error
   return null
 }
 

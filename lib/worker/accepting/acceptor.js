@@ -18,7 +18,6 @@
 
 const { EventEmitter } = require('node:events')
 const http = require('node:http')
-const { constants: { errno } } = require('node:os')
 const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
 const { missingForHandoff } = require('../../core/internals')
@@ -30,12 +29,10 @@ const { Overflow } = require('./overflow')
 /** @import { FromWorker } from '../../messages' */
 
 const EMPTYING_MS = 250
-/** libuv's errors where no descriptor is left for a connection. ENOBUFS: it is still in the queue. */
-const EXHAUSTED = new Set([errno.EMFILE, errno.ENFILE, errno.ENOBUFS].map(code => -code))
 
 /**
- * Emits `listen` when the app's server listens, `close` when the app has closed it, `exhausted` when no descriptor was
- * left for a connection, and `pinned` once, with the reason, where its connections turn out not to be movable.
+ * Emits `listen` when the app's server listens, `close` when the app has closed it, and `pinned` once, with the reason,
+ * where its connections turn out not to be movable.
  */
 class Acceptor extends EventEmitter {
   /** Accepted and not yet passed to the server, while the acceptor is being shut. @type {Handle[] | null} */
@@ -174,8 +171,7 @@ class Acceptor extends EventEmitter {
 
   /** @param {number} error libuv's, 0 for none @param {Handle} client */
   #onConnection (error, client) {
-    if (EXHAUSTED.has(error)) this.emit('exhausted')
-    else if (this.#held && !error) this.#held.push(client)
+    if (this.#held && !error) this.#held.push(client)
     else this.facade.onconnection(error, client)
   }
 

@@ -4,9 +4,10 @@
  * Opens and shuts this worker's acceptors.
  *
  * They are shut at two limits: the accept limit, which the primary raises when all workers have reached it
- * (core/accept-limit.js), and the ceiling, where this process would run out of descriptors (core/ceiling.js). libuv
- * accepts and closes a connection for which there is no descriptor; with the acceptor shut in time, it waits in the
- * kernel's queue for a worker with room. So does one above a server's maxConnections, whose acceptor alone is shut.
+ * (core/accept-limit.js), and the ceiling, where this process would run out of descriptors (core/ceiling.js): the
+ * connection waits in the kernel's queue for a worker with room. So does one above a server's maxConnections, whose
+ * acceptor alone is shut. An app may take the last descriptors all the same; then nothing is accepted until the next
+ * beat (native/addon/queue.c), and without the addon libuv closes what waits.
  *
  * The kernel assigns the lowest free descriptor, so all below one that has just been opened are in use: the descriptor
  * of each accepted connection shows that, and one that is opened with each heartbeat. From half of the limit on, they
@@ -144,14 +145,6 @@ class Admission {
       this.#open = fd + 1
       this.ceiling = Math.min(this.ceiling, ceilingOf(this.#descriptorLimit, this.#open, this.tracker.connections.size))
     }
-    this.consider()
-  }
-
-  /** A connection could not be accepted: no descriptor is left. */
-  exhaust () {
-    const count = this.tracker.connections.size
-    this.#open = this.#descriptorLimit
-    this.ceiling = ceilingOf(count, count, count)
     this.consider()
   }
 

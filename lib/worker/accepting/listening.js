@@ -49,6 +49,11 @@ class Listening {
     return this.handle?.fd ?? -1
   }
 
+  /** To be called at an interval: there may be a descriptor for a connection again. */
+  rearm () {
+    if (this.#accepting) addon?.guardQueue(this.#accepting.fd)
+  }
+
   get handle () {
     return this.#accepting ?? this.#unused
   }
@@ -77,8 +82,9 @@ class Listening {
         return opened()
       }
       this.#isOpening = false
-      this.#unused = handle
-      if (handle) this.#accept()
+      if (this.#unused) handle?.close() // it has come for lend()
+      else this.#unused = handle
+      if (this.#unused) this.#accept()
       opened()
     })
   }

@@ -23,7 +23,7 @@ const WEAK_CALLBACKS = constants.NODE_PERFORMANCE_GC_WEAKCB
  * each reset discards the delay that is under way, which is the one that made a heartbeat late.
  */
 const LOOK_MS = 50
-/** How often it is asked whether the worker is idle: then only beats look. No lag is longer than the loop is active. */
+/** How often it is asked whether the worker is idle: then only beats look. */
 const IDLE_LOOK_MS = 500
 const IDLE_CPU_MS = 10 // in that time
 const IDLE_ACTIVE_MS = 100 // likewise: where the machine's CPUs are busy, a loop that waits for one is active
@@ -90,7 +90,7 @@ class GcPauses {
     return setInterval(() => this.look(performance.now()), LOOK_MS).unref()
   }
 
-  /** An idle worker wakes for its beats alone. @param {number} beatMs since the last one */
+  /** An idle worker wakes for its beats alone. @param {number} beatMs between two of them */
   beat (beatMs) {
     if (this.timer === null) this.look(performance.now(), beatMs)
   }

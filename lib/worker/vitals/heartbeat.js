@@ -4,7 +4,8 @@
  * Sends the primary this worker's figures at an interval. They are pushed, never requested: the primary measures a
  * worker from outside, and finds a stuck one by its missing heartbeats. A few workers send them at the same time, just
  * before the primary wakes for its own work: it uses two thirds of the CPU time then, where the fleet is idle. Not all
- * do: that would take the CPUs from requests.
+ * do: that would take the CPUs from requests. What else is done at an interval is done with them, also without a
+ * primary.
  */
 
 const inspector = require('node:inspector')
@@ -49,11 +50,12 @@ function startHeartbeat ({ beatMs }, { channel, tracker, inbox, loads, admission
   }
   const beat = () => {
     inbox.sweep()
+    for (const { listening } of admission.acceptors) listening.rearm()
+    pauses.beat(beatMs)
     if (!channel.check()) return
     tracker.sweep()
     loads.measure()
     admission.measure()
-    pauses.beat(beatMs)
     send()
     for (const feature of features) feature.beat?.()
   }

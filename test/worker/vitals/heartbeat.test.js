@@ -34,3 +34,24 @@ t.test('eight workers beat at the same time, just before the primary wakes, and 
   t.same(['8', '15'].map(firstWait), [458.5, 458.5])
   t.equal(firstWait('64'), 396)
 })
+
+t.test('without a primary an idle worker looks at its loop, its inbox and its queues with each beat all the same', async t => {
+  const { startHeartbeat } = require(FILES[1])
+  /** @type {string[]} */
+  const calls = []
+  const note = (/** @type {string} */ name) => () => {
+    calls.push(name)
+    return false
+  }
+  const beat = startHeartbeat({ beatMs: 10_000 }, {
+    tracker: { on () {}, connections: new Set(), requests: {} },
+    loads: {},
+    features: [],
+    channel: { check: note('check'), send () {} },
+    inbox: { sweep: note('sweep') },
+    admission: { acceptors: new Set([{ listening: { rearm: note('rearm') } }]) },
+    pauses: { beat: note('beat'), take: () => ({}) }
+  })
+  beat()
+  t.same(calls, ['sweep', 'rearm', 'beat', 'check'])
+})
