@@ -48,7 +48,7 @@ class Sampler extends Part {
     clearTimeout(this.#timer)
   }
 
-  /** As look(), with what depends on it. @param {{ requestedAlone?: boolean }} [at] */
+  /** Looks, and has the plan made anew by what is seen. @param {{ requestedAlone?: boolean }} [at] */
   lookNow (at) {
     this.tasks.run('look', async () => {
       if (this.tenure.isOver) return

@@ -19,7 +19,7 @@ const { addon } = loadAddon() // before the app can delete it
 class Listening {
   /** The handle that accepts. @type {Handle | null} */
   #accepting = null
-  /** A handle that is not accepted from, or not yet. @type {Handle | null} */
+  /** A handle that is here and not accepted from, or not yet. @type {Handle | null} */
   #unused
   #handleClass
   #backlog = BACKLOG
