@@ -223,10 +223,12 @@ class RawClient extends EventEmitter {
  * looked; the kernel has no such socket any more, and one whose server has closed in CLOSE_WAIT.
  * @param {net.Socket} socket
  */
-function wasReset ({ localFamily, localPort }) {
+function wasReset ({ localFamily, localPort, remotePort }) {
   const table = '/proc/self/net/tcp'
   if (localFamily !== 'IPv4' || !fs.existsSync(table)) return false
-  return !fs.readFileSync(table, 'latin1').split('\n').some(line => inetSocket(line)?.port === localPort)
+  return !fs.readFileSync(table, 'latin1').split('\n').map(inetSocket)
+    // Another connection may have the same port of ours: it goes elsewhere
+    .some(row => row?.port === localPort && parseInt(row.remote.split(':')[1], 16) === remotePort)
 }
 
 /** @param {string} method @param {string} path @param {string[]} headers */
