@@ -104,11 +104,12 @@ t.test('with --max-surge 0 a recycle whose replacement fails is no success, and 
 
 t.test('a recycle of a worker that boots, and does not get ready, is rejected', async t => {
   const set = startModeFile(t)
-  const { supervisor, events } = await startFleet(t, 'start-modes.js', { ...OPTIONS, workers: 2, readyTimeout: '1s' })
+  // Time enough for the first two: a busy machine takes more than a second for one
+  const { supervisor, events } = await startFleet(t, 'start-modes.js', { ...OPTIONS, workers: 2, readyTimeout: '5s' })
   set('never')
   process.kill(supervisor.status().workers[1].pid, 'SIGKILL')
   await events.until('worker.spawn', { count: 3 })
-  await t.rejects(supervisor.recycle(1), { code: 'RECYCLE_NOT_DONE', details: { slot: 1, why: /^it was not ready within 1000 ms/ } })
+  await t.rejects(supervisor.recycle(1), { code: 'RECYCLE_NOT_DONE', details: { slot: 1, why: /^it was not ready within 5000 ms/ } })
   set('well')
   await supervisor.ready()
 })
