@@ -51,7 +51,6 @@ async function main (argv) {
 
 /** @param {Command} program @param {string[]} argv */
 function addAll (program, argv) {
-  require('../native/own-code').openPack('primary', require('../native/compile-cache').openCompileCache(process.env))
   require('./run').addRun(program, { isStart: argv[2] === 'start' && synonymOf('start') !== null })
   if (mayNameCommand(argv.slice(2))) addCommands(program, argv)
 }

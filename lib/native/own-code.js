@@ -1,10 +1,11 @@
 'use strict'
 
 /**
- * Loads this package's own files, of which a worker has about a hundred. Node.js asks the kernel about each part of
- * each path and about names that there are not, and compiles each file anew in every process: more than half of the
- * time that it takes. Here files are found by the paths that they name, and their sources and compiled code in one
- * file, their pack, in the folder of the compile cache.
+ * Loads this package's own files, of which a worker has about a hundred, and the packages that they require. Node.js
+ * asks the kernel about each part of each path and about names that there are not, and compiles each file anew in every
+ * process: more than half of the time that it takes. Here files are found by the paths that they name, packages where
+ * Node.js has found them before, and their sources and compiled code in one file, their pack, in the folder of the
+ * compile cache.
  *
  * An entry of the pack counts while its file on disk has the same size and time of change. What is loaded is in
  * Node's own table of modules: its require() finds the same instances.
@@ -23,7 +24,10 @@ const WRAPPER = ['(function (exports, require, module, __filename, __dirname) { 
 /** @type {import('./pack').Pack | null} */
 let pack = null
 let tag = 0 // of this V8 with its flags: it refuses code that has another
-/** Files that the pack is to get. @type {Map<string, import('./pack').Key & { source: Buffer, script: vm.Script }>} */
+/**
+ * Files that the pack is to get, and under the names of packages the paths of theirs.
+ * @type {Map<string, import('./pack').Key & { source: Buffer, script?: vm.Script }>}
+ */
 const lacking = new Map()
 
 /**
@@ -42,20 +46,42 @@ function openPack (kind, cache) {
 
 /**
  * @param {string} folder of the file that requires
+ * @param {string | null} [foreign] that file, where it is of another package
  * @returns {(request: string) => any} its require()
  */
-function requireIn (folder) {
+function requireIn (folder, foreign = null) {
   const requireOwn = (/** @type {string} */ request) => {
-    if (!request.startsWith('.')) return require(request)
-    const asked = join(folder, request)
-    const module = path.extname(request) === '' ? moduleAt(`${asked}.js`) ?? moduleAt(`${asked}/index.js`) : null
-    return module ? module.exports : require(asked)
+    if (request.startsWith('node:')) return require(request)
+    if (request.startsWith('.')) {
+      const asked = join(folder, request)
+      return (fileAt(asked, foreign !== null) ?? { exports: require(asked) }).exports
+    }
+    if (foreign !== null) return Module.createRequire(foreign)(request)
+    return (packageOf(request) ?? { exports: require(request) }).exports
   }
   return Object.assign(requireOwn, { resolve: require.resolve, cache: require.cache })
 }
 
-/** @param {string} file @returns {NodeJS.Module | null} null: there is no such file */
-function moduleAt (file) {
+/** @param {string} asked @param {boolean} isForeign @returns {NodeJS.Module | null} null: Node.js is to load it */
+function fileAt (asked, isForeign) {
+  const extension = path.extname(asked)
+  if (extension === '') return moduleAt(`${asked}.js`, isForeign) ?? moduleAt(`${asked}/index.js`, isForeign)
+  return extension === '.js' ? moduleAt(asked, isForeign) : null
+}
+
+/** @param {string} name @returns {NodeJS.Module | null} as fileAt() */
+function packageOf (name) {
+  if (pack === null) return null
+  const found = pack.find(name)
+  const module = found && fileAt(found.source.toString(), true)
+  if (module) return module
+  const file = require.resolve(name)
+  lacking.set(name, { size: 0, changed: 0, source: Buffer.from(file) })
+  return fileAt(file, true)
+}
+
+/** @param {string} file @param {boolean} isForeign @returns {NodeJS.Module | null} null: there is no such file */
+function moduleAt (file, isForeign) {
   const known = require.cache[file]
   if (known) return known
   const stat = fs.statSync(file, { throwIfNoEntry: false })
@@ -64,7 +90,8 @@ function moduleAt (file) {
   const folder = path.dirname(file)
   const module = require.cache[file] = Object.assign(new Module(file), { filename: file })
   try {
-    script.runInThisContext().call(module.exports, module.exports, requireIn(folder), module, file, folder)
+    const requireFrom = requireIn(folder, isForeign ? file : null)
+    script.runInThisContext().call(module.exports, module.exports, requireFrom, module, file, folder)
     module.loaded = true
   } finally {
     if (!module.loaded) delete require.cache[file]
@@ -106,7 +133,7 @@ function saveOwnCode (isKept = true) {
   pack = null
   if (isKept && lacking.size > 0 && v8.cachedDataVersionTag() === tag) {
     const files = new Map([...lacking].map(([file, { script, ...rest }]) =>
-      [file, { ...rest, code: script.createCachedData() }]))
+      [file, { ...rest, code: script?.createCachedData() ?? null }]))
     attempt(() => to.replace(files), null) // another process does so, or the disk is full
   }
   to.close()

@@ -79,6 +79,50 @@ t.test('the next process has the compiled code of the one before, of files that 
   t.equal(fs.readdirSync(cache).length, 1)
 })
 
+t.test('packages come from the pack too, with the files and packages of theirs, while they are where they were', async t => {
+  const folder = t.testdir({
+    cache: {},
+    lib: { 'a.js': "exports.is = require('outer')" },
+    node_modules: {
+      outer: {
+        'package.json': '{ "exports": { ".": "./main.js" } }',
+        'main.js': "module.exports = [require('./other').is, require('./more.js').is, require('inner'), require('./data.json').is]",
+        'other.js': "exports.is = 'other'",
+        'more.js': "exports.is = 'more'",
+        'data.json': '{ "is": "data" }',
+        node_modules: { inner: { 'index.js': "module.exports = 'its own'" } }
+      },
+      inner: { 'index.js': "module.exports = 'of others'" }
+    }
+  })
+  const lib = path.join(folder, 'lib')
+  for (const name of ['core', 'native']) fs.cpSync(path.join(LIB, name), path.join(lib, name), { recursive: true })
+  const run = () => inProcess((requireOwn, { saveOwnCode }, lib) => {
+    const Module = /** @type {any} */ (require('node:module'))
+    const { _resolveFilename } = Module
+    /** @type {string[]} */
+    const asked = []
+    Module._resolveFilename = (/** @type {any[]} */ ...args) => {
+      asked.push(args[0])
+      return _resolveFilename(...args)
+    }
+    const { is } = requireOwn('./a')
+    const isAsked = asked.includes('outer')
+    const isSame = Module.createRequire(`${lib}/a.js`)('outer') === is
+    saveOwnCode()
+    return { is, isSame, isAsked, codes: Object.values(globalThis.codes) }
+  }, { lib, cache: path.join(folder, 'cache'), arg: lib })
+  const is = ['other', 'more', 'its own', 'data']
+  t.match(run(), { is, isSame: true, isAsked: true })
+  t.match(run(), { is, isSame: true, isAsked: false })
+  t.same(new Set(run().codes), new Set([true]))
+  fs.mkdirSync(path.join(lib, 'node_modules'))
+  fs.renameSync(path.join(folder, 'node_modules', 'outer'), path.join(lib, 'node_modules', 'outer'))
+  t.match(run(), { is, isSame: true, isAsked: true }, 'it is elsewhere')
+  fs.writeFileSync(path.join(lib, 'node_modules', 'outer', 'main.js'), "module.exports = ['new']")
+  t.match(run(), { is: ['new'] })
+})
+
 t.test('code of other flags of V8 is not read, and not written where they change meanwhile', async t => {
   const cache = t.testdir({})
   /** @param {any} requireOwn @param {any} own @param {{ cache: string, flag: string | null }} arg */
