@@ -51,7 +51,7 @@ function openPack (kind, cache) {
  */
 function requireIn (folder, foreign = null) {
   const requireOwn = (/** @type {string} */ request) => {
-    if (request.startsWith('node:')) return require(request)
+    if (request.startsWith('node:') || path.isAbsolute(request)) return require(request)
     if (request.startsWith('.')) {
       const asked = join(folder, request)
       return (fileAt(asked, foreign !== null) ?? { exports: require(asked) }).exports
