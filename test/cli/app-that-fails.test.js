@@ -60,7 +60,7 @@ const files = {
   'throws while starting': ["throw new Error('no database')", 'no database', '3'],
   'has a syntax error': ['const = 3', 'SyntaxError'],
   'requires a package that is not installed': ["require('not-installed')", "Cannot find module 'not-installed'", '1', longAlone('1')],
-  'exits 0 at once without listening': ['process.exit(0)', 'exited with code 0'],
+  'exits 0 at once without listening': ['process.exit(0)', 'exited with code 0: the file ran to its end, and keeps nothing open, or it called process.exit()'],
   'ends without listening': ['', 'exited with code 0'],
   'rejects while starting': ["Promise.reject(new Error('no cache'))", 'no cache', '1', longAlone('1')],
   'kills itself': ["process.kill(process.pid, 'SIGKILL')", 'killed by SIGKILL']
@@ -79,6 +79,13 @@ for (const [what, [source, error, workers = '1', skip = false]] of Object.entrie
     t.ok([...stderr.matchAll(/^[\d:]+ crashed slot /gm)].length <= 7, 'no workers are spawned beyond those already starting')
   })
 }
+
+t.test('an app whose top-level await never settles: the sentence says so, as Node.js prints nothing in a worker', async t => {
+  const dir = t.testdir({ 'app.mjs': 'await new Promise(() => {})' })
+  const { code, stderr } = await recycle(['-w', '1', path.join(dir, 'app.mjs')])
+  t.equal(code, 1)
+  t.match(stderr.trimEnd().split('\n').at(-1), 'exited with code 13: an await at its top level does not settle')
+})
 
 t.test('a port in use: the app says so, and the run ends with exit code 1', async t => {
   const port = await freePort()

@@ -65,6 +65,9 @@ t.test('flags beat the environment, the environment beats the file, the file bea
     handoff: ['off', 'recycle.config.json'],
     jitter: ['10', 'default']
   })
+  t.match(await recycle(cwd, ['--print-config'], { RECYCLE_WORKRS: '3' }), {
+    code: 0, stderr: 'recycle: RECYCLE_WORKRS is not read; did you mean RECYCLE_WORKERS?\n'
+  })
   t.match(rowsOf((await recycle(cwd, ['--print-config', 'other.js', '--its'])).stdout), {
     app: ['other.js', 'command line'], args: ['["--its"]', 'command line']
   }, 'the args in the file belong to the app in the file')

@@ -186,6 +186,33 @@ t.test('releases by a link: a worker that is replaced meanwhile, or afterwards, 
   t.same(await supervisor.rollback(), { app: file(4), named: file(5) }, 'a rollback that failed has undone nothing')
 })
 
+t.test('a rollback while a reload is under way, by itself or of code that was promoted, takes it back: the reload is rejected', async t => {
+  const folder = fs.realpathSync(t.testdir({ releases: { 1: { 'app.js': source('good') }, 2: { 'app.js': source('better') } } }))
+  const current = path.join(folder, 'current')
+  const file = (/** @type {number} */ of) => path.join(folder, 'releases', String(of), 'app.js')
+  fs.symlinkSync('releases/1', current)
+  const { supervisor, events } = await startFleet(t, path.join(current, 'app.js'), OPTIONS)
+  fs.rmSync(current)
+  fs.symlinkSync('releases/2', current)
+  const rejected = { code: 'RECYCLE_REJECTED', message: 'the new code was rejected: recycle rollback has taken the reload back; the workers before serve on' }
+  for (const isTried of [false, true]) {
+    const reload = supervisor.reload(isTried ? { canary: 1, bake: '1h' } : {})
+    const ended = [t.rejects(reload, rejected)]
+    if (isTried) {
+      await events.until('worker.ready', { where: ({ slot }) => slot === 2 })
+      ended.push(t.rejects(supervisor.reload({ promote: true }), rejected))
+    }
+    const before = events.all('worker.spawn').length
+    await events.until('worker.spawn', { count: before + 1 })
+    t.match(await supervisor.rollback(), { app: file(1) })
+    await Promise.all(ended)
+    const { app, workers, canary } = supervisor.status()
+    t.match({ app, workers }, { app: file(1), workers: [{ slot: 0, app: file(1) }, { slot: 1, app: file(1) }] })
+    t.same([workers.length, canary?.state], [2, isTried ? 'rejected' : undefined])
+  }
+  t.same(new Set(events.all('fleet.reloaded').map(({ app }) => app)), new Set([file(1)]), 'the other code was never that of the fleet')
+})
+
 t.test('the command: what it says, and its exit codes; where it is ended, the fleet goes on by itself', async t => {
   const room = controlRoom(t)
   const app = path.join(fs.realpathSync(t.testdir({ 'app.js': source('good') })), 'app.js')

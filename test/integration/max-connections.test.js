@@ -8,6 +8,7 @@
 const t = require('tap')
 const { get } = require('../support/client')
 const { startFleet } = require('../support/fleet')
+const { Load } = require('../support/load')
 const { becomesTrue } = require('../support/processes')
 const { RawClient } = require('../support/raw-client')
 
@@ -37,6 +38,15 @@ t.test('150 clients at once, three workers that take 50 each: no client is dropp
   t.ok(await becomesTrue(async () => await perWorker([...clients.slice(1), late]) === '50,50,50'), 'the replacement takes them all')
   t.ok(clients.slice(1).every(({ isEnded }) => !isEnded))
   for (const client of [...clients, late]) await client.close()
+})
+
+t.test('with --sticky, requests that are on their way to their session\'s worker and back keep their places: no client is dropped', async t => {
+  const { port } = await startFleet(t, 'connection-counts.js', { workers: 2, sticky: 'ip', args: ['4'] })
+  const load = new Load({ port, connections: 12, thinkMs: 10 })
+  const each = new Load({ port, connections: 4, keepAlive: false, thinkMs: 1 })
+  await load.after(1000)
+  const ended = await Promise.all([load, each].map(load => load.stop()))
+  t.same(ended.flatMap(({ failures }) => failures), [])
 })
 
 t.test('an app that wants connections dropped beyond its limit has them dropped', async t => {

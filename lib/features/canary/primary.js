@@ -120,7 +120,11 @@ class Canary {
     }
     bake.state = isGood ? 'promoting' : 'leaving'
     if (isGood) {
-      await reloading.promote()
+      await reloading.promote().catch(error => {
+        const { code, details } = error
+        if (code === 'RECYCLE_REJECTED') this.#last = { ...this.#last, ...details, state: 'rejected' }
+        throw error
+      })
       return why
     }
     const { isReplaced } = await reloading.reject(why)

@@ -10,8 +10,8 @@
  *   is answered by one that is none. Before that answer the first is not asked again for the same connection: an answer
  *   belongs to the latest asking.
  * - When all receivers have refused, it goes back to its sender; if that has exited, to the next worker that becomes
- *   ready within its time, or half a minute. A sender that is the only worker, and drains first, gives all to this
- *   process, for its replacement.
+ *   ready, or has room again, within its time, or half a minute. A sender that is the only worker, and drains first,
+ *   gives all to this process, for its replacement.
  * - A request of a session goes to the session's owner alone, and waits where there is none for the moment; after ten
  *   seconds any worker will do, unless the owner is out of rotation. Meanwhile the connection is this process's alone:
  *   its sender may have to leave before the owner is there (--max-surge 0).
@@ -32,6 +32,7 @@ const { Trails } = require('./trails')
 /** @import { Offered } from './entry' */
 
 const ANSWER_MS = 1000
+const AGAIN_MS = 250 // until a worker that had no room is asked again
 const OWNER_MS = 10_000
 const ORPHAN_MS = 30_000
 const SETTLED_WITHIN_MS = 30_000
@@ -46,6 +47,8 @@ class HandoffLedger {
   loads = new Loads()
   addon = loadAddon().addon
   #isPumpScheduled = false
+  /** @type {NodeJS.Timeout | null} */
+  #again = null
   #onSettled = () => {}
 
   /**
@@ -232,7 +235,8 @@ class HandoffLedger {
     } else if (this.isEnding) {
       entry.lose()
     } else {
-      entry.tried.clear() // the next worker to become ready gets it
+      entry.tried.clear() // the next worker to become ready gets it, or one that has room again
+      if (entry.isStalled) this.#lookAgain()
       // Though its idle time ends sooner: its client may have asked by then, as the worker that takes it finds out
       entry.waitFor(isAwaited ? ORPHAN_MS : Math.max(ORPHAN_MS, entry.leftMs ?? 0), () => {
         if (entry.receiver === null) entry.lose()
@@ -262,6 +266,14 @@ class HandoffLedger {
       this.#isPumpScheduled = false
       this.look()
     })
+  }
+
+  /** Nothing tells that a server has less than its `maxConnections`. */
+  #lookAgain () {
+    this.#again ??= setTimeout(() => {
+      this.#again = null
+      this.look()
+    }, AGAIN_MS).unref()
   }
 
   /** @returns {Promise<void>} resolves when no connection is on its way, or after half a minute */

@@ -13,7 +13,7 @@ const { Loads } = require('./loads')
 
 /**
  * @typedef {Pick<import('./entry').Entry, 'id' | 'sender' | 'parcel' | 'tried' | 'isAnyones'> &
- *   Partial<Pick<import('./entry').Entry, 'apart'>>} Placed of a connection that is to be moved
+ *   Partial<Pick<import('./entry').Entry, 'apart' | 'place'>>} Placed of a connection that is to be moved
  *
  * @typedef {{ to: WorkerHandle | null, isOwned: boolean, why: Why | null }} Place `isOwned`: it owns the session; `why`
  *   there is none
@@ -22,7 +22,7 @@ const { Loads } = require('./loads')
  *   silent     a worker that would handle its request does not answer at the moment: it waits
  *   ownerless  no worker has its session at the moment: it waits
  *   refused    its session's owner does not take it, or has gone for good: any worker may handle it
- *   sender     its session is its sender's
+ *   sender     its session is its sender's, which has it still
  *   none       no worker takes it
  */
 
@@ -63,10 +63,10 @@ class Placement {
   }
 
   /** @param {Placed} placed @param {string} session @returns {Place} */
-  #atOwner ({ id, sender, parcel: { key }, tried }, session) {
+  #atOwner ({ id, sender, parcel: { key }, tried, place }, session) {
     const owner = this.owners?.find(session) ?? null
     if (owner === null) return none(this.owners && !this.owners.isOver ? 'ownerless' : 'refused')
-    if (owner === sender && tried.has(sender)) return none('sender')
+    if (owner === sender && tried.has(sender) && place !== 'held') return none('sender')
     if (tried.has(owner) || !owner.addresses.has(key)) return none('refused')
     return this.#isSilent(owner, id) ? none('silent') : this.#ifRoom(owner, true)
   }

@@ -12,6 +12,9 @@ const { Part } = require('../part')
 
 /** @extends {Part<{ sampler: import('../measuring/sampler').Sampler }>} */
 class Reloading extends Part {
+  /** The generation of the latest rollback. */
+  #back = -1
+
   /** @returns {Promise<undefined>} @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED */
   async all () {
     const { rollout } = this.fleet
@@ -26,7 +29,7 @@ class Reloading extends Part {
    */
   async back () {
     const { rollout } = this.fleet
-    if (rollout.trial) {
+    if (rollout.isOnTrial) {
       throw new RecycleError('RECYCLE_NO_RELEASE',
         { why: 'a reload has new code on trial; recycle reload --abort takes that back' })
     }
@@ -38,7 +41,7 @@ class Reloading extends Part {
     }
     const release = this.spawner.appPath.before(rollout.generation)
     if (typeof release === 'string') throw new RecycleError('RECYCLE_NO_RELEASE', { why: release })
-    const generation = rollout.begin(true)
+    const generation = this.#back = rollout.goBack()
     const named = this.spawner.appPath.back(generation, release)
     await this.#rollOut(generation)
     this.spawner.appPath.isBack()
@@ -102,7 +105,7 @@ class Reloading extends Part {
     return this.record('fleet.rejected', { generation, before: rollout.generation, isReplaced, why })
   }
 
-  /** @param {number} generation */
+  /** @param {number} generation @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED, RECYCLE_REJECTED: by a rollback */
   async #rollOut (generation) {
     const { rollout } = this.fleet
     this.spawner.keep(rollout.proven)
@@ -116,6 +119,9 @@ class Reloading extends Part {
         !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
     if (rollout.wasStopped(generation)) {
       throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE, ...rollout.stopped })
+    }
+    if (this.#back > generation) {
+      throw new RecycleError('RECYCLE_REJECTED', { why: 'recycle rollback has taken the reload back' })
     }
     rollout.finish(generation)
     if (rollout.generation === generation) this.spawner.settle(generation)

@@ -13,6 +13,12 @@ const { howItLeft } = require('./process')
 const { version } = require('./worker-code')
 /** @import { WorkerHandle } from './worker-handle' */
 
+/** Exit codes of a process that has printed nothing of why it ends. */
+const MEANINGS = new Map(/** @type {[number | null, string][]} */ ([
+  [0, 'the file ran to its end, and keeps nothing open, or it called process.exit()'],
+  [13, 'an await at its top level does not settle, and nothing else is open'] // Node's, for the main module
+]))
+
 /**
  * @param {WorkerHandle} handle @param {number} timeoutMs
  * @returns {Promise<string | null>} null: it may be called; else why not
@@ -67,7 +73,8 @@ async function whySilent ({ pid, app, readiness: { readyOn }, hasLoaded, heardAt
 async function howItDied ({ givenUp, exception, refused }, left) {
   if (givenUp !== null) return givenUp.replace(/^it /, '')
   if (exception === null && (left.code !== 0 || refused === null)) {
-    return `${howItLeft(left)}${left.code === 0 ? ': the file ran to its end, and keeps nothing open' : ''}`
+    const meaning = MEANINGS.get(left.code)
+    return meaning === undefined ? howItLeft(left) : `${howItLeft(left)}: ${meaning}`
   }
   // Express passes the error to the callback of listen(): the app goes on, and ends with nothing open
   const isOfShared = refused !== null && (exception?.includes(getSystemErrorName(refused.errno)) ?? true)

@@ -58,6 +58,20 @@ class Rollout {
     return this.#want(this.generation)
   }
 
+  /**
+   * Workers are to run the code before; that on trial, if it has been promoted, leaves.
+   * @returns {number} the generation that workers must have for it to be over
+   */
+  goBack () {
+    this.trial = null
+    return this.begin(true)
+  }
+
+  /** New code runs beside the fleet's, and is neither promoted nor rejected. */
+  get isOnTrial () {
+    return this.trial !== null && this.trial.generation !== this.generation
+  }
+
   /** @param {readonly number[]} slots that there are not yet @returns {number} the generation of the code on trial */
   try (slots) {
     this.trial = { generation: ++this.latest, slots }

@@ -22,6 +22,7 @@ const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
 const { missingForHandoff } = require('../../core/internals')
 const { callApp } = require('../call-app')
+const { hasMost } = require('../connections/connection')
 const { Listening } = require('./listening')
 const { Overflow } = require('./overflow')
 /** @import { Handle } from '../../core/internals' */
@@ -128,8 +129,7 @@ class Acceptor extends EventEmitter {
    * (`dropMaxConnection`), as under cluster.
    */
   get isFull () {
-    const { maxConnections, dropMaxConnection, _connections } = this.server
-    return maxConnections > 0 && dropMaxConnection !== true && _connections >= maxConnections
+    return this.server.dropMaxConnection !== true && hasMost(this.server)
   }
 
   /**

@@ -53,6 +53,8 @@ const JUST_NOW = Infinity // the clock is most of what a request costs
 const LASTING_MS = 1000
 const SETTLED_MS = 10_000 // for the app a move is a new connection
 
+const kAway = Symbol('recycle.away') // of a server: how many of its connections are offered
+
 let lastId = 0
 
 /** @returns {number} of a connection that this process accepts: no other one of the machine gives it */
@@ -171,10 +173,13 @@ class Connection {
 
   /** In the inbox it counts as one of its server's; net counts it when it is served. @param {Stage} stage */
   become (stage) {
-    const server = this.acceptor.server
+    const server = /** @type {Counted} */ (this.acceptor.server)
     const { isInInbox } = this
     const [from, to] = [PLACES[this.stage], PLACES[stage]]
     if (from && from !== to) move(from, to)
+    if (from !== to && (from === 'offered' || to === 'offered')) {
+      server[kAway] = (server[kAway] ?? 0) + (to === 'offered' ? 1 : -1)
+    }
     this.stage = stage
     if (this.isInInbox === isInInbox) return
     server._connections += this.isInInbox ? 1 : -1
@@ -309,4 +314,15 @@ class Connection {
   }
 }
 
-module.exports = { JUST_NOW, Connection }
+/** @typedef {import('net').Server & { [kAway]?: number }} Counted */
+
+/**
+ * The server would close one more. A connection that is offered may come back, and keeps its place until then.
+ * @param {Counted} server @returns {boolean}
+ */
+function hasMost (server) {
+  const { maxConnections, _connections, [kAway]: away = 0 } = server
+  return maxConnections > 0 && _connections + away >= maxConnections
+}
+
+module.exports = { JUST_NOW, Connection, hasMost }

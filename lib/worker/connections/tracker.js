@@ -137,6 +137,7 @@ class ConnectionTracker extends EventEmitter {
   take (connection, request, packed) {
     this.connections.delete(connection)
     connection.parcel = pack(connection, request, packed)
+    connection.requests = 0 // the next heartbeat does not see it
     for (const exchange of [...connection.exchanges]) this.requests.end(exchange)
     connection.become('offered')
     return connection.parcel

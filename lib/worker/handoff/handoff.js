@@ -24,6 +24,7 @@
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { returnHandle } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
+const { hasMost } = require('../connections/connection')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Descriptor } from '../../native/descriptor' */
 /** @import { ParcelFields } from '../../tables/message' */
@@ -283,9 +284,6 @@ class Handoff {
     this.#send()
   }
 }
-
-/** @param {Acceptor['server']} server @returns {boolean} it would close one more */
-const hasMost = ({ maxConnections, _connections }) => maxConnections > 0 && _connections >= maxConnections
 
 /** @param {Connection} connection that is offered */
 function isStream ({ parcel }) {

@@ -959,6 +959,34 @@ t.test('a request that waits for an owner goes to its sender where that becomes 
   t.same(other.got, [])
 })
 
+t.test('a request that waits for an owner, which is its sender as it comes back, and has no room by then: another worker gets it', async t => {
+  const { sender, owner, other, sessions, ledger } = sessionScene()
+  sessions.owner = null
+  const socket = sender.offer(1, null, 's')
+  sessions.owner = sender
+  sessions.emit('moved')
+  sender.say('moved', { id: 1, ok: false, isStalled: true })
+  t.equal(socket.closed, 0, 'the sender has it no more')
+  const next = [owner, other].find(worker => worker.all('move').length > 0)
+  next?.say('moved', { id: 1, ok: true })
+  t.match(ledger.totals, { moved: 1, misplaced: 1 })
+  t.equal(socket.closed, 1)
+})
+
+t.test('the sender is dead, and no worker has room: they are asked again until one has', async t => {
+  const clock = fakeTimers(t)
+  const { sender, receivers: [a], ledger } = scene(1)
+  sender.isGone = true
+  const socket = sender.offer(1)
+  for (let asked = 1; asked <= 3; asked++) {
+    t.equal(a.all('move').length, asked)
+    a.say('moved', { id: 1, ok: false, isStalled: true })
+    clock.tick(250)
+  }
+  a.say('moved', { id: 1, ok: true })
+  t.same([a.all('moved', true).length, socket.closed, ledger.totals.lost], [1, 1, 0])
+})
+
 t.test('a request of another worker\'s session is counted as that, also on a connection that had been chosen to leave', async t => {
   const { sender, owner, ledger } = sessionScene()
   sender.isServing = true

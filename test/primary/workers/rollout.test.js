@@ -21,6 +21,17 @@ t.test('where replacements fail, workers are spawned by the code before again, a
   t.equal(rollout.generation, 3)
 })
 
+t.test('code on trial that has been promoted leaves as the fleet goes back', async t => {
+  const rollout = new Rollout()
+  rollout.try([2])
+  t.equal(rollout.isOnTrial, true)
+  rollout.promote()
+  t.same([rollout.isOnTrial, rollout.of(2)], [false, 1])
+  t.equal(rollout.goBack(), 2)
+  t.match(rollout, { trial: null, generation: 2 })
+  t.equal(rollout.requested(1), 'reload')
+})
+
 t.test('what another primary has had is older than what this one runs, and than what comes when it has workers', async t => {
   const rollout = new Rollout()
   rollout.follow(7)

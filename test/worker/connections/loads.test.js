@@ -37,6 +37,22 @@ t.test('a connection takes that part of the event loop which its requests are of
   t.equal(tracker.take(other.connection).load, 0.25)
 })
 
+t.test('of a connection that is offered across a heartbeat, the requests before count once', async t => {
+  const { tracker, connect, handoff, receive, all } = await workerParts(t)
+  const { connection } = await connect()
+  const loads = new Loads(tracker)
+  loads.measure(0)
+  tracker.requests.heard(connection, 50)
+  handoff.offer(connection)
+  loads.measure(1)
+  receive.moved({ id: connection.id, ok: false })
+  tracker.requests.heard(connection, 1)
+  loads.measure(1)
+  t.equal(connection.load, 0.5, 'no more than the whole of the event loop, as it was before 0')
+  handoff.offer(connection)
+  t.equal(all('move')[1].parcel.load, 0.5)
+})
+
 t.test('a connection is lasting when it has been here for a second', async t => {
   const { tracker, connect } = await workerParts(t)
   const loads = new Loads(tracker)

@@ -1,7 +1,8 @@
 'use strict'
 
 const t = require('tap')
-const { workerParts, received, turn } = require('../../support/worker-parts')
+const { hasMost } = require('../../../lib/worker/connections/connection')
+const { KEY, workerParts, received, turn } = require('../../support/worker-parts')
 
 const REQUEST = Buffer.from('GET /held HTTP/1.1\r\nHost: here\r\n\r\n')
 
@@ -42,4 +43,21 @@ t.test('of a connection that is noted for the primary the handle goes along only
   receive.moved({ id: connection.id, ok: false, isMissing: true })
   t.equal(all('move').length, 2, 'and once')
   t.match(await received(client, '/held'), /^HTTP\/1.1 200/)
+})
+
+t.test('a connection that is offered keeps its place in a server that has its maxConnections: no sibling\'s takes it, and it is served when it comes back', async t => {
+  const { connect, connectElsewhere, handoff, receive, sent, tracker } = await workerParts(t)
+  const [{ connection, client }] = [await connect(), await connect()]
+  const { server } = connection.acceptor
+  server.maxConnections = 2
+  handoff.offer(connection, REQUEST)
+  t.equal(hasMost(server), true)
+  receive.move({ id: 7, parcel: { key: KEY, leftMs: null } }, (await connectElsewhere()).handle)
+  t.match(sent.at(-1), { type: 'moved', id: 7, ok: false, isStalled: true })
+  receive.moved({ id: connection.id, ok: false })
+  t.match(await received(client, '/held'), /^HTTP\/1.1 200/)
+  handoff.offer(connection, REQUEST)
+  receive.moved({ id: connection.id, ok: true })
+  await turn()
+  t.same([hasMost(server), tracker.total], [false, 1], 'a sibling has it: its place is free')
 })
