@@ -43,7 +43,7 @@ class Peer extends Channel {
   }
 
   /** @override @type {Channel['receive']} */
-  receive (message, /** @type {any} */ handle) {
+  receive (message, /** @type {import('../../core/internals').Handle | undefined} */ handle) {
     const { cmd, type, ...fields } = message
     const flaw = flawOf(this.kinds, message, handle)
     if (flaw === null) return this.handlers.call(type, fields, handle)

@@ -107,7 +107,7 @@ class WorkerChannel extends Channel {
     socket.close()
   }
 
-  /** @override @type {Channel['receive']} */
+  /** @override @type {(...received: Parameters<Channel['receive']>) => unknown} */
   receive (message, socket, allowed) {
     const { type } = message
     if (type === 'hello' && typeof message.version === 'string' && message.version !== version) {

@@ -25,7 +25,7 @@ const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { returnHandle } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
 /** @import { Handle } from '../../core/internals' */
-/** @import { Descriptor } from '../../native/descriptor' */
+/** @import { Unread } from '../../native/descriptor' */
 /** @import { ParcelFields } from '../../tables/message' */
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { Connection, Packed } from '../connections/connection' */
@@ -172,7 +172,7 @@ class Handoff {
     this.#send()
   }
 
-  /** @param {{ id: number, parcel: ParcelFields }} offer @param {any} socket */
+  /** @param {{ id: number, parcel: ParcelFields }} offer @param {Unread | undefined} socket */
   #take ({ id, parcel }, socket) {
     const acceptor = this.#acceptorOf(parcel.key)
     const isTaken = acceptor !== undefined && this.#takes(acceptor, parcel)

@@ -17,7 +17,7 @@ const LOST = ['EPIPE', 'EIO', 'ENOSPC', 'EDQUOT', 'EFBIG', 'ECONNRESET']
 /** @param {(fd: number) => Losses | undefined} lossesOf undefined: it is neither of the two */
 function loseDescriptorWrites (lossesOf) {
   const { write, writeSync } = fs
-  const isLost = (/** @type {any} */ error) => LOST.includes(error?.code)
+  const isLost = (/** @type {NodeJS.ErrnoException | null} */ error) => LOST.includes(error?.code ?? '')
 
   fs.writeSync = alike(writeSync, function (/** @type {any} */ ...args) {
     const losses = lossesOf(args[0])
@@ -26,7 +26,8 @@ function loseDescriptorWrites (lossesOf) {
       losses?.over()
       return written
     } catch (error) {
-      if (!losses || !isLost(error)) throw error
+      const { code } = /** @type {NodeJS.ErrnoException} */ (error)
+      if (!losses || !LOST.includes(code ?? '')) throw error
       losses.lose(/** @type {NodeJS.ErrnoException} */ (error))
       return lengthOf(args)
     }
@@ -37,7 +38,7 @@ function loseDescriptorWrites (lossesOf) {
     const given = args.slice(0, -1)
     const done = args.at(-1)
     if (!losses || typeof done !== 'function') return Reflect.apply(write, fs, args)
-    Reflect.apply(write, fs, [...given, (/** @type {any} */ error, /** @type {any[]} */ ...more) => {
+    Reflect.apply(write, fs, [...given, (/** @type {Error} */ error, /** @type {unknown[]} */ ...more) => {
       if (!error) losses.over()
       if (!isLost(error)) return done(error, ...more)
       losses.lose(error)

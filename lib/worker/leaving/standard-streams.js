@@ -72,7 +72,7 @@ function countLosses (tell) {
   }
 }
 
-/** @param {any} stream @param {import('./descriptor-writes').Losses} losses */
+/** @param {NodeJS.WriteStream} stream @param {import('./descriptor-writes').Losses} losses */
 function watchErrors (stream, losses) {
   let isAwaited = false
   const onError = (/** @type {NodeJS.ErrnoException} */ error) => {
