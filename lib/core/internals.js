@@ -48,7 +48,7 @@
  * | `server._getServerData()`, `_setServerData()` | acceptor: the same TLS ticket keys in every worker             |
  * | `stream._handle.setBlocking()`        | primary: its stdout and stderr never wait for their reader            |
  * | `process.stdout`, `stderr`: getters    | standard-streams: which of the two the app uses                       |
- * | `fs.write()`, `writeSync()`            | descriptor-writes: a log of the app's that cannot be written          |
+ * | `fs.write()`, `writeSync()`            | standard-streams: a log of the app's that cannot be written           |
  * | `socket.write()` beneath a session     | goaway: an HTTP/2 frame for which Node has no method                  |
  * | `read()`, `accept4()`, called by libuv | addon: what a client has sent; a lack of descriptors                  |
  * | `v8::Isolate::AddGCPrologueCallback()` | addon: counts collections; V8's public C++, if the process exports it |
