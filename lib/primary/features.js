@@ -101,7 +101,7 @@ class RunningFeatures {
     this.#named('elastic')?.begin(ended)
   }
 
-  /** Asks a worker that is to be killed for what is still to be known; soon resolves. @param {WorkerHandle} handle */
+  /** Asks a worker that is to be killed for what is still to be known. @param {WorkerHandle} handle */
   async beforeKill (handle) {
     await this.#named('blocked')?.beforeKill(handle)
   }
