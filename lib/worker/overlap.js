@@ -15,12 +15,11 @@
 const { createHash } = require('node:crypto')
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { Messages, closeOf, isControl } = require('./frames')
+/** @import { Arrived } from '../features/migration/trails' */
 
 const OPEN_MS = 500 // for the app to have joined here what it is to hear
 const LATE_MS = 500 // for what comes later to this worker than to the other
 const LONGEST_KEY = 100
-
-/** @typedef {import('../features/migration/trails').Arrived} Arrived */
 
 /** @typedef {{ message: Buffer, done: (() => void) | undefined, mark: number }} Held */
 

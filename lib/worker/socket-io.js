@@ -173,7 +173,7 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
   onDrain(({ deadlineMs }) => endPolling(engine, deadlineMs * ENDING_SHARE))
   onMoved(KIND,
     (/** @type {Socket} */ socket, /** @type {any} */ state, /** @type {Buffer} */ unread,
-      /** @type {import('./overlap').Arrived | null} */ arrived) => {
+      /** @type {import('../features/migration/trails').Arrived | null} */ arrived) => {
       const { url, rawHeaders, httpVersion, members } = state
       const here = new URL(url, 'http://here')
       here.searchParams.delete('sid')

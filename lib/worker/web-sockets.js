@@ -29,7 +29,7 @@ const { FrameBoundary } = require('./frame-boundary')
 const { Overlap } = require('./overlap')
 const { NOTHING_SAID, closeAtDrain } = require('./restart-close')
 /** @import { Socket } from 'node:net' */
-/** @import { Arrived } from './overlap' */
+/** @import { Arrived } from '../features/migration/trails' */
 
 const RESTART = 1012
 const MOVED = 'moved'

@@ -96,6 +96,7 @@ class HandoffLedger {
    * @param {Unread | undefined} given undefined: we have a copy
    */
   #accept (sender, { id, parcel: { row, byLoad, ...parcel } }, given) {
+    sender.offers?.()
     const copy = row === undefined ? null : this.copies.take(sender, { row, serial: id })
     const socket = given ?? copy
     if (socket !== copy) copy?.close()
