@@ -44,6 +44,9 @@ const PACKET_OFFSET = /,"[\w-]{6,}(\.[\w-]+)?"\]$/ // which an adapter adds to a
  *
  * @typedef {import('node:events').EventEmitter & { id: string, protocol: number, readyState: string, transport:
  *   { name: string }, request: IncomingMessage, close: () => void }} Conn engine.io's, as far as it is used here
+ * @typedef {import('node:events').EventEmitter & { conn: Conn, nsp: { name: string }, id: string, pid?: string, rooms:
+ *   Set<string>, data: unknown, handshake: { auth: Record<string, unknown> } }} Client of a namespace
+ * @typedef {Record<'url' | 'httpVersion', string> & { rawHeaders: string[], members: Member[] }} Kept goes with one
  */
 
 /**
@@ -66,7 +69,7 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
   if (io.opts.parser || engine.opts.perMessageDeflate) return
   /** Messages that have come, until its clients are there. @type {Map<string, Session>} */
   const arriving = new Map()
-  /** Of each engine's connection. @type {WeakMap<object, Set<any>>} */
+  /** Of each engine's connection. @type {WeakMap<Conn, Set<Client>>} */
   const members = new WeakMap()
   const spaces = new WeakSet()
   /** The state with which a connection that has come is to begin. @type {WeakMap<IncomingMessage, Buffer>} */
@@ -98,7 +101,8 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
       arriving.delete(nameOf(namespace.name, pid))
       return session ? { ...session, missedPackets: [] } : restoreSession.call(adapter, pid, offset)
     }
-    namespace.prependListener('connection', (/** @type {any} */ socket) => {
+    namespace.prependListener('connection', (/** @type {Client} */ socket) => {
+      /** @type {Set<Client>} */
       const of = members.get(socket.conn) ?? new Set()
       members.set(socket.conn, of.add(socket))
       socket.once('disconnect', () => of.delete(socket))
@@ -106,7 +110,7 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
   }
 
   /**
-   * @param {any} conn of engine.io @param {IncomingMessage} request
+   * @param {Conn} conn @param {IncomingMessage} request
    * @param {number} framesBefore that were no packets of it
    */
   function track (conn, request, framesBefore) {
@@ -172,18 +176,18 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
   })
   onDrain(({ deadlineMs }) => endPolling(engine, deadlineMs * ENDING_SHARE))
   onMoved(KIND,
-    (/** @type {Socket} */ socket, /** @type {any} */ state, /** @type {Buffer} */ unread,
+    (/** @type {Socket} */ socket, /** @type {Kept} */ state, /** @type {Buffer} */ unread,
       /** @type {import('../features/migration/trails').Arrived | null} */ arrived) => {
       const { url, rawHeaders, httpVersion, members } = state
       const here = new URL(url, 'http://here')
       here.searchParams.delete('sid')
       const request = requestOf(socket, { url: `${here.pathname}${here.search}`, rawHeaders, httpVersion })
-      for (const { namespace, session } of /** @type {Member[]} */ (members)) {
+      for (const { namespace, session } of members) {
         const key = nameOf(namespace, session.pid)
         arriving.set(key, session)
         socket.once('close', () => arriving.delete(key)) // the new code may not have the namespace
       }
-      const joins = /** @type {Member[]} */ (members).map(({ namespace, auth, session: { pid } }) =>
+      const joins = members.map(({ namespace, auth, session: { pid } }) =>
         textFrame(`40${namespace === '/' ? '' : `${namespace},`}${JSON.stringify({ ...auth, pid, offset: OFFSET })}`))
       writeNothingOnce(socket, () => {
         if (arrived) overlaps.set(socket, new Overlap(socket, { arrived, keyOf, close: () => socket.destroy() }))
@@ -197,7 +201,8 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
 /**
  * A client that polls has no connection of its own that could go: each of its requests is answered from a session in
  * this process. So its session ends, and it comes back to another worker.
- * @param {any} engine @param {number} withinMs clients come back one after the other
+ * @param {import('node:events').EventEmitter & { clients: Record<string, Conn> }} engine
+ * @param {number} withinMs clients come back one after the other
  */
 async function endPolling (engine, withinMs) {
   const isPolling = (/** @type {Conn} */ conn) => conn.transport.name === 'polling' && engine.clients[conn.id] === conn

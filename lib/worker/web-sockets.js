@@ -10,6 +10,9 @@
  *   Record<'protocol' | 'extensions', string> & { close: (code?: number, reason?: string) => void,
  *   terminate: () => void }} WebSocket of ws, as far as it is used here
  *
+ * @typedef {Record<'url' | 'httpVersion' | 'protocol' | 'extensions', string> & { state: unknown, rawHeaders: string[]
+ *   }} Kept what goes with one
+ *
  * @typedef {object} How
  * @property {(ws: any, ...more: any[]) => unknown} [save] the state of this WebSocket, which the structured clone
  *   algorithm can copy; null: it cannot go now. Called just before it goes; `more`: what `connection` was emitted with
@@ -117,7 +120,7 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
     open.set(ws, isMovable !== false)
   }
 
-  onMoved(kind, (/** @type {Socket} */ socket, /** @type {any} */ {
+  onMoved(kind, (/** @type {Socket} */ socket, /** @type {Kept} */ {
     state, url, rawHeaders, httpVersion, protocol, extensions
   }, /** @type {Buffer} */ unread, /** @type {Arrived | null} */ arrived) => {
     const request = requestOf(socket, { url, rawHeaders, httpVersion })

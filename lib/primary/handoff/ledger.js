@@ -74,7 +74,7 @@ class HandoffLedger {
     handle.on('returned', () => this.look())
   }
 
-  /** @param {Peer<any>} peer another primary, which lends connections, or takes them */
+  /** @param {Peer} peer another primary, which lends connections, or takes them */
   connectPeer (peer) {
     const handle = /** @type {WorkerHandle} */ (/** @type {unknown} */ (peer))
     this.peers.add(handle)
