@@ -214,7 +214,7 @@ class WorkerHandle extends WorkerChannel {
     this.#shifted++
   }
 
-  /** It offers one. */
+  /** The worker offers one. */
   offers () {
     this.#shifted--
   }
