@@ -26,7 +26,7 @@ function supervise ({ app, args = [], ...given }) {
   const resolved = resolveOptions({ log: 'silent', ...given, control }, machineFacts())
   const supervisor = assemble(app, args, resolved, { takeover: findTakeover() })
   operate(supervisor, resolved).catch(error => supervisor.abandon(error))
-  return /** @type {any} */ (supervisor.start())
+  return /** @type {ReturnType<typeof supervise>} */ (supervisor.start())
 }
 
 // Loaded on demand, to keep the process of a supervisor small.

@@ -19,7 +19,7 @@ export interface FromWorker {
   'in-flight': { requests: { request: string, count: number }[], isAll: boolean }
   full: { isAtCeiling: boolean, isOver?: boolean }
   answer: { id: number, why: string | null, isSkipped?: boolean, moved?: number, tookMs?: number, pauseMs?: number, before?: { rssBytes: number, heapUsedBytes: number, externalBytes: number }, after?: { rssBytes: number, heapUsedBytes: number, externalBytes: number }, listeners?: number, bytes?: number, isTls?: boolean }
-  drained: { account: any }
+  drained: { account: import('./core/account').Account }
   own: { id: number, session: string }
   forget: { session: string }
   tally: { requests: number, found: number, begun: number, most: number, which: number }

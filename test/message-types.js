@@ -24,7 +24,7 @@ function typeOfGiven (longest, accepts) {
     const item = typeOf(longest[0], value => accepts([value]))
     return item.includes(' | ') ? `(${item})[]` : `${item}[]`
   }
-  if (longest === undefined) return 'any' // such as an account, whose fields belong together
+  if (longest === undefined) return "import('./core/account').Account" // whose fields belong together
   if (typeof longest !== 'object') return typeof longest
   const names = Object.keys(longest)
   if (names.length === 0) return 'object'

@@ -104,7 +104,7 @@ function unwrapped (file) {
  * @param {string} app @param {readonly string[]} nodeOptions @throws {RecycleError} RECYCLE_BAD_USAGE
  */
 function checkTypeScript (app, nodeOptions) {
-  const { features } = /** @type {any} */ (process)
+  const { features } = /** @type {{ features: { typescript?: string | false } }} */ (/** @type {unknown} */ (process))
   if (!/\.[cm]?ts$/.test(app) || features.typescript || !fs.existsSync(app)) return
   if ([...nodeOptions, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].some(flag => LOADS.test(flag))) return
   if (!app.endsWith('.mts') && isScript(fs.readFileSync(app, 'utf8'))) return // no types in it

@@ -172,7 +172,7 @@ function pickApp (app, args, config, why = null) {
 
 /**
  * The options of a command line, the environment and a config file together.
- * @param {Record<string, any>} given by commander @param {Config | null} file
+ * @param {Record<string, unknown>} given by commander @param {Config | null} file
  */
 function resolveAll (given, file) {
   return traceOptions(given, { env: process.env, file, ...machineFacts(), nameOf: ({ long }) => long })

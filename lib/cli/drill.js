@@ -45,7 +45,7 @@ function addDrill (program, argv) {
 
 /**
  * @param {string | undefined} app @param {string[]} args
- * @param {Record<string, any>} given by commander: undefined where the flag was not given
+ * @param {Record<string, unknown>} given by commander: undefined where the flag was not given
  */
 async function run (app, args, given) {
   try {

@@ -53,7 +53,7 @@ function flagOf ({ name, short, flag, help, defaultText, kind }) {
  * @typedef {object} Asked
  * @property {string | undefined} app @property {string[]} args @property {ReturnType<typeof flagsAfterApp>} misplaced
  *
- * @param {Asked} asked @param {Record<string, any>} given by commander: undefined where the flag was not given
+ * @param {Asked} asked @param {Record<string, unknown>} given by commander: undefined where the flag was not given
  * @param {Command} command
  */
 async function run (asked, given, command) {
@@ -68,7 +68,7 @@ async function run (asked, given, command) {
 }
 
 /**
- * @param {Asked} asked @param {Record<string, any>} given @param {Command} command
+ * @param {Asked} asked @param {Record<string, unknown>} given @param {Command} command
  * @param {import('../primary/succession/takeover').Takeover | null} takeover
  */
 async function runFleet ({ app, args, misplaced }, given, command, takeover) {
@@ -175,7 +175,7 @@ function orNoSuchCommand (app, assemble) {
 
 /**
  * Commander adds a default for each `--no-…` flag.
- * @param {Record<string, any>} given @returns {Record<string, any>} only the flags of the command line
+ * @param {Record<string, unknown>} given @returns {Record<string, any>} only the flags of the command line
  */
 function withoutDefaults (given) {
   return Object.fromEntries(Object.entries(given).filter(([name, value]) =>

@@ -182,7 +182,7 @@ function placed ({ name, app, interpreter, folder: own }, folder) {
   return { app: path.resolve(at, app), folder: at }
 }
 
-/** @param {string} file @returns {Record<string, any>[]} @throws {RecycleError} RECYCLE_BAD_CONFIG */
+/** @param {string} file @returns {Record<string, unknown>[]} @throws {RecycleError} RECYCLE_BAD_CONFIG */
 function appsOf (file) {
   try {
     const loaded = require(file)

@@ -74,7 +74,7 @@ function decode (line) {
 }
 
 /**
- * @param {string} line @returns {{ id: string | number | null, verb: string, args: Record<string, any> }}
+ * @param {string} line @returns {{ id: string | number | null, verb: string, args: Record<string, unknown> }}
  * @throws {RecycleError} RECYCLE_BAD_REQUEST; `details.id` is the request's id, if it has one
  */
 function readRequest (line) {
@@ -95,7 +95,7 @@ function readRequest (line) {
 /** @param {string} why @param {string | number | null} [id] */
 const bad = (why, id = null) => new RecycleError('RECYCLE_BAD_REQUEST', { why, id })
 
-/** @param {unknown} error @returns {{ code: string, message: string, details: Record<string, any> }} */
+/** @param {unknown} error @returns {{ code: string, message: string, details: Record<string, unknown> }} */
 function writeError (error) {
   if (error instanceof RecycleError) return { code: error.code, message: error.message, details: error.details }
   const why = error instanceof Error ? error.message : String(error)

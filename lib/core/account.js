@@ -29,6 +29,7 @@
  *   any end: how many for each reason, as `why` of a cut
  */
 
+const { fromNames } = require('./fields')
 const { asCount } = require('./journal-field')
 const { count, flag, text, optional, orNull, listOf, mapOf, record } = require('./shape')
 /** @import { ValueOf } from './shape' */
@@ -50,13 +51,11 @@ const ENDS = Object.freeze(/** @type {const} */ ([
 ]))
 const COUNTS = /** @type {const} */ (['finished', 'aborted', 'moved', 'refused', 'takenBack', 'replayed',
   'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'unacked', 'unaccounted'])
-const NONE = /** @type {Record<typeof COUNTS[number], number>} */ (Object.freeze(
-  Object.fromEntries(COUNTS.map(name => [name, 0]))
-))
+const NONE = Object.freeze(fromNames(COUNTS, () => 0))
 const FIELDS = record({
   connections: count,
   inFlight: count,
-  ...Object.fromEntries(Object.keys(NONE).map(field => [field, count])),
+  ...fromNames(COUNTS, () => count),
   cuts: listOf(CUT, MOST_CUTS),
   unnamed: optional(count),
   unnamedStreams: optional(count),

@@ -51,7 +51,7 @@ const UNKNOWN_BYTES = 512 * MIB
 /**
  * @param {{ parallelism: number, container?: Container | null }} machine
  * @param {{ workers: number | 'auto' | { min: number, max: number | 'auto' }, maxRssBytes: number | 'auto' | null,
- *   maxSurge: number, standby: number } & Record<string, any>} options
+ *   maxSurge: number, standby: number } & Record<string, unknown>} options
  * @param {number} processes that there are beside primary and workers @returns {Readonly<Sizing>}
  */
 function size ({ parallelism, container = null }, options, processes) {

@@ -35,7 +35,7 @@ const isCut = error => error?.code === 'EPIPE' || error?.code === 'ECONNRESET'
 
 /** Work at each message: a function. */
 class Handlers {
-  /** @type {Record<string, (fields: any, handle?: any) => void>} */
+  /** @type {Record<string, (fields: object, handle?: unknown) => void>} */
   #byType = Object.create(null)
 
   /**
@@ -60,7 +60,7 @@ class Handlers {
 
   /**
    * Without a handler, where a feature is off, it is of no consequence.
-   * @param {string} type @param {Record<string, any>} fields @param {any} [handle]
+   * @param {string} type @param {Record<string, object>} fields @param {unknown} [handle]
    */
   call (type, fields, handle) {
     this.#byType[type]?.(fields, handle)

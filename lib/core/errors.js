@@ -95,7 +95,7 @@ const PROSE_CHARS = 1000
 
 /**
  * Shortens details for the sentence: a value from the user may have any length.
- * @param {Record<string, any>} details
+ * @param {Record<string, unknown>} details
  */
 function bounded (details) {
   return Object.fromEntries(Object.entries(details).map(([name, value]) =>

@@ -1,11 +1,18 @@
 'use strict'
 
 /**
+ * @template {PropertyKey} Name @template Value
+ * @param {readonly Name[]} names @param {(name: Name) => Value} valueOf @returns {Record<Name, Value>}
+ */
+const fromNames = (names, valueOf) =>
+  /** @type {Record<Name, Value>} */ (Object.fromEntries(names.map(name => [name, valueOf(name)])))
+
+/**
  * Of an object whose fields are alike.
  * @template {object} From @template {keyof From} Name
  * @param {From} from @param {readonly Name[]} names @returns {Pick<From, Name>} these of its fields
  */
-const pick = (from, names) => /** @type {any} */ (Object.fromEntries(names.map(name => [name, from[name]])))
+const pick = (from, names) => /** @type {Pick<From, Name>} */ (fromNames(names, name => from[name]))
 
 /**
  * @template {string} Name
@@ -24,4 +31,4 @@ function byWord (rows) {
     words.split(' ').map(word => [word, answer]))))
 }
 
-module.exports = { pick, addUp, byWord }
+module.exports = { fromNames, pick, addUp, byWord }

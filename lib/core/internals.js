@@ -48,7 +48,7 @@
  * | `server._getServerData()`, `_setServerData()` | acceptor: the same TLS ticket keys in every worker             |
  * | `stream._handle.setBlocking()`        | primary: its stdout and stderr never wait for their reader            |
  * | `process.stdout`, `stderr`: getters    | standard-streams: which of the two the app uses                       |
- * | `fs.write()`, `writeSync()`            | descriptor-writes: a log of the app's that cannot be written          |
+ * | `fs.write()`, `writeSync()`            | standard-streams: a log of the app's that cannot be written           |
  * | `socket.write()` beneath a session     | goaway: an HTTP/2 frame for which Node has no method                  |
  * | `read()`, `accept4()`, called by libuv | addon: what a client has sent; a lack of descriptors                  |
  * | `v8::Isolate::AddGCPrologueCallback()` | addon: counts collections; V8's public C++, if the process exports it |
@@ -67,6 +67,8 @@
  * @property {(isBlocking: boolean) => void} [setBlocking] of a stream that is written
  * @property {false} [isDescriptor] as a Descriptor's
  *
+ * @typedef {{ onexit?: (code: number, signal: string) => void, close: () => void }} ProcessHandle of a ChildProcess
+ *
  * @typedef {{ socket: Socket, incoming: import('node:http').IncomingMessage | null, maxHeaderPairs?: number,
  *   getCurrentBuffer?: () => Buffer, onIncoming: (request: import('node:http').IncomingMessage, keepAlive: boolean) =>
  *   number, constructor: Record<'kOnMessageBegin' | 'kOnMessageComplete' | 'kOnExecute', number>, [callback: number]:
@@ -74,6 +76,7 @@
  */
 
 /** @import { Server, Socket } from 'node:net' */
+/** @import { ServerResponse } from 'node:http' */
 
 /**
  * @param {Server} server a listening http.Server @returns {{ idle?: () => Parser[] } | undefined} undefined if this
@@ -189,7 +192,7 @@ function returnHandle (socket, handle) {
  * Reports when a connection's handle is closed, which is when its socket is destroyed. Unlike a listener on the socket,
  * the app cannot remove this. All handles share the same two functions: a closure for each would be measurable with a
  * connection per request.
- * @param {(handle: any, isReset: boolean) => void} closed called before it is
+ * @param {(handle: Handle, isReset: boolean) => void} closed called before it is
  * @returns {(handle: Handle) => boolean} watches a TCP or pipe handle; false: the handle is of another kind
  */
 function handleWatcher (closed) {
@@ -234,16 +237,16 @@ const NO_CHUNK = '0\r\n\r\n'
 const EVENT_STREAM = /^content-type: *text\/event-stream/im
 
 /**
- * @param {any} response of HTTP/1, or a stream of HTTP/2
+ * @param {ServerResponse} response of HTTP/1, or a stream of HTTP/2
  * @returns {boolean} its head has been sent, and says that it is a stream of events
  */
 function isEventStream (response) {
-  if (response._header !== undefined) return response.headersSent && EVENT_STREAM.test(response._header)
+  if (response._header !== undefined) return response.headersSent && EVENT_STREAM.test(String(response._header))
   return String(response.sentHeaders?.['content-type']).startsWith('text/event-stream')
 }
 
 /**
- * @param {any} response of HTTP/1, or a stream of HTTP/2
+ * @param {ServerResponse} response of HTTP/1, or a stream of HTTP/2
  * @param {number} sent bytes that its connection has been given since its request began, or more; NaN: not known
  * @returns {boolean} false: its head says that none follows, or nothing but the end of the chunks has
  */

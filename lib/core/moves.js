@@ -4,6 +4,7 @@
  * Why connections go from one worker to another: labels in `/metrics` and keys in `status()`, and what they are called.
  */
 
+const { fromNames } = require('./fields')
 const { grouped } = require('./units')
 
 const MOVES = Object.freeze({
@@ -18,8 +19,9 @@ const MOVES = Object.freeze({
 
 /** @typedef {keyof typeof MOVES} Move */
 
-/** @returns {Record<Move, number>} */
-const noMoves = () => /** @type {any} */ (Object.fromEntries(Object.keys(MOVES).map(reason => [reason, 0])))
+const REASONS = /** @type {Move[]} */ (Object.keys(MOVES))
+
+const noMoves = () => fromNames(REASONS, () => 0)
 
 /**
  * @param {Record<string, number>} moves by reason; those that are missing are none

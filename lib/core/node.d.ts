@@ -1,12 +1,13 @@
 /** Types of what this package uses of Node's internals (internals.js says for what). They are not published. */
 
-import type { Handle, Parser } from './internals'
+import type { Handle, Parser, ProcessHandle } from './internals'
+import type { Unread } from '../native/descriptor'
 
 declare module 'net' {
   interface Socket {
     _handle: Handle | null
     _parent?: Socket
-    _server?: Server
+    _server?: Server | null
     _httpMessage?: import('http').ServerResponse | null
     _writeGeneric: (isMany: boolean, data: unknown, encoding: unknown, callback: unknown) => unknown
     server?: Server
@@ -30,6 +31,8 @@ declare module 'http' {
   interface OutgoingMessage {
     _header: string | null
     _last: boolean
+    /** Of a stream of HTTP/2, which stands for its response. */
+    sentHeaders?: OutgoingHttpHeaders
   }
 
   interface IncomingMessage {
@@ -39,6 +42,15 @@ declare module 'http' {
 
   interface Server {
     keepAliveTimeoutBuffer?: number
+  }
+}
+
+declare module 'child_process' {
+  interface ChildProcess {
+    _handle: ProcessHandle
+    spawn (options: object): number
+    send (message: Serializable, handle: Handle | undefined, options: undefined, sent: (error: Error | null) => void):
+      boolean
   }
 }
 
@@ -53,6 +65,8 @@ declare global {
     interface Process {
       _exiting?: boolean
       reallyExit: (code?: number) => never
+      send? (message: unknown, handle: Unread | undefined, options: undefined, sent: (error: Error | null) => void):
+        boolean
       on (event: 'internalMessage', listener: (message: unknown, handle: unknown) => void): this
       once (event: 'recycle:drain' | 'recycle:alone', listener: (about: unknown) => void): this
     }

@@ -7,7 +7,7 @@ const { attempt } = require('./attempt')
  * The required shape of a value from another process, as data. A shape checks a value: null if it is valid, else which
  * part is wrong and what is accepted there.
  *
- * @template [Value=any]
+ * @template [Value=unknown]
  * @typedef {((value: unknown) => Flaw | null) & { longest?: () => any, valid?: Value }} Shape `longest`: a value that
  *   takes most room in JSON, of an endless list one item; `valid`: a type alone
  */

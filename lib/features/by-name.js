@@ -4,7 +4,7 @@
  * A feature's part of a worker. The feature is given by its name, which is its folder's: a worker loads those alone
  * that are on, and of them its own part alone.
  * @param {string} name
- * @returns {(kernel: import('./interface').WorkerKernel, settings: Record<string, any>) =>
+ * @returns {(kernel: import('./interface').WorkerKernel, settings: Record<string, unknown>) =>
  *   import('./interface').WorkerPart}
  */
 const workerPartOf = name => require(`./${name}/worker`).part

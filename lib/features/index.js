@@ -86,8 +86,8 @@
  *
  * @typedef {object} Figures of a report
  * @property {LineHandlers} handlers
- * @property {() => any} summary null: the journal has nothing of it
- * @property {() => Record<string, any>[]} [series] values over time, by the same key, for charts
+ * @property {() => unknown} summary null: the journal has nothing of it
+ * @property {() => Record<string, unknown>[]} [series] values over time, by the same key, for charts
  * @property {number} [omitted] earlier ones that a list does not have
  *
  * @typedef {{ paint: ReturnType<typeof painter>, width: number }} Terminal

@@ -13,8 +13,8 @@
  * @property {(worker: WorkerHandle) => void} [connect] called with each worker that is spawned
  * @property {(worker: WorkerHandle) => (at: number) => Sampled | Promise<Sampled>} [probe] called with each worker that
  *   is ready, or stands by: returns what reads what is added to a sample
- * @property {Record<string, (slot: number, how: any) => Promise<object>>} [commands] as `commands` names them
- * @property {() => any} [describe] plain data for status()
+ * @property {Record<string, (slot: number, how: never) => Promise<object>>} [commands] as `commands` names them
+ * @property {() => unknown} [describe] plain data for status()
  * @property {() => void} [wake] the machine has slept: readings over that time say nothing
  *
  * @typedef {{ url: string, headers: Record<string, unknown>, socket: { remoteAddress?: string } }} Asked what is read

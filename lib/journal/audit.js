@@ -21,7 +21,7 @@
 
 const { SUCCESSION } = require('../features')
 const { lostWith } = require('../core/account')
-const { addUp } = require('../core/fields')
+const { fromNames, addUp } = require('../core/fields')
 const { ENDS } = require('./events')
 const { asCount, asNumber, asObject, asText } = require('../core/journal-field')
 const { BoundedList } = require('../core/bounded-list')
@@ -45,7 +45,7 @@ class Audit {
   /** Workers that the kernel killed because memory ran out: crashed, or while they left. */
   oomKills = 0
   /** Sums over every account. @type {Record<typeof ACCOUNT[number], number>} */
-  totals = /** @type {any} */ (Object.fromEntries(ACCOUNT.map(name => [name, 0])))
+  totals = fromNames(ACCOUNT, () => 0)
   /** @type {Map<string, number>} */
   byReason = new Map()
   /** WebSockets that were closed with 1012, by their reason. @type {Map<string, number>} */

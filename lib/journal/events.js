@@ -51,7 +51,7 @@ const SCALE_REASONS = {
 /** @param {{ connections: number, inFlight: number }} line @returns {string} */
 const holds = ({ connections, inFlight }) => `${count(connections, 'connection')}, ${inFlight} in flight`
 
-/** @param {Record<string, any>} options @returns {string} */
+/** @param {JournalFields['fleet.start']['options']} options @returns {string} */
 function sayWorkers (options) {
   const bounds = boundsOf(options)
   return bounds ? `${options.workers} to ${count(Number(bounds.max), 'worker')}` : count(options.workers, 'worker')
@@ -62,7 +62,7 @@ function sayHooks (options) {
   const on = [
     ...options.handoff ? ["sockets' handles"] : [],
     ...options.plain ? [] : ['accept() without a descriptor'],
-    ...hooksOf(/** @type {any} */ (options))
+    ...hooksOf(/** @type {import('../tables/options').Options} */ (options))
   ]
   const always = ['signals', 'ends of connections', 'servers that are sent']
   return `hooks in workers: ${[...always, ...on].join(', ')}${options.plain ? '' : ' (--plain: the first three alone)'}`

@@ -22,7 +22,7 @@ const NOT_BLANK = /[^\r\n][^\n]*/g // a blank line costs only its byte
 const MAX_LINE_CHARS = 8 * 1024 * 1024 // a longer line is not of a journal, and must not fill the memory
 
 /**
- * @typedef {Record<string, any>} Line
+ * @typedef {Record<string, unknown>} Line
  *
  * @typedef {object} Tally the lines of a file
  * @property {number} lines journal lines
@@ -42,7 +42,7 @@ const OURS = /^\{"v":|"event":"|\0/ // what is left of a line that cannot be rea
  */
 async function * readJournal (file) {
   for await (const lines of readFile(file, emptyTally())) {
-    for (const line of lines) if (line.why !== UNREADABLE) yield /** @type {any} */ (line)
+    for (const line of lines) if (line.why !== UNREADABLE) yield /** @type {import('../lines').JournalLine} */ (line)
   }
 }
 
@@ -167,7 +167,7 @@ function parseAll (text, tally) {
   for (const one of text.match(NOT_BLANK) ?? []) {
     const line = parse(one)
     if (line?.v === VERSION && typeof line.event === 'string') {
-      if (tally.damaged > 0) lines.push(gapOf(tally, line.t))
+      if (tally.damaged > 0) lines.push(gapOf(tally, /** @type {number} */ (line.t)))
       if (typeof line.t === 'number') tally.at = line.t
       lines.push(line)
       tally.lines++

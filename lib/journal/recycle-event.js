@@ -59,6 +59,7 @@
 /** @typedef {'recycled' | 'scaled' | 'stopped'} Ended */
 
 const { LONGEST_WHY, MOST_WHYS, streamsCut } = require('../core/account')
+const { fromNames } = require('../core/fields')
 const { asCount, asNumber, asObject, asText } = require('../core/journal-field')
 
 const SLACK_MS = 1000 // a line is written shortly after its event
@@ -69,7 +70,7 @@ const ENDED = /** @type {const} */ (['retired', 'killed', 'crashed'])
 const ACCOUNT = /** @type {const} */ (['connections', 'inFlight', 'finished', 'aborted', 'moved', 'refused',
   'takenBack', 'replayed', 'closedByClient', 'closedAfterResponse', 'closedIdle', 'cut', 'streamsCut', 'unacked',
   'unaccounted'])
-const NO_ACCOUNT = /** @type {Record<Counted, null>} */ (Object.fromEntries(ACCOUNT.map(name => [name, null])))
+const NO_ACCOUNT = fromNames(ACCOUNT, () => null)
 
 /**
  * @param {number} id @param {Kind} kind @param {ReadLine<Ended>} line @param {number} t its time
@@ -130,8 +131,7 @@ function unfinishedEvent (id, { pid, slot, reason, drainAt, t }) {
  * @param {ReadLine<Ended>} line @returns {Record<Counted, number>}
  */
 function accountOf (line) {
-  const account = /** @type {Record<Counted, number>} */ (
-    Object.fromEntries(ACCOUNT.map(name => [name, asCount(line[/** @type {'cut'} */ (name)])])))
+  const account = fromNames(ACCOUNT, name => asCount(line[/** @type {'cut'} */ (name)]))
   const cuts = Array.isArray(line.cuts) ? line.cuts : []
   account.streamsCut = streamsCut({ cut: account.cut, cuts, unnamedStreams: asCount(line.unnamedStreams) })
   account.cut -= account.streamsCut

@@ -15,6 +15,7 @@
 const { message } = require('../core/envelope')
 const { Descriptor } = require('./descriptor')
 /** @import { Message } from '../core/envelope' */
+/** @import { Unread } from './descriptor' */
 
 /** Messages of a hand-off, and calls, of which one has a connection; any other sends those before it on their way. */
 const BATCHED = new Set(['do', 'move', 'moved', 'behind', 'ahead'])
@@ -24,7 +25,7 @@ const MOST_BYTES = 1_000_000
 
 /**
  * @typedef {(error: Error | null) => void} Sent
- * @typedef {{ message: Message, handle: any, sent: Sent }} Item
+ * @typedef {{ message: Message, handle: Unread | undefined, sent: Sent }} Item
  */
 
 class Batches {
@@ -37,7 +38,7 @@ class Batches {
   /**
    * @param {object} means @param {import('./addon').Addon} means.addon
    * @param {{ fd: number, close: () => void }} means.socket this process's end
-   * @param {(message: Message, handle: any, sent: Sent) => void} means.send by the channel
+   * @param {(message: Message, handle: Unread | undefined, sent: Sent) => void} means.send by the channel
    */
   constructor ({ addon, socket, send }) {
     this.addon = addon
@@ -92,7 +93,7 @@ class Batches {
   }
 
   /**
-   * @param {{ number: number, messages: (Message | any[])[] }} fields of a `batch`
+   * @param {{ number: number, messages: (Message | unknown[])[] }} fields of a `batch`
    * @returns {{ message: Message, descriptor: Descriptor | undefined }[]} a descriptor for which this process has no
    *   room is missing
    */
@@ -161,7 +162,7 @@ function whole (brief) {
   }
   const [id, key, leftMs, row, at, counted] = brief
   if (typeof key === 'string') {
-    /** @type {Record<string, any>} */
+    /** @type {Record<string, unknown>} */
     const parcel = { key, leftMs }
     if (row !== null) parcel.row = row
     if (counted) parcel.counted = counted

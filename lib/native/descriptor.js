@@ -6,6 +6,8 @@ const net = require('node:net')
 
 const SOCKET = 0 // of a handle, what it is: one end of a connection; the same number for TCP and for pipes
 
+/** @typedef {Handle | Descriptor} Unread a connection, or another socket, that this process has and does not read */
+
 /** A connection, or another socket, of which this process has the descriptor alone: nothing here reads it. */
 class Descriptor {
   /** @type {true} */

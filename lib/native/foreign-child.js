@@ -4,7 +4,13 @@
 
 const { ChildProcess } = require('node:child_process')
 
-const { spawn: nodeSpawn } = /** @type {any} */ (ChildProcess.prototype)
+const { spawn: nodeSpawn } = ChildProcess.prototype
+
+/**
+ * @typedef {(code: number, signal: string) => void} OnExit
+ * @typedef {{ stdio: { type: string, handle: import('../core/internals').Handle, ipc?: boolean, fd: number }[],
+ *   envPairs: string[] }} SpawnOptions what is used of those of ChildProcess.prototype.spawn()
+ */
 
 /** Node calls these, too, which mean nothing without libuv. */
 const OF_NO_LOOP = { close () {}, ref () {}, unref () {}, hasRef: () => true }
@@ -19,18 +25,18 @@ const OF_NO_LOOP = { close () {}, ref () {}, unref () {}, hasRef: () => true }
 /**
  * Runs a function that starts one process by child_process or cluster: that one has the handle in place of Node's.
  * @template T
- * @param {(child: any, options: any, onexit: (code: number, signal: string) => void) => ForeignHandle} makeHandle
- *   `options` of its spawn(), which goes on filling them in; `onexit`: to be called at its end
+ * @param {(child: ChildProcess, options: SpawnOptions, onexit: OnExit) => ForeignHandle} makeHandle `options` of its
+ *   spawn(), which goes on filling them in; `onexit`: to be called at its end
  * @param {() => T} start @returns {T}
  */
 function startForeign (makeHandle, start) {
-  const { spawn } = /** @type {any} */ (ChildProcess.prototype)
+  const { spawn } = ChildProcess.prototype
   Object.assign(ChildProcess.prototype, {
-    /** @this {any} @param {any} options */
+    /** @this {ChildProcess} @param {SpawnOptions} options */
     spawn (options) {
       const { onexit } = this._handle
       release(this._handle)
-      this._handle = Object.assign(makeHandle(this, options, onexit), OF_NO_LOOP)
+      this._handle = Object.assign(makeHandle(this, options, /** @type {OnExit} */ (onexit)), OF_NO_LOOP)
       return Reflect.apply(spawn, this, [options])
     }
   })
@@ -56,7 +62,7 @@ function signalTo (pid, signal) {
  * listeners, and so the worker. One whose program could not be executed can be closed. (A spawn that fails before libuv
  * forks would be cheaper. But from libuv 1.52 on, it takes the handle off the loop's list, and the close that follows
  * does so again: the list is destroyed.)
- * @param {any} process
+ * @param {import('../core/internals').ProcessHandle} process
  */
 function release (process) {
   process.onexit = () => {} // Node calls it for what is not thrown, as EAGAIN

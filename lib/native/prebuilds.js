@@ -47,7 +47,8 @@ function libcOf (program = '/proc/self/exe') {
     fs.closeSync(file)
     return head.includes('/ld-musl-') ? 'musl' : 'glibc'
   } catch { // there is no /proc, or it may not be read
-    return /** @type {any} */ (process.report.getReport()).header.glibcVersionRuntime ? 'glibc' : 'musl'
+    const { header } = /** @type {{ header: { glibcVersionRuntime?: string } }} */ (process.report.getReport())
+    return header.glibcVersionRuntime ? 'glibc' : 'musl'
   }
 }
 

@@ -76,7 +76,7 @@ function headingOf ({ name, pid, listening = [], app }, paint) {
   return `${paint('bold', escapeControls(name))}  ${escapeControls([`pid ${pid}`, ...listening, app].join('  '))}`
 }
 
-/** How many workers are ready, and what features say of their number. @param {Status & Record<string, any>} status */
+/** How many workers are ready, and what features say of that. @param {Status & Record<string, unknown>} status */
 function readyOf ({ totals, [SIZE_WORDS.key]: size }) {
   return `${totals.ready} of ${count(totals.workers, 'worker')} ready${size ? SIZE_WORDS.beside(size) : ''}`
 }
@@ -85,7 +85,7 @@ function readyOf ({ totals, [SIZE_WORDS.key]: size }) {
 const rssOf = workers => workers.reduce((sum, { rssBytes }) => sum + (rssBytes ?? 0), 0)
 
 /**
- * @param {Record<string, any>} status @param {ReturnType<typeof painter>} paint
+ * @param {Record<string, unknown>} status @param {ReturnType<typeof painter>} paint
  * @param {{ isLive?: boolean }} [how] for `top`: features alone that have something to say of this moment
  * @returns {string[]} what features say below the table, each after an empty line
  */

@@ -34,8 +34,8 @@ const WAITS_EVERY_MS = 1000
  * @typedef {object} Verb
  * @property {Record<string, Arg>} [args] by name
  * @property {true} [waits] for workers that drain, which the client is told
- * @property {(supervisor: Supervised, args: Record<string, any>, progress: Progress, asking: Asking) => Promise<any>
- *   } run
+ * @property {(supervisor: Supervised, args: Record<string, any>, progress: Progress, asking: Asking) =>
+ *   Promise<unknown>} run
  */
 
 /** @type {[string, Verb][]} */
@@ -150,13 +150,13 @@ async function scale (supervisor, { workers }, progress) {
 }
 
 /**
- * @param {Record<string, any>} status @returns {Record<string, any>} what features say of the number of workers, by key
+ * @param {Record<string, unknown>} status @returns what features say of the number of workers, by key
  */
 const aboutWorkers = status => SIZE_WORDS.key in status ? { [SIZE_WORDS.key]: status[SIZE_WORDS.key] } : {}
 
 /**
  * A stop during a stop waits for its end; `now` shortens it.
- * @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress
+ * @param {Supervised} supervisor @param {{ now?: boolean }} args @param {Progress} progress
  */
 async function stop (supervisor, { now = false }, progress) {
   const of = supervisor.size
@@ -169,7 +169,8 @@ async function stop (supervisor, { now = false }, progress) {
 }
 
 /**
- * @param {Supervised} supervisor @param {Record<string, any>} args @param {Progress} progress @param {Asking} asking
+ * @param {Supervised} supervisor @param {{ last?: number, isOver?: boolean }} args @param {Progress} progress
+ * @param {Asking} asking
  */
 async function follow (supervisor, { last = 0, isOver = false }, progress, { recent, onEvent, signal }) {
   for (const line of recent.last(last)) onEvent(line)

@@ -30,7 +30,7 @@ async function operate (supervisor, options, variables = {}) {
    */
   const openings = [open()]
   supervisor.succession?.once('lead', () => openings.push(Promise.allSettled([notifier()])))
-  /** @template {PromiseSettledResult<any>[]} Servers @param {Servers} servers */
+  /** @template {PromiseSettledResult<unknown>[]} Servers @param {Servers} servers */
   const report = servers => {
     for (const server of servers) {
       if (server.status === 'rejected') {

@@ -2,7 +2,7 @@
 
 /**
  * The state of a worker in words, by `recycle status`, `recycle top` and the live page.
- * @param {Record<string, any>} worker as in supervisor.status()
+ * @param {import('../primary/supervisor').Status['workers'][number]} worker
  * @returns {string} `paused`: it is out of rotation for the reason that its `paused` gives; `condemned`: it serves
  *   until it is replaced; `resting`: others do its load; or its state
  */

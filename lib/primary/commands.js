@@ -19,9 +19,9 @@ const SIGNAL_MS = 5000
 class Commands extends Part {
   /** Commands of features, for the fleet and for one worker; their types are in lib/features. */
   ofFeatures = Object.assign({}, this.features.verbs, Object.fromEntries(Object.entries(this.features.commands)
-    .map(([name, command]) => [name, async (/** @type {number} */ slot, /** @type {unknown} */ how = {}) => {
+    .map(([name, command]) => [name, async (/** @type {number} */ slot, how = {}) => {
       this.#slotOf(slot)
-      return command(slot, how)
+      return command(slot, /** @type {never} */ (how))
     }])))
 
   /** Resolves when every slot has a ready worker. @returns {Promise<void>} @throws {RecycleError} RECYCLE_APP_DIES */

@@ -101,7 +101,7 @@ class RunningFeatures {
     this.#named('elastic')?.begin(ended)
   }
 
-  /** Asks a worker that is to be killed for what is still to be known; soon resolves. @param {WorkerHandle} handle */
+  /** Asks a worker that is to be killed for what is still to be known. @param {WorkerHandle} handle */
   async beforeKill (handle) {
     await this.#named('blocked')?.beforeKill(handle)
   }
@@ -115,7 +115,7 @@ class RunningFeatures {
   }
 
   /**
-   * @param {Record<string, any>} how
+   * @param {Record<string, unknown>} how
    * @returns {Promise<string | undefined> | null} null: no feature reloads the fleet its own way
    */
   reload (how) {
@@ -154,7 +154,7 @@ class RunningFeatures {
 
   /**
    * @param {WorkerHandle} handle
-   * @returns {(at: number) => Promise<Record<string, any>>} reads what they add to its samples
+   * @returns {(at: number) => Promise<Record<string, unknown>>} reads what they add to its samples
    */
   probe (handle) {
     const reads = [...this.#parts.values()].flatMap(part => part.probe?.(handle) ?? [])

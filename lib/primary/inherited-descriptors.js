@@ -15,7 +15,7 @@ const INHERITED = new Set(socketsNow())
 
 /** @returns {number[]} to be called before this process opens a socket of its own */
 function socketsNow () {
-  const channel = /** @type {any} */ (process.channel)?.fd // to the process that has started this one
+  const channel = /** @type {{ fd?: number } | undefined} */ (process.channel)?.fd // to the process that has started it
   const open = attempt(() => fs.readdirSync('/dev/fd'), []) // none where there is no such folder
   return open.map(Number).filter(fd => fd >= FIRST && fd !== channel && isSocket(fd))
 }

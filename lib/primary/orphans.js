@@ -43,8 +43,8 @@ class Orphans {
     clearTimeout(this.#timer)
   }
 
-  /** @param {any} message */
-  #meet = ({ process: child }) => {
+  #meet = (/** @type {unknown} */ message) => {
+    const { process: child } = /** @type {{ process: import('node:child_process').ChildProcess }} */ (message)
     this.#ours.add(child)
     child.once('exit', () => this.#ours.delete(child))
     child.once('error', () => { if (child.pid === undefined) this.#ours.delete(child) }) // it could not be started

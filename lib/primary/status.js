@@ -1,7 +1,7 @@
 'use strict'
 
 const { budgetFor } = require('../core/container-budget')
-const { pick } = require('../core/fields')
+const { fromNames, pick } = require('../core/fields')
 const { FEATURES } = require('../features')
 const { OF_FEATURES } = require('../tables/figures')
 /** @import { Options } from '../tables/options' */
@@ -9,6 +9,8 @@ const { OF_FEATURES } = require('../tables/figures')
 /** @import { Figures } from './measuring/figures' */
 /** @import { RecyclesOfSlot } from './recycling/recycler' */
 /** @import { WorkerFacts } from './workers/worker-handle' */
+
+const NAMES = /** @type {(keyof Sampled)[]} */ (OF_FEATURES.map(({ name }) => name))
 
 /**
  * @param {import('./parts').Parts} parts
@@ -71,8 +73,8 @@ function describe (facts, ofSlot, figures, options, rests) {
 
 /** @param {import('../core/sample').Sample | null} sample @returns {Required<Sampled>} null where a feature is off */
 function ofFeatures (sample) {
-  const figures = /** @type {Record<string, unknown>} */ (sample ?? {})
-  return /** @type {any} */ (Object.fromEntries(OF_FEATURES.map(({ name }) => [name, figures[name] ?? null])))
+  const figures = /** @type {Sampled} */ (sample ?? {})
+  return fromNames(NAMES, name => figures[name] ?? null)
 }
 
 module.exports = { describeFleet }

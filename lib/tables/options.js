@@ -17,7 +17,7 @@ const { types } = require('../core/option-types')
  * @property {string} flag long flag with its placeholder
  * @property {string} long without it
  * @property {string} env @property {OptionKind} kind
- * @property {any} fallback the default, in the internal unit
+ * @property {unknown} fallback the default, in the internal unit
  * @property {string} defaultText the default, as shown by help
  * @property {string} help
  *
@@ -124,7 +124,7 @@ function preset (option) {
 
 /**
  * @template {Kind} Kinds
- * @param {string} name @param {string} flags @param {Kinds} kind @param {any} fallback @param {string} defaultText
+ * @param {string} name @param {string} flags @param {Kinds} kind @param {unknown} fallback @param {string} defaultText
  * @param {string} help @param {string} [key] @returns {Readonly<Omit<Option, 'kind'> & { kind: Kinds }>}
  */
 function row (name, flags, kind, fallback, defaultText, help, key = name) {

@@ -95,7 +95,7 @@ function makePlain (resolved, origin) {
 }
 
 /**
- * @param {Option} option @param {Record<string, any>} given @param {Record<string, string | undefined>} env
+ * @param {Option} option @param {Record<string, unknown>} given @param {Record<string, string | undefined>} env
  * @param {Exclude<Sources['file'], undefined>} file @param {string} called @returns {Origin}
  */
 function originOf ({ name, env: variable }, given, env, file, called) {

@@ -13,7 +13,7 @@ const { BATCHED, Batches } = require('../native/batches')
 /** @import { Message } from '../core/envelope' */
 /** @import { Doers, FromPrimary, FromWorker, Hearers, Orders } from '../messages' */
 /** @import { Sent } from '../native/batches' */
-/** @import { Descriptor } from '../native/descriptor' */
+/** @import { Unread } from '../native/descriptor' */
 
 /** Events of the process for which Node adds a listener with each channel. */
 const OF_NODE = ['internalMessage', 'newListener', 'removeListener']
@@ -57,7 +57,7 @@ class Channel {
         }
       }
     })
-    process.on('internalMessage', (/** @type {any} */ received, handle) => {
+    process.on('internalMessage', (/** @type {unknown} */ received, handle) => {
       const message = ourMessage(received, handle)
       if (message) this.#handlers.call(message.type, message, handle)
     })
@@ -131,14 +131,14 @@ class Channel {
     this.#batches?.close()
     this.#batches = null
     const listeners = () =>
-      OF_NODE.map(event => /** @type {Function[]} */ (process.listeners(/** @type {any} */ (event))))
+      OF_NODE.map(event => /** @type {Function[]} */ (process.listeners(/** @type {NodeJS.Signals} */ (event))))
     const before = listeners()
     Reflect.get(childProcess, '_forkChild')(fd, 'json')
     const after = listeners()
     for (const [i, event] of OF_NODE.entries()) {
       const nodes = after[i].slice(before[i].length).map(String)
       const old = before[i].filter(listener => nodes.includes(String(listener))) // each would act once more
-      for (const listener of old) process.removeListener(event, /** @type {any} */ (listener))
+      for (const listener of old) process.removeListener(event, /** @type {() => void} */ (listener))
     }
     this.#send = process.send?.bind(process)
     this.#isCut = false
@@ -163,7 +163,7 @@ class Channel {
 
   /**
    * @template {keyof FromWorker} Type
-   * @param {Type} type @param {FromWorker[Type]} [fields] @param {Handle | Descriptor} [handle]
+   * @param {Type} type @param {FromWorker[Type]} [fields] @param {Unread} [handle]
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, handle, sent = () => {}) {
@@ -188,7 +188,7 @@ class Channel {
     if (this.isUp) this.#send?.(message(type, fields))
   }
 
-  /** @param {Message} message @param {any} handle @param {Sent} sent */
+  /** @param {Message} message @param {Unread | undefined} handle Node's @param {Sent} sent */
   #write (message, handle, sent) {
     const send = this.#send
     send?.(message, handle, undefined, (/** @type {NodeJS.ErrnoException | null} */ error) => {

@@ -35,7 +35,7 @@ const RECEIVE_MS = 5
 /** Without the packages that the primary's are made with. @type {any} */
 const FORMAT = {
   time: (/** @type {number} */ ms) => `${ms / 1000} s`,
-  worker: (/** @type {any} */ { slot, pid }) => `slot ${slot} (${pid})`
+  worker: (/** @type {{ slot: number, pid: number }} */ { slot, pid }) => `slot ${slot} (${pid})`
 }
 const LEAVE_ON = ['SIGTERM', 'SIGINT', 'SIGQUIT']
 

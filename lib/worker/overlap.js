@@ -15,6 +15,7 @@
 const { createHash } = require('node:crypto')
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { Messages, closeOf, isControl } = require('./frames')
+/** @import { Arrived } from '../features/migration/trails' */
 
 const OPEN_MS = 500 // for the app to have joined here what it is to hear
 const LATE_MS = 500 // for what comes later to this worker than to the other
@@ -44,7 +45,7 @@ class Overlap {
 
   /**
    * @param {import('node:net').Socket} socket that the app's messages are written to from here on
-   * @param {object} how @param {any} how.arrived see lib/features/migration/trails.js
+   * @param {object} how @param {Arrived} how.arrived
    * @param {(message: Buffer) => Buffer | string | null} [how.keyOf] what equal messages have in common; null: it is
    *   not compared
    * @param {(code: number | undefined, reason: string) => void} how.close the other worker's app has closed it
@@ -61,10 +62,13 @@ class Overlap {
       this.#end()
     })
     this.#timer = afterPolls(() => arrived.ask(null), OPEN_MS)
-    arrived.hear((/** @type {any} */ behind) => this.#take(behind))
+    arrived.hear(behind => this.#take(behind))
   }
 
-  /** As the socket's. @param {string | Uint8Array} chunk @param {any} [encoding] @param {any} [callback] */
+  /**
+   * As the socket's.
+   * @param {string | Uint8Array} chunk @param {BufferEncoding | (() => void)} [encoding] @param {() => void} [callback]
+   */
   #onWrite (chunk, encoding, callback) {
     const [form, done] = typeof encoding === 'function' ? [undefined, encoding] : [encoding, callback]
     const messages = this.#own.push(typeof chunk === 'string'

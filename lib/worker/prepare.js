@@ -16,7 +16,7 @@
  * @property {number} stopLingerMs
  * @property {number} killTimeoutMs
  * @property {import('./orphan').Settings | null} orphan null: it leaves when its primary has died
- * @property {Record<string, Record<string, any>>} features those that are on, with their own settings
+ * @property {Record<string, Record<string, unknown>>} features those that are on, with their own settings
  * @property {string[]} api names of the functions that features have in it, also of those that are off
  *
  * @typedef {object} Prepared

@@ -25,7 +25,11 @@ const SHARE = 0.5 // of the time until what is open is cut
 /** In a fleet whose version has none. @type {Said} */
 const NOTHING_SAID = { stays () {}, restarted () {}, heard () {} }
 
-/** @typedef {(fn: (about: { deadlineMs: number, handoff: boolean }) => unknown) => void} Heard */
+/**
+ * @typedef {(fn: (about: { deadlineMs: number, handoff: boolean }) => unknown) => void} Heard
+ *
+ * @typedef {{ movable: Function, onMoved: Function, onDrain: Heard, onAlone?: Heard, said?: Said }} MovingApi
+ */
 
 /**
  * @template T @param {{ onDrain: Heard, onAlone?: Heard }} api @param {object} how

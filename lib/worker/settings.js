@@ -15,7 +15,7 @@ function ownSettings (name) {
 /**
  * Waits, with this thread, until this worker is wanted.
  * @param {number} fd by which the rest of its settings comes; closed without, it is not wanted
- * @returns {any}
+ * @returns {unknown}
  */
 function awaitRest (fd) {
   const rest = fs.readFileSync(fd, 'utf8')

@@ -41,12 +41,17 @@ const PACKET_OFFSET = /,"[\w-]{6,}(\.[\w-]+)?"\]$/ // which an adapter adds to a
  * @property {string} namespace
  * @property {Record<string, unknown>} auth as the client has given it
  * @property {Session} session
+ *
+ * @typedef {import('node:events').EventEmitter & { id: string, protocol: number, readyState: string, transport:
+ *   { name: string }, request: IncomingMessage, close: () => void }} Conn engine.io's, as far as it is used here
+ * @typedef {import('node:events').EventEmitter & { conn: Conn, nsp: { name: string }, id: string, pid?: string, rooms:
+ *   Set<string>, data: unknown, handshake: { auth: Record<string, unknown> } }} Client of a namespace
+ * @typedef {Record<'url' | 'httpVersion', string> & { rawHeaders: string[], members: Member[] }} Kept goes with one
  */
 
 /**
  * @param {any} io a Server of socket.io @param {Pick<import('./web-sockets').How, 'rebalance'>} how
- * @param {{ movable: Function, onMoved: Function, onDrain: any, onAlone?: any,
- *   said?: import('./restart-close').Said }} api
+ * @param {import('./restart-close').MovingApi} api
  * @throws {Error} if states are not kept
  */
 function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, said = NOTHING_SAID }) {
@@ -64,7 +69,7 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
   if (io.opts.parser || engine.opts.perMessageDeflate) return
   /** Messages that have come, until its clients are there. @type {Map<string, Session>} */
   const arriving = new Map()
-  /** Of each engine's connection. @type {WeakMap<object, Set<any>>} */
+  /** Of each engine's connection. @type {WeakMap<Conn, Set<Client>>} */
   const members = new WeakMap()
   const spaces = new WeakSet()
   /** The state with which a connection that has come is to begin. @type {WeakMap<IncomingMessage, Buffer>} */
@@ -78,9 +83,9 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
   /** Of each connection that is a WebSocket. @type {WeakMap<object, Socket>} */
   const socketOf = new WeakMap()
   let isLast = false
-  onDrain((/** @type {{ handoff: boolean }} */ { handoff }) => { isLast = !handoff })
+  onDrain(({ handoff }) => { isLast = !handoff })
   onAlone?.(() => { isLast = true })
-  const close = (/** @type {any} */ conn) => { // its client comes back by itself
+  const close = (/** @type {Conn} */ conn) => { // its client comes back by itself
     said.restarted(/** @type {Socket} */ (socketOf.get(conn)), isLast)
     conn.close()
   }
@@ -96,7 +101,8 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
       arriving.delete(nameOf(namespace.name, pid))
       return session ? { ...session, missedPackets: [] } : restoreSession.call(adapter, pid, offset)
     }
-    namespace.prependListener('connection', (/** @type {any} */ socket) => {
+    namespace.prependListener('connection', (/** @type {Client} */ socket) => {
+      /** @type {Set<Client>} */
       const of = members.get(socket.conn) ?? new Set()
       members.set(socket.conn, of.add(socket))
       socket.once('disconnect', () => of.delete(socket))
@@ -104,7 +110,7 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
   }
 
   /**
-   * @param {any} conn of engine.io @param {IncomingMessage} request
+   * @param {Conn} conn @param {IncomingMessage} request
    * @param {number} framesBefore that were no packets of it
    */
   function track (conn, request, framesBefore) {
@@ -135,7 +141,7 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
   // Servers that the app has made before
   for (const namespace of io._nsps?.values() ?? [io.of('/')]) watchNamespace(namespace)
   io.on('new_namespace', watchNamespace)
-  engine.on('connection', (/** @type {any} */ conn) => {
+  engine.on('connection', (/** @type {Conn} */ conn) => {
     if (conn.protocol !== 4) return
     if (conn.transport.name === 'websocket') {
       const { request } = conn
@@ -150,38 +156,38 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
       if (request) track(conn, request, PROBE_FRAMES)
     })
   })
-  engine.on('headers', (/** @type {any} */ _, /** @type {any} */ request) => {
+  engine.on('headers', (/** @type {unknown} */ _, /** @type {IncomingMessage} */ request) => {
     if (request.headers.upgrade === undefined) return
     const boundary = new FrameBoundary()
     boundaries.set(request, boundary)
     const { socket } = request
     socket.prependListener('data', (/** @type {Buffer} */ chunk) => said.heard(socket, boundary.push(chunk)))
-    const sid = new URL(request.url, 'http://here').searchParams.get('sid')
+    const sid = new URL(String(request.url), 'http://here').searchParams.get('sid')
     if (!sid) return
     upgrades.set(sid, request)
     socket.once('close', () => upgrades.delete(sid))
   })
 
-  const isWebSocket = (/** @type {any} */ conn) => conn.transport.name === 'websocket'
+  const isWebSocket = (/** @type {Conn} */ conn) => conn.transport.name === 'websocket'
   closeAtDrain({ onDrain, onAlone }, {
     all: () => Object.values(engine.clients).filter(isWebSocket),
     canGo: conn => members.has(conn),
     close
   })
-  onDrain((/** @type {{ deadlineMs: number }} */ { deadlineMs }) => endPolling(engine, deadlineMs * ENDING_SHARE))
+  onDrain(({ deadlineMs }) => endPolling(engine, deadlineMs * ENDING_SHARE))
   onMoved(KIND,
-    (/** @type {Socket} */ socket, /** @type {any} */ state, /** @type {Buffer} */ unread,
-      /** @type {any} */ arrived) => {
+    (/** @type {Socket} */ socket, /** @type {Kept} */ state, /** @type {Buffer} */ unread,
+      /** @type {import('../features/migration/trails').Arrived | null} */ arrived) => {
       const { url, rawHeaders, httpVersion, members } = state
       const here = new URL(url, 'http://here')
       here.searchParams.delete('sid')
       const request = requestOf(socket, { url: `${here.pathname}${here.search}`, rawHeaders, httpVersion })
-      for (const { namespace, session } of /** @type {Member[]} */ (members)) {
+      for (const { namespace, session } of members) {
         const key = nameOf(namespace, session.pid)
         arriving.set(key, session)
         socket.once('close', () => arriving.delete(key)) // the new code may not have the namespace
       }
-      const joins = /** @type {Member[]} */ (members).map(({ namespace, auth, session: { pid } }) =>
+      const joins = members.map(({ namespace, auth, session: { pid } }) =>
         textFrame(`40${namespace === '/' ? '' : `${namespace},`}${JSON.stringify({ ...auth, pid, offset: OFFSET })}`))
       writeNothingOnce(socket, () => {
         if (arrived) overlaps.set(socket, new Overlap(socket, { arrived, keyOf, close: () => socket.destroy() }))
@@ -195,11 +201,12 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
 /**
  * A client that polls has no connection of its own that could go: each of its requests is answered from a session in
  * this process. So its session ends, and it comes back to another worker.
- * @param {any} engine @param {number} withinMs clients come back one after the other
+ * @param {import('node:events').EventEmitter & { clients: Record<string, Conn> }} engine
+ * @param {number} withinMs clients come back one after the other
  */
 async function endPolling (engine, withinMs) {
-  const isPolling = (/** @type {any} */ conn) => conn.transport.name === 'polling' && engine.clients[conn.id] === conn
-  engine.on('connection', (/** @type {any} */ conn) => { if (isPolling(conn)) conn.close() })
+  const isPolling = (/** @type {Conn} */ conn) => conn.transport.name === 'polling' && engine.clients[conn.id] === conn
+  engine.on('connection', (/** @type {Conn} */ conn) => { if (isPolling(conn)) conn.close() })
   await Promise.all(Object.values(engine.clients).filter(isPolling).map(async (conn, i, all) => {
     await delay(Math.min(withinMs, LONGEST_ENDING_MS) * i / all.length)
     if (!isPolling(conn)) return
@@ -209,7 +216,7 @@ async function endPolling (engine, withinMs) {
   }))
 }
 
-/** @param {any} conn of engine.io; its transport is about to close */
+/** @param {Conn} conn its transport is about to close */
 function closeAsMoved (conn) {
   const { emit } = conn
   conn.emit = (/** @type {string} */ event, /** @type {unknown[]} */ ...args) =>

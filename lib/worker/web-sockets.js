@@ -7,8 +7,11 @@
  * makes its WebSocket by handleUpgrade() of the client's own request, whose response is not sent again.
  *
  * @typedef {import('node:events').EventEmitter & Record<'readyState' | 'OPEN' | 'bufferedAmount', number> &
- *   Record<'protocol' | 'extensions', string> & { close: (code: number, reason: string) => void, terminate: () => void
- *   }} WebSocket of ws, as far as it is used here
+ *   Record<'protocol' | 'extensions', string> & { close: (code?: number, reason?: string) => void,
+ *   terminate: () => void }} WebSocket of ws, as far as it is used here
+ *
+ * @typedef {Record<'url' | 'httpVersion' | 'protocol' | 'extensions', string> & { state: unknown, rawHeaders: string[]
+ *   }} Kept what goes with one
  *
  * @typedef {object} How
  * @property {(ws: any, ...more: any[]) => unknown} [save] the state of this WebSocket, which the structured clone
@@ -29,6 +32,7 @@ const { FrameBoundary } = require('./frame-boundary')
 const { Overlap } = require('./overlap')
 const { NOTHING_SAID, closeAtDrain } = require('./restart-close')
 /** @import { Socket } from 'node:net' */
+/** @import { Arrived } from '../features/migration/trails' */
 
 const RESTART = 1012
 const MOVED = 'moved'
@@ -36,9 +40,7 @@ const ANSWER_MS = 750 // to a close frame: a client that is gone does not; a dra
 const MESSAGES = new Set(['message', 'ping', 'pong'])
 
 /**
- * @param {any} server @param {How} how
- * @param {{ movable: Function, onMoved: Function, onDrain: any, onAlone?: any,
- *   said?: import('./restart-close').Said }} api
+ * @param {any} server @param {How} how @param {import('./restart-close').MovingApi} api
  * @throws {TypeError}
  */
 function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said = NOTHING_SAID }) {
@@ -75,7 +77,7 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
   }
   /** WebSockets that come while this worker leaves for good are sent away. */
   let isLast = false
-  onDrain((/** @type {{ handoff: boolean }} */ { handoff }) => { isLast = !handoff })
+  onDrain(({ handoff }) => { isLast = !handoff })
   onAlone?.(() => { isLast = true })
   closeAtDrain({ onDrain, onAlone }, { all: () => [...open.keys()], canGo: ws => open.get(ws) === true, close })
   /** Of those that have come. @type {WeakMap<Socket, Overlap>} */
@@ -118,25 +120,25 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
     open.set(ws, isMovable !== false)
   }
 
-  onMoved(kind, (/** @type {any} */ socket, /** @type {any} */ {
+  onMoved(kind, (/** @type {Socket} */ socket, /** @type {Kept} */ {
     state, url, rawHeaders, httpVersion, protocol, extensions
-  }, /** @type {Buffer} */ unread, /** @type {any} */ arrived) => {
+  }, /** @type {Buffer} */ unread, /** @type {Arrived | null} */ arrived) => {
     const request = requestOf(socket, { url, rawHeaders, httpVersion })
     const { headers } = request
     if (!server.shouldHandle(request)) return socket.destroy() // other code
     const { verifyClient } = options
-    /** @type {any} */
+    /** @type {WebSocket | null} */
     let here = null
     const written = writeNothingOnce(socket, () => {
       if (!arrived) return
-      overlaps.set(socket, new Overlap(socket, { arrived, close: (code, reason) => here.close(code, reason) }))
+      overlaps.set(socket, new Overlap(socket, { arrived, close: (code, reason) => here?.close(code, reason) }))
     })
     options.verifyClient = null // it was let in
     request.headers = { ...headers }
     if (protocol) request.headers['sec-websocket-protocol'] = protocol
     else delete request.headers['sec-websocket-protocol']
     try {
-      server.handleUpgrade(request, socket, unread, (/** @type {any} */ ws) => {
+      server.handleUpgrade(request, socket, unread, (/** @type {WebSocket} */ ws) => {
         here = ws
         request.headers = headers
         // Other code

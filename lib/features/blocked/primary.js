@@ -7,7 +7,6 @@
  */
 
 const fs = require('node:fs')
-const { setTimeout: delay } = require('node:timers/promises')
 const { attempt } = require('../../core/attempt')
 const { every } = require('../../native/every')
 const { loadInterrupt } = require('./interrupt')
@@ -16,7 +15,6 @@ const { loadInterrupt } = require('./interrupt')
 const LOOK_MS = 500
 const SILENT_MS = 1000 // a heartbeat comes twice a second
 const TELL_MS = 10_000 // that it is given to say where it is: where JavaScript runs, it takes a few
-const KILL_MS = 1000 // that its kill waits for that
 
 /**
  * @typedef {object} Watched a worker
@@ -90,9 +88,7 @@ class BlockedLoops {
 
   /** Resolves when it is in the journal where its event loop is blocked, if it is. @param {WorkerHandle} handle */
   async beforeKill (handle) {
-    if (this.#blockedMs(handle) >= this.silentMs) {
-      await Promise.race([this.#tell(handle), delay(KILL_MS, undefined, { ref: false })])
-    }
+    if (this.#blockedMs(handle) >= this.silentMs) await this.#tell(handle)
   }
 
   /** This process did not run for a while: what workers have said meanwhile has yet to be read. */

@@ -9,6 +9,7 @@ const { performance } = require('node:perf_hooks')
 const { hasBody, isEventStream } = require('../../core/internals')
 const { liveBytes } = require('../../worker/vitals/gc-pauses')
 const { newCounts, newConnection, countResponse, countCollection } = require('./counts')
+/** @import { Exchange } from '../../worker/connections/connection' */
 /** @import { Connection, Counts } from './counts' */
 /** @import { Thresholds } from './times' */
 
@@ -97,7 +98,7 @@ class Observer {
     return isByClient && ms <= (this.#thresholds?.tailMs ?? Infinity)
   }
 
-  #count = (/** @type {any} */ connection, /** @type {any} */ { response, since, written }) => {
+  #count = (/** @type {Exchange['connection']} */ connection, /** @type {Exchange} */ { response, since, written }) => {
     // How long a stream lasts is up to the app and the client
     if (this.#counts === null || connection.isForeign || isEventStream(response)) return
     const ms = performance.now() - since

@@ -39,14 +39,14 @@ function holdExit ({ state, channel, acceptors }, leave) {
 
   const mayEnd = () => isKept || performance.now() < keptUntil
 
-  /** @type {any} */
-  const held = (/** @type {number | string | undefined} */ code) => {
+  /** @param {number | string | undefined} code */
+  const held = code => {
     const isLast = state.current === 'held' || state.current === 'drained'
     if (!mayEnd() || isLast || !(channel.isUp || state.current === 'draining')) return exit(code)
     if (code !== undefined) process.exitCode = code
     begin()
   }
-  process.exit = held
+  process.exit = /** @type {typeof exit} */ (held)
   process.kill = (pid, signal = 'SIGTERM') => {
     if (Number(pid) === process.pid && SIGNALS.has(signal) && mayEnd()) begin()
     return kill(pid, signal)

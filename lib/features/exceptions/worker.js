@@ -85,7 +85,7 @@ function surviveExceptions (kernel) {
   const heldExit = holdExit(kernel, () => endFor(kept.thrown, kept.current, nameListener(kept.event)))
 
   const { emit } = process
-  process.emit = /** @type {any} */ (/** @type {any} */ event, /** @type {any[]} */ ...args) => {
+  process.emit = (/** @type {string} */ event, /** @type {unknown[]} */ ...args) => {
     if (event === 'unhandledRejection' && process.listenerCount(event) > 0 && state.current !== 'held') {
       kept = { thrown: args[0], current: throwing(), event }
       heldExit.keepFor(ENDS_MS)
@@ -160,7 +160,7 @@ function surviveExceptions (kernel) {
 
 /** @param {Event} event @returns {string} the app's listener for exceptions, by its name or its beginning */
 function nameListener (event) {
-  const [listener] = process.listeners(/** @type {any} */ (event))
+  const [listener] = process.listeners(/** @type {NodeJS.Signals} */ (event))
   if (!listener) return 'setUncaughtExceptionCaptureCallback()'
   return (listener.name || String(listener).replaceAll(/\s+/g, ' ')).slice(0, LONGEST.listener)
 }

@@ -17,7 +17,7 @@ const BLOCK_BYTES = 65_536 // that are read at once
 const ROWS_OF_BLOCK = BLOCK_BYTES / ROW_BYTES
 
 /**
- * @typedef {{ fd: number, close: () => void, take?: () => number }} Socket a Descriptor, or a handle of Node's
+ * @typedef {import('../../native/descriptor').Unread & { take?: () => number }} Socket
  *
  * @typedef {object} Held
  * @property {Socket} socket @property {Row} row @property {string} key
@@ -100,14 +100,13 @@ class Holdings {
   #grow (row) {
     if (row < this.#descriptors.length) return
     const length = Math.max(64, 2 ** Math.ceil(Math.log2(row + 1)))
-    const grown = (/** @type {any} */ Type, /** @type {any} */ from) => {
-      const to = new Type(length)
-      to.set(from)
-      return to
-    }
-    this.#descriptors = grown(Int32Array, this.#descriptors)
-    this.#serials = grown(Float64Array, this.#serials)
-    this.#servers = grown(Uint32Array, this.#servers)
+    const [descriptors, serials, servers] = [this.#descriptors, this.#serials, this.#servers]
+    this.#descriptors = new Int32Array(length)
+    this.#serials = new Float64Array(length)
+    this.#servers = new Uint32Array(length)
+    this.#descriptors.set(descriptors)
+    this.#serials.set(serials)
+    this.#servers.set(servers)
   }
 
   /** @param {string} key @param {number | null} [idleMs] */

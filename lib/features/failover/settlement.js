@@ -165,7 +165,7 @@ function latestOf (requests) {
     latest === null || request.ageMs < latest.ageMs ? request : latest, null)
 }
 
-/** @param {any} socket a Descriptor, or a handle @returns {Handle | null} Node's; null: it is closed */
+/** @param {Socket} socket @returns {Handle | null} Node's; null: it is closed */
 const handleOf = socket => socket.isDescriptor ? socket.handle : socket
 
 /** @param {Socket} socket @returns {{ address?: string, port?: number }} */

@@ -171,7 +171,7 @@ class Duplicates {
         const some = connections.slice(i, i + most)
         const prefaces = hasPrefaces ? { prefaces: some.map(({ preface }) => preface.toString('base64')) } : {}
         const begun = some.flatMap(({ copy }) => copy ? [copy.row, copy.serial] : [])
-        const { keepAliveTimeout, keepAliveTimeoutBuffer = 1000 } = /** @type {any} */ (server)
+        const { keepAliveTimeout, keepAliveTimeoutBuffer = 1000 } = /** @type {import('node:http').Server} */ (server)
         const idleMs = keepAliveTimeout > 0 ? keepAliveTimeout + keepAliveTimeoutBuffer : null
         const isPassed = this.#pass(
           { key, idleMs, begun, ...prefaces }, some.map(({ socket }) => /** @type {Handle} */ (socket._handle).fd)

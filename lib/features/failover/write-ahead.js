@@ -22,7 +22,7 @@ let ending = null
 /** @type {((socket: Socket, response: ServerResponse, bytes: number) => void) | null} */
 let tell = null
 
-/** @this {ServerResponse} @param {any} chunk @param {any} encoding @param {any} callback */
+/** @this {ServerResponse} @param {unknown} chunk @param {BufferEncoding} encoding @param {() => void} callback */
 function endTelling (chunk, encoding, callback) {
   const before = ending
   ending = this

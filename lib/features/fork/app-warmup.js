@@ -34,7 +34,7 @@ async function warmUp (server, requests) {
   await once(door, 'listening')
   const { port } = /** @type {net.AddressInfo} */ (door.address())
   const withHandle = /** @type {{ _handle: unknown }} */ (/** @type {unknown} */ (server))
-  withHandle._handle = /** @type {any} */ (door)._handle // the app may ask for its address, or whether it listens
+  withHandle._handle = door._handle // the app may ask for its address, or whether it listens
   try {
     // Without a file of its own, which an installation of another version may have taken away
     const client = spawn(process.execPath, ['-e', `(${askAll})(${port}, ${requests})`], { env: {}, stdio: 'ignore' })

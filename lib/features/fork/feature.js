@@ -2,7 +2,7 @@
 
 /**
  * `--fork mold`: workers are copies of a process that has loaded the app. The mold loads the app up to its first
- * `listen()`, warms it up and stands still (original.js, mold.js); the primary asks it for copies (molds.js,
+ * `listen()`, warms it up and stands still (original.js, mold.js); the primary asks it for copies (primary.js,
  * forked-process.js).
  */
 

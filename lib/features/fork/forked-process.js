@@ -12,8 +12,10 @@ const net = require('node:net')
 const os = require('node:os')
 const { count, flag, integer, optional, orNull, parse, record, text } = require('../../core/shape')
 const { signalTo, startForeign } = require('../../native/foreign-child')
+/** @import { ChildProcess } from 'node:child_process' */
 /** @import { ValueOf } from '../../core/shape' */
 /** @import { Addon } from '../../native/addon' */
+/** @import { OnExit, SpawnOptions } from '../../native/foreign-child' */
 
 const ENDED_MS = 3000 // from a process's SIGKILL until its mold says that it has ended
 const LONGEST = 65_536 // characters of an answer
@@ -143,7 +145,7 @@ class Handle {
 
   /**
    * @param {MoldControl} control
-   * @param {{ child: any, options: any, onexit: (code: number, signal: string) => void }} of see startForeign()
+   * @param {{ child: ChildProcess, options: SpawnOptions, onexit: OnExit }} of see startForeign()
    */
   constructor (control, { child, options, onexit }) {
     this.control = control
@@ -154,8 +156,7 @@ class Handle {
 
   /** @returns {number} 0 or an errno */
   spawn () {
-    const { stdio, envPairs } =
-      /** @type {{ stdio: { type: string, handle?: any, fd?: number }[], envPairs: string[] }} */ (this.options)
+    const { stdio, envPairs } = this.options
     /** @type {number[]} */
     const descriptors = []
     /** @type {number[]} */
@@ -184,7 +185,8 @@ class Handle {
 
   /** @param {number} pid */
   begin (pid) {
-    this.pid = this.child.pid = pid
+    this.pid = pid
+    Object.assign(this.child, { pid })
     this.child.emit('forked')
     if (this.#signal !== null) this.kill(this.#signal)
   }

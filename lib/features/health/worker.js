@@ -10,6 +10,7 @@ const http = require('node:http')
 const https = require('node:https')
 /** @import { Server } from 'node:net' */
 /** @import { Handle } from '../../core/internals' */
+/** @import { Acceptor } from '../../worker/accepting/acceptor' */
 
 const FIRST_PORT = 49_152 // from here on no service has one of its own
 
@@ -46,10 +47,10 @@ function offerProbe ({ channel, state, acceptors, tracker }) {
 /**
  * The request of a probe comes by a unix socket, which has no addresses: an app that asks for them is told what a TCP
  * connection from 127.0.0.1 has.
- * @param {Handle} connection a handle @param {any} listening the one that accepts @param {number} number of the probe
+ * @param {Handle} connection @param {Acceptor['facade']} listening that accepts it @param {number} number of the probe
  */
 function showAddresses (connection, listening, number) {
-  const show = (/** @type {() => number} */ port) => (/** @type {Record<string, any>} */ out) => {
+  const show = (/** @type {() => number} */ port) => (/** @type {Record<string, unknown>} */ out) => {
     Object.assign(out, { address: '127.0.0.1', family: 'IPv4', port: port() })
     return 0
   }

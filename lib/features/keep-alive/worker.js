@@ -60,7 +60,7 @@ function keepAlive ({ channel, tracker, beatMs }, { timeoutMs }) {
 /**
  * A server that is not Node's HTTP server has no such timeout. The time for a head does not count while a connection is
  * idle between two requests; but a proxy opens connections ahead of its requests, and these it closes.
- * @param {any} server @param {number} timeoutMs
+ * @param {import('node:http').Server} server @param {number} timeoutMs
  */
 function extend (server, timeoutMs) {
   if (server.keepAliveTimeout !== NODES.keepAliveTimeout) return

@@ -191,4 +191,4 @@ class Arrived {
   }
 }
 
-module.exports = { Trails, Departed }
+module.exports = { Trails, Arrived, Departed }

@@ -11,7 +11,7 @@ const { ownerOf } = require('./rendezvous')
 
 const AT_ONCE = 1000 // sessions in a message
 
-/** @typedef {import('../../primary/succession/peer').Peer<any>} Peer */
+/** @import { Peer } from '../../primary/succession/peer' */
 
 /** In the old primary: what it tells its successor. */
 class SessionsForSuccessor {

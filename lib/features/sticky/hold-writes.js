@@ -22,7 +22,7 @@ function holdWrites (socket) {
     isHolding = false
     if (count(socket, -1) > 0) return
     holds.delete(socket)
-    delete (/** @type {any} */ (socket)).uncork
+    Reflect.deleteProperty(socket, 'uncork')
     while (socket.writableCorked > 0) socket.uncork()
   }
 }

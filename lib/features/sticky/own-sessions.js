@@ -63,7 +63,7 @@ class OwnSessions {
       own: (/** @type {string} */ session) => this.own(session),
       transfer: (/** @type {string} */ session, /** @type {unknown} */ value) =>
         this.transfers.transfer(session, value),
-      onTransfer: (/** @type {(session: string, value: any) => void} */ fn) => this.transfers.onTransfer(fn)
+      onTransfer: (/** @type {(session: string, value: unknown) => void} */ fn) => this.transfers.onTransfer(fn)
     }
   }
 

@@ -74,7 +74,7 @@ class SessionOwners extends EventEmitter {
     })
   }
 
-  /** This fleet's sessions are going to be another primary's. @param {Peer<any>} successor */
+  /** This fleet's sessions are going to be another primary's. @param {Peer} successor */
   lendTo (successor) {
     this.#successor = new SessionsForSuccessor(successor, this.#slots, this.fleet.wanted)
   }

@@ -8,7 +8,7 @@
  *
  * @typedef {object} Asked what is read of a request
  * @property {string} url
- * @property {Record<string, any>} headers by name in lower case
+ * @property {Record<string, unknown>} headers by name in lower case
  * @property {{ remoteAddress?: string }} socket the client's
  */
 

@@ -105,11 +105,13 @@ class Routing {
       acceptor.server.listenerCount('connect') === 1
   }
 
-  /** @param {http.IncomingMessage} request @param {any} socket */
+  /** @param {http.IncomingMessage} request @param {import('node:stream').Duplex} socket */
   #onHeadEnd (request, socket) {
     const moving = this.#moving.get(request)
     if (moving) this.handoff.offer(moving.connection, moving.bytes)
-    else if (socket.server?.listenerCount('connect') === 1) socket.destroy() // as Node does without a listener
+    else if (/** @type {Socket} */ (socket).server?.listenerCount('connect') === 1) {
+      socket.destroy() // as Node does without a listener
+    }
   }
 
   /** @param {Connection} connection @param {http.ServerResponse} response */
@@ -136,7 +138,7 @@ class Routing {
   #watchBody (response, learn) {
     for (const method of ['write', 'end']) {
       const original = response[method]
-      response[method] = (/** @type {any[]} */ ...args) => {
+      response[method] = (/** @type {unknown[]} */ ...args) => {
         const [chunk] = args
         delete response.write // the first chunk alone is looked at
         delete response.end

@@ -91,7 +91,7 @@ async function openAdmin (supervisor, { admin, adminAllowRemote }) {
   const open = async (/** @type {unknown} */ handle) => {
     const url = await listen(server, admin, handle)
     supervisor.announce('fleet.admin', { url })
-    handover?.lendAdmin({ address, handle: /** @type {any} */ (server)._handle })
+    handover?.lendAdmin({ address, handle: server._handle })
     return url
   }
   const inherited = succession?.takeover.takeAdminSocket(address)
@@ -162,7 +162,7 @@ function metricsOf (supervisor) {
  * @param {(...args: any[]) => void} listener @returns {(...args: unknown[]) => void}
  */
 function guarded (listener) {
-  return (/** @type {any[]} */ ...args) => {
+  return (/** @type {unknown[]} */ ...args) => {
     try {
       listener(...args)
     } catch (error) {

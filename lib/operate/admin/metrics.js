@@ -156,7 +156,7 @@ class Metrics {
   async bequeath () {
     const registry = await this.#sum()
     const lasting = registry.getMetricsAsArray()
-      .filter(({ name, type }) => /** @type {any} */ (type) !== 'gauge' && name !== `recycle_${MOVES}`)
+      .filter(({ name, type }) => /** @type {unknown} */ (type) !== 'gauge' && name !== `recycle_${MOVES}`)
     const metrics = await Promise.all(lasting.map(metric => /** @type {any} */ (metric).get()))
     return JSON.stringify({ metrics, seen: this.#growth.seen })
   }
@@ -164,7 +164,7 @@ class Metrics {
   /** @param {string} text of bequeath() */
   inherit (text) {
     const { metrics, seen } = JSON.parse(text)
-    this.#inherited = metrics.filter((/** @type {any} */ { name }) => this.#registry.getSingleMetric(name))
+    this.#inherited = metrics.filter((/** @type {{ name: string }} */ { name }) => this.#registry.getSingleMetric(name))
     this.#growth.goOn(seen)
   }
 

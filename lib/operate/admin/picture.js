@@ -32,7 +32,7 @@
  * @typedef {object} Part of the picture; a page merges the parts. Beside these: what features say of themselves in
  *   status(), by key
  * @property {number} t now, ms since the epoch
- * @property {Record<string, any>} about sums and facts of the fleet
+ * @property {Record<string, unknown>} about sums and facts of the fleet
  * @property {Size} size @property {Status['workers']} workers @property {Live[]} live
  * @property {{ slot: number, points: Point[] }[]} memory @property {Moment[]} traffic
  * @property {import('../../journal/recycle-event').RecycleEvent[]} recycleEvents
@@ -227,10 +227,10 @@ function most (workers, figure) {
 /** @template Item @param {readonly Item[]} items @param {number} count @returns {Item[]} */
 const last = (items, count) => count > 0 ? items.slice(-count) : []
 
-/** @param {Record<string, any>} status @returns {Live[]} */
-const liveOf = status => [...LIVE].flatMap(([key, live]) => (status[key] && live(status[key])) || [])
+/** @param {Record<string, unknown>} status @returns {Live[]} */
+const liveOf = status => [...LIVE].flatMap(([key, live]) => (status[key] ? live(status[key]) : null) ?? [])
 
-/** @param {Record<string, any>} status */
+/** @param {Record<string, unknown>} status */
 function ofFeatures (status) {
   return Object.fromEntries(FEATURES.flatMap(({ status: part }) => part ? [[part.key, status[part.key] ?? null]] : []))
 }

@@ -13,9 +13,11 @@ const { VERSION, socketName } = require('../../core/orphan')
 const { ORPHAN } = require('../../tables/message')
 const { signalTo, startForeign } = require('../../native/foreign-child')
 const { startOf } = require('../../native/proc')
+/** @import { ChildProcess } from 'node:child_process' */
 /** @import { Handle } from '../../core/internals' */
 /** @import { OrphanFacts } from '../../tables/message' */
 /** @import { Addon } from '../../native/addon' */
+/** @import { OnExit, SpawnOptions } from '../../native/foreign-child' */
 
 const ANSWER_MS = 2000 // its event loop may be busy
 const RECEIVE_MS = 2
@@ -90,8 +92,7 @@ class OrphanProcess {
   }
 
   /**
-   * @param {unknown} child @param {{ type: string, handle?: any, ipc?: boolean }[]} stdio
-   * @param {(code: number, signal: string) => void} onexit
+   * @param {ChildProcess} child @param {SpawnOptions['stdio']} stdio @param {OnExit} onexit
    */
   #join (child, stdio, onexit) {
     try {
@@ -114,7 +115,7 @@ class OrphanProcess {
     return 0
   }
 
-  /** @param {any} child @param {(code: number, signal: string) => void} onexit */
+  /** @param {ChildProcess} child @param {OnExit} onexit */
   #watch (child, onexit) {
     /** @type {NodeJS.Timeout | undefined} */
     let timer

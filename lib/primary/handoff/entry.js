@@ -32,6 +32,7 @@ const { move } = require('../../core/place')
 const { now } = require('../clock')
 /** @import { Place } from '../../core/place' */
 /** @import { FromPrimary } from '../../messages' */
+/** @import { Unread } from '../../native/descriptor' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
 /**
@@ -40,11 +41,11 @@ const { now } = require('../clock')
  * @property {Place} place offered, lent or held; a held one cannot go back to its sender
  * @property {WorkerHandle} sender a worker, or another primary that lends it
  * @property {import('../../tables/message').ParcelFields} parcel as the sender gave it
- * @property {any} socket our copy
+ * @property {Unread} socket our copy
  * @property {import('../../core/moves').Move} reason why it moves
  * @property {number | null} [row] where its sender has noted it
  * @property {ReadonlySet<WorkerHandle>} [apart] workers that get it only if no other one takes it
- * @property {(socket: any) => void} [lost] takes our copy if no worker takes it; else it is closed
+ * @property {(socket: Unread) => void} [lost] takes our copy if no worker takes it; else it is closed
  */
 
 /** @type {ReadonlySet<WorkerHandle>} */
@@ -77,6 +78,7 @@ class Entry {
     this.place = place
     this.sender = sender
     this.parcel = parcel
+    /** Null: it is not ours any more. @type {Unread | null} */
     this.socket = socket
     this.reason = reason
     this.row = row
@@ -212,12 +214,17 @@ class Entry {
    * @param {WorkerHandle | null} [owner] null: none is asked
    */
   #note (owner = this.receiver) {
-    if (owner && this.socket.fd >= 0) this.ledger.addon?.own(this.socket.fd, owner.pid)
+    if (owner && this.#fd >= 0) this.ledger.addon?.own(this.#fd, owner.pid)
+  }
+
+  /** -1: it is closed. */
+  get #fd () {
+    return this.socket?.fd ?? -1
   }
 
   /** By another primary that has died, before it took it back. */
   get #isGiven () {
-    const owner = this.socket.fd >= 0 ? this.ledger.addon?.owner(this.socket.fd) : undefined
+    const owner = this.#fd >= 0 ? this.ledger.addon?.owner(this.#fd) : undefined
     return owner === undefined || owner === process.pid
   }
 
@@ -227,9 +234,9 @@ class Entry {
     this.#deadline = null
   }
 
-  /** @returns {any} our copy, which is the caller's from here on */
+  /** @returns {Unread} our copy, which is the caller's from here on */
   #giveSocket () {
-    const { socket } = this
+    const socket = /** @type {Unread} */ (this.socket)
     this.socket = null
     return socket
   }

@@ -27,6 +27,7 @@ const { Entry, tell } = require('./entry')
 const { Loads } = require('./loads')
 const { Placement } = require('./placement')
 const { Trails } = require('./trails')
+/** @import { Unread } from '../../native/descriptor' */
 /** @import { Peer } from '../succession/peer' */
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 /** @import { Offered } from './entry' */
@@ -76,7 +77,7 @@ class HandoffLedger {
     handle.on('returned', () => this.look())
   }
 
-  /** @param {Peer<any>} peer another primary, which lends connections, or takes them */
+  /** @param {Peer} peer another primary, which lends connections, or takes them */
   connectPeer (peer) {
     const handle = /** @type {WorkerHandle} */ (/** @type {unknown} */ (peer))
     this.peers.add(handle)
@@ -95,9 +96,10 @@ class HandoffLedger {
 
   /**
    * @param {WorkerHandle} sender @param {{ id: number, parcel: Entry['parcel'] }} offer
-   * @param {any} given undefined: we have a copy
+   * @param {Unread | undefined} given undefined: we have a copy
    */
   #accept (sender, { id, parcel: { row, byLoad, ...parcel } }, given) {
+    sender.offers?.()
     const copy = row === undefined ? null : this.copies.take(sender, { row, serial: id })
     const socket = given ?? copy
     if (socket !== copy) copy?.close()
@@ -120,7 +122,7 @@ class HandoffLedger {
 
   /**
    * @param {WorkerHandle} sender a worker that has died @param {number} id @param {Entry['parcel']} parcel
-   * @param {any} socket @param {Pick<Offered, 'apart' | 'lost'>} [how]
+   * @param {Unread} socket @param {Pick<Offered, 'apart' | 'lost'>} [how]
    */
   give (sender, id, parcel, socket, how) {
     for (; this.#entries.has(id); id++); // an app has sent this number
@@ -152,7 +154,7 @@ class HandoffLedger {
     this.placement.sent(receiver, id, load)
     if (isOwned) parcel.isOwned = true
     else if (hasWaited) delete parcel.session // another primary would wait as long again for its owner
-    receiver.send('move', { id, parcel }, socket, error => {
+    receiver.send('move', { id, parcel }, socket ?? undefined, error => {
       if (error) this.#answered(receiver, { id, ok: false }, { isCut: isCut(error) })
     })
   }

@@ -20,7 +20,7 @@
  * @property {number} id of the connection
  * @property {WorkerHandle} sender
  * @property {WorkerHandle | null} receiver
- * @property {Record<string, any>[]} kept of `behind`
+ * @property {Record<string, unknown>[]} kept of `behind`
  */
 
 class Trails {
@@ -73,7 +73,7 @@ class Trails {
     return this.#byId.get(id)?.findLast(trail => trail[side] === handle)
   }
 
-  /** @param {Trail} trail @param {Record<string, any>} fields of `behind` */
+  /** @param {Trail} trail @param {Record<string, unknown>} fields of `behind` */
   #pass (trail, fields) {
     const { id, receiver, kept } = trail
     if (receiver === null) return kept.push(fields)

@@ -19,7 +19,7 @@ const LINE = /^(Uid|Gid|Groups):[ \t]*(.*?)[ \t]*$/gm
 const seen = new WeakMap()
 
 /**
- * @template Result @param {unknown} worker its handle
+ * @template Result @param {{ pid?: number }} worker
  * @param {{ umask?: number, uid?: number, gid?: number }} said as it was when it asked
  * @param {() => Result} act synchronous @returns {Result}
  */
@@ -36,7 +36,7 @@ function asWorker (worker, { umask, uid, gid }, act) {
 /**
  * A worker begins as the primary's user, and may have become another one since it asked: it is believed, until a second
  * after it has been seen as another user. From then on what the kernel says counts.
- * @param {any} worker @param {{ uid?: number, gid?: number }} said
+ * @param {{ pid?: number } | undefined} worker @param {{ uid?: number, gid?: number }} said
  * @returns {User | null} null: the primary's, or not to be had
  */
 function userOf (worker, said) {

@@ -32,7 +32,7 @@ function tryToBind (query) {
   // \0: abstract; an empty one becomes so
   const isFile = Number(query.port) < 0 && query.address !== null && !/^(\0|$)/.test(query.address)
   const name = isFile ? nameOf(query) : query.address
-  const handle = /** @type {any} */ (net)._createServerHandle(
+  const handle = net._createServerHandle(
     name, query.port, query.addressType, query.fd, query.flags
   )
   if (typeof handle === 'number') return handle

@@ -76,7 +76,8 @@ class ListeningSockets {
   }
 
   /**
-   * @param {string} key @param {Query} query @param {ServerData | undefined} data @param {{ generation?: number }} user
+   * @param {string} key @param {Query} query @param {ServerData | undefined} data
+   * @param {{ generation?: number, pid?: number }} user
    * @returns {{ errno: number, handle?: Handle, data?: ServerData, isQueued?: boolean }} `errno`: libuv's, 0 where it
    *   listens; EMFILE: there are 1,000 addresses
    */

@@ -15,6 +15,7 @@ const { Part } = require('../part')
 const { Peer } = require('./peer')
 const { SuccessorProcess } = require('./primary-process')
 const { aboutThisProcess, programOnDisk } = require('./program')
+/** @import { Handle } from '../../core/internals' */
 /** @import { JournalLine } from '../../lines' */
 
 const HELLO_MS = 30_000
@@ -47,7 +48,7 @@ class Handover extends Part {
   #isClosed = false
   /** The successor has been told to stop: this fleet ends with it. */
   #endsWithIt = false
-  /** @type {{ address: string, handle: any } | null} */
+  /** @type {{ address: string, handle: Handle | null } | null} */
   #adminSocket = null
 
   /** Another primary has been started, or runs the fleet. */
@@ -88,7 +89,7 @@ class Handover extends Part {
     return this.#underWay
   }
 
-  /** A successor gets this socket, too. @param {{ address: string, handle: any } | null} socket null: none any more */
+  /** A successor gets this socket, too. @param {{ address: string, handle: Handle | null } | null} socket null: none */
   lendAdmin (socket) {
     this.#adminSocket = socket
   }
@@ -170,7 +171,7 @@ class Handover extends Part {
     }
     if (this.#adminSocket) {
       const { address, handle } = this.#adminSocket
-      successor.send('socket', { of: 'admin', address }, handle)
+      successor.send('socket', { of: 'admin', address }, handle ?? undefined)
     }
     const workers = () => this.fleet.desired === this.options.workers ? null : this.fleet.desired
     const { rollout: { latest: generation } } = this.fleet

@@ -18,13 +18,14 @@ const { flawOf } = require('../../tables/message')
 const { Channel } = require('../workers/channel')
 const { howItLeft } = require('../workers/process')
 /** @import { Message } from '../../core/envelope' */
+/** @import { FromSuccessor } from '../../messages' */
 /** @import { Kind } from '../../tables/message' */
 /** @import { PredecessorProcess, SuccessorProcess } from './primary-process' */
 
 /** Events. */
 const EVENTS = Object.freeze({ exit: 'Left', failed: 'it has given up, or has been given up' })
 
-/** @template {SuccessorProcess | PredecessorProcess} Process */
+/** @template {SuccessorProcess | PredecessorProcess} [Process=SuccessorProcess | PredecessorProcess] */
 class Peer extends Channel {
   /** Why it has given up. @type {string | null} */
   #failure = null
@@ -43,7 +44,7 @@ class Peer extends Channel {
   }
 
   /** @override @type {Channel['receive']} */
-  receive (message, /** @type {any} */ handle) {
+  receive (message, /** @type {import('../../core/internals').Handle | undefined} */ handle) {
     const { cmd, type, ...fields } = message
     const flaw = flawOf(this.kinds, message, handle)
     if (flaw === null) return this.handlers.call(type, fields, handle)
@@ -61,8 +62,9 @@ class Peer extends Channel {
   }
 
   /**
-   * @param {string} type of the message that is to come: it can be expected once
-   * @param {number} timeoutMs @returns {Promise<any>} its fields
+   * @template {keyof FromSuccessor} Type
+   * @param {Type} type of the message that is to come: it can be expected once
+   * @param {number} timeoutMs @returns {Promise<FromSuccessor[Type]>} its fields
    * @throws {Error} why it does not come: the other one has failed, exited, or is silent
    */
   async expect (type, timeoutMs) {

@@ -24,7 +24,7 @@ const LEGACY_MS = 500
 class Takeover extends EventEmitter {
   /** @type {import('../../core/succession').SuccessorState} */
   #state = 'booting'
-  /** By what the admin server is to listen on. @type {Map<string, any>} */
+  /** By what the admin server is to listen on. @type {Map<string, import('../../core/internals').Handle>} */
   #adminSockets = new Map()
   /** Where the predecessor's workers listen. @type {ReadonlySet<string>} */
   addresses = new Set()
@@ -68,7 +68,7 @@ class Takeover extends EventEmitter {
   greet ({ listeningSockets, legacy, options: { readyTimeoutMs } }) {
     this.predecessor.hear({
       socket: ({ of, address, kept, ...socket }, handle) => {
-        if (of === 'admin') this.#adminSockets.set(address, handle)
+        if (of === 'admin' && handle) this.#adminSockets.set(address, handle)
         else if (handle && of === 'kept') listeningSockets.inherited.inherit(kept, handle)
         else if (handle) listeningSockets.inherit({ ...socket, kept }, handle)
       },
@@ -94,7 +94,8 @@ class Takeover extends EventEmitter {
 
   /**
    * @param {string} address
-   * @returns {any} the predecessor's admin server's socket, where that listens there; undefined: it does not
+   * @returns {import('../../core/internals').Handle | undefined} the predecessor's admin server's socket; undefined: it
+   *   does not listen there
    */
   takeAdminSocket (address) {
     const handle = this.#adminSockets.get(address)

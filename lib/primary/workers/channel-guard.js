@@ -15,6 +15,11 @@ const NONE = 2 ** 31 - 1 // a descriptor that no process has: cluster answers th
 const UDP = new Set(['udp4', 'udp6'])
 const LONGEST = 64 * 1024 ** 2 // characters of a message: Node would collect half a gigabyte
 
+/**
+ * @typedef {{ cmd: string, type?: string, act?: string, addressType?: string, fd?: number }} NodesMessage to Node or
+ *   cluster, as far as it is looked at
+ */
+
 /** The handle of each process's channel: Node itself does not give it away. @type {WeakMap<object, any>} */
 const channels = new WeakMap()
 
@@ -42,9 +47,9 @@ function guardChannel (child, onFlaw) {
     onFlaw(typeof type === 'string' ? type : 'none',
       `Node.js cannot read it: ${error instanceof Error ? error.message : error}`)
   for (const listener of child.listeners('internalMessage')) {
-    child.removeListener('internalMessage', /** @type {any} */ (listener))
-    child.on('internalMessage', (/** @type {any} */ message, /** @type {any} */ handle) => {
-      if (isForTcp(message)) return onFlaw(message.cmd, 'cluster opens UDP sockets alone here')
+    child.removeListener('internalMessage', /** @type {() => void} */ (listener))
+    child.on('internalMessage', (/** @type {NodesMessage | undefined} */ message, handle) => {
+      if (isForTcp(message)) return onFlaw('NODE_CLUSTER', 'cluster opens UDP sockets alone here')
       try {
         listener.call(child, harmless(message, handle), handle)
       } catch (error) {
@@ -75,21 +80,21 @@ function guardChannel (child, onFlaw) {
 /**
  * A worker's TCP servers do not listen by cluster, whose primary throws when a worker leaves before such a server
  * listens.
- * @param {any} message
+ * @param {NodesMessage | undefined} message
  */
 function isForTcp (message) {
-  return message?.cmd === 'NODE_CLUSTER' && message.act === 'queryServer' && !UDP.has(message.addressType)
+  return message?.cmd === 'NODE_CLUSTER' && message.act === 'queryServer' && !UDP.has(message.addressType ?? '')
 }
 
 /**
  * Of a socket or a server that an app sends, Node would have the primary read, or listen on it, and an error of that
  * has no listener: each comes as a plain handle, which no message of recycle's takes. A descriptor is named for a UDP
  * socket.
- * @param {any} message @param {any} handle
+ * @param {NodesMessage | undefined} message @param {object | undefined} handle
  */
 function harmless (message, handle) {
   if (message?.cmd === 'NODE_HANDLE' && message.type !== 'net.Native') {
-    if (handle) handle.isOfApp = true
+    if (handle) Object.assign(handle, { isOfApp: true })
     return { ...message, type: 'net.Native' }
   }
   return mayListenOn(message?.fd) ? message : { ...message, fd: NONE }

@@ -11,8 +11,10 @@ const { loadAddon } = require('../../native/addon')
 const { BATCHED, Batches } = require('../../native/batches')
 const { Descriptor } = require('../../native/descriptor')
 const { nextEvent } = require('./next-event')
+/** @import { Message } from '../../core/envelope' */
 /** @import { Handle } from '../../core/internals' */
 /** @import { Hearers } from '../../messages' */
+/** @import { Unread } from '../../native/descriptor' */
 /** @import { Left, WorkerProcess } from './process' */
 
 const BATCHED_WINDOW = 256
@@ -22,7 +24,7 @@ const DYING_MS = 1000 // a worker's exit comes this much later than its channel'
  * Emits `disconnect`, `exit` (Left) and, by the class that reads its messages, what follows from these. They are not
  * emitted: each has one handler.
  *
- * @template [Heard=any] the fields of what comes, by message
+ * @template [Heard=unknown] the fields of what comes, by message
  * @template {{ [Type in keyof Sent]: object } & { batching: object }} [Sent=any] of what is sent
  */
 class Channel extends EventEmitter {
@@ -47,7 +49,7 @@ class Channel extends EventEmitter {
     })
     this.process = process
     this.handlers = new Handlers(kinds)
-    process.on('message', (/** @type {unknown} */ received, /** @type {unknown} */ socket) => {
+    process.on('message', (/** @type {unknown} */ received, /** @type {Handle | undefined} */ socket) => {
       const ours = ourMessage(received, socket)
       if (ours !== null) this.receive(ours, socket)
     })
@@ -89,7 +91,7 @@ class Channel extends EventEmitter {
   /**
    * @template {keyof Sent & string} Type
    * @param {Type} type @param {Sent[Type]} [fields]
-   * @param {Handle | Descriptor} [socket] a TCP or pipe handle, or a Descriptor
+   * @param {Unread} [socket]
    * @param {(error: Error | null) => void} [sent]
    */
   send (type, fields, socket, sent = () => {}) {
@@ -119,7 +121,7 @@ class Channel extends EventEmitter {
     this.send('batching')
   }
 
-  /** @param {import('../../native/addon').Addon} addon @param {Handle | Descriptor} socket this end's */
+  /** @param {import('../../native/addon').Addon} addon @param {Unread} socket this end's */
   #batchBy (addon, socket) {
     this.#batches = new Batches({ addon, socket, send: (message, handle, sent) => this.sendNow(message, handle, sent) })
   }
@@ -132,7 +134,10 @@ class Channel extends EventEmitter {
     return this.isBatching ? BATCHED_WINDOW : this.workers
   }
 
-  /** To be overridden. @param {any} message @param {any} socket @param {any} [allowed] in a batch @returns {any} */
+  /**
+   * To be overridden.
+   * @param {Message} message @param {Unread | undefined} socket @param {ReadonlySet<string>} [allowed] in a batch
+   */
   receive (message, socket, allowed) {}
 
   /**
@@ -150,7 +155,7 @@ class Channel extends EventEmitter {
   }
 
   /**
-   * @param {import('../../core/envelope').Message} message @param {Handle | Descriptor | undefined} socket
+   * @param {Message} message @param {Unread | undefined} socket
    * @param {(error: Error | null) => void} sent
    */
   sendNow (message, socket, sent) {

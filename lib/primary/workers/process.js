@@ -12,6 +12,7 @@
 const { EventEmitter } = require('node:events')
 const { guardChannel } = require('./channel-guard')
 /** @import { Worker } from 'node:cluster' */
+/** @import { Handle } from '../../core/internals' */
 /** @import { KilledFor } from '../../core/kills' */
 
 const UNREAD_MS = 1000
@@ -25,7 +26,7 @@ const UNREAD_MS = 1000
  * @property {number | null} pid null: it has not begun, or could not be started; then its exit follows
  * @property {Forker | null} forkedBy
  * @property {(callback: () => void) => void} whenBegun calls back at once where it has
- * @property {(message: object, handle: any, sent: (error: Error | null) => void) => void} send
+ * @property {(message: object, handle: Handle | undefined, sent: (error: Error | null) => void) => void} send
  * @property {(signal: NodeJS.Signals, why?: KilledFor) => void} kill `why`: with SIGKILL
  * @property {KilledFor | null} killedFor why the primary has sent it a SIGKILL; null: it has not
  * @property {EventEmitter['on']} on
@@ -70,7 +71,7 @@ class ClusterProcess extends EventEmitter {
     if (forkedBy) {
       this.forkedBy = forkedBy
       this.#early = []
-      worker.process.once(/** @type {any} */ ('forked'), () => this.begin())
+      worker.process.once('forked', () => this.begin())
     }
     // Most often the error of a send to a worker that has just died, whose exit follows; a process that could not be
     // started has no exit of its own.
@@ -84,8 +85,8 @@ class ClusterProcess extends EventEmitter {
     worker.on('online', hear('online'))
     guardChannel(worker.process, hear('flaw'))
     worker.process.on('internalMessage', hear('message'))
-    worker.process.on('message', (message, /** @type {any} */ handle) => {
-      (handle?.destroy ?? handle?.close)?.call(handle) // nothing here takes one
+    worker.process.on('message', (message, handle) => {
+      if (handle) 'destroy' in handle ? handle.destroy() : handle.close() // nothing here takes one
       hear('app-message')(message)
     })
   }

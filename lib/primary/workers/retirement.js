@@ -20,7 +20,7 @@ const { now } = require('../clock')
 
 const ANSWER_MS = 3000 // beyond its deadline, for a worker to have its streams ended and to say what it cut
 const REAP_MS = 10_000
-const BEFORE_KILL_MS = 2000
+const BEFORE_KILL_MS = 1000 // that a kill waits for what a worker still has to say
 const SILENT_MS = 1000 // a heartbeat comes twice a second: at a shorter kill timeout silence says nothing
 
 /**

@@ -81,8 +81,7 @@ class Slot {
 
   /** A worker is gone. @param {WorkerHandle} handle */
   remove (handle) {
-    if (this.incumbent === handle) this.incumbent = null
-    if (this.successor === handle) this.successor = null
+    this.vacate(handle)
     this.leaving.delete(handle)
   }
 }

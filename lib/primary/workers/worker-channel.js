@@ -23,7 +23,7 @@ const { version } = require('./worker-code')
 /** @template {keyof Answers} Verb @typedef {Done<Verb> | NotDone} Answer to a call */
 
 /**
- * Emits `foreign`, `offers`, `flaw`, once, and `failed` as WorkerHandle's EVENTS says.
+ * Emits `foreign`, `flaw`, once, and `failed` as WorkerHandle's EVENTS says.
  *
  * @extends {Channel<FromWorker, FromPrimary>}
  */
@@ -107,7 +107,7 @@ class WorkerChannel extends Channel {
     socket.close()
   }
 
-  /** @override @type {Channel['receive']} */
+  /** @override @type {(...received: Parameters<Channel['receive']>) => unknown} */
   receive (message, socket, allowed) {
     const { type } = message
     if (type === 'hello' && typeof message.version === 'string' && message.version !== version) {
@@ -117,7 +117,6 @@ class WorkerChannel extends Channel {
     if (flaw !== null) return this.refuse(message, flaw, socket)
     if (!allowed && !FROM_WORKER[type].isAside) this.heardAt = now() // in a batch: as that has come
     try {
-      if (type === 'move') this.emit('offers', message, socket)
       this.handlers.call(type, message, socket)
     } catch (error) { // one worker must not end the fleet
       const { syscall, stack } = /** @type {NodeJS.ErrnoException} */ (error)

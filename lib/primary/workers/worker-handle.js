@@ -35,7 +35,6 @@ const EVENTS = Object.freeze({
   up: 'it may be called',
   standby: 'it stands by',
   ready: 'it has been called, and serves',
-  offers: 'a connection, before its handler has it; the socket',
   returned: 'it is in rotation again',
   leaving: 'it drains',
   hurried: 'its drain has a shorter deadline',
@@ -215,6 +214,11 @@ class WorkerHandle extends WorkerChannel {
     this.#shifted++
   }
 
+  /** The worker offers one. */
+  offers () {
+    this.#shifted--
+  }
+
   /** @param {State} state */
   become (state) {
     this.state = transition(this.state, state)
@@ -290,7 +294,6 @@ class WorkerHandle extends WorkerChannel {
         this.emit('emptied', account)
       }
     })
-    this.on('offers', () => { this.#shifted-- })
     this.on('flaw', () => this.condemnation.request('protocol-error'))
     this.process.on('online', () => this.readiness.check('online'))
     this.process.on('app-message', received => {

@@ -21,7 +21,7 @@ const { OPTIONS, row } = require('../../tables/options')
  * @property {number} loadWorkers @property {string | null} out
  */
 
-/** @type {Record<string, (...a: any[]) => Kind>} */
+/** @type {Record<string, (...a: unknown[]) => Kind>} */
 const types = {
   ...optionTypes,
   url: () => ({

@@ -26,7 +26,7 @@ const { hasMost } = require('../connections/connection')
 const { Listening } = require('./listening')
 const { Overflow } = require('./overflow')
 /** @import { Handle } from '../../core/internals' */
-/** @import { Descriptor } from '../../native/descriptor' */
+/** @import { Unread } from '../../native/descriptor' */
 /** @import { FromWorker } from '../../messages' */
 
 const EMPTYING_MS = 250
@@ -80,7 +80,7 @@ class Acceptor extends EventEmitter {
   }
 
   /**
-   * @param {Handle | Descriptor} connection a handle, or a Descriptor
+   * @param {Unread} connection
    * @returns {Handle | null} a handle of the kind that this acceptor accepts
    */
   handleOf (connection) {
@@ -184,7 +184,7 @@ class Acceptor extends EventEmitter {
 
   /** @param {Handle} first the first listening handle; later ones have the same address and class */
   #makeFacade (first) {
-    /** @type {any} */
+    /** With `onconnection`, which net sets. @type {Record<string, Function>} */
     const facade = {
       listen: (/** @type {number} */ backlog) => {
         const error = this.listening.listen(backlog, !this.isQueued)

@@ -18,7 +18,7 @@
  *   error        what plain Node throws where it cannot change a socket's mode comes as an `error`
  */
 
-const cluster = require('node:cluster')
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const { errorMonitor } = require('node:events')
 const net = require('node:net')
 const { constants: { errno: { EINVAL, EMFILE, ENAMETOOLONG } } } = require('node:os')
@@ -54,9 +54,8 @@ class ListenHook {
 
   /** From here on every server of this process has an acceptor. */
   constructor () {
-    const cluster_ = /** @type {any} */ (cluster)
-    const getServer = cluster_._getServer
-    cluster_._getServer =
+    const getServer = cluster._getServer
+    cluster._getServer =
       (/** @type {[Server, unknown, (...answer: unknown[]) => void]} */ ...[server, query, done]) => {
         const listen = (/** @type {Channel} */ channel) => {
           if (server instanceof net.Server) return this.#listen(channel, server, query, done)
@@ -173,7 +172,7 @@ function takeKey (keys, address) {
  */
 function refuse (server, errno, done) {
   // Before the app's listeners, and not counted among them
-  server.prependOnceListener(/** @type {any} */ (errorMonitor), asOfPlainNode)
+  server.prependOnceListener(/** @type {string} */ (/** @type {unknown} */ (errorMonitor)), asOfPlainNode)
   done(0, { listen: () => errno, close () {}, ref () {}, unref () {} })
 }
 

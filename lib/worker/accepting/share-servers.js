@@ -12,16 +12,16 @@ const { constants: { errno: { EBADF } } } = require('node:os')
 
 /** @param {(handle: object) => import('./acceptor').Acceptor | undefined} acceptorOf */
 function shareServers (acceptorOf) {
-  const ofProcess = /** @type {any} */ (process)
   const symbol = Object.getOwnPropertySymbols(process).find(({ description }) => description === 'kChannelHandle')
-  const channel = symbol && ofProcess[symbol]
-  if (symbol === undefined || typeof channel?.writeUtf8String !== 'function') return
+  const channelOf = () => symbol && Reflect.get(process, symbol)
+  const channel = channelOf()
+  if (typeof channel?.writeUtf8String !== 'function') return
   const pipes = Object.getPrototypeOf(channel)
   const { writeUtf8String } = pipes
   pipes.writeUtf8String = function (/** @type {[unknown, string, Handle]} */ ...[request, text, handle]) {
     const acceptor = handle ? acceptorOf(handle) : undefined
     if (acceptor === undefined) return writeUtf8String.call(this, request, text, handle)
-    if (this === ofProcess[symbol]) return -EBADF
+    if (this === channelOf()) return -EBADF
     // Node sends nothing else by this channel until the handle has been received
     return acceptor.listening.lend(listening => writeUtf8String.call(this, request, text, listening))
   }

@@ -35,16 +35,16 @@ function warmUpHttp () {
   unused.close()
   const Tcp = /** @type {new (type: number) => Handle} */ (unused.constructor) // as the handles of clients are
   let answered = 0
-  const server = /** @type {any} */ (new http.Server((request, response) => {
+  const server = new http.Server((request, response) => {
     response.end('ok')
     // The event is emitted in a later tick, when the app may have subscribed to the channels
     response.removeAllListeners('finish')
     answered++
-  }))
+  })
   for (let i = 0; i < REQUESTS; i++) {
     const [fd, client] = addon.socketpair()
     const handle = new Descriptor(fd).handleOf(Tcp)
-    const socket = /** @type {any} */ (new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle })))
+    const socket = new net.Socket(/** @type {net.SocketConstructorOpts} */ ({ handle }))
     socket.server = socket._server = server // as net does with those that it accepts
     server._connections++
     server.emit('connection', socket)

@@ -64,7 +64,7 @@ function unpack (connection, parcel, handle) {
   const { leftMs, bytes, preface, replayed = 0, deaths = 0, session = null, isOwned = false, load = 0 } = parcel
   connection.parcel = parcel
   connection.handle = handle
-  connection.socket = /** @type {any} */ (null)
+  connection.socket = /** @type {never} */ (null)
   connection.head = null
   connection.isAdopted = true
   connection.bytes = decode(bytes)

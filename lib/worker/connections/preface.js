@@ -17,7 +17,7 @@ function awaitParser (socket, given) {
   let chunks = []
   let length = 0
   const { push } = socket
-  socket.push = function (/** @type {any} */ chunk, /** @type {any} */ encoding) {
+  socket.push = function (/** @type {Buffer | null} */ chunk, /** @type {BufferEncoding} */ encoding) {
     if (length > MOST_BYTES) {
       chunks = null // a protocol of the app's, perhaps for hours
       Reflect.deleteProperty(socket, 'push')

@@ -9,7 +9,11 @@
 const diagnostics = require('node:diagnostics_channel')
 const { performance } = require('node:perf_hooks')
 const { JUST_NOW } = require('./connection')
+/** @import { IncomingMessage, ServerResponse } from 'node:http' */
+/** @import { Head } from '../../core/request-replay' */
 /** @import { Connection, Exchange } from './connection' */
+
+/** @typedef {{ request: IncomingMessage, response: ServerResponse, socket: import('node:net').Socket }} Begun */
 
 class Requests {
   /** Since the start. */
@@ -31,8 +35,8 @@ class Requests {
     this.tracker = tracker
     tracker.on('newListener', event => { if (event === 'rest') this.#time() })
     tracker.on('removeListener', () => { this.areTimed = tracker.listenerCount('rest') > 0 })
-    diagnostics.subscribe('http.server.request.start', message => this.#start(/** @type {any} */ (message)))
-    diagnostics.subscribe('http.server.response.finish', message => this.#finish(/** @type {any} */ (message)))
+    diagnostics.subscribe('http.server.request.start', message => this.#start(/** @type {Begun} */ (message)))
+    diagnostics.subscribe('http.server.response.finish', message => this.#finish(/** @type {Begun} */ (message)))
   }
 
   /** From here on requests are timed: for an event that they end. */
@@ -43,15 +47,15 @@ class Requests {
     for (const connection of this.tracker.connections) connection.looked(now)
   }
 
-  /** @param {{ request: any, response: any, socket: any }} message */
+  /** @param {Begun} message */
   #start ({ request, response, socket }) {
     const { tracker } = this
     const connection = tracker.find(socket)
     if (connection === undefined) return // its server has no acceptor
-    const { method, url, httpVersion: version, rawHeaders } = request
+    const { method, url, httpVersion: version, rawHeaders } = /** @type {Head & IncomingMessage} */ (request)
     const head = { method, url, version, headers: rawHeaders.slice() } // the app may change its own
-    const { bytesWritten: written } = /** @type {any} */ (connection.socket)._handle ?? {}
-    const exchange = this.#begin(connection, head, response, written)
+    const handle = /** @type {import('../../core/internals').Handle} */ (connection.socket._handle)
+    const exchange = this.#begin(connection, head, response, handle?.bytesWritten)
     connection.head?.next(request)
     if (connection.replayed > 0) request.replayed = connection.replayed
     tracker.witness?.begun(connection, exchange)
@@ -59,18 +63,21 @@ class Requests {
     if (tracker.listenerCount('request') > 0) tracker.emit('request', connection, exchange, request)
   }
 
-  /** A request of an HTTP/2 session. @param {Connection} connection @param {any} stream @param {any} headers */
+  /**
+   * A request of an HTTP/2 session.
+   * @param {Connection} connection @param {import('node:http2').ServerHttp2Stream} stream
+   * @param {import('node:http2').IncomingHttpHeaders} headers
+   */
   stream (connection, stream, headers) {
     const head = {
       method: String(headers[':method']), url: String(headers[':path'] ?? ''), version: '2', headers: []
     }
-    const exchange = this.#begin(connection, head, stream, 0)
+    const exchange = this.#begin(connection, head, /** @type {any} */ (stream), 0)
     stream.once('close', () => this.rest(exchange))
   }
 
   /**
-   * @param {Connection} connection @param {Exchange['head']} head
-   * @param {any} response of HTTP/1, or a stream of HTTP/2
+   * @param {Connection} connection @param {Head} head @param {ServerResponse} response of HTTP/1, or a stream of HTTP/2
    * @param {number} written bytes that have been written to the connection @returns {Exchange}
    */
   #begin (connection, head, response, written) {
@@ -91,7 +98,7 @@ class Requests {
     this.messages += count
   }
 
-  /** @param {{ response: any, socket: any }} message */
+  /** @param {Begun} message */
   #finish ({ response, socket }) {
     const connection = this.tracker.of(socket)
     if (connection === undefined) return

@@ -18,6 +18,8 @@ const { HeadBytes } = require('./head-bytes')
 const { pack, unpack } = require('./parcel')
 const { awaitParser } = require('./preface')
 const { Requests } = require('./requests')
+/** @import net from 'node:net' */
+/** @import { ServerHttp2Session } from 'node:http2' */
 /** @import { Handle } from '../../core/internals' */
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { Exchange } from './connection' */
@@ -26,10 +28,10 @@ const { Requests } = require('./requests')
 /**
  * @typedef {object} Witness is told of each step of a connection as it happens, before anything else runs
  * @property {(connection: Connection) => void} added it is accepted, or back from an offer
- * @property {(connection: Connection, handle: any) => void} adopted it has come from a sibling, and is held unread
+ * @property {(connection: Connection, handle: Handle) => void} adopted it has come from a sibling, and is held unread
  * @property {(connection: Connection, exchange: Exchange) => void} begun the app is about to be
  *   given a request
- * @property {(connection: Connection, response: any) => void} finished a response is with the kernel
+ * @property {(connection: Connection, response: http.ServerResponse) => void} finished a response is with the kernel
  * @property {(connection: Connection) => void} threw the app's code has thrown for a request of it, and the app's own
  *   listener is about to be called
  * @property {(connection: Connection) => void} stays no sibling can go on with it: its protocol is found to be the
@@ -38,6 +40,9 @@ const { Requests } = require('./requests')
  */
 
 const kConnection = Symbol('recycle.connection')
+/** @typedef {{ [kConnection]?: Connection, [kIgnored]?: true }} Marked by this tracker */
+/** @typedef {net.Socket & Marked & { _handle: (Handle & Marked) | null }} Socket the client's, or one of TLS upon it */
+
 const READ_ELSEWHERE = 'the app reads the first bytes of each itself, and they are not of the PROXY protocol'
 const kIgnored = Symbol('recycle.ignored')
 
@@ -63,8 +68,8 @@ class ConnectionTracker extends EventEmitter {
    */
   #acceptors = new WeakMap()
   /** In a later tick, like a `close` event: the app may destroy a socket at any point of its code. */
-  #watchHandle = handleWatcher((handle, isReset) => {
-    const connection = /** @type {Connection | undefined} */ (handle[kConnection])
+  #watchHandle = handleWatcher((/** @type {Handle & Marked} */ handle, isReset) => {
+    const connection = handle[kConnection]
     if (!connection) return
     this.witness?.closing(connection, handle, isReset)
     process.nextTick(this.#onClosed, connection)
@@ -74,24 +79,25 @@ class ConnectionTracker extends EventEmitter {
 
   constructor () {
     super()
-    diagnostics.subscribe('net.server.socket', message => this.#accepted(/** @type {any} */ (message)))
+    diagnostics.subscribe('net.server.socket', message =>
+      this.#accepted(/** @type {{ socket: Socket & { server: net.Server } }} */ (message).socket))
   }
 
-  /** @param {Pick<Acceptor, 'server' | 'isOfOurs'>} acceptor the one of this server from here on */
+  /** @param {Acceptor} acceptor the one of this server from here on */
   watch (acceptor) {
-    const server = /** @type {any} */ (acceptor.server)
+    const server = acceptor.server
     const isKnown = this.#acceptors.has(server)
-    this.#acceptors.set(server, /** @type {any} */ (acceptor))
+    this.#acceptors.set(server, acceptor)
     if (isKnown) return
     const current = () => /** @type {Acceptor} */ (this.#acceptors.get(server))
-    server.prependListener('connection', (/** @type {any} */ socket) => this.#track(socket, current()))
-    server.prependListener('secureConnection', (/** @type {any} */ secure) => this.#trackSecure(secure, current()))
+    server.prependListener('connection', socket => this.#track(socket, current()))
+    server.prependListener('secureConnection', (/** @type {Socket} */ secure) => this.#trackSecure(secure, current()))
     // Behind http's own listener, which gives it its parser
-    if (server instanceof http.Server) server.on('connection', (/** @type {any} */ socket) => this.#watchHead(socket))
-    server.on('session', (/** @type {any} */ session) => this.#trackSession(session))
+    if (server instanceof http.Server) server.on('connection', socket => this.#watchHead(socket))
+    server.on('session', (/** @type {ServerHttp2Session} */ session) => this.#trackSession(session))
   }
 
-  /** The socket that is to be made of this handle is no client's: it is not tracked. @param {any} handle */
+  /** The socket that is to be made of this handle is no client's: it is not tracked. @param {Handle & Marked} handle */
   ignore (handle) {
     handle[kIgnored] = true
   }
@@ -153,10 +159,10 @@ class ConnectionTracker extends EventEmitter {
   /**
    * A connection whose protocol is the app's: no server makes its socket.
    *
-   * @param {Connection} connection @param {any} socket
+   * @param {Connection} connection @param {Socket} socket
    */
   adopted (connection, socket) {
-    const server = /** @type {any} */ (connection.acceptor.server)
+    const server = connection.acceptor.server
     connection.become('served')
     socket.server = socket._server = server // net counts it there until it closes
     server._connections++
@@ -180,12 +186,12 @@ class ConnectionTracker extends EventEmitter {
     this.emit('gone', connection)
   }
 
-  /** @param {any} socket @returns {Connection | undefined} */
+  /** @param {Socket | (Handle & Marked) | null} [socket] @returns {Connection | undefined} */
   of (socket) {
     return socket?.[kConnection]
   }
 
-  /** The app keeps a connection in this worker, if it is one of ours. @param {any} socket */
+  /** The app keeps a connection in this worker, if it is one of ours. @param {Socket} socket */
   pin (socket) {
     const connection = this.of(socket)
     if (!connection) return
@@ -204,19 +210,19 @@ class ConnectionTracker extends EventEmitter {
     }
   }
 
-  /** net has accepted a connection and emitted `connection` on its server. @param {{ socket: any }} message */
-  #accepted ({ socket }) {
+  /** net has made and announced a socket for a connection. @param {Socket & { server: net.Server }} socket */
+  #accepted (socket) {
     const acceptor = this.#acceptors.get(socket.server)
     if (acceptor) this.#track(socket, acceptor)
   }
 
-  /** @param {any} socket @param {Acceptor} acceptor */
+  /** @param {Socket} socket @param {Acceptor} acceptor */
   #track (socket, acceptor) {
     // A server that listens again, or gets its connections from another server
     if (socket[kConnection]) return
     if (isIgnored(socket)) return uncount(socket)
     if (socket.destroyed) return // by an earlier listener of the app's
-    const known = /** @type {Connection | undefined} */ (socket._handle?.[kConnection])
+    const known = socket._handle?.[kConnection]
     const connection = known?.stage === 'served' && known.parcel ? known : new Connection(socket, acceptor)
     if (!acceptor.isOfOurs(socket)) connection.isPinned = true
     socket[kConnection] = connection
@@ -231,7 +237,7 @@ class ConnectionTracker extends EventEmitter {
     }
   }
 
-  /** @param {any} socket http's, unless another protocol is before it, such as PROXY */
+  /** @param {Socket} socket http's, unless another protocol is before it, such as PROXY */
   #watchHead (socket) {
     const connection = this.of(socket)
     if (!connection || socket.destroyed) return
@@ -239,7 +245,9 @@ class ConnectionTracker extends EventEmitter {
     else if (!connection.isPinned) awaitParser(socket, preface => this.#parsed(connection, socket, preface))
   }
 
-  /** @param {Connection} connection @param {any} socket @param {Buffer | null} preface what the app has read before */
+  /**
+   * @param {Connection} connection @param {Socket} socket @param {Buffer | null} preface what the app has read before
+   */
   #parsed (connection, socket, preface) {
     if (socket.parser) connection.head = new HeadBytes(socket)
     if (preface === null) return connection.acceptor.pin(READ_ELSEWHERE)
@@ -252,9 +260,11 @@ class ConnectionTracker extends EventEmitter {
     this.witness?.added(connection)
   }
 
-  /** @param {Connection} connection @param {any} handle @returns {boolean} its end is noticed by its handle */
+  /**
+   * @param {Connection} connection @param {Handle & Marked | null} handle @returns {boolean} its end is noticed by it
+   */
   #add (connection, handle) {
-    const isWatched = this.#watchHandle(handle)
+    const isWatched = handle !== null && this.#watchHandle(handle)
     if (isWatched) handle[kConnection] = connection
     this.connections.add(connection)
     this.total++
@@ -262,40 +272,38 @@ class ConnectionTracker extends EventEmitter {
     return isWatched
   }
 
-  /** @param {any} secure @param {Acceptor} acceptor */
+  /** @param {Socket} secure @param {Acceptor} acceptor */
   #trackSecure (secure, acceptor) {
     if (isIgnored(secure) || isIgnored(secure._parent)) return
-    if (!secure._parent?.[kConnection]) this.#track(secure, acceptor)
-    const connection = secure._parent?.[kConnection] ?? secure[kConnection]
+    if (!this.of(secure._parent)) this.#track(secure, acceptor)
+    const connection = /** @type {Connection} */ (this.of(secure._parent) ?? this.of(secure))
     connection.secure = secure
     secure[kConnection] = connection
     this.#latest = connection
   }
 
-  /** @param {any} session an HTTP/2 session; it is made while its (secure) connection is being announced */
+  /** @param {ServerHttp2Session} session it is made while its (secure) connection is being announced */
   #trackSession (session) {
     const connection = /** @type {Connection} */ (this.#latest)
     connection.session = session
-    session.on('stream', (/** @type {any} */ stream, /** @type {any} */ headers) =>
-      this.requests.stream(connection, stream, headers))
+    session.on('stream', (stream, headers) => this.requests.stream(connection, stream, headers))
     this.emit('session', connection)
   }
 
-  /** @param {any} socket possibly a TLS socket that no listener has reported @returns {Connection | undefined} */
+  /** @param {Socket} socket possibly a TLS socket that no listener has reported @returns {Connection | undefined} */
   find (socket) {
-    if (socket[kConnection] === undefined && socket._parent?.[kConnection]) {
-      this.#trackSecure(socket, socket._parent[kConnection].acceptor)
-    }
-    return socket[kConnection]
+    const beneath = this.of(socket) ? undefined : this.of(socket._parent)
+    if (beneath) this.#trackSecure(socket, beneath.acceptor)
+    return this.of(socket)
   }
 }
 
-/** @param {any} socket */
+/** @param {Socket} [socket] */
 function isIgnored (socket) {
   return socket?._handle?.[kIgnored] === true
 }
 
-/** So that no client's place is taken where the server has its maxConnections. @param {any} socket */
+/** So that no client's place is taken where the server has its maxConnections. @param {Socket} socket */
 function uncount (socket) {
   if (!socket._server) return
   socket._server._connections--

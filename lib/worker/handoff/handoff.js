@@ -26,7 +26,7 @@ const { returnHandle } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
 const { hasMost } = require('../connections/connection')
 /** @import { Handle } from '../../core/internals' */
-/** @import { Descriptor } from '../../native/descriptor' */
+/** @import { Unread } from '../../native/descriptor' */
 /** @import { ParcelFields } from '../../tables/message' */
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { Connection, Packed } from '../connections/connection' */
@@ -173,7 +173,7 @@ class Handoff {
     this.#send()
   }
 
-  /** @param {{ id: number, parcel: ParcelFields }} offer @param {any} socket */
+  /** @param {{ id: number, parcel: ParcelFields }} offer @param {Unread | undefined} socket */
   #take ({ id, parcel }, socket) {
     const acceptor = this.#acceptorOf(parcel.key)
     const isTaken = acceptor !== undefined && this.#takes(acceptor, parcel)

@@ -99,7 +99,7 @@ class Inbox {
     connection.become('waiting')
     const handle = /** @type {Handle} */ (connection.handle)
     const socket = new Waiting(handle)
-    connection.socket = /** @type {any} */ (socket)
+    connection.socket = /** @type {net.Socket} */ (socket)
     handle.onread = this.#onRead
     if (handle.readStart() !== 0) socket.destroy()
   }

@@ -135,11 +135,11 @@ function announceClose (connection, { response }) {
 /**
  * A header that the app sets would take precedence: proxies pass on the `Connection: keep-alive` of the server behind
  * them.
- * @param {any} response
+ * @param {import('node:http').ServerResponse} response
  */
 function insistOnClose (response) {
   const { writeHead } = response
-  response.writeHead = function (/** @type {any[]} */ ...args) {
+  response.writeHead = function (/** @type {unknown[]} */ ...args) {
     if (!response.shouldKeepAlive) {
       const headers = args.at(-1)
       if (Array.isArray(headers)) args[args.length - 1] = withClose(headers)
@@ -148,7 +148,7 @@ function insistOnClose (response) {
       }
       if (response.hasHeader('connection')) response.setHeader('connection', 'close')
     }
-    return writeHead.apply(this, args)
+    return Reflect.apply(writeHead, this, args)
   }
 }
 

@@ -49,7 +49,7 @@ function holdSignals () {
   const ours = () => {}
 
   const listens = (/** @type {string} */ signal) =>
-    process.listeners(/** @type {any} */ (signal)).some(listener => listener !== ours)
+    process.listeners(/** @type {NodeJS.Signals} */ (signal)).some(listener => listener !== ours)
   const ending = () => own ?? ENDING.find(listens) ??
     (process.listeners('message').some(isForShutdown) ? 'message' : 'SIGTERM')
 
@@ -109,7 +109,7 @@ function holdSignals () {
   }
   const earlier = HELD.map(signal => /** @type {const} */ ([signal, process.rawListeners(signal)]))
   for (const signal of HELD) process.removeAllListeners(signal)
-  process.emit = /** @type {any} */ (/** @type {any} */ event, /** @type {unknown[]} */ ...args) => {
+  process.emit = (/** @type {any} */ event, /** @type {unknown[]} */ ...args) => {
     if (!isHolding || !HELD.includes(event)) return pass(event, args)
     const isListenedTo = process.listenerCount(event) > 1
     if (isListenedTo) take(event, () => pass(event, args))

@@ -9,13 +9,18 @@
  *
  * @typedef {{ stream: string, why: string | null, lost: number }} Trouble `why`: the code, as it begins; null: it is
  *   over, and at least `lost` writes were dropped
+ *
+ * @typedef {{ lose: (error: NodeJS.ErrnoException) => void, over: () => void }} Losses of stdout, or of stderr
  */
 
+const fs = require('node:fs')
+const { syncBuiltinESMExports } = require('node:module')
 const { Writable } = require('node:stream')
 const { clearTimeout, setTimeout } = require('node:timers')
-const { loseDescriptorWrites } = require('./descriptor-writes')
 
 const FLUSH_MS = 1000 // of what a reader has not read yet
+/** The reader is gone, or the disk is full. EAGAIN, say, is for the logger: the reader is slow. */
+const LOST = ['EPIPE', 'EIO', 'ENOSPC', 'EDQUOT', 'EFBIG', 'ECONNRESET']
 
 function watchStandardStreams () {
   /** @type {Writable[]} */
@@ -57,7 +62,7 @@ function watchStandardStreams () {
   }
 }
 
-/** @param {(trouble: Omit<Trouble, 'stream'>) => void} tell @returns {import('./descriptor-writes').Losses} */
+/** @param {(trouble: Omit<Trouble, 'stream'>) => void} tell @returns {Losses} */
 function countLosses (tell) {
   let lost = 0
   return {
@@ -72,7 +77,56 @@ function countLosses (tell) {
   }
 }
 
-/** @param {any} stream @param {import('./descriptor-writes').Losses} losses */
+/**
+ * Loggers such as pino write to the descriptors by themselves. Where that fails, fs.writeSync() throws into whichever
+ * request logs, and an `error` of the logger's own stream has no listener: what is written is lost and counted, too.
+ * Node's stream of a file comes by here as well.
+ * @param {(fd: number) => Losses | undefined} lossesOf undefined: it is neither of the two
+ */
+function loseDescriptorWrites (lossesOf) {
+  const { write, writeSync } = fs
+  const isLost = (/** @type {NodeJS.ErrnoException | null} */ error) => LOST.includes(error?.code ?? '')
+
+  fs.writeSync = alike(writeSync, function (/** @type {any} */ ...args) {
+    const losses = lossesOf(args[0])
+    try {
+      const written = Reflect.apply(writeSync, fs, args)
+      losses?.over()
+      return written
+    } catch (error) {
+      const lost = /** @type {NodeJS.ErrnoException} */ (error)
+      if (!losses || !isLost(lost)) throw error
+      losses.lose(lost)
+      return lengthOf(args)
+    }
+  })
+
+  fs.write = alike(write, function (/** @type {any} */ ...args) {
+    const losses = lossesOf(args[0])
+    const given = args.slice(0, -1)
+    const done = args.at(-1)
+    if (!losses || typeof done !== 'function') return Reflect.apply(write, fs, args)
+    Reflect.apply(write, fs, [...given, (/** @type {Error} */ error, /** @type {unknown[]} */ ...more) => {
+      if (!error) losses.over()
+      if (!isLost(error)) return done(error, ...more)
+      losses.lose(error)
+      done(null, lengthOf(given), given[1])
+    }])
+  })
+  syncBuiltinESMExports()
+}
+
+/** @template {Function} T @param {T} original @param {any} fn @returns {T} with its name, and how it is promisified */
+const alike = (original, fn) => Object.defineProperties(fn, Object.getOwnPropertyDescriptors(original))
+
+/** @param {any[]} args of fs.writeSync() @returns {number} bytes that were to be written */
+function lengthOf ([, data, from, length]) {
+  if (typeof data === 'string') return Buffer.byteLength(data, typeof from === 'string' ? from : length)
+  const part = typeof from === 'object' ? from : { offset: from, length }
+  return part?.length ?? data.byteLength - (part?.offset ?? 0)
+}
+
+/** @param {NodeJS.WriteStream} stream @param {Losses} losses */
 function watchErrors (stream, losses) {
   let isAwaited = false
   const onError = (/** @type {NodeJS.ErrnoException} */ error) => {

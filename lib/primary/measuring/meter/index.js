@@ -2,6 +2,7 @@
 
 const fs = require('node:fs')
 const { RecycleError } = require('../../../core/errors')
+const { inTime } = require('./in-time')
 
 /**
  * @typedef {{ name: string, probe: (pid: number, worker: { budget: import('../../../tables/budget').Budget }) =>
@@ -26,7 +27,6 @@ function pickMeter ({ meter, metric }) {
         metric, meter: name, gives: 'rss alone', hint: 'use --metric rss, or a Linux with /proc/<pid>/smaps_rollup'
       })
     }
-    const { UsageProbe } = require('./usage')
     return { name, probe: pid => new UsageProbe(pid) }
   }
   const why = unreadable(name)
@@ -51,4 +51,27 @@ function unreadable (name) {
   }
 }
 
-module.exports = { pickMeter }
+/** The memory of one process by pidusage: RSS alone, wherever there is no /proc. */
+class UsageProbe {
+  /** @param {number} pid */
+  constructor (pid) {
+    this.pid = pid
+    this.pidusage = require('pidusage')
+  }
+
+  /** @returns {Promise<import('../../../core/sample').Reading | null>} null: the process is gone */
+  async read () {
+    try {
+      const usage = await inTime(this.pidusage(this.pid))
+      return usage && { rssBytes: usage.memory, anonBytes: null, pssBytes: null, ussBytes: null, meter: 'pidusage' }
+    } catch {
+      return null
+    }
+  }
+
+  close () {
+    this.pidusage.clear()
+  }
+}
+
+module.exports = { pickMeter, UsageProbe }
