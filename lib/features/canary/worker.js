@@ -60,8 +60,9 @@ class Observer {
       if (connection.exchanges.length === 0 || connection.isForeign) continue
       const of = { ...this.#connections.get(connection) ?? newConnection() }
       for (const exchange of connection.exchanges) {
-        const ms = now - exchange.since
-        if (exchange.since < since || ms <= thresholds.tailMs || isEventStream(exchange.response)) continue
+        const began = exchange.since ?? now
+        const ms = now - began
+        if (began < since || ms <= thresholds.tailMs || isEventStream(exchange.response)) continue
         countResponse(shown, of, { status: 0, ms }, thresholds)
       }
     }

@@ -74,7 +74,7 @@ function noteAgain (connection, exchange) {
 }
 
 /** @param {Exchange} exchange @returns {number} ms */
-const ageOf = ({ since }) => Math.max(0, performance.now() - since)
+const ageOf = ({ since }) => since === null ? 0 : performance.now() - since
 
 /** The rest of the body of a request that is answered is to come. @param {Connection} connection @param {Note} note */
 function awaitEnd (connection, note) {

@@ -81,7 +81,7 @@ class Duplicates {
   begun (connection, exchange) {
     const note = /** @type {Note | null} */ (connection.copy)
     if (note === null) {
-      exchange.since = Math.min(exchange.since, performance.now()) // the note is to say how old it is
+      exchange.since ??= performance.now() // the note is to say how old it is
       return
     }
     watchWrites(connection.socket)

@@ -21,7 +21,7 @@
  *   request says
  * @property {import('node:http').ServerResponse} response
  * @property {number} number of this worker's, in turn
- * @property {number} since ms, performance.now(), or up to a heartbeat later; JUST_NOW: since the last look
+ * @property {number | null} since ms, performance.now(), or up to a heartbeat later; null: since the last look
  * @property {number} written bytes that had been written to the connection by then
  * @property {Connection} connection
  * @property {boolean} isMarked the app says that its handler may run once more, in another worker
@@ -49,7 +49,6 @@ const { isReplaySafe } = require('../../core/request-replay')
 const PLACES = Object.freeze({ held: 'held', waiting: 'here', served: 'here', offered: 'offered', gone: 'gone' })
 const NOTHING = Buffer.alloc(0)
 const OF_PROCESS = 2 ** 31 // numbers
-const JUST_NOW = Infinity // the clock is most of what a request costs
 const LASTING_MS = 1000
 const SETTLED_MS = 10_000 // for the app a move is a new connection
 
@@ -128,9 +127,11 @@ class Connection {
     this.isAnnounced = false
     /** How this worker ended it; the first cause is kept. @type {Fate | null} */
     this.fate = null
+    /** A response has ended. */
+    this.hasResponded = false
     /**
-     * When its last response ended, or up to a heartbeat later, ms, performance.now(); JUST_NOW: since the last look;
-     * null: it has not had one.
+     * When its last response ended, or up to a heartbeat later, ms, performance.now(); null: since the last look, or it
+     * has not had one.
      * @type {number | null}
      */
     this.idleSince = null
@@ -224,8 +225,8 @@ class Connection {
 
   /** Of what began since the last look this is the time. @param {number} now ms, performance.now() */
   looked (now) {
-    if (this.idleSince === JUST_NOW) this.idleSince = now
-    for (const exchange of this.exchanges) if (exchange.since === JUST_NOW) exchange.since = now
+    if (this.hasResponded) this.idleSince ??= now
+    for (const exchange of this.exchanges) exchange.since ??= now
   }
 
   /** The connection has been in this worker for a second. @param {number} now ms, performance.now() */
@@ -309,4 +310,4 @@ class Connection {
   }
 }
 
-module.exports = { JUST_NOW, Connection }
+module.exports = { Connection }

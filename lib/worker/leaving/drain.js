@@ -146,7 +146,7 @@ class Drain {
     this.account[fate]++
     if (fate === 'moved') {
       this.#stalledAt = null
-      if (Number(connection.parcel?.replayed ?? 0) > connection.replayed) this.account.replayed++
+      if ((connection.parcel?.replayed ?? 0) > connection.replayed) this.account.replayed++
     }
     if (connection.restartedFor !== null) addRestarted(this.account, connection.restartedFor)
   }
