@@ -20,7 +20,9 @@ const { whyNoRevival } = require('./succession/program')
 
 const VERSION = 1
 /** Events after which workers are told what the next primary is to know. */
-const TOLD = new Set(['worker.ready', 'worker.crash', 'fleet.scale', 'fleet.unpin', ...ENDS.keys()])
+const TOLD = new Set([
+  'worker.ready', 'worker.crash', 'fleet.scale', 'fleet.unpin', 'fleet.reloaded', 'fleet.rejected', ...ENDS.keys()
+])
 
 /**
  * A running fleet. Emits `event` with every journal line, `message` ({ slot, pid, message }) with what the app sends by

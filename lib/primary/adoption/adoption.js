@@ -149,6 +149,7 @@ class Adoption extends Part {
     const { rollout } = this.fleet
     const hasWorkers = this.fleet.all().length > 0
     rollout.follow(Math.max(...orphans.map(({ facts }) => facts.generation)), hasWorkers)
+    if (!hasWorkers) this.spawner.appPath.goOn(rollout.generation)
     for (const orphan of orphans) {
       this.tasks.run('adopt', () => this.recycler[orphan.facts.isLeaving ? 'seeOff' : 'boot'](this.#place(orphan)))
     }
