@@ -13,6 +13,7 @@ const { ENDS } = require('../journal/events')
 const { watchClock } = require('./clock')
 const { nameOfApp } = require('./fleet-name')
 const { assembleParts } = require('./parts')
+const { hooksInWorkers } = require('./hooks')
 const { describeFleet } = require('./status')
 const { whyNoRevival } = require('./succession/program')
 
@@ -104,7 +105,7 @@ class Supervisor extends EventEmitter {
     } = this
     this.announce('fleet.start', {
       pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: meter.name,
-      node: process.version, compileCache, options
+      node: process.version, compileCache, hooks: hooksInWorkers(options), options
     })
     this.#watchOrphans()
     const why = options.revive ? whyNoRevival() : null

@@ -165,7 +165,7 @@ class AppPath {
     return attempt(() => realFile(this.named), null)
   }
 
-  /** It is rejected, and no worker runs it any more. @param {number} generation */
+  /** The code of this generation is rejected, and no worker runs it any more. @param {number} generation */
   forget (generation) {
     this.#undone = this.known(generation)
     this.#found.delete(generation)
