@@ -57,6 +57,9 @@ function sayWorkers (options) {
   return bounds ? `${options.workers} to ${count(Number(bounds.max), 'worker')}` : count(options.workers, 'worker')
 }
 
+/** @param {{ readyMs: number | null }} line @returns {string} */
+const sayReady = ({ readyMs }) => readyMs === null ? '' : ` in ${formatTime(readyMs)}`
+
 /** @param {{ hooks: readonly string[], options: Record<string, any> }} line @returns {string} */
 const sayHooks = ({ hooks, options }) =>
   `hooks in workers: ${hooks.join(', ')}${options.plain ? '' : ' (--plain: the first three alone)'}`
@@ -127,10 +130,10 @@ const EVENTS = {
       `served on without one, and supervisor ${l.pid} has adopted and replaces ` +
       `${l.workers.length === 1 ? 'it' : 'them'}`
   },
-  'worker.standby': { sentence: l => `standby ready ${workerOf(l)} in ${formatTime(Number(l.readyMs))}` },
+  'worker.standby': { sentence: l => `standby ready ${workerOf(l)}${sayReady(l)}` },
   'worker.ready': {
     level: l => l.oldPid ? 'debug' : 'info', // else `recycled` says it
-    sentence: l => `ready ${workerOf(l)} in ${formatTime(Number(l.readyMs))}`,
+    sentence: l => `ready ${workerOf(l)}${sayReady(l)}`,
     duration: {
       name: 'worker_ready_duration_seconds', help: "From a worker's spawn until it was ready.", field: 'readyMs'
     }
