@@ -113,10 +113,13 @@ class Inbox {
     this.#serve(connection)
   }
 
-  /** To be called at an interval: closes those whose time is over. */
+  /**
+   * To be called at an interval: closes those whose time is over, and those that were still held when the app closed
+   * their server.
+   */
   sweep () {
     const now = performance.now()
-    this.#end(({ until }) => until !== null && until <= now)
+    this.#end(({ until, acceptor }) => (until !== null && until <= now) || (acceptor.isClosed && !acceptor.keepsIdle))
   }
 
   /** Closes connections idle for so long, all or one server's. @param {number} idleMs @param {Acceptor} [acceptor] */
