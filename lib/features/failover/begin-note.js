@@ -49,7 +49,7 @@ function noteFresh (connection, memory) {
     })
     return note
   }
-  const isUnread = stage === 'waiting' || (handle.bytesRead === 0 && !parcel)
+  const isUnread = stage !== 'served' || (handle.bytesRead === 0 && !parcel)
   const part = isUnread ? null : connection.head?.part ?? null
   const at = isUnread ? read : part?.length ? read - part.length : readOf(note, connection)
   note.begin(socket.writableLength === 0 ? at : UNKNOWN, written, { bytes: part ?? undefined, deaths })

@@ -3,14 +3,15 @@
 /**
  * A connection as its worker sees it, from accept or adoption to its end in this process.
  *
- *     accepted ────────────────────────────▶ served ──┐
+ *     accepted ──▶ queued ─────────────────▶ served ──┐
  *     adopted ──▶ held ──▶ waiting ──bytes──▶ served ──┼──▶ offered ──▶ gone: a sibling has it
  *                             ▲    └──────────────────┘       │
  *                             └──────── no sibling took it ───┘
  *
  * A connection of any stage is gone when its handle is closed here.
  *
- * @typedef {'held' | 'waiting' | 'served' | 'offered' | 'gone'} Stage
+ * @typedef {'queued' | 'held' | 'waiting' | 'served' | 'offered' | 'gone'} Stage
+ *   queued    accepted last, as the fleet stops, for a server that has its `maxConnections`: net would close it
  *   held      unread, until the primary says that it is ours; see handoff/inbox.js
  *   waiting   in the inbox, for the bytes of its next request
  *   served    one of the app's server
@@ -46,7 +47,9 @@ const { isReplaySafe } = require('../../core/request-replay')
 /** @import { Socket } from 'node:net' */
 
 /** @type {Readonly<Record<Stage, import('../../core/place').Place>>} */
-const PLACES = Object.freeze({ held: 'held', waiting: 'here', served: 'here', offered: 'offered', gone: 'gone' })
+const PLACES = Object.freeze({
+  queued: 'here', held: 'held', waiting: 'here', served: 'here', offered: 'offered', gone: 'gone'
+})
 const NOTHING = Buffer.alloc(0)
 const OF_PROCESS = 2 ** 31 // numbers
 const LASTING_MS = 1000
@@ -180,6 +183,12 @@ class Connection {
     if (this.isInInbox === isInInbox) return
     server._connections += this.isInInbox ? 1 : -1
     if (!this.isInInbox && stage !== 'served') server._emitCloseIfDrained?.()
+  }
+
+  /** Gives a connection of a parcel to its server. */
+  serve () {
+    this.become('served') // its server counts it
+    this.acceptor.accept(/** @type {import('../../core/internals').Handle} */ (this.handle))
   }
 
   /**
