@@ -93,5 +93,5 @@ t.test('those that are queued in a server that its app closes meanwhile are serv
   const { clients, stopped, events } = await stopping(t, path.join(folder, 'app.js'))
   t.same((await clients).map(({ status }) => status), Array(10).fill(200))
   await stopped
-  t.match(events.all('stopped'), [{ connections: 10, cut: 0 }])
+  t.match(events.all('stopped'), [{ cut: 0, unaccounted: 0, lost: false }])
 })
