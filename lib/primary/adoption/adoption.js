@@ -25,7 +25,10 @@ const UNTIL_MS = 60_000 // a worker whose event loop is blocked notices late tha
  * @typedef {{ workers: number | null, isPinned: boolean }} Size
  */
 
-/** @extends {Part<More>} */
+/**
+ * Emits `looked` when `isWaiting` may have changed.
+ * @extends {Part<More>}
+ */
 class Adoption extends Part {
   /** Pids that have been looked at. @type {Set<number>} */
   #known = new Set()
@@ -36,6 +39,8 @@ class Adoption extends Part {
   /** Before the fleet starts. @type {OrphanProcess[]} */
   #found = []
   #hasBegun = false
+  /** There may be workers of the primary before that are not adopted yet. */
+  isWaiting
   #addon = loadAddon().addon
   /** @type {NodeJS.Timeout | undefined} */
   #timer
@@ -50,7 +55,8 @@ class Adoption extends Part {
   /** @param {import('../part').Deps & More} given */
   constructor (given) {
     super(given)
-    const { fleet, options, legacy, spawner: { appPath } } = given
+    const { fleet, options, legacy, spawner: { appPath }, takeover } = given
+    this.isWaiting = takeover !== null
     legacy.add('size', {
       isKept: true,
       bequeath: async () => JSON.stringify(
@@ -78,14 +84,21 @@ class Adoption extends Part {
   async #look () {
     const addon = this.#addon
     const { key } = this.survivors
-    if (key === null || addon === null) return false
+    if (key === null || addon === null) return this.#looked(false)
     const family = familyOf(Number(process.geteuid?.()), key)
     for (const pid of orphansAmong(pathsOfUnixSockets(), family)) {
       if (this.#known.has(pid) || this.#asked.has(pid)) continue
       this.#asked.set(pid, this.#ask(addon, family, pid).finally(() => this.#asked.delete(pid)))
     }
     const answers = Promise.all(this.#asked.values()).then(silent => silent.includes(true))
-    return Promise.race([answers, sleep(AT_ONCE_MS, true)])
+    return this.#looked(await Promise.race([answers, sleep(AT_ONCE_MS, true)]))
+  }
+
+  /** @param {boolean} isWaiting */
+  #looked (isWaiting) {
+    this.isWaiting = isWaiting
+    this.emit('looked')
+    return isWaiting
   }
 
   /**
@@ -116,13 +129,17 @@ class Adoption extends Part {
     return facts.fleet === fleet && (facts.home === home || facts.app === app)
   }
 
-  /** Adopts those that are found, and that come within a minute: another primary may just have died. */
-  begin () {
+  /**
+   * Adopts those that are found, and that come within a minute: another primary may just have died.
+   * @param {'left' | 'gone'} [how] what has become of the one that this one has taken over from
+   */
+  begin (how) {
     const [latest] = this.#found.flatMap(({ facts }) => facts.legacy ?? []).sort((a, b) => b.number - a.number)
     if (latest) this.#goOn(latest.text) // later, counts would jump
     this.legacy.begin()
     this.#hasBegun = true
     this.#adopt()
+    if (how === 'left' || this.survivors.key === null) this.#looked(false)
     if (this.survivors.key !== null) this.#lookOn()
   }
 
@@ -181,7 +198,7 @@ class Adoption extends Part {
   #lookOn (until = now() + UNTIL_MS) {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.tasks.run('orphans', async () => {
-      if (this.tenure.isOver || now() > until) return
+      if (this.tenure.isOver || now() > until) return this.#looked(false)
       await this.#look()
       this.#lookOn(until)
     }), AGAIN_MS).unref()
