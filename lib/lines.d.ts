@@ -23,7 +23,7 @@ export interface JournalFields {
   'fleet.signal': { signal: 'SIGHUP' | 'SIGUSR1' | 'SIGUSR2' | 'SIGWINCH', workers: number, told: number }
   'fleet.slept': { sleptMs: number }
   'fleet.socket': { fd: number, fdName: string | null, address: string }
-  'fleet.start': { pid: number, predecessor: number | null, app: string, args: readonly string[], execArgv: readonly string[], meter: string, node: string, compileCache: string | null, options: import('./options').ResolvedOptions }
+  'fleet.start': { pid: number, predecessor: number | null, app: string, args: readonly string[], execArgv: readonly string[], meter: string, node: string, compileCache: string | null, hooks: readonly string[], options: import('./options').ResolvedOptions }
   'fleet.stop': { recycles: number, failure: string | null }
   'fleet.stop-delay': { delayMs: number }
   'fleet.stopping': {  }

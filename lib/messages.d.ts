@@ -30,7 +30,7 @@ export interface FromWorker {
   'leak-reading': { requests: number, rssBytes: number, heapTotalBytes: number, heapUsedBytes: number, externalBytes: number, growth: string | null }
   uncaught: { name: string, message: string, stack: string, request: string | null, isAnswered: boolean, listener: string | null, isEnding: boolean }
   fatal: { trace: string }
-  lease: { isHeld?: boolean, isOver?: boolean }
+  lease: { held?: number, isOver?: boolean }
   'app-metrics': { json: string | null }
   'proxy-idle': { header: string, idleMs: number, timeoutMs: number }
   observe: { counts: { requests: number, connections: number, squares: number, of: { errors: number, unfinished: number, refusals: number, empty: number, slowMedian: number, slowTail: number }, ofSquares: { errors: number, unfinished: number, refusals: number, empty: number, slowMedian: number, slowTail: number }, ofProducts: { errors: number, unfinished: number, refusals: number, empty: number, slowMedian: number, slowTail: number }, times: Record<string, number>, busyMs: number, memory: { ramps: { groups: number, n: number, nn: number, k: number, kk: number, kn: number }, sweeps: { groups: number, n: number, nn: number, k: number, kk: number, kn: number }, last: { requests: number, liveBytes: number } | null, lastSweep: { requests: number, liveBytes: number } | null } } }

@@ -10,7 +10,7 @@
  */
 
 const { boundsOf } = require('../core/container-budget')
-const { FEATURES, SIZE_WORDS, SUCCESSION, TASKS: OF_FEATURES, hooksOf } = require('../features')
+const { FEATURES, SIZE_WORDS, SUCCESSION, TASKS: OF_FEATURES } = require('../features')
 const { REASONS, REPLACING } = require('../tables/reasons')
 const { KILLS } = require('../core/kills')
 const { OF_ORPHANS } = require('../core/orphan')
@@ -57,16 +57,12 @@ function sayWorkers (options) {
   return bounds ? `${options.workers} to ${count(Number(bounds.max), 'worker')}` : count(options.workers, 'worker')
 }
 
-/** @param {Record<string, any>} options @returns {string} what of Node.js's inside the workers use or replace */
-function sayHooks (options) {
-  const on = [
-    ...options.handoff ? ["sockets' handles"] : [],
-    ...options.plain ? [] : ['accept() without a descriptor'],
-    ...hooksOf(/** @type {import('../tables/options').Options} */ (options))
-  ]
-  const always = ['signals', 'ends of connections', 'servers that are sent']
-  return `hooks in workers: ${[...always, ...on].join(', ')}${options.plain ? '' : ' (--plain: the first three alone)'}`
-}
+/** @param {{ readyMs: number | null }} line @returns {string} */
+const sayReady = ({ readyMs }) => readyMs === null ? '' : ` in ${formatTime(readyMs)}`
+
+/** @param {{ hooks: readonly string[], options: Record<string, any> }} line @returns {string} */
+const sayHooks = ({ hooks, options }) =>
+  `hooks in workers: ${hooks.join(', ')}${options.plain ? '' : ' (--plain: the first three alone)'}`
 
 /**
  * `ends`: of a drain, whose lines have the account.
@@ -74,7 +70,7 @@ function sayHooks (options) {
  */
 const EVENTS = {
   'fleet.start': {
-    sentence: l => `recycle ${l.pid} starts ${sayWorkers(l.options)} of ${l.app}; ${sayHooks(l.options)}`
+    sentence: l => `recycle ${l.pid} starts ${sayWorkers(l.options)} of ${l.app}; ${sayHooks(l)}`
   },
   'fleet.ready': {
     sentence: l => `${l.listening.length > 0 ? `listening at ${l.listening.join(', ')}` : 'ready'}, ` +
@@ -134,10 +130,10 @@ const EVENTS = {
       `served on without one, and supervisor ${l.pid} has adopted and replaces ` +
       `${l.workers.length === 1 ? 'it' : 'them'}`
   },
-  'worker.standby': { sentence: l => `standby ready ${workerOf(l)} in ${formatTime(Number(l.readyMs))}` },
+  'worker.standby': { sentence: l => `standby ready ${workerOf(l)}${sayReady(l)}` },
   'worker.ready': {
     level: l => l.oldPid ? 'debug' : 'info', // else `recycled` says it
-    sentence: l => `ready ${workerOf(l)} in ${formatTime(Number(l.readyMs))}`,
+    sentence: l => `ready ${workerOf(l)}${sayReady(l)}`,
     duration: {
       name: 'worker_ready_duration_seconds', help: "From a worker's spawn until it was ready.", field: 'readyMs'
     }

@@ -57,7 +57,7 @@ const FOLDER = path.join(__dirname, 'addon')
  *   bytes of places have been used
  * @property {(fd: number) => boolean} guardQueue of a listening socket: where this process has no descriptor left for a
  *   connection, it stays in the queue, and nothing is accepted until this is called again; false: this Node.js cannot
- *   be hooked
+ *   be hooked. -1: of none, to ask
  * @property {(fd: number) => void} unguardQueue to be called before it is closed
  * @property {() => number[] | undefined} collections of scavenges, then of mark-sweeps: how many since the first call,
  *   how long they have paused the main thread, and the longest since the last call, ms; undefined: V8 does not tell

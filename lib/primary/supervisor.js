@@ -13,6 +13,7 @@ const { ENDS } = require('../journal/events')
 const { watchClock } = require('./clock')
 const { nameOfApp } = require('./fleet-name')
 const { assembleParts } = require('./parts')
+const { hooksInWorkers } = require('./hooks')
 const { describeFleet } = require('./status')
 const { whyNoRevival } = require('./succession/program')
 
@@ -20,7 +21,9 @@ const { whyNoRevival } = require('./succession/program')
 
 const VERSION = 1
 /** Events after which workers are told what the next primary is to know. */
-const TOLD = new Set(['worker.ready', 'worker.crash', 'fleet.scale', 'fleet.unpin', ...ENDS.keys()])
+const TOLD = new Set([
+  'worker.ready', 'worker.crash', 'fleet.scale', 'fleet.unpin', 'fleet.reloaded', 'fleet.rejected', ...ENDS.keys()
+])
 
 /**
  * A running fleet. Emits `event` with every journal line, `message` ({ slot, pid, message }) with what the app sends by
@@ -102,7 +105,7 @@ class Supervisor extends EventEmitter {
     } = this
     this.announce('fleet.start', {
       pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: meter.name,
-      node: process.version, compileCache, options
+      node: process.version, compileCache, hooks: hooksInWorkers(options), options
     })
     this.#watchOrphans()
     const why = options.revive ? whyNoRevival() : null

@@ -141,7 +141,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     if (livesOn) handoff.waitAlone()
     handoff.endAll(drain.isSucceeded)
     if (!livesOn) return leaveAlone()
-    rotation.callBack()
+    rotation.rejoin() // for all that it can know, no other worker serves
     if (isLeaving()) drain.wait(LONGEST_MS) // until the orphan's time is up
     else if (state.isServing) admission.standAlone()
   }

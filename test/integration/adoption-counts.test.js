@@ -98,6 +98,7 @@ for (const [what, options, skip] of /** @type {const} */ ([
     }), `${requests} requests are counted`)
     t.same(await scrapes.stop(), [], `${scrapes.all.length} scrapes`)
     const last = scrapes.all.at(-1)
+    t.equal(last?.get('recycle_worker_ready_duration_seconds_count'), all('worker.spawn').filter(({ adopted }) => !adopted).length, 'an adopted worker has been ready all along')
     for (const [reason, count] of Object.entries({ reload: 2, adopted: 2, upgrade: 1 })) t.equal(last?.get(`recycle_recycles_total{reason="${reason}"}`), count * WORKERS, reason)
     t.match(await room.recycle(['stop']), { code: 0 })
   })

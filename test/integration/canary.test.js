@@ -153,7 +153,7 @@ t.test('releases by a link: a worker that is replaced meanwhile, or afterwards, 
   t.match(events.all('fleet.reloaded'), [{ app: file(2) }])
   t.same(await supervisor.rollback(), { app: file(1), named: file(2) })
   t.match(supervisor.status().workers, [{ app: file(1) }, { app: file(1) }])
-  await t.rejects(supervisor.rollback(), { code: 'RECYCLE_NO_RELEASE', message: `there is no release to go back to: the fleet was rolled back from ${file(2)} already; recycle reload runs what the link leads to, ${file(2)}` })
+  await t.rejects(supervisor.rollback(), { code: 'RECYCLE_NO_RELEASE', message: `there is no release to go back to: the fleet has gone back from ${file(2)} already; recycle reload runs what the link leads to, ${file(2)}` })
   await supervisor.reload()
   t.match(supervisor.status().workers, [{ app: file(2) }, { app: file(2) }], 'a reload asks for it')
   fs.mkdirSync(path.dirname(file(3)))

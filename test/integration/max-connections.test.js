@@ -5,6 +5,7 @@
  * has.
  */
 
+const path = require('node:path')
 const t = require('tap')
 const { get } = require('../support/client')
 const { startFleet } = require('../support/fleet')
@@ -71,3 +72,36 @@ for (const [drainTimeout, ms, answered] of /** @type {const} */ ([['20s', 100, 1
     t.same(cuts.filter((/** @type {any} */ { remotePort }) => !(remotePort > 0)), [])
   })
 }
+
+/** With a stop under way: two clients have requests in flight, eight are queued. @param {any} t @param {string} app */
+async function stopping (t, app) {
+  process.env.MOST = '2'
+  t.teardown(() => { delete process.env.MOST })
+  const { port, supervisor, events } = await startFleet(t, app, { workers: 1, interval: '50ms' })
+  const clients = Array.from({ length: 10 }, () => get(port, '/slow?ms=1000'))
+  await events.until('worker.sample', { where: ({ inFlight }) => inFlight === 2 })
+  return { clients: Promise.all(clients), stopped: supervisor.stop(), supervisor, events }
+}
+
+t.test('where a worker is killed during a stop, those that are queued in it get the same as those that it serves', async t => {
+  const { clients, stopped, supervisor, events } = await stopping(t, 'limits.js')
+  t.ok(await becomesTrue(() => supervisor.status().failover.connections === 10), 'the primary has a copy of each')
+  process.kill(events.all('worker.ready')[0].pid, 'SIGKILL')
+  t.same((await clients).map(({ status }) => status), Array(10).fill(502))
+  await stopped
+  t.match(events.all('stopped'), [{ lost: true, connections: 10, cut: 10 }])
+})
+
+t.test('those that are queued in a server that its app closes meanwhile are served, too', async t => {
+  const folder = t.testdir({
+    'app.js': `
+      const server = require('node:http').createServer((request, response) => setTimeout(() => response.end('ok'), 200))
+      server.maxConnections = Number(process.env.MOST)
+      process.on('recycle:drain', () => server.close())
+      server.listen(process.env.PORT)`
+  })
+  const { clients, stopped, events } = await stopping(t, path.join(folder, 'app.js'))
+  t.same((await clients).map(({ status }) => status), Array(10).fill(200))
+  await stopped
+  t.match(events.all('stopped'), [{ cut: 0, unaccounted: 0, lost: false }])
+})

@@ -27,7 +27,7 @@ t.test('musl: the addon loads, keeps reads and what waits in a queue, and forks 
   execFileSync('musl-gcc', ['-std=c11', '-fPIE', '-pie', '-rdynamic', path.join(FIXTURES, 'musl', 'host.c'), '-o', host])
   const [source, ...lines] = execFileSync(host, [prebuiltFile(ADDON, process.arch, 'musl')], { encoding: 'utf8' }).trimEnd().split('\n')
   t.equal(source, `source ${sourceHash(ADDON)}`)
-  t.equal(lines.length, 12)
+  t.equal(lines.length, 13)
   for (const line of lines) t.match(line, /^ok /)
 })
 

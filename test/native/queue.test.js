@@ -15,7 +15,7 @@ const SERVER = `
   const taken = []
   const turns = () => performance.nodeTiming.uvMetricsInfo?.loopCount ?? 0
   const server = net.createServer(socket => socket.end('served')).listen(0, '127.0.0.1', () => {
-    addon.guardQueue(server._handle.fd)
+    if (addon.guardQueue(-1)) addon.guardQueue(server._handle.fd)
     console.log(server.address().port)
     try {
       for (;;) taken.push(fs.openSync('/dev/null'))

@@ -66,8 +66,6 @@ async function workerParts (t, listener = (request, response) => response.end(re
     isOfOurs: () => true,
     facade: {},
     handleOf: (/** @type {any} */ handle) => handle,
-    get isShut () { return !this.isOpen },
-    overflow: { isEmpty: true, passOn () {}, cut: () => [] },
     shut () { this.isOpen = false },
     open () { this.isOpen = true },
     accept: (/** @type {any} */ handle) => /** @type {any} */ (server)._handle.onconnection(0, handle)

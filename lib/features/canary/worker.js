@@ -61,8 +61,9 @@ class Observer {
       if (connection.exchanges.length === 0 || connection.isForeign) continue
       const of = { ...this.#connections.get(connection) ?? newConnection() }
       for (const exchange of connection.exchanges) {
-        const ms = now - exchange.since
-        if (exchange.since < since || ms <= thresholds.tailMs || isEventStream(exchange.response)) continue
+        const began = exchange.since ?? now
+        const ms = now - began
+        if (began < since || ms <= thresholds.tailMs || isEventStream(exchange.response)) continue
         countResponse(shown, of, { status: 0, ms }, thresholds)
       }
     }
@@ -101,7 +102,8 @@ class Observer {
   #count = (/** @type {Exchange['connection']} */ connection, /** @type {Exchange} */ { response, since, written }) => {
     // How long a stream lasts is up to the app and the client
     if (this.#counts === null || connection.isForeign || isEventStream(response)) return
-    const ms = performance.now() - since
+    const now = performance.now()
+    const ms = now - (since ?? now)
     const isUnfinished = response.writableFinished === false
     if (isUnfinished && (connection.fate !== null || this.#isImpatient(connection, ms))) return
     const of = this.#connections.get(connection) ?? newConnection()

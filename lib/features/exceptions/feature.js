@@ -8,7 +8,7 @@
 
 const { LONGEST } = require('./bounds')
 
-/** @type {Readonly<import('..').Feature & { hook: string, request: import('../../tables/reasons').Row }>} */
+/** @type {Readonly<import('..').Feature & { hooks: () => string[], request: import('../../tables/reasons').Row }>} */
 module.exports = Object.freeze({
   name: 'exceptions',
   options: ({ row, types }) => [
@@ -21,7 +21,7 @@ module.exports = Object.freeze({
     if (plain && of('onException').text === 'drain') refuse('onException', `only exit beside ${of('plain').called}`)
   },
   isOn: ({ onException, plain }) => onException === 'drain' && !plain,
-  hook: 'uncaught exceptions',
+  hooks: () => ['uncaught exceptions'],
   fromWorker: ({ kind, text, flag, orNull }) => ({
     uncaught: kind('its app has not caught an exception; `request`: the one whose code threw it, as far as is known, ' +
       "and whether that got 500; `listener`: the app's own, which has it; `isEnding`: this worker ends for it", {

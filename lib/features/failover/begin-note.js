@@ -49,7 +49,7 @@ function noteFresh (connection, memory) {
     })
     return note
   }
-  const isUnread = stage === 'waiting' || (handle.bytesRead === 0 && !parcel)
+  const isUnread = stage !== 'served' || (handle.bytesRead === 0 && !parcel)
   const part = isUnread ? null : connection.head?.part ?? null
   const at = isUnread ? read : part?.length ? read - part.length : readOf(note, connection)
   note.begin(socket.writableLength === 0 ? at : UNKNOWN, written, { bytes: part ?? undefined, deaths })
@@ -74,7 +74,7 @@ function noteAgain (connection, exchange) {
 }
 
 /** @param {Exchange} exchange @returns {number} ms */
-const ageOf = ({ since }) => Math.max(0, performance.now() - since)
+const ageOf = ({ since }) => since === null ? 0 : performance.now() - since
 
 /** The rest of the body of a request that is answered is to come. @param {Connection} connection @param {Note} note */
 function awaitEnd (connection, note) {

@@ -81,7 +81,7 @@ class Duplicates {
   begun (connection, exchange) {
     const note = /** @type {Note | null} */ (connection.copy)
     if (note === null) {
-      exchange.since = Math.min(exchange.since, performance.now()) // the note is to say how old it is
+      exchange.since ??= performance.now() // the note is to say how old it is
       return
     }
     watchWrites(connection.socket)
@@ -234,7 +234,7 @@ class Duplicates {
 /** Plain HTTP/1 over TCP, which a sibling can go on with. @param {Connection} connection */
 function isSuited (connection) {
   const { acceptor, stage, socket, head, isUntouched, session, secure, isPinned, isForeign } = connection
-  if (stage !== 'served' && stage !== 'waiting') return false // one that is held, say, has no socket
+  if (stage === 'held') return false // without a socket
   if (stage === 'served' && head === null && !isUntouched) return false // what its app reads before http is not known
   const handle = socket._handle
   return acceptor.isMovable && session === null && secure === null && !isPinned && !isForeign &&

@@ -25,9 +25,14 @@ const MOST_FAILURES = 3
 class Molds {
   /** Still alive. @type {Set<MoldProcess>} */
   #all = new Set()
-  /** Copies of the present generation that did not start; -Infinity: one has; Infinity: its workers are spawned. */
-  #failures = 0
   #generation = 0
+  /**
+   * Of the present generation: no copy has started yet, one has, or its workers are spawned.
+   * @type {'untried' | 'proven' | 'given-up'}
+   */
+  #state = 'untried'
+  /** Copies of it that did not start, before one has. */
+  #failures = 0
   /** An older generation whose mold stays meanwhile: a newer one is on trial. @type {number | null} */
   #kept = null
   #isClosed = false
@@ -44,7 +49,7 @@ class Molds {
    *   where none is forked
    */
   fork (generation, start) {
-    if (generation > this.#generation) [this.#generation, this.#failures] = [generation, 0]
+    if (generation > this.#generation) [this.#generation, this.#state, this.#failures] = [generation, 'untried', 0]
     if (this.#isGivenUp(generation)) return { worker: start() }
     const forkedBy = this.#moldOf(generation)
     const worker = forkedBy.control.forkBy(start)
@@ -67,29 +72,30 @@ class Molds {
   settle (generation) {
     this.#kept = null
     if (!this.has(generation)) return // the next one's mold has the others retire
-    if (generation !== this.#generation) [this.#generation, this.#failures] = [generation, -Infinity]
+    if (generation !== this.#generation) [this.#generation, this.#state] = [generation, 'proven']
     for (const mold of this.#all) if (mold.generation !== generation) mold.retire()
   }
 
   /** A worker has died that had not started; see lifecycle.js. @param {WorkerProcess} process */
   failed ({ forkedBy, pid }) {
-    if (forkedBy?.generation !== this.#generation || pid === null || ++this.#failures !== MOST_FAILURES) return
+    if (forkedBy?.generation !== this.#generation || pid === null || this.#state !== 'untried') return
+    if (++this.#failures < MOST_FAILURES) return
     this.#giveUp(`${MOST_FAILURES} forked workers in a row did not start`)
   }
 
   /** A worker has started. @param {WorkerProcess} process */
   succeeded ({ forkedBy }) {
-    if (forkedBy?.generation === this.#generation && this.#failures < Infinity) this.#failures = -Infinity
+    if (forkedBy?.generation === this.#generation && this.#state === 'untried') this.#state = 'proven'
   }
 
   /** @param {number} generation */
   #isGivenUp (generation) {
-    return generation === this.#generation && this.#failures === Infinity
+    return generation === this.#generation && this.#state === 'given-up'
   }
 
   /** Workers of the latest generation are spawned from here on. @param {string} why */
   #giveUp (why) {
-    this.#failures = Infinity
+    this.#state = 'given-up'
     this.kernel.record('fleet.warning', { warning: 'fork-failed', why })
     for (const mold of this.#all) if (mold.generation !== this.#kept) mold.retire()
   }

@@ -14,10 +14,10 @@ module.exports = Object.freeze({
   group: '',
   isOn: () => true,
   api: ['onLease'],
-  fromWorker: ({ kind, optional, flag }) => ({
-    lease: kind('its app waits for the lease of the slot; `isHeld`: it has it, from a primary that has died; ' +
-      '`isOver`: this worker drains, and its app has ended what it did with it',
-    { isHeld: optional(flag), isOver: optional(flag) })
+  fromWorker: ({ kind, optional, flag, count }) => ({
+    lease: kind('its app waits for the lease of the slot; `held`: of which slot it has one, from a primary that has ' +
+      'died; `isOver`: this worker drains, and its app has ended what it did with it',
+    { held: optional(count), isOver: optional(flag) })
   }),
   fromPrimary: ({ kind, count }) => ({
     lease: kind('the lease of the slot is this worker\'s', { slot: count })

@@ -4,22 +4,24 @@
 
 /**
  * In the primary: gives the lease of a slot to one process at a time. A worker that leaves has it until its app has
- * ended what it did with it, or until it is gone; only then its successor gets it. After a succession it gives none
- * before the old primary's workers are gone.
+ * ended what it did with it, or until it is gone; only then its successor gets it. None is given while a worker of the
+ * primary before may have it: until they are gone, or have been adopted and have told.
  */
 
 const UP = ['ready', 'out-of-rotation'] // what the app does with a lease takes no requests
 
 class Leases {
-  /** An adopted worker may be one, until it has told. @type {Set<WorkerHandle>} */
-  #holders = new Set()
+  /**
+   * Of which slot each has it; null: of any, as an adopted worker that has not told yet.
+   * @type {Map<WorkerHandle, number | null>}
+   */
+  #holders = new Map()
   /** Workers whose app waits for a lease, and since when, by kernel.now(). @type {Map<WorkerHandle, number>} */
   #waiting = new Map()
 
   /** @param {import('../../primary/parts').Parts} kernel */
   constructor (kernel) {
     this.kernel = kernel
-    kernel.takeover?.on('sole', () => this.#look())
   }
 
   /** @param {WorkerHandle} handle */
@@ -31,34 +33,38 @@ class Leases {
       this.#look()
     }
     handle.hear({
-      lease: ({ isHeld, isOver }) => {
+      lease: ({ held, isOver }) => {
         if (isOver) return over()
-        if (isHeld && handle.isAdopted) return this.#give(handle)
-        this.#holders.delete(handle)
-        this.#waiting.set(handle, this.kernel.now())
-        handle.known.lease = 'waits'
+        if (held !== undefined && handle.isAdopted) {
+          this.#give(handle, held) // its place may be another one now
+        } else {
+          this.#holders.delete(handle)
+          this.#waiting.set(handle, this.kernel.now())
+          handle.known.lease = 'waits'
+        }
         this.#look()
       }
     })
-    if (handle.isAdopted) this.#holders.add(handle)
+    if (handle.isAdopted) this.#holders.set(handle, null)
     handle.on('ready', () => this.#look())
     handle.on('exit', over)
   }
 
-  /** @param {WorkerHandle} handle */
-  #give (handle) {
-    this.#holders.add(handle)
+  /** @param {WorkerHandle} handle @param {number} slot */
+  #give (handle, slot) {
+    this.#holders.set(handle, slot)
     handle.known.lease = 'held'
   }
 
-  #look () {
-    if (!this.kernel.tenure.isSole) return
+  #look = () => {
+    const { adoption } = this.kernel
+    if (adoption.isWaiting) return adoption.removeListener('looked', this.#look).once('looked', this.#look)
     for (const [handle, since] of this.#waiting) {
       const { slot, pid } = handle
-      const isHeld = [...this.#holders].some(holder => holder.slot === slot)
+      const isHeld = [...this.#holders.values()].some(of => of === null || of === slot)
       if (slot === null || isHeld || !UP.includes(handle.state)) continue
       this.#waiting.delete(handle)
-      this.#give(handle)
+      this.#give(handle, slot)
       handle.send('lease', { slot })
       this.kernel.record('worker.lease', { slot, pid, waitedMs: Math.round(this.kernel.now() - since) })
     }

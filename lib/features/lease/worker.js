@@ -43,8 +43,8 @@ function takeLease ({ channel, onDrain, callApp }) {
 
   return {
     adopted () {
-      const isHeld = slot !== null && !isGivenBack
-      if (isHeld || (waiting.length > 0 && !isOver)) channel.send('lease', { isHeld })
+      if (slot !== null && !isGivenBack) channel.send('lease', { held: slot })
+      else if (waiting.length > 0 && !isOver) channel.send('lease')
       else channel.send('lease', { isOver: true })
     },
     api: {

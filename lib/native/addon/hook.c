@@ -60,6 +60,8 @@ static int hook_in (struct dl_phdr_info *info, size_t size, void *data) {
       if (!IS_CALL(ELF64_R_TYPE(relocation->r_info)) || strcmp(names + symbols[ELF64_R_SYM(relocation->r_info)].st_name, hooked->name) != 0) continue;
       void **place = (void **) (info->dlpi_addr + relocation->r_offset);
       void *start = (void *) ((uintptr_t) place & ~(page - 1));
+      hooked->is_done |= !hooked->function;
+      if (!hooked->function) continue;
       bool is_read_only = (uintptr_t) place >= from && (uintptr_t) place < until;
       if (is_read_only && mprotect(start, page, PROT_READ | PROT_WRITE) < 0) continue;
       *place = hooked->function;
@@ -70,7 +72,7 @@ static int hook_in (struct dl_phdr_info *info, size_t size, void *data) {
   return 1;
 }
 
-/** Calls of `name` by the program or library that has libuv go to `function` from here on. False: this Node.js has no such table. */
+/** Calls of `name` by the program or library that has libuv go to `function` from here on; NULL: they could. False: this Node.js has no such table. */
 bool hook (const char *name, void *function) {
   struct hooked hooked = { .name = name, .function = function };
   dl_iterate_phdr(hook_in, &hooked);

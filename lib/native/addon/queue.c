@@ -42,13 +42,17 @@ static int guarded_accept (int fd, struct sockaddr *address, socklen_t *length, 
   return client;
 }
 
-/** guardQueue(fd): from here on, until unguardQueue(fd); again: there may be a descriptor by now. False: this Node.js cannot be hooked. */
+/** guardQueue(fd): from here on, until unguardQueue(fd); again: there may be a descriptor by now. -1: of none, to ask. False: this Node.js cannot be hooked. */
 napi_value GuardQueue (napi_env env, napi_callback_info info) {
   static bool is_tried, is_hooked;
   napi_value values[1], result;
   int fd;
   struct uv_loop_s *own;
   if (!arguments(env, info, 1, values) || !integer(env, values[0], &fd)) return NULL;
+  if (fd < 0) {
+    napi_get_boolean(env, hook("accept4", NULL), &result);
+    return result;
+  }
   if (!is_tried && napi_get_uv_event_loop(env, &own) == napi_ok) {
     loop = own;
     is_hooked = hook("accept4", (void *) guarded_accept);
@@ -58,7 +62,7 @@ napi_value GuardQueue (napi_env env, napi_callback_info info) {
   if (queue && queue->is_silent) poll_for(EPOLLIN, fd);
   if (!queue) queue = queue_of(-1);
   if (!queue && count < MOST) queue = &queues[count++];
-  if (queue && fd >= 0) {
+  if (queue) {
     queue->is_silent = false;
     queue->fd = fd;
   }

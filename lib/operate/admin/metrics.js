@@ -90,7 +90,7 @@ class Metrics {
     this.#handlers[event]?.(line)
     this.#counters.get(event)?.inc(EVENTS[event].counter?.reasons ? { reason } : {})
     const duration = this.#durations.get(event)
-    if (duration) duration.histogram.observe(line[duration.field] / 1000)
+    if (duration && line[duration.field] !== null) duration.histogram.observe(line[duration.field] / 1000)
     if (ENDS.has(event)) this.#account(line)
   }
 

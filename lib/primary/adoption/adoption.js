@@ -6,6 +6,7 @@
  * ordinary recycle, as it runs code that another primary has started; one that was leaving goes on with that.
  */
 
+const { setTimeout: sleep } = require('node:timers/promises')
 const { orphansAmong, familyOf } = require('../../core/orphan')
 const { loadAddon } = require('../../native/addon')
 const { pathsOfUnixSockets } = require('../../native/proc')
@@ -15,6 +16,7 @@ const { version } = require('../workers/worker-code')
 const { CLOSED, OrphanProcess, SILENT } = require('./orphan-process')
 
 const AGAIN_MS = 1000
+const AT_ONCE_MS = 250 // for those whose event loops turn; a blocked one is adopted when it answers
 const UNTIL_MS = 60_000 // a worker whose event loop is blocked notices late that its primary has died
 
 /**
@@ -23,14 +25,22 @@ const UNTIL_MS = 60_000 // a worker whose event loop is blocked notices late tha
  * @typedef {{ workers: number | null, isPinned: boolean }} Size
  */
 
-/** @extends {Part<More>} */
+/**
+ * Emits `looked` when `isWaiting` may have changed.
+ * @extends {Part<More>}
+ */
 class Adoption extends Part {
   /** Pids that have been looked at. @type {Set<number>} */
   #known = new Set()
+  /** By their pids; resolves to whether it has not answered. @type {Map<number, Promise<boolean>>} */
+  #asked = new Map()
   /** Pids that a warning has named. @type {Set<number>} */
   #silent = new Set()
-  /** Found before the fleet starts. @type {OrphanProcess[]} */
+  /** Before the fleet starts. @type {OrphanProcess[]} */
   #found = []
+  #hasBegun = false
+  /** There may be workers of the primary before that are not adopted yet. */
+  isWaiting
   #addon = loadAddon().addon
   /** @type {NodeJS.Timeout | undefined} */
   #timer
@@ -45,7 +55,8 @@ class Adoption extends Part {
   /** @param {import('../part').Deps & More} given */
   constructor (given) {
     super(given)
-    const { fleet, options, legacy, spawner: { appPath } } = given
+    const { fleet, options, legacy, spawner: { appPath }, takeover } = given
+    this.isWaiting = takeover !== null
     legacy.add('size', {
       isKept: true,
       bequeath: async () => JSON.stringify(
@@ -66,29 +77,47 @@ class Adoption extends Part {
    */
   async find () {
     const until = now() + this.options.readyTimeoutMs
-    while (await this.#look() > 0 && this.#found.length === 0 && now() < until);
+    while (await this.#look() && this.#found.length === 0 && now() < until);
   }
 
-  /** @returns {Promise<number>} orphans that have not answered */
+  /** @returns {Promise<boolean>} some orphan has not answered, or not at once */
   async #look () {
     const addon = this.#addon
     const { key } = this.survivors
-    if (key === null || addon === null) return 0
+    if (key === null || addon === null) return this.#looked(false)
     const family = familyOf(Number(process.geteuid?.()), key)
-    const pids = orphansAmong(pathsOfUnixSockets(), family).filter(pid => !this.#known.has(pid))
-    const silent = await Promise.all(pids.map(async pid => {
-      const found = await OrphanProcess.find(addon, family, pid)
-      if (found === null) return []
-      const isSilent = found === SILENT
-      if (!isSilent && found !== CLOSED) this.#known.add(pid)
-      if (typeof found === 'string') {
-        if (!this.#silent.has(pid)) this.record('fleet.warning', { warning: 'orphan', orphan: pid, why: found })
-        this.#silent.add(pid)
-      } else if (this.#isOurs(found.facts)) this.#found.push(found)
-      else found.leave()
-      return isSilent ? pid : []
-    }))
-    return silent.flat().length
+    for (const pid of orphansAmong(pathsOfUnixSockets(), family)) {
+      if (this.#known.has(pid) || this.#asked.has(pid)) continue
+      this.#asked.set(pid, this.#ask(addon, family, pid).finally(() => this.#asked.delete(pid)))
+    }
+    const answers = Promise.all(this.#asked.values()).then(silent => silent.includes(true))
+    return this.#looked(await Promise.race([answers, sleep(AT_ONCE_MS, true)]))
+  }
+
+  /** @param {boolean} isWaiting */
+  #looked (isWaiting) {
+    this.isWaiting = isWaiting
+    this.emit('looked')
+    return isWaiting
+  }
+
+  /**
+   * @param {import('../../native/addon').Addon} addon @param {string} family @param {number} pid
+   * @returns {Promise<boolean>} it has not answered
+   */
+  async #ask (addon, family, pid) {
+    const found = await OrphanProcess.find(addon, family, pid)
+    if (found === null) return false
+    const isSilent = found === SILENT
+    if (!isSilent && found !== CLOSED) this.#known.add(pid)
+    if (typeof found === 'string') {
+      if (!this.#silent.has(pid)) this.record('fleet.warning', { warning: 'orphan', orphan: pid, why: found })
+      this.#silent.add(pid)
+    } else if (this.#isOurs(found.facts) && !this.tenure.isOver) {
+      this.#found.push(found)
+      if (this.#hasBegun) this.tasks.run('adopt', async () => this.#adopt())
+    } else found.leave()
+    return isSilent
   }
 
   /**
@@ -100,12 +129,17 @@ class Adoption extends Part {
     return facts.fleet === fleet && (facts.home === home || facts.app === app)
   }
 
-  /** Adopts those that are found, and that come within a minute: another primary may just have died. */
-  begin () {
+  /**
+   * Adopts those that are found, and that come within a minute: another primary may just have died.
+   * @param {'left' | 'gone'} [how] what has become of the one that this one has taken over from
+   */
+  begin (how) {
     const [latest] = this.#found.flatMap(({ facts }) => facts.legacy ?? []).sort((a, b) => b.number - a.number)
     if (latest) this.#goOn(latest.text) // later, counts would jump
     this.legacy.begin()
+    this.#hasBegun = true
     this.#adopt()
+    if (how === 'left' || this.survivors.key === null) this.#looked(false)
     if (this.survivors.key !== null) this.#lookOn()
   }
 
@@ -129,8 +163,10 @@ class Adoption extends Part {
     this.latest = { oldPid, since, gapMs, workers: orphans.length + (this.latest?.workers ?? 0) }
     this.record('fleet.adopted',
       { pid: process.pid, oldPid, since, gapMs, workers: orphans.map(({ facts }) => facts.pid) })
+    const { rollout } = this.fleet
     const hasWorkers = this.fleet.all().length > 0
-    this.fleet.rollout.follow(Math.max(...orphans.map(({ facts }) => facts.generation)), hasWorkers)
+    rollout.follow(Math.max(...orphans.map(({ facts }) => facts.generation)), hasWorkers)
+    if (!hasWorkers) this.spawner.appPath.goOn(rollout.generation)
     for (const orphan of orphans) {
       this.tasks.run('adopt', () => this.recycler[orphan.facts.isLeaving ? 'seeOff' : 'boot'](this.#place(orphan)))
     }
@@ -162,9 +198,8 @@ class Adoption extends Part {
   #lookOn (until = now() + UNTIL_MS) {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.tasks.run('orphans', async () => {
-      if (this.tenure.isOver || now() > until) return
+      if (this.tenure.isOver || now() > until) return this.#looked(false)
       await this.#look()
-      this.#adopt()
       this.#lookOn(until)
     }), AGAIN_MS).unref()
   }

@@ -44,7 +44,7 @@ class Succession extends Part {
         listeningSockets.closeUnused()
       } catch {} // the fleet stops, and closes all
     }))
-    takeover.on('sole', () => adoption.begin())
+    takeover.on('sole', how => adoption.begin(how))
     takeover.on('ended', () => this.#giveUp())
     ledger.connectPeer(takeover.predecessor)
     features.owners?.succeed(takeover)

@@ -153,7 +153,7 @@ class Takeover extends EventEmitter {
   #beSole (event) {
     if (!this.#step(event)) return
     this.#release()
-    this.emit('sole')
+    this.emit('sole', event)
   }
 
   /** @param {'abort' | 'gone'} event @param {string} why */

@@ -33,7 +33,7 @@ class AppPath {
   #settled = null
   /** The file that workers ran before that, where it was another file. @type {AppFile | null} */
   #previous = null
-  /** The file of the release that was rolled back, until a reload runs it anew. @type {string | null} */
+  /** The file of the release that was rolled back, or rejected, until a reload runs it anew. @type {string | null} */
   #undone = null
   /** The files that the primary before has run. @type {Releases | null} */
   #inherited = null
@@ -100,7 +100,7 @@ class AppPath {
     const previous = this.#before
     if (previous === null) return `the fleet has run ${this.known(generation) ?? 'no other file'} since it was started`
     if (previous.real === this.#undone) {
-      return `the fleet was rolled back from ${this.#undone} already; recycle reload runs what the link leads to, ` +
+      return `the fleet has gone back from ${this.#undone} already; recycle reload runs what the link leads to, ` +
         `${this.#leadsTo ?? 'which is nothing'}`
     }
     return fs.existsSync(previous.real)
@@ -125,6 +125,15 @@ class AppPath {
   inherit (releases) {
     this.#inherited = releases
     this.#undone ??= releases.undone
+  }
+
+  /**
+   * The primary before has died: that is no reason to run a release from which the fleet has gone back.
+   * @param {number} generation of the workers to come
+   */
+  goOn (generation) {
+    const settled = this.#inherited?.settled
+    if (settled && this.#leadsTo === this.#undone && fs.existsSync(settled.real)) this.set(generation, settled)
   }
 
   /**
@@ -156,8 +165,9 @@ class AppPath {
     return attempt(() => realFile(this.named), null)
   }
 
-  /** No worker runs it any more. @param {number} generation */
+  /** The code of this generation is rejected, and no worker runs it any more. @param {number} generation */
   forget (generation) {
+    this.#undone = this.known(generation)
     this.#found.delete(generation)
   }
 }

@@ -204,9 +204,12 @@ class WorkerHandle extends WorkerChannel {
     return this.bootedAt && this.bootedAt - this.spawnedAt
   }
 
-  /** How long it took to get up: from its spawning, or from its call where it stood by. @returns {number | null} ms */
+  /**
+   * How long it took to get up: from its spawning, or from its call where it stood by.
+   * @returns {number | null} ms; null: it is not up, or was before it was adopted
+   */
   get readyMs () {
-    return this.upSince && this.upSince - ((this.stoodBy && this.calledAt) || this.spawnedAt)
+    return this.isAdopted ? null : this.upSince && this.upSince - ((this.stoodBy && this.calledAt) || this.spawnedAt)
   }
 
   /** A connection is its own from here on, or again. */

@@ -24,7 +24,6 @@ const { missingForHandoff } = require('../../core/internals')
 const { callApp } = require('../call-app')
 const { hasMost } = require('../connections/connection')
 const { Listening } = require('./listening')
-const { Overflow } = require('./overflow')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Unread } from '../../native/descriptor' */
 /** @import { FromWorker } from '../../messages' */
@@ -41,7 +40,6 @@ class Acceptor extends EventEmitter {
   #handleClass
   /** By their facades. @type {WeakMap<object, Acceptor>} */
   static #all = new WeakMap()
-  overflow = new Overflow(this)
   isClosed = false
   /** The app's close() leaves idle connections open, and they can move. */
   keepsIdle = false
@@ -119,11 +117,6 @@ class Acceptor extends EventEmitter {
     return this.listening.isOpen
   }
 
-  /** Nothing is accepted here, and nothing that has been waits for the server. */
-  get isShut () {
-    return !this.isOpen && this.overflow.isEmpty
-  }
-
   /**
    * The server takes no more: net would close a connection for which a sibling may have room. An app may want that
    * (`dropMaxConnection`), as under cluster.
@@ -136,7 +129,7 @@ class Acceptor extends EventEmitter {
    * Shuts when no other process accepts from the queue. The kernel resets the connections in it when the last listening
    * handle is closed, so they are accepted first. They are served only afterwards: a client that opens a connection per
    * request would open its next one after each response.
-   * @param {() => void} done
+   * @param {(held: Handle[]) => void} done
    */
   shutEmpty (done) {
     /** @type {Handle[]} */
@@ -148,8 +141,7 @@ class Acceptor extends EventEmitter {
       if (held.length !== before && performance.now() < until) return step(held.length)
       this.listening.shut()
       this.#held = null
-      for (const client of held) this.overflow.add(client)
-      done()
+      done(held)
     })
     setImmediate(() => step(-1))
   }

@@ -20,6 +20,8 @@ const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
 const { ceilingOf } = require('../../core/ceiling')
 const { descriptorLimit } = require('../../native/descriptor-limit')
+/** @import { Handle } from '../../core/internals' */
+/** @import { Connection } from '../connections/connection' */
 /** @import { Acceptor } from './acceptor' */
 
 const NONE_LEFT = new Set(['EMFILE', 'ENFILE'])
@@ -47,6 +49,8 @@ class Admission {
   #isFull = false
   /** Acceptors that are shut because their servers have their maxConnections. @type {Set<Acceptor>} */
   #filled = new Set()
+  /** Connections for which there is no room in their servers. @type {Connection[]} */
+  #queued = []
   /** With its acceptors shut and no connection, nothing else may keep the process alive. */
   #isKeptAlive = false
 
@@ -65,7 +69,7 @@ class Admission {
       accept: ({ key }, client) => {
         const acceptor = [...acceptors].find(acceptor => acceptor.key === key)
         const handle = acceptor && client ? acceptor.handleOf(client) : null
-        if (acceptor && handle) acceptor.overflow.add(handle)
+        if (acceptor && handle) this.#take(acceptor, handle)
         else client?.close()
       }
     })
@@ -73,7 +77,7 @@ class Admission {
     tracker.on('gone', () => {
       this.#gone++
       this.consider()
-      for (const { overflow } of acceptors) if (!overflow.isEmpty) setImmediate(() => overflow.passOn())
+      if (this.#queued.length > 0) setImmediate(() => this.#passOn())
     })
   }
 
@@ -115,9 +119,27 @@ class Admission {
   shutEmpty (done) {
     this.#hold()
     for (const acceptor of this.acceptors) {
-      if (acceptor.isOpen) acceptor.shutEmpty(done)
-      else acceptor.listening.shut()
+      if (!acceptor.isOpen) acceptor.listening.shut()
+      else {
+        acceptor.shutEmpty(held => {
+          for (const client of held) this.#take(acceptor, client)
+          done()
+        })
+      }
     }
+  }
+
+  /** @param {Acceptor} acceptor @param {Handle} client accepted, as the fleet stops */
+  #take (acceptor, client) {
+    if (acceptor.isFull) this.#queued.push(this.tracker.queue(acceptor, client))
+    else acceptor.accept(client)
+  }
+
+  #passOn () {
+    for (const connection of this.#queued) {
+      if (connection.stage === 'queued' && !connection.acceptor.isFull) connection.serve()
+    }
+    this.#queued = this.#queued.filter(({ stage }) => stage === 'queued')
   }
 
   /** No primary evens out any more: this worker accepts what it has room for. */

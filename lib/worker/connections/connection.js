@@ -3,14 +3,15 @@
 /**
  * A connection as its worker sees it, from accept or adoption to its end in this process.
  *
- *     accepted ────────────────────────────▶ served ──┐
+ *     accepted ──▶ queued ─────────────────▶ served ──┐
  *     adopted ──▶ held ──▶ waiting ──bytes──▶ served ──┼──▶ offered ──▶ gone: a sibling has it
  *                             ▲    └──────────────────┘       │
  *                             └──────── no sibling took it ───┘
  *
  * A connection of any stage is gone when its handle is closed here.
  *
- * @typedef {'held' | 'waiting' | 'served' | 'offered' | 'gone'} Stage
+ * @typedef {'queued' | 'held' | 'waiting' | 'served' | 'offered' | 'gone'} Stage
+ *   queued    accepted last, as the fleet stops, for a server that has its `maxConnections`: net would close it
  *   held      unread, until the primary says that it is ours; see handoff/inbox.js
  *   waiting   in the inbox, for the bytes of its next request
  *   served    one of the app's server
@@ -21,7 +22,7 @@
  *   request says
  * @property {import('node:http').ServerResponse} response
  * @property {number} number of this worker's, in turn
- * @property {number} since ms, performance.now(), or up to a heartbeat later; JUST_NOW: since the last look
+ * @property {number | null} since ms, performance.now(), or up to a heartbeat later; null: since the last look
  * @property {number} written bytes that had been written to the connection by then
  * @property {Connection} connection
  * @property {boolean} isMarked the app says that its handler may run once more, in another worker
@@ -46,10 +47,11 @@ const { isReplaySafe } = require('../../core/request-replay')
 /** @import { Socket } from 'node:net' */
 
 /** @type {Readonly<Record<Stage, import('../../core/place').Place>>} */
-const PLACES = Object.freeze({ held: 'held', waiting: 'here', served: 'here', offered: 'offered', gone: 'gone' })
+const PLACES = Object.freeze({
+  queued: 'here', held: 'held', waiting: 'here', served: 'here', offered: 'offered', gone: 'gone'
+})
 const NOTHING = Buffer.alloc(0)
 const OF_PROCESS = 2 ** 31 // numbers
-const JUST_NOW = Infinity // the clock is most of what a request costs
 const LASTING_MS = 1000
 const SETTLED_MS = 10_000 // for the app a move is a new connection
 
@@ -130,9 +132,11 @@ class Connection {
     this.isAnnounced = false
     /** How this worker ended it; the first cause is kept. @type {Fate | null} */
     this.fate = null
+    /** A response has ended. */
+    this.hasResponded = false
     /**
-     * When its last response ended, or up to a heartbeat later, ms, performance.now(); JUST_NOW: since the last look;
-     * null: it has not had one.
+     * When its last response ended, or up to a heartbeat later, ms, performance.now(); null: since the last look, or it
+     * has not had one.
      * @type {number | null}
      */
     this.idleSince = null
@@ -186,6 +190,12 @@ class Connection {
     if (!this.isInInbox && stage !== 'served') server._emitCloseIfDrained?.()
   }
 
+  /** Gives a connection of a parcel to its server. */
+  serve () {
+    this.become('served') // its server counts it
+    this.acceptor.accept(/** @type {import('../../core/internals').Handle} */ (this.handle))
+  }
+
   /**
    * Plain HTTP/1 or HTTP/1 over TLS, and nothing is under way in either direction: no partly received head, no response
    * still to be flushed, no request in flight. As of the last ConnectionTracker.noteIdle().
@@ -229,8 +239,8 @@ class Connection {
 
   /** Of what began since the last look this is the time. @param {number} now ms, performance.now() */
   looked (now) {
-    if (this.idleSince === JUST_NOW) this.idleSince = now
-    for (const exchange of this.exchanges) if (exchange.since === JUST_NOW) exchange.since = now
+    if (this.hasResponded) this.idleSince ??= now
+    for (const exchange of this.exchanges) exchange.since ??= now
   }
 
   /** The connection has been in this worker for a second. @param {number} now ms, performance.now() */
@@ -325,4 +335,4 @@ function hasMost (server) {
   return maxConnections > 0 && _connections + away >= maxConnections
 }
 
-module.exports = { JUST_NOW, Connection, hasMost }
+module.exports = { Connection, hasMost }

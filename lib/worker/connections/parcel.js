@@ -97,20 +97,21 @@ function takeUnread (socket) {
  * How long this idle connection may stay open: in the inbox what is left of its time, else what its server grants it.
  * @param {Connection} connection @returns {number | null} milliseconds, at least 1; null: for ever
  */
-function timeLeft ({ stage, until, idleSince, since, acceptor }) {
+function timeLeft ({ stage, until, hasResponded, idleSince, since, acceptor }) {
   if (stage === 'waiting') return until === null ? null : Math.max(1, Math.ceil(until - performance.now()))
   const server = /** @type {import('node:http').Server & { keepAliveTimeoutBuffer?: number }} */ (acceptor.server)
   const limits = acceptor.isTls
     ? [HANDSHAKE_MS]
-    : idleSince === null
-      ? [server.headersTimeout, server.requestTimeout].filter(limit => limit > 0)
-      : [server.keepAliveTimeout && server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? 1000)].filter(Boolean)
+    : hasResponded
+      ? [server.keepAliveTimeout && server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? 1000)].filter(Boolean)
+      : [server.headersTimeout, server.requestTimeout].filter(limit => limit > 0)
   if (limits.length === 0) return null
   const limit = Math.min(...limits)
-  const left = Math.round(limit - Math.max(0, performance.now() - (idleSince ?? since)))
+  const now = performance.now()
+  const left = Math.round(limit - (now - (hasResponded ? idleSince ?? now : since)))
   if (left > 0) return left
   // Still open: the rest of a request's body came after its response, and Node counts anew
-  return idleSince === null ? 1 : limit
+  return hasResponded ? limit : 1
 }
 
 module.exports = { pack, unpack, takeUnread, timeLeft }

@@ -8,7 +8,6 @@
 
 const diagnostics = require('node:diagnostics_channel')
 const { performance } = require('node:perf_hooks')
-const { JUST_NOW } = require('./connection')
 /** @import { IncomingMessage, ServerResponse } from 'node:http' */
 /** @import { Head } from '../../core/request-replay' */
 /** @import { Connection, Exchange } from './connection' */
@@ -22,7 +21,10 @@ class Requests {
   messages = 0
   /** Requests whose response has not closed. */
   inFlight = 0
-  /** The clock is read as each begins and ends; else they are JUST_NOW until Connection.looked(). */
+  /**
+   * The clock is read as each begins and ends; else Connection.looked() says when: the clock is most of what a request
+   * costs.
+   */
   areTimed = false
   /**
    * Called in the context in which the app's handler is about to be: for each request, so it is no listener.
@@ -81,7 +83,7 @@ class Requests {
    * @param {number} written bytes that have been written to the connection @returns {Exchange}
    */
   #begin (connection, head, response, written) {
-    const since = this.areTimed ? performance.now() : JUST_NOW
+    const since = this.areTimed ? performance.now() : null
     const exchange = {
       head, response, number: this.begun, since, written, isMarked: false, isSuspect: false, connection, current: null
     }
@@ -126,7 +128,8 @@ class Requests {
     this.inFlight--
     if (exchange.current) exchange.current.exchange = null
     connection.replayed = connection.deaths = 0
-    connection.idleSince = this.areTimed ? performance.now() : JUST_NOW
+    connection.hasResponded = true
+    connection.idleSince = this.areTimed ? performance.now() : null
     return true
   }
 

@@ -18,6 +18,7 @@ const { HeadBytes } = require('./head-bytes')
 const { pack, unpack } = require('./parcel')
 const { awaitParser } = require('./preface')
 const { Requests } = require('./requests')
+const { Waiting } = require('./waiting')
 /** @import net from 'node:net' */
 /** @import { ServerHttp2Session } from 'node:http2' */
 /** @import { Handle } from '../../core/internals' */
@@ -52,7 +53,7 @@ const kIgnored = Symbol('recycle.ignored')
  * the exchange, and `request` with the app's request behind it.
  */
 class ConnectionTracker extends EventEmitter {
-  /** All that are held, waiting or served. */
+  /** All that are queued, held, waiting or served. */
   connections = new ConnectionList()
   /** Connections here, and the offered ones. */
   total = 0
@@ -132,6 +133,21 @@ class ConnectionTracker extends EventEmitter {
     if (parcel.kind !== undefined || !connection.acceptor.isMovable) return // no sibling could go on with it
     if (isBack) this.witness?.added(connection)
     else this.witness?.adopted(connection, handle)
+  }
+
+  /**
+   * Of a connection that is accepted there is no room for in its server.
+   *
+   * @param {Acceptor} acceptor @param {Handle} handle @returns {Connection} to be served when there is
+   */
+  queue (acceptor, handle) {
+    const connection = new Connection(null, acceptor)
+    const socket = /** @type {any} */ (new Waiting(handle))
+    Object.assign(connection, { handle, socket, parcel: { key: acceptor.key, leftMs: null } })
+    connection.become('queued')
+    this.#add(connection, handle)
+    this.witness?.added(connection)
+    return connection
   }
 
   /**

@@ -18,30 +18,10 @@ const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
 const { detachHandle } = require('../../core/internals')
 const { Connection } = require('../connections/connection')
+const { Waiting } = require('../connections/waiting')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { ParcelFields } from '../../tables/message' */
-
-/** In place of the socket of a connection that waits, as far as that is asked for. */
-class Waiting {
-  destroyed = false
-  /** The client has closed it. */
-  readableEnded = false
-
-  /** @param {Handle} handle */
-  constructor (handle) {
-    /** @type {Handle | null} */
-    this._handle = handle
-  }
-
-  destroy () {
-    this.destroyed = true
-    this._handle?.close()
-    this._handle = null
-  }
-}
-
-Object.assign(Waiting.prototype, { readableLength: 0, writableLength: 0, bytesRead: 0, bytesWritten: 0 })
 
 class Inbox {
   /** By their numbers. @type {Map<number, Connection>} */
@@ -95,7 +75,7 @@ class Inbox {
   /** @param {Connection} connection a held one, which is ours from here on */
   wait (connection) {
     if (connection.parcel?.kind !== undefined) return this.#passOn(connection, connection.parcel)
-    if (connection.bytes.length > 0) return this.#serve(connection)
+    if (connection.bytes.length > 0) return connection.serve()
     connection.become('waiting')
     const handle = /** @type {Handle} */ (connection.handle)
     const socket = new Waiting(handle)
@@ -110,13 +90,16 @@ class Inbox {
     if (read === undefined) return Object.assign(socket, { readableEnded: true }).destroy()
     connection.bytes = Buffer.from(read)
     detachHandle(socket)
-    this.#serve(connection)
+    connection.serve()
   }
 
-  /** To be called at an interval: closes those whose time is over. */
+  /**
+   * To be called at an interval: closes those whose time is over, and those that were still held when the app closed
+   * their server.
+   */
   sweep () {
     const now = performance.now()
-    this.#end(({ until }) => until !== null && until <= now)
+    this.#end(({ until, acceptor }) => (until !== null && until <= now) || (acceptor.isClosed && !acceptor.keepsIdle))
   }
 
   /** Closes connections idle for so long, all or one server's. @param {number} idleMs @param {Acceptor} [acceptor] */
@@ -147,12 +130,6 @@ class Inbox {
     const take = this.takers.get(/** @type {string} */ (kind))
     if (take) take(socket, Buffer.from(state, 'base64'), bytes, isFollowed ? connection.id : null)
     else socket.destroy() // back from an offer to a worker of other code
-  }
-
-  /** @param {Connection} connection */
-  #serve (connection) {
-    connection.become('served') // its server counts it
-    connection.acceptor.accept(/** @type {Handle} */ (connection.handle))
   }
 }
 

@@ -35,7 +35,7 @@ function isWorthIt (connection) {
   if (!connection.isMovable) return false
   // The connection waits for a response: others are idle now
   if (connection.load < LIGHT && connection.exchanges.length > 0) return false
-  return connection.isAdopted || (connection.idleSince !== null && connection.hasStayed(performance.now()))
+  return connection.isAdopted || (connection.hasResponded && connection.hasStayed(performance.now()))
 }
 
 module.exports = { offerRebalance }

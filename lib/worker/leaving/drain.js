@@ -146,7 +146,7 @@ class Drain {
     this.account[fate]++
     if (fate === 'moved') {
       this.#stalledAt = null
-      if (Number(connection.parcel?.replayed ?? 0) > connection.replayed) this.account.replayed++
+      if ((connection.parcel?.replayed ?? 0) > connection.replayed) this.account.replayed++
     }
     if (connection.restartedFor !== null) addRestarted(this.account, connection.restartedFor)
   }
@@ -202,7 +202,7 @@ class Drain {
   get #onlyStreamsAreLeft () {
     const { handoff, tracker, acceptors, emptying } = this.parts
     if (tracker.connections.size === 0 || handoff.isBusy || emptying.isHeld ||
-      [...acceptors].some(acceptor => !acceptor.isShut)) return false
+      [...acceptors].some(({ isOpen }) => isOpen)) return false
     for (const connection of tracker.connections) if (!connection.isStream || connection.pack !== null) return false
     return true
   }
@@ -247,12 +247,6 @@ class Drain {
   }
 
   #cutAll () {
-    for (const { overflow } of this.parts.acceptors) {
-      const cuts = overflow.cut()
-      this.account.connections += cuts.length
-      this.account.cut += cuts.length
-      addCuts(this.account, cuts)
-    }
     this.#closeIdle()
     for (const connection of this.parts.tracker.connections) this.#cutOff(connection)
   }
@@ -266,7 +260,7 @@ class Drain {
   #cutOff (connection) {
     if (this.#sparesStreams && connection.isStream) return
     // A destroyed one leaves the list in a later tick
-    if (connection.stage !== 'served' || connection.socket.destroyed) return
+    if (!['queued', 'served'].includes(connection.stage) || connection.socket.destroyed) return
     const isOver = connection.session?.closed && connection.exchanges.length === 0
     if (connection.isUnseen || isOver) return connection.close('closedIdle')
     addCuts(this.account, this.#cutsOf(connection))

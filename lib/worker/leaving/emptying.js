@@ -80,7 +80,7 @@ class Emptying {
 
   get #isEmpty () {
     return this.#purpose !== null && this.tracker.total === 0 && !this.isHeld &&
-      [...this.acceptors].every(acceptor => acceptor.isShut)
+      [...this.acceptors].every(({ isOpen }) => !isOpen)
   }
 
   #finish () {

@@ -9,12 +9,11 @@ const { LONGEST_PATH } = require('../../core/account')
  */
 function nameCuts (connection, handoff) {
   const now = performance.now()
-  connection.looked(now)
   const exchanges = connection.exchanges.length > 0 ? connection.exchanges : [{ head: null, since: connection.since }]
   return exchanges.map(({ head, since }) => ({
     method: head && head.method.slice(0, 100),
     path: head && head.url.split('?')[0].slice(0, LONGEST_PATH),
-    ageMs: Math.round(now - since),
+    ageMs: Math.round(now - (since ?? now)),
     remotePort: connection.socket.remotePort ?? null,
     upgraded: connection.isForeign,
     ...connection.isForeign && { why: handoff ? connection.stays : 'stop' }

@@ -20,7 +20,7 @@ const { performance } = require('node:perf_hooks')
 /**
  * @param {Pick<import('../enter').Parts, 'channel' | 'state' | 'tracker' | 'admission' | 'handoff' | 'emptying'>} parts
  * @param {import('../../features/interface').WorkerPart['tasks']} [tasks]
- * @returns {{ callBack: () => void }} `callBack`: one that has not left the rotation yet stays
+ * @returns {{ rejoin: () => void }} `rejoin`: it serves, where it is out of rotation, or on the way
  */
 function offerOutOfRotation ({ channel, state, tracker, admission, handoff: offers, emptying }, tasks) {
   let giveUp = (/** @type {string} */ why) => {}
@@ -32,16 +32,12 @@ function offerOutOfRotation ({ channel, state, tracker, admission, handoff: offe
       [type]: (/** @type {any} */ fields, /** @type {any} */ answer) => perform(answer, () => task(fields))
     })
   }
-  channel.on({
-    rejoin () {
-      callBack()
-      if (state.current === 'out') serve()
-    }
-  })
-  return { callBack }
+  channel.on({ rejoin })
+  return { rejoin }
 
-  function callBack () {
+  function rejoin () {
     if (state.current === 'leaving') giveUp('it was called back')
+    else if (state.current === 'out') serve()
   }
 
   /**

@@ -1,5 +1,6 @@
 'use strict'
 
+const { EventEmitter } = require('node:events')
 const { Heard } = require('../../support/heard')
 const t = require('tap')
 const { Leases } = require('../../../lib/features/lease/primary')
@@ -7,19 +8,16 @@ const { Leases } = require('../../../lib/features/lease/primary')
 function primary () {
   const kernel = {
     at: 0,
-    tenure: { isSole: true },
+    adoption: Object.assign(new EventEmitter(), { isWaiting: false }),
     now: () => kernel.at,
-    /** @type {() => void} */
-    becameSole: () => {},
-    takeover: { on: (/** @type {'sole'} */ _, /** @type {() => void} */ fn) => { kernel.becameSole = fn } },
     /** @type {any[]} */
     lines: [],
     record: (/** @type {string} */ event, /** @type {any} */ fields) => kernel.lines.push({ event, ...fields })
   }
   const leases = new Leases(/** @type {any} */ (kernel))
-  const worker = (/** @type {number | null} */ slot, /** @type {number} */ pid, state = 'ready') => {
+  const worker = (/** @type {number | null} */ slot, /** @type {number} */ pid, state = 'ready', more = {}) => {
     const handle = /** @type {any} */ (Object.assign(
-      new Heard(), { slot, pid, state, known: {}, /** @type {any[]} */ sent: [] }
+      new Heard(), { slot, pid, state, known: {}, /** @type {any[]} */ sent: [], ...more }
     ))
     handle.send = (/** @type {string} */ type, /** @type {any} */ fields) => handle.sent.push({ type, ...fields })
     leases.connect(handle)
@@ -90,13 +88,21 @@ t.test('one that leaves, or has left, before it is its turn never gets it', asyn
   t.same(holders(), [1, 4])
 })
 
-t.test('after an upgrade there is none before the old workers are gone', async t => {
+t.test('there is none while a worker of the primary before may have it', async t => {
   const { kernel, worker, holders } = primary()
-  kernel.tenure.isSole = false
-  const a = worker(0, 1)
+  kernel.adoption.isWaiting = true
+  const [a, b] = [worker(0, 1), worker(1, 2)]
   a.say('lease')
+  b.say('lease')
+  kernel.adoption.emit('looked')
   t.same(holders(), [])
-  kernel.tenure.isSole = true
-  kernel.becameSole()
-  t.same(holders(), [1])
+  const adopted = worker(2, 3, 'ready', { isAdopted: true })
+  kernel.adoption.isWaiting = false
+  kernel.adoption.emit('looked')
+  t.same(holders(), [], 'it has not told yet')
+  adopted.say('lease', { held: 0 })
+  t.same([holders(), adopted.known], [[2], { lease: 'held' }], 'it has another slot by now')
+  adopted.say('lease', { isOver: true })
+  t.same(holders(), [2, 1])
+  t.equal(kernel.adoption.listenerCount('looked'), 0)
 })

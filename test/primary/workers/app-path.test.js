@@ -66,8 +66,36 @@ t.test('the next primary goes back to what the one before ran, or ran before tha
   third.back(1, before)
   third.settle(1)
   third.isBack()
-  t.match(third.before(1), `the fleet was rolled back from ${file(2)} already; `)
+  t.match(third.before(1), `the fleet has gone back from ${file(2)} already; `)
   t.match(next(next(third)).before(0), { real: file(1) }, 'its workers run what the link leads to')
+})
+
+t.test('the next primary runs what the name leads to, unless the one before that has died had gone back from it', async t => {
+  const { current, lead, file } = releases(t)
+  const first = new AppPath('app.js', [], current)
+  first.of(0)
+  const next = () => {
+    const app = new AppPath('app.js', [], current)
+    app.inherit(JSON.parse(JSON.stringify(first.releases)))
+    app.goOn(0)
+    return app
+  }
+  t.match(next().of(0), { real: file(1) })
+  lead(2)
+  t.match(next().of(0), { real: file(2) }, 'it may be new')
+  first.of(1)
+  first.forget(1)
+  t.match(next().of(0), { real: file(1), cwd: path.dirname(file(1)) }, 'it was rejected')
+  t.match(next().of(1), { real: file(2) }, 'a reload asks for it')
+  first.of(2)
+  first.settle(2)
+  t.match(next().of(0), { real: file(2) })
+  first.back(3, /** @type {import('../../../lib/primary/workers/app-path').AppFile} */ (first.before(2)))
+  first.settle(3)
+  first.isBack()
+  t.match(next().of(0), { real: file(1) }, 'it was rolled back')
+  fs.rmSync(path.dirname(file(1)), { recursive: true })
+  t.match(next().of(0), { real: file(2) }, 'there is no other')
 })
 
 t.test('the release before: none at first, then what all workers ran before another one; twice leads back', async t => {

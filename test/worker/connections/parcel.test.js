@@ -2,7 +2,6 @@
 
 const { once } = require('node:events')
 const t = require('tap')
-const { JUST_NOW } = require('../../../lib/worker/connections/connection')
 const { timeLeft } = require('../../../lib/worker/connections/parcel')
 const { received, turn, workerParts } = require('../../support/worker-parts')
 
@@ -12,13 +11,14 @@ const TIMEOUTS = {
 
 /**
  * @param {Record<string, any>} server
- * @param {{ idleMs?: number, ageMs?: number }} how `idleMs`: since its last response
+ * @param {{ idleMs?: number | null, ageMs?: number }} how `idleMs`: since its last response; null: since the last look
  */
 function left (server, { idleMs, ageMs = 0 }) {
   const now = performance.now()
   return timeLeft(/** @type {any} */ ({
     stage: 'served',
-    idleSince: idleMs === undefined ? null : now - idleMs,
+    hasResponded: idleMs !== undefined,
+    idleSince: idleMs === undefined || idleMs === null ? null : now - idleMs,
     since: now - ageMs,
     acceptor: { server: { ...TIMEOUTS, ...server } }
   }))
@@ -35,7 +35,7 @@ function isAbout (t, value, meant) {
 t.test('after a response it is what is left of keepAliveTimeout, with the buffer that Node adds', async t => {
   isAbout(t, left({}, { idleMs: 0, ageMs: 100_000 }), 6000)
   isAbout(t, left({}, { idleMs: 2000, ageMs: 100_000 }), 4000)
-  isAbout(t, left({}, { idleMs: -JUST_NOW, ageMs: 100_000 }), 6000)
+  isAbout(t, left({}, { idleMs: null, ageMs: 100_000 }), 6000)
   isAbout(t, left({ keepAliveTimeout: 120_000, headersTimeout: 2000 }, { idleMs: 5000 }), 116_000)
 })
 

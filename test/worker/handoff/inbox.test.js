@@ -277,6 +277,22 @@ t.test('each connection is closed when its own idle time has ended, also where t
   t.equal(worker.tracker.total, 1, 'one may stay for ever')
 })
 
+t.test('a connection that is held as the app closes its server is closed, unless its request is there', async t => {
+  const worker = await workerParts(t)
+  sweep(t, worker)
+  const [idle, asking] = [await worker.connectElsewhere(), await worker.connectElsewhere()]
+  await new Promise(resolve => asking.client.write(HEAD, resolve))
+  for (const [i, { handle }] of [idle, asking].entries()) worker.receive.move(adopt(i), handle)
+  worker.acceptor.isClosed = true
+  worker.inbox.close(0, worker.acceptor)
+  await turn()
+  for (const id of [0, 1]) worker.receive.moved({ id, ok: true })
+  t.match(await received(asking.client, '/asked'), /^HTTP\/1\.1 200 OK/)
+  idle.client.resume()
+  await once(idle.client, 'close')
+  t.equal(worker.tracker.total, 1)
+})
+
 t.test('without a request the connection is closed when its idle time has ended', async t => {
   const worker = await workerParts(t)
   sweep(t, worker)

@@ -10,7 +10,8 @@ async function scene (t, count) {
   const connections = []
   for (let i = 0; i < count; i++) {
     const { connection } = await worker.connect()
-    connections.push(Object.assign(connection, { since: performance.now() - 2000, idleSince: performance.now() }))
+    const now = performance.now()
+    connections.push(Object.assign(connection, { since: now - 2000, hasResponded: true, idleSince: now }))
   }
   return { ...worker, connections, ids: () => worker.all('move').map(({ id }) => id - connections[0].id + 1) }
 }
@@ -45,7 +46,7 @@ t.test('a second call counts instead of the first', async t => {
 t.test('a connection that has not lasted, has had no response or is pinned stays', async t => {
   const { receive, all, connections } = await scene(t, 4)
   connections[0].since = Infinity
-  connections[1].idleSince = null
+  Object.assign(connections[1], { hasResponded: false, idleSince: null })
   connections[2].isPinned = true
   receive.share({ load: 0, most: 0, count: 4 })
   t.equal(all('move').length, 1)

@@ -1,0 +1,20 @@
+'use strict'
+
+const { hooksOf } = require('../features')
+const { loadAddon } = require('../native/addon')
+
+/**
+ * @param {import('../tables/options').Options} options
+ * @returns {string[]} what of Node.js's inside the workers use or replace; they run the same Node.js as this process
+ */
+function hooksInWorkers (options, { addon } = loadAddon()) {
+  const leadsCalls = addon && addon.guardQueue(-1)
+  return [
+    ...['signals', 'ends of connections', 'servers that are sent'],
+    ...options.handoff ? ["sockets' handles"] : [],
+    ...leadsCalls && !options.plain ? ['accept() without a descriptor'] : [],
+    ...hooksOf(options, leadsCalls)
+  ]
+}
+
+module.exports = { hooksInWorkers }
