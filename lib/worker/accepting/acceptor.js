@@ -22,7 +22,7 @@ const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
 const { missingForHandoff } = require('../../core/internals')
 const { callApp } = require('../call-app')
-const { hasMost } = require('../connections/connection')
+const { hasMost } = require('../room')
 const { Listening } = require('./listening')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Unread } from '../../native/descriptor' */

@@ -24,7 +24,7 @@
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { returnHandle } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
-const { hasMost } = require('../connections/connection')
+const { hasMost } = require('../room')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Unread } from '../../native/descriptor' */
 /** @import { ParcelFields } from '../../tables/message' */
