@@ -208,7 +208,7 @@ class Supervisor extends EventEmitter {
     await this.parts.shutdown.run()
     await this.spawner.source?.ended(this.options.stopTimes.killMs)
     await this.parts.tasks.settled()
-    this.announce('fleet.stop', { recycles: this.parts.recycler.totals.recycles, failure: this.#failure?.code ?? null })
+    this.announce('fleet.stop', { recycles: this.parts.recycler.own, failure: this.#failure?.code ?? null })
   }
 
   /**

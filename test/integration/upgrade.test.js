@@ -73,7 +73,7 @@ t.test('under load no request is dropped and no client reconnects, by the comman
   t.equal(told.filter(event => event === 'fleet.upgraded').length, 3, 'recycle tail follows the fleet from primary to primary')
   t.equal(told.at(-1), 'fleet.stop')
   const report = JSON.parse((await room.recycle(['report', journal, '--json'])).stdout)
-  t.match(report, { app: path.join(folder, 'app.js'), recycles: 7, crashes: 0, cut: 0, unacked: 0, byReason: { upgrade: 7 } })
+  t.match(report, { app: path.join(folder, 'app.js'), recycles: 7, crashes: 0, cut: 0, unacked: 0, byReason: { upgrade: 7 }, gaps: [], verdict: { ok: true, exitCode: 0 } })
   t.same(report.recycleEvents.map((/** @type {any} */ event) => event.kind), [...Array(7).fill('recycle'), ...Array(3).fill('stop')], 'the journal is one')
 })
 

@@ -16,7 +16,7 @@ const { version } = require('../workers/worker-code')
 const { CLOSED, OrphanProcess, SILENT } = require('./orphan-process')
 
 const AGAIN_MS = 1000
-const AT_ONCE_MS = 250 // for those whose event loops turn; a blocked one is adopted when it answers
+const AT_ONCE_MS = 250 // between two answers of those whose event loops turn
 const UNTIL_MS = 60_000 // a worker whose event loop is blocked notices late that its primary has died
 
 /**
@@ -73,11 +73,13 @@ class Adoption extends Part {
 
   /**
    * Looks for orphans, before anything is bound: where none has answered yet, the addresses are those of one that is
-   * blocked, and are waited for.
+   * blocked, and are waited for. As soon as no more answer, one that is blocked is left to be adopted when it does.
    */
   async find () {
     const until = now() + this.options.readyTimeoutMs
-    while (await this.#look() && this.#found.length === 0 && now() < until);
+    for (let before = 0; await this.#look() && now() < until; before = this.#found.length) {
+      if (before > 0 && this.#found.length === before) return
+    }
   }
 
   /** @returns {Promise<boolean>} some orphan has not answered, or not at once */

@@ -27,6 +27,8 @@ const { Part } = require('../part')
 class Recycler extends Part {
   /** So far: in all, and of each slot. @type {{ recycles: number, slots: Record<number, RecyclesOfSlot> }} */
   totals = { recycles: 0, slots: {} }
+  /** Of these, by this primary: what its `fleet.stop` says, by which a reader knows that no line of them is missing. */
+  own = 0
   /** Outcome of the latest recycle of a worker that is to go. @type {WeakMap<WorkerHandle, Recycled | Error>} */
   #outcomes = new WeakMap()
 
@@ -174,6 +176,7 @@ class Recycler extends Part {
   async #account (slot, old, fields) {
     const { incumbent } = slot
     this.count(slot.slot, fields.reason)
+    this.own++
     const after = incumbent && await this.sampler.read(incumbent)
     return this.record('recycled', {
       slot: slot.slot,

@@ -39,6 +39,7 @@ class Run {
   /** @type {Set<string>} */
   #addresses = new Set()
   #arrived = false
+  #isDeadly = false
   /** Addresses on which some workers alone listen. @type {readonly { address: string, slots: number[] }[]} */
   #uneven = []
   #kills = 0
@@ -128,6 +129,7 @@ class Run {
       // Of its own fleet's crashes, the clients saw the loss
       supervisor: { cut, unknown: unaccounted + (isAlone ? 0 : connectionsAtCrashes) },
       arrived: this.#arrived || (isCounted ? false : null),
+      isDeadly: this.#isDeadly,
       uneven: this.#uneven,
       url: url ?? 'the app',
       errors,
@@ -173,6 +175,7 @@ class Run {
         line.requests + line.connections > 0) {
         this.#arrived = true
       }
+      if (line.event === 'worker.crash' && !isRemote && line.requestsInFlight.length > 0) this.#isDeadly = true
     })
   }
 

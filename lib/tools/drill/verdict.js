@@ -17,6 +17,7 @@
  * @property {boolean} isAlone the drill has started the fleet
  * @property {{ cut: number, unknown: number }} supervisor connections that it cut, and those that it cannot account for
  * @property {boolean | null} arrived the fleet's workers have received requests; null: they have not reported yet
+ * @property {boolean} [isDeadly] workers of the drill's own fleet have died with requests in flight
  * @property {readonly { address: string, slots: number[] }[]} uneven addresses on which some workers alone listen
  * @property {string} url
  * @property {ReadonlyMap<string, number>} errors drops by error
@@ -33,8 +34,8 @@ const { count, formatTime, grouped } = require('../../core/units')
 
 /** @param {Findings} findings @returns {Verdict} */
 function judge ({
-  requests, dropped, recycles, kills, adoptedMs = null, reopened, isAlone, supervisor, arrived, uneven, url, errors,
-  statuses, broke
+  requests, dropped, recycles, kills, adoptedMs = null, reopened, isAlone, supervisor, arrived, isDeadly = false,
+  uneven, url, errors, statuses, broke
 }) {
   const isWithKills = kills !== null || adoptedMs !== null
   const over = [
@@ -50,10 +51,10 @@ function judge ({
   const kinds = kindsOf(errors, statuses)
   if (requests === 0) return inconclusive(broke ?? `the load never arrived: no request could be sent to ${url}`)
   const answered = requests - dropped + (errors.get('status') ?? 0)
-  if (answered === 0) {
+  if (answered === 0 && !isDeadly) {
     return inconclusive(`the load never arrived: ${url} answered none of ${count(requests, 'request')} (${kinds})`)
   }
-  if (arrived === false && broke === null) {
+  if (arrived === false && !isDeadly && broke === null) {
     return inconclusive(`the load never arrived: ${url} answers, but it is not this fleet`)
   }
   if (dropped > 0) return { verdict: 'dropped', exitCode: 1, sentence: `${figures} (${kinds})` }

@@ -35,7 +35,10 @@ class Gaps {
   /** @type {number | null} */
   #intervalMs = null
   #isEnded = true
+  /** By the primary that runs the fleet; each tells its own in the end. */
   #recycles = 0
+  /** By the one before, which may run it again. */
+  #recyclesBefore = 0
   /** A primary that is to take over. @type {{ pid: number | null, intervalMs: number | null } | null} */
   #successor = null
   /**
@@ -77,13 +80,17 @@ class Gaps {
     [SUCCESSION.events.leads]: () => {
       if (this.#successor) ({ pid: this.pid, intervalMs: this.#intervalMs } = this.#successor)
       this.#successor = null
+      this.#recyclesBefore = this.#recycles
       this.#recycles = 0
     },
     'fleet.slept': line => {
       const longestMs = asCount(line.sleptMs) + this.#longestMs
       if (this.#silence && this.#silence.to - this.#silence.from <= longestMs) this.#silence = null
     },
-    'fleet.resumed': line => { this.pid = asNumber(line.pid) },
+    'fleet.resumed': line => {
+      this.pid = asNumber(line.pid)
+      this.#recycles += this.#recyclesBefore
+    },
     'fleet.stop': line => {
       if (this.#successor) { // it did not take over
         this.#successor = null

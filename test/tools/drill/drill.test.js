@@ -151,6 +151,12 @@ t.test('an app that answers nothing but errors drops everything, and the load co
   t.same(errors, { status: dropped })
 })
 
+t.test('an app of which each request ends its worker drops everything, and the load counts as arrived', async t => {
+  const app = path.join(t.testdir({ 'app.js': "require('node:http').createServer(() => process.exit(3)).listen(process.env.PORT)\n" }), 'app.js')
+  const outcome = await run(t, { app, workers: 1, connections: 2, duration: '300ms', failover: false })
+  t.match(outcome, { verdict: 'dropped', exitCode: 1, sentence: /^([\d,]+) dropped of \1 requests? over/ })
+})
+
 t.test('requests in flight at the stop are answered', async t => {
   // At a rate: without one, all clients ask at the same moment, and none has a request in flight at the next
   const { verdict, all } = await run(t, { app: fixture('plain.js'), path: '/slow?ms=400', rate: 20 })

@@ -53,6 +53,12 @@ t.test('a wrong status is an answer: the load has arrived', async t => {
   t.equal(judge({ ...good, requests: 7, dropped: 7, errors: new Map([['status', 7]]) }).exitCode, 1)
 })
 
+t.test('a request that its worker dies of has arrived, though none is answered and no worker lives to count one', async t => {
+  const all = { ...good, requests: 7, dropped: 7, recycles: 0, errors: new Map([['reset', 7]]), arrived: false }
+  t.equal(judge(all).exitCode, 2)
+  t.same(judge({ ...all, isDeadly: true }), { verdict: 'dropped', exitCode: 1, sentence: '7 dropped of 7 requests over 0 recycles (7 reset)' })
+})
+
 t.test('kills count as recycles do, and tell how many connections were opened in place of others', async t => {
   const killing = { ...good, recycles: 0, kills: 20 }
   t.same(judge(killing), { verdict: 'clean', exitCode: 0, sentence: '0 dropped of 1,204,331 requests over 20 kills, 0 connections reopened' })
