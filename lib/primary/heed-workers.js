@@ -4,7 +4,6 @@
 
 const { version } = /** @type {{ version: string }} */ (require('../../package.json'))
 const { whyStayed } = require('../core/why-stayed')
-/** @import { Warning } from '../journal/events' */
 /** @import { Parts } from './parts' */
 /** @import { WorkerHandle } from './workers/worker-handle' */
 
@@ -12,16 +11,9 @@ const CLOSED_MS = 5000 // an app may close a server and open it again
 
 /** @param {Parts} parts @returns {(handle: WorkerHandle) => void} for each worker that has been spawned */
 function heedWorkers (parts) {
-  const { autoSize, failures, features, record, sampler, tasks, onMessage } = parts
+  const { autoSize, failures, features, record, sampler, tasks, warnings, onMessage } = parts
   const { gone } = parts.spawner.outputs
   const { listeningSockets, ledger, balancer, children, crashWatch, rotation } = parts
-  /** Warnings that each worker would give, and that have been given. @type {Set<string>} */
-  const said = new Set()
-  const warnOnce = (/** @type {Warning} */ fields, /** @type {string} */ of) => {
-    const key = `${fields.warning} ${of}`
-    if (!said.has(key)) record('fleet.warning', fields)
-    said.add(key)
-  }
 
   return handle => {
     const worker = () => ({ slot: handle.slot, pid: handle.pid })
@@ -31,7 +23,7 @@ function heedWorkers (parts) {
     handle.hear({
       tell ({ of, ...about }) {
         if (of === 'threw') record('worker.threw', { ...worker(), where: about.where, error: about.error })
-        else if (of === 'copy') warnOnce({ warning: 'copy', found: about.version, version }, about.version)
+        else if (of === 'copy') warnings.warnOnce({ warning: 'copy', found: about.version, version }, about.version)
         else gone.note(handle, /** @type {import('./outputs').Loss} */ (about))
       },
       requested ({ reason }) {
@@ -40,13 +32,13 @@ function heedWorkers (parts) {
       }
     })
     handle.once('emptied', (/** @type {import('../core/account').Account} */ account) => {
-      for (const why of whyStayed(account)) warnOnce({ warning: 'stayed', ...worker(), why }, why)
+      for (const why of whyStayed(account)) warnings.warnOnce({ warning: 'stayed', ...worker(), why }, why)
     })
     if (handle.isAdopted) handle.once('ready', () => sampler.replace(handle, 'adopted', { isCommanded: true }))
     if (autoSize.isOpen) handle.once('ready', () => sampler.lookNow()) // the others wait for what it takes
     for (const event of ['standby', 'ready']) handle.on(event, () => sampler.watch(handle))
     handle.on('missing', (/** @type {Record<'key' | 'missing', string>} */ { key, missing }) =>
-      warnOnce({ warning: 'no-handoff', key, missing }, key))
+      warnings.warnOnce({ warning: 'no-handoff', key, missing }, key))
     /** @type {NodeJS.Timeout | undefined} */
     let closed
     handle.on('closes', () => {

@@ -15,6 +15,7 @@ const { EventEmitter } = require('node:events')
  * @property {import('./measuring/auto-size').AutoSize} autoSize
  * @property {import('./sockets/listening-sockets').ListeningSockets} listeningSockets
  * @property {import('../journal/events').Recording} record writes a line of the journal
+ * @property {import('./warnings').Warnings} warnings
  * @property {(error: import('../core/errors').RecycleError) => void} abandon stops the fleet for an error
  */
 

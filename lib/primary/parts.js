@@ -33,6 +33,7 @@ const { Succession } = require('./succession/succession')
 const { Survivors } = require('./survivors')
 const { Tasks } = require('./tasks')
 const { Tenure } = require('./tenure')
+const { Warnings } = require('./warnings')
 const { Children } = require('./workers/children')
 const { CrashWatch } = require('./workers/crash-watch')
 const { Fleet } = require('./workers/fleet')
@@ -58,7 +59,7 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const resize = resizing({ fleet, record, changed })
   const listeningSockets = new ListeningSockets({ inherited, record })
   const survivors = new Survivors(options)
-  const first = { options, fleet, tasks, tenure, record, takeover }
+  const first = { options, fleet, tasks, tenure, record, takeover, warnings: new Warnings(record) }
   /** Complete before a feature calls any that is not among the first. @type {any} */
   const parts = { ...first, now }
   /** @type {RunningFeatures} */

@@ -22,7 +22,6 @@ class AppMetrics {
   #inherited = []
   /** Called when each worker has answered. @type {Set<() => void>} */
   #scrapes = new Set()
-  #isTold = false
   /** While there are workers. @type {(() => void) | null} */
   #end = null
 
@@ -143,9 +142,7 @@ class AppMetrics {
 
   /** Once. @param {string} why */
   #tell (why) {
-    if (this.#isTold) return
-    this.#isTold = true
-    this.kernel.record('fleet.warning', { warning: 'app-metrics-unread', why: why.slice(0, 200) })
+    this.kernel.warnings.warnOnce({ warning: 'app-metrics-unread', why: why.slice(0, 200) })
   }
 }
 

@@ -40,7 +40,6 @@ class BlockedLoops {
   #count = 0
   /** Of the latest. @type {Required<Omit<Where, 'serial'>> | null} */
   #latest = null
-  #isTold = false
 
   /**
    * @param {import('../../primary/parts').Parts} kernel
@@ -56,10 +55,7 @@ class BlockedLoops {
 
   /** @param {WorkerHandle} handle */
   connect (handle) {
-    if (this.missing !== null && !this.#isTold) {
-      this.kernel.record('fleet.warning', { warning: 'blocked-addon', why: this.missing })
-    }
-    this.#isTold = true
+    if (this.missing !== null) this.kernel.warnings.warnOnce({ warning: 'blocked-addon', why: this.missing })
     handle.known.blocked = { forMs: 0 }
     this.#workers.set(
       handle, {

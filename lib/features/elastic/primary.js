@@ -18,7 +18,6 @@ class Sizing {
   /** Requests that each worker had begun at the last look. @type {WeakMap<WorkerHandle, number>} */
   #requests = new WeakMap()
   #lookedAt
-  #hasSaidNoRoom = false
   /** Of the last look. @type {Load | null} */
   #latest = null
 
@@ -63,8 +62,10 @@ class Sizing {
     const decision = fleet.isPinned ? null : decide(this.#history, this.bounds)
     if (decision === null) return
     const { workers, reason, busy } = decision
-    if (reason === 'no-room') return this.#sayNoRoom(busy)
-    this.#hasSaidNoRoom = false
+    if (reason === 'no-room') {
+      return kernel.warnings.warnOnce({ warning: 'autoscale-no-room', workers: fleet.desired, busy })
+    }
+    kernel.warnings.over('autoscale-no-room')
     const leaveFirst = leastLoaded(fleet.wanted.map(slot => this.#loadOf(slot, at)))
     kernel.resize(workers, reason, { leaveFirst, busy, requestsPerSecond: load.requestsPerSecond })
   }
@@ -99,13 +100,6 @@ class Sizing {
     return incumbent?.isServing
       ? { slot, busy: busyOf(incumbent, at), connections: incumbent.connections }
       : { slot, busy: 0, connections: 0 }
-  }
-
-  /** Once, until the number changes. @param {number} busy */
-  #sayNoRoom (busy) {
-    if (this.#hasSaidNoRoom) return
-    this.#hasSaidNoRoom = true
-    this.kernel.record('fleet.warning', { warning: 'autoscale-no-room', workers: this.fleet.desired, busy })
   }
 }
 

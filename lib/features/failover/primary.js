@@ -36,7 +36,6 @@ class Failover {
   #holdings = new Map()
   /** In this tick. @type {Set<Holdings>} */
   #received = new Set()
-  #isTold = false
   #isLooking = false
   totals = { moved: 0, replayed: 0, answered: 0, cut: 0 }
 
@@ -113,7 +112,7 @@ class Failover {
         holdings.begin({ row: begun[2 * i], serial: begun[2 * i + 1] }, fd, key, idleMs, prefaces[i])
       })
     }
-    if (room < 0) this.#tell()
+    if (room < 0) this.kernel.warnings.warnOnce({ warning: 'failover-descriptors', most: this.most })
     return hasCome
   }
 
@@ -145,12 +144,6 @@ class Failover {
     return noted.serial === serial && noted.deaths > 0 ? noted.isSeen : null
   }
 
-  #tell () {
-    if (this.#isTold) return
-    this.#isTold = true
-    this.kernel.record('fleet.warning', { warning: 'failover-descriptors', most: this.most })
-  }
-
   /**
    * @param {WorkerHandle} handle one that is gone
    * @param {(outcome: Outcome) => void} settled called at once, or some turns later where there are many
@@ -178,13 +171,9 @@ class Failover {
 function failOver (kernel) {
   const { addon, missing } = loadAddon()
   if (addon) return new Failover(kernel, addon)
-  let isTold = false
   return {
     describe: () => ({ why: missing }),
-    connect () {
-      if (!isTold) kernel.record('fleet.warning', { warning: 'failover-addon', why: missing })
-      isTold = true
-    }
+    connect: () => kernel.warnings.warnOnce({ warning: 'failover-addon', why: missing })
   }
 }
 

@@ -28,8 +28,6 @@ const PROBED = ['spawning', 'standby', 'ready']
 const OVER = ['draining', 'retired', 'crashed']
 
 class HealthChecks {
-  /** Since the last probe that could be made. */
-  #isTold = false
   /** When this process ran again after it had not for a while: a failure of a probe of before then says nothing. */
   #wokeAt = -Infinity
   /** @type {Set<WorkerHandle>} */
@@ -96,7 +94,7 @@ class HealthChecks {
     const began = now()
     const pair = await this.open().catch(error => this.#tell(error))
     if (pair === null) return
-    this.#isTold = false
+    this.kernel.warnings.over('health')
     const found = await probe(handle, pair, { path: String(path), timeoutMs, cancel })
     if (found.isSkipped || (!isHealthy(found) && (began <= this.#wokeAt || await handle.isDebugged()))) return
     const known = knownOf(handle)
@@ -113,8 +111,7 @@ class HealthChecks {
 
   /** @param {Error} error for which no worker can be probed */
   #tell (error) {
-    if (!this.#isTold) this.kernel.record('fleet.warning', { warning: 'health', why: error.message })
-    this.#isTold = true
+    this.kernel.warnings.warnOnce({ warning: 'health', why: error.message })
     return null
   }
 }

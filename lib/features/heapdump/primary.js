@@ -30,7 +30,6 @@ class Heapdumps {
   /** When the snapshots were begun, ms, by kernel.now(). @type {number[]} */
   #takenAt = []
   /** The last refusal is in the journal. */
-  #isSaid = false
   /** As the folder was last looked at. */
   #usedBytes = 0
   /** @type {string | null} */
@@ -70,12 +69,13 @@ class Heapdumps {
       this.#tried.set(handle, 'under way')
       try {
         const why = this.#refusal(handle, folder)
-        if (why === null) await this.#dumpCondemned(handle, folder)
-        else if (!this.#isSaid) {
-          this.kernel.record('fleet.warning',
+        if (why === null) {
+          await this.#dumpCondemned(handle, folder)
+          this.kernel.warnings.over('heapdump')
+        } else {
+          this.kernel.warnings.warnOnce(
             { warning: 'heapdump', slot: handle.slot, pid: handle.pid, folder: folder.path, why })
         }
-        this.#isSaid = why !== null
       } finally {
         this.#tried.set(handle, 'over')
         this.kernel.changed()

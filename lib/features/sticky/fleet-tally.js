@@ -21,14 +21,12 @@ class FleetTally {
   #sum = { requests: 0, found: 0, begun: 0 }
   /** By session, of those that are the most frequent ones of a worker. @type {Map<number, number>} */
   #most = new Map()
-  /** Nothing is told twice. @type {Set<string>} */
-  #told = new Set()
 
-  /** @param {Pick<import('../../primary/parts').Parts, 'options' | 'fleet' | 'record'>} kernel */
-  constructor ({ options, fleet, record }) {
+  /** @param {Pick<import('../../primary/parts').Parts, 'options' | 'fleet' | 'warnings'>} kernel */
+  constructor ({ options, fleet, warnings }) {
     this.key = options.sticky
     this.fleet = fleet
-    this.record = record
+    this.warnings = warnings
   }
 
   /** @param {import('../../primary/workers/worker-handle').WorkerHandle} handle */
@@ -55,9 +53,7 @@ class FleetTally {
 
   /** @param {string} warning @param {{ requests: number, begun?: number, most?: number }} counts */
   #tell (warning, counts) {
-    if (this.#told.has(warning)) return
-    this.#told.add(warning)
-    this.record('fleet.warning', { warning, by: [this.key?.by, this.key?.name].filter(Boolean).join(':'), ...counts })
+    this.warnings.warnOnce({ warning, by: [this.key?.by, this.key?.name].filter(Boolean).join(':'), ...counts })
   }
 }
 

@@ -25,7 +25,6 @@ class Balancer extends Part {
   #limit = FLOOR
   #uneven = 0
   #moved = 0
-  #warned = false
   #gathering = new Gathering()
   /** Workers of the old generation leave new connections to the others. */
   #isSteering = false
@@ -154,10 +153,9 @@ class Balancer extends Part {
     const capacity = serving.reduce((sum, handle) => sum + (handle.latest.ceiling ?? 0), 0)
     const connections = serving.reduce((sum, handle) => sum + handle.latest.connections, 0)
     if (serving.length === 0 || connections < WARN_AT * capacity) {
-      this.#warned = false
-    } else if (!this.#warned) {
-      this.#warned = true
-      this.record('fleet.warning', { warning: 'descriptors', connections, capacity, workers: serving.length })
+      this.warnings.over('descriptors')
+    } else {
+      this.warnings.warnOnce({ warning: 'descriptors', connections, capacity, workers: serving.length })
     }
   }
 }

@@ -3,6 +3,7 @@
 const t = require('tap')
 const { resolveOptions } = require('../../../lib/tables/resolved-options')
 const { Sizing } = require('../../../lib/features/elastic/primary')
+const { Warnings } = require('../../../lib/primary/warnings')
 
 const MIB = 1024 ** 2
 
@@ -18,7 +19,8 @@ function start (workers, { parallelism, megabytes }) {
     record: (/** @type {string} */ event, /** @type {any} */ fields) => recorded.push({ event, ...fields })
   }
   const ended = new AbortController()
-  new Sizing(/** @type {any} */ (kernel)).begin?.(ended.signal)
+  const warnings = new Warnings(/** @type {any} */ (kernel.record))
+  new Sizing(/** @type {any} */ ({ ...kernel, warnings })).begin?.(ended.signal)
   ended.abort()
   return { bounds: options.autoscale, recorded }
 }

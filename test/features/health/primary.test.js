@@ -4,6 +4,7 @@ const { EventEmitter } = require('node:events')
 const { setTimeout } = require('node:timers/promises')
 const t = require('tap')
 const { HealthChecks } = require('../../../lib/features/health/primary')
+const { Warnings } = require('../../../lib/primary/warnings')
 
 t.test('probes that cannot be made are told once, and again when they have been possible in between', async t => {
   /** @type {any[]} */
@@ -16,11 +17,10 @@ t.test('probes that cannot be made are told once, and again when they have been 
     return { near: Object.assign(new EventEmitter(), { destroy () {} }), far: { close () {} } }
   }
   const options = /** @type {any} */ ({ health: '/', healthPeriodMs: 1, healthTimeoutMs: 1000, healthFailureThreshold: 3, healthInitialDelayMs: 0 })
-  const checks = new HealthChecks(/** @type {any} */ ({
-    options,
-    now: () => performance.now(),
-    record: (/** @type {string} */ event, /** @type {any} */ fields) => lines.push({ event, ...fields })
-  }), /** @type {any} */ (open))
+  /** @type {any} */
+  const record = (/** @type {string} */ event, /** @type {any} */ fields) => lines.push({ event, ...fields })
+  const kernel = { options, now: () => performance.now(), record, warnings: new Warnings(record) }
+  const checks = new HealthChecks(/** @type {any} */ (kernel), /** @type {any} */ (open))
   /** @type {any[]} */
   const judged = []
   const worker = /** @type {any} */ (Object.assign(new EventEmitter(), { state: 'ready', latest: {}, known: {}, isDebugged: async () => false, readiness: { judge: (/** @type {string} */ gate, /** @type {string} */ why) => judged.push({ gate, why }) } }))

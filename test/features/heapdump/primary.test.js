@@ -7,6 +7,7 @@ const { REASONS } = require('../../../lib/tables/reasons')
 const { Sampler } = require('../../../lib/primary/measuring/sampler')
 const { RecycleError } = require('../../../lib/core/errors')
 const { Heapdumps } = require('../../../lib/features/heapdump/primary')
+const { Warnings } = require('../../../lib/primary/warnings')
 
 const MIB = 1024 ** 2
 const DAY_MS = 24 * 3600 * 1000
@@ -51,6 +52,7 @@ function primary (t, options = {}) {
       }
     }
   }
+  Object.assign(kernel, { warnings: new Warnings(/** @type {any} */ (kernel.record)) })
   const part = new Heapdumps(/** @type {any} */ (kernel))
   return { kernel, folder, part, before: part.beforeRecycle, files: () => fs.readdirSync(folder) }
 }

@@ -5,6 +5,7 @@ const t = require('tap')
 const { parseSessionKey } = require('../../../lib/features/sticky/session')
 const { hashOf } = require('../../../lib/features/sticky/rendezvous')
 const { FleetTally } = require('../../../lib/features/sticky/fleet-tally')
+const { Warnings } = require('../../../lib/primary/warnings')
 const { Tally } = require('../../../lib/features/sticky/tally')
 
 /**
@@ -16,9 +17,9 @@ function warned (workers, { desired = workers.length, begun = 0, sticky = 'cooki
   /** @type {any[]} */
   const lines = []
   const options = /** @type {any} */ ({ sticky: parseSessionKey(sticky) })
-  const primary = new FleetTally({
-    options, fleet: /** @type {any} */ ({ desired }), record: (event, fields) => lines.push({ event, ...fields })
-  })
+  /** @type {any} */
+  const record = (/** @type {string} */ event, /** @type {any} */ fields) => lines.push({ event, ...fields })
+  const primary = new FleetTally({ options, fleet: /** @type {any} */ ({ desired }), warnings: new Warnings(record) })
   const tallies = workers.map(() => {
     const handle = /** @type {any} */ (new Heard())
     primary.connect(handle)

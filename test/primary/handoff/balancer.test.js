@@ -3,6 +3,7 @@
 const { mock } = require('node:test')
 const t = require('tap')
 const { Balancer } = require('../../../lib/primary/handoff/balancer')
+const { Warnings } = require('../../../lib/primary/warnings')
 const { Loads } = require('../../../lib/primary/handoff/loads')
 const { Heard } = require('../../support/heard')
 
@@ -69,7 +70,7 @@ function fleetOf (t, count) {
   const workers = Array.from({ length: count }, () => new Worker())
   const fleet = { serving: () => workers, rollout: { requested: () => null } }
   const ledger = { totals: { moved: 0 }, loads: new Loads() }
-  const balancer = new Balancer(/** @type {any} */ ({ options: { schedule: 'even', handoff: true, sizing: { cpus: 2 } }, fleet, record: () => {}, ledger }))
+  const balancer = new Balancer(/** @type {any} */ ({ options: { schedule: 'even', handoff: true, sizing: { cpus: 2 } }, fleet, record: () => {}, warnings: new Warnings(() => /** @type {any} */ ({})), ledger }))
   for (const worker of workers) balancer.connect(/** @type {any} */ (worker))
   /**
    * @param {number} seconds
