@@ -35,8 +35,6 @@ const TELL_MS = 10_000 // that it is given to say where it is: where JavaScript 
 class BlockedLoops {
   /** @type {Map<WorkerHandle, Watched>} */
   #workers = new Map()
-  /** While there are workers. @type {(() => void) | null} */
-  #end = null
   #count = 0
   /** Of the latest. @type {Required<Omit<Where, 'serial'>> | null} */
   #latest = null
@@ -69,16 +67,12 @@ class BlockedLoops {
         onWhere () {}
       }
     )
-    this.#end ??= every(Math.min(LOOK_MS, this.limitMs / 10), () => {
-      for (const worker of this.#workers.keys()) this.#look(worker)
-    })
+    const end = every(Math.min(LOOK_MS, this.limitMs / 10), () => this.#look(handle))
     handle.hear({ where: where => this.#workers.get(handle)?.onWhere(where) })
     handle.on('leaving', () => setImmediate(() => this.#look(handle))) // it is in the journal that it drains
     handle.once('exit', () => {
       this.#workers.delete(handle)
-      if (this.#workers.size > 0) return
-      this.#end?.()
-      this.#end = null
+      end()
     })
   }
 

@@ -86,7 +86,7 @@ class ClusterProcess extends EventEmitter {
     guardChannel(worker.process, hear('flaw'))
     worker.process.on('internalMessage', hear('message'))
     worker.process.on('message', (message, handle) => {
-      if (handle) 'destroy' in handle ? handle.destroy() : handle.close() // nothing here takes one
+      if (handle) 'destroy' in handle ? handle.destroy() : handle.close?.() // nothing here takes one
       hear('app-message')(message)
     })
   }
