@@ -40,7 +40,7 @@
  */
 
 const { performance } = require('node:perf_hooks')
-const { isEventStream, mostFieldsOf } = require('../../core/internals')
+const { countAway, isEventStream, mostFieldsOf } = require('../../core/internals')
 const { move } = require('../../core/place')
 const { isReplaySafe } = require('../../core/request-replay')
 /** @import { Socket } from 'node:net' */
@@ -52,8 +52,6 @@ const OF_PROCESS = 2 ** 31 // numbers
 const JUST_NOW = Infinity // the clock is most of what a request costs
 const LASTING_MS = 1000
 const SETTLED_MS = 10_000 // for the app a move is a new connection
-
-const kAway = Symbol('recycle.away') // of a server: how many of its connections are offered
 
 let lastId = 0
 
@@ -173,13 +171,11 @@ class Connection {
 
   /** In the inbox it counts as one of its server's; net counts it when it is served. @param {Stage} stage */
   become (stage) {
-    const server = /** @type {Counted} */ (this.acceptor.server)
+    const server = this.acceptor.server
     const { isInInbox } = this
     const [from, to] = [PLACES[this.stage], PLACES[stage]]
     if (from && from !== to) move(from, to)
-    if (from !== to && (from === 'offered' || to === 'offered')) {
-      server[kAway] = (server[kAway] ?? 0) + (to === 'offered' ? 1 : -1)
-    }
+    if (from !== to && (from === 'offered' || to === 'offered')) countAway(server, to === 'offered' ? 1 : -1)
     this.stage = stage
     if (this.isInInbox === isInInbox) return
     server._connections += this.isInInbox ? 1 : -1
@@ -314,15 +310,4 @@ class Connection {
   }
 }
 
-/** @typedef {import('net').Server & { [kAway]?: number }} Counted */
-
-/**
- * The server would close one more. A connection that is offered may come back, and keeps its place until then.
- * @param {Counted} server @returns {boolean}
- */
-function hasMost (server) {
-  const { maxConnections, _connections, [kAway]: away = 0 } = server
-  return maxConnections > 0 && _connections + away >= maxConnections
-}
-
-module.exports = { JUST_NOW, Connection, hasMost }
+module.exports = { JUST_NOW, Connection }
