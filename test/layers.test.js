@@ -62,8 +62,7 @@ const INSIDE = {
       boot: [],
       leaving: ['vitals'] // memory is measured, and collected, while the worker is out of rotation
     },
-    // What calls the app does so by the first; what has connections of a server asks the other one
-    shared: ['call-app', 'room']
+    shared: ['call-app'] // whatever calls the app does so by it
   }
 }
 

@@ -232,6 +232,23 @@ function missingForHandoff (server, handle) {
   return null
 }
 
+const kAway = Symbol('recycle.away') // of a server: how many of its connections are offered
+
+/** @typedef {Server & { [kAway]?: number }} Counted */
+
+/** @param {Counted} server @param {1 | -1} by a connection of it is offered, or is not any more */
+function countAway (server, by) {
+  server[kAway] = (server[kAway] ?? 0) + by
+}
+
+/**
+ * The server would close one more. A connection that is offered may come back, and keeps its place until then.
+ * @param {Counted} server @returns {boolean}
+ */
+function hasMost ({ maxConnections, _connections, [kAway]: away = 0 }) {
+  return maxConnections > 0 && _connections + away >= maxConnections
+}
+
 const EMPTY = /^content-length: *0\r/im
 const NO_CHUNK = '0\r\n\r\n'
 const EVENT_STREAM = /^content-type: *text\/event-stream/im
@@ -259,5 +276,5 @@ function hasBody (response, sent) {
 module.exports = {
   hasBody, isEventStream, betweenRequests, isWithinMessage, isRefused, onMessageEnd,
   currentChunk, mostFieldsOf, watchBegin, watchParser, detachHandle, takeHandle, returnHandle, handleWatcher,
-  missingForHandoff
+  missingForHandoff, countAway, hasMost
 }

@@ -78,8 +78,9 @@ function sayPrimaryBranch (branch) {
  */
 function explainRefusal ({ address, port, code, holder, isOwn = false, isSibling = false }) {
   if (code === 'EADDRINUSE' && isOwn) {
-    return `${address} is in use by a socket on that port which recycle has at another address: where a socket unit ` +
-      "of systemd passed it, ListenStream= is to be the app's own address, host and port"
+    return `${address} is in use by a socket on that port which recycle has at another address: --admin is to ` +
+      'have a port of its own; where a socket unit of systemd passed it, ListenStream= is to be the app\'s own ' +
+      'address, host and port'
   }
   if (code === 'EADDRINUSE' && isSibling) {
     return `${address} is in use by pid ${holder?.pid} of this fleet: a socket of its own (exclusive, a thread, ` +

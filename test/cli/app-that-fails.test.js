@@ -98,6 +98,13 @@ t.test('a port in use: the app says so, and the run ends with exit code 1', asyn
   t.match(stderr, /^recycle: no worker becomes ready: /m)
 })
 
+t.test('--admin on the port of the app: the sentence says so', async t => {
+  const port = String(await freePort())
+  const { code, stderr } = await recycle(['--admin', port, path.join(FIXTURES, 'plain.js')], { PORT: port })
+  t.equal(code, 1)
+  t.match(stderr.trimEnd().split('\n').at(-1), `port ${port} is in use by a socket on that port which recycle has at another address: --admin is to have a port of its own`)
+})
+
 t.test('an app that never listens ends the run after the ready timeout, with exit code 1', async t => {
   const dir = t.testdir({ 'app.js': 'setInterval(() => {}, 1000)' })
   const { code, stderr } = await recycle(['--log', 'json', '--ready-timeout', '300ms', path.join(dir, 'app.js')])

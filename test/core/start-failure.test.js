@@ -28,7 +28,7 @@ t.test('an address that was refused, and which process has it', async t => {
   t.equal(explainRefusal(refused), 'port 3000 is in use by pid 9 (node other.js)')
   t.equal(explainRefusal({ ...refused, holder: null }), 'port 3000 is in use, by a process that this user cannot see')
   t.equal(explainRefusal({ ...refused, isSibling: true }), 'port 3000 is in use by pid 9 of this fleet: a socket of its own (exclusive, a thread, a native server) is for one worker: write -w 1')
-  t.equal(explainRefusal({ ...refused, isSibling: true, isOwn: true }), "port 3000 is in use by a socket on that port which recycle has at another address: where a socket unit of systemd passed it, ListenStream= is to be the app's own address, host and port")
+  t.equal(explainRefusal({ ...refused, isSibling: true, isOwn: true }), "port 3000 is in use by a socket on that port which recycle has at another address: --admin is to have a port of its own; where a socket unit of systemd passed it, ListenStream= is to be the app's own address, host and port")
   t.match(explainRefusal({ ...refused, port: 80, code: 'EACCES' }), /not permitted: ports below 1024/)
   t.equal(explainRefusal({ ...refused, code: 'EADDRNOTAVAIL' }), 'port 3000 is refused (EADDRNOTAVAIL)')
 })

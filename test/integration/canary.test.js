@@ -213,6 +213,21 @@ t.test('a rollback while a reload is under way, by itself or of code that was pr
   t.same(new Set(events.all('fleet.reloaded').map(({ app }) => app)), new Set([file(1)]), 'the other code was never that of the fleet')
 })
 
+t.test('a comparison that is asked for while a reload is under way begins when that has ended', async t => {
+  const { supervisor, events, write } = await start(t)
+  const reload = supervisor.reload()
+  await events.until('worker.spawn', { count: 3 })
+  write(source('better'))
+  const tried = supervisor.reload({ canary: 1, bake: '1h' })
+  await reload
+  await events.until('worker.ready', { where: ({ slot }) => slot === 2 })
+  t.match(events.all('fleet.trial'), [{ generation: 2, before: 1, slots: [2] }])
+  t.ok(events.lines.findIndex(({ event }) => event === 'fleet.reloaded') < events.lines.findIndex(({ event }) => event === 'fleet.trial'))
+  const promoted = supervisor.reload({ promote: true })
+  t.equal(await promoted, await tried)
+  t.match(supervisor.status(), { canary: { state: 'promoted' }, workers: [{ slot: 0, generation: 2 }, { slot: 1, generation: 2 }] })
+})
+
 t.test('the command: what it says, and its exit codes; where it is ended, the fleet goes on by itself', async t => {
   const room = controlRoom(t)
   const app = path.join(fs.realpathSync(t.testdir({ 'app.js': source('good') })), 'app.js')

@@ -49,7 +49,8 @@ class Reloading extends Part {
   }
 
   /**
-   * Workers of the new code join, in new slots.
+   * Workers of the new code join, in new slots, when a reload that is under way has ended: its code is what they are
+   * compared with.
    * @param {number} workers
    * @returns {Promise<{ generation: number, before: number }>} resolves when they serve; `before`: the generation that
    *   the fleet has
@@ -57,6 +58,7 @@ class Reloading extends Part {
    */
   async try (workers) {
     const { rollout } = this.fleet
+    await this.until(() => !rollout.isUnderWay)
     const { generation: before } = rollout
     const slots = this.fleet.free(workers)
     const generation = rollout.try(slots)

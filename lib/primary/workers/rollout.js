@@ -67,6 +67,11 @@ class Rollout {
     return this.begin(true)
   }
 
+  /** Workers are being replaced by those of a reload. */
+  get isUnderWay () {
+    return this.#wanted !== null
+  }
+
   /** New code runs beside the fleet's, and is neither promoted nor rejected. */
   get isOnTrial () {
     return this.trial !== null && this.trial.generation !== this.generation

@@ -20,9 +20,8 @@ const { EventEmitter } = require('node:events')
 const http = require('node:http')
 const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
-const { missingForHandoff } = require('../../core/internals')
+const { hasMost, missingForHandoff } = require('../../core/internals')
 const { callApp } = require('../call-app')
-const { hasMost } = require('../room')
 const { Listening } = require('./listening')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Unread } from '../../native/descriptor' */

@@ -41,10 +41,9 @@
  */
 
 const { performance } = require('node:perf_hooks')
-const { isEventStream, mostFieldsOf } = require('../../core/internals')
+const { countAway, isEventStream, mostFieldsOf } = require('../../core/internals')
 const { move } = require('../../core/place')
 const { isReplaySafe } = require('../../core/request-replay')
-const { keepPlaces } = require('../room')
 /** @import { Socket } from 'node:net' */
 
 /** @type {Readonly<Record<Stage, import('../../core/place').Place>>} */
@@ -180,9 +179,7 @@ class Connection {
     const { isInInbox } = this
     const [from, to] = [PLACES[this.stage], PLACES[stage]]
     if (from && from !== to) move(from, to)
-    if (from !== to && (from === 'offered' || to === 'offered')) {
-      keepPlaces(server, to === 'offered' ? 1 : -1)
-    }
+    if (from !== to && (from === 'offered' || to === 'offered')) countAway(server, to === 'offered' ? 1 : -1)
     this.stage = stage
     if (this.isInInbox === isInInbox) return
     server._connections += this.isInInbox ? 1 : -1

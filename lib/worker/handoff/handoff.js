@@ -22,9 +22,8 @@
  */
 
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
-const { returnHandle } = require('../../core/internals')
+const { hasMost, returnHandle } = require('../../core/internals')
 const { loadAddon } = require('../../native/addon')
-const { hasMost } = require('../room')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Unread } from '../../native/descriptor' */
 /** @import { ParcelFields } from '../../tables/message' */

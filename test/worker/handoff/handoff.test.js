@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { hasMost } = require('../../../lib/worker/room')
+const { hasMost } = require('../../../lib/core/internals')
 const { KEY, workerParts, received, turn } = require('../../support/worker-parts')
 
 const REQUEST = Buffer.from('GET /held HTTP/1.1\r\nHost: here\r\n\r\n')
