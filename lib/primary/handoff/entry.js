@@ -63,6 +63,8 @@ class Entry {
   hasWaited = false
   /** A worker that has refused it may take it later. */
   isStalled = false
+  /** All have refused it, and are asked again in a while. */
+  isRefused = false
   /** When its receiver is to have answered; null: it has, or there is none. @type {NodeJS.Timeout | null} */
   #deadline = null
   /**

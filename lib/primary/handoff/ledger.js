@@ -33,7 +33,7 @@ const { Trails } = require('./trails')
 /** @import { Offered } from './entry' */
 
 const ANSWER_MS = 1000
-const AGAIN_MS = 250 // until a worker that had no room is asked again
+const AGAIN_MS = 250 // until workers are asked again for what all have refused
 const OWNER_MS = 10_000
 const ORPHAN_MS = 30_000
 const SETTLED_WITHIN_MS = 30_000
@@ -238,7 +238,8 @@ class HandoffLedger {
       entry.lose()
     } else {
       entry.tried.clear() // the next worker to become ready gets it, or one that has room again
-      if (entry.isStalled) this.#lookAgain()
+      entry.isRefused = true
+      this.#lookAgain()
       // Though its idle time ends sooner: its client may have asked by then, as the worker that takes it finds out
       entry.waitFor(isAwaited ? ORPHAN_MS : Math.max(ORPHAN_MS, entry.leftMs ?? 0), () => {
         if (entry.receiver === null) entry.lose()
@@ -246,13 +247,18 @@ class HandoffLedger {
     }
   }
 
-  /** There are workers that may take what waits. Behind one that waits for room, its sender's others wait too. */
-  look () {
+  /**
+   * There are workers that may take what waits. Behind one that waits for room, its sender's others wait too.
+   * @param {{ alsoRefused?: boolean }} [how] false: not what all have refused just now
+   */
+  look ({ alsoRefused = true } = {}) {
     /** The keys of those, by sender. @type {Map<WorkerHandle, string>} */
     const full = new Map()
     for (const entry of this.#entries.values()) {
       const { sender, receiver, parcel: { key }, isFresh } = entry
       if (receiver !== null || (isFresh && full.get(sender) === key)) continue
+      if (entry.isRefused && !alsoRefused) continue
+      entry.isRefused = false
       if (this.#place(entry) === 'full' && isFresh) full.set(sender, key)
     }
   }
@@ -266,11 +272,11 @@ class HandoffLedger {
     this.#isPumpScheduled = true
     setImmediate(() => {
       this.#isPumpScheduled = false
-      this.look()
+      this.look({ alsoRefused: false })
     })
   }
 
-  /** Nothing tells that a server has less than its `maxConnections`. */
+  /** Nothing tells that a server has less than its `maxConnections`, or a worker a descriptor. */
   #lookAgain () {
     this.#again ??= setTimeout(() => {
       this.#again = null

@@ -177,7 +177,7 @@ t.test('an offer is adopted: kept by the receiver, moved for the sender, closed 
 
 t.test('the receiver is noted with the socket before the sender or the receiver is told, and as one is asked that no worker has', { skip: loadAddon().missing ?? false }, async t => {
   const { addon } = loadAddon()
-  const { sender, receivers: [a, b] } = scene(2)
+  const { sender, receivers: [a, b], ledger } = scene(2)
   const fds = addon.socketpair()
   t.teardown(() => { for (const fd of fds) fs.closeSync(fd) })
   t.intercept(Socket.prototype, 'fd', { value: fds[0] })
@@ -198,6 +198,7 @@ t.test('the receiver is noted with the socket before the sender or the receiver 
   sender.die()
   a.say('moved', { id: 8, ok: false })
   t.same(noted, [['move', a.name, process.pid], ['move', b.name, process.ppid]])
+  ledger.close()
 })
 
 t.test('moves are counted by their reason, as of the offer', async t => {
@@ -584,6 +585,19 @@ t.test('the sender is dead and all have refused: one of them that is asked again
   a.emit('returned')
   a.say('moved', { id: a.last('move').id, ok: true })
   t.same([a.all('move').length, a.all('moved', true).length, socket.closed], [2, 1, 1])
+})
+
+t.test('the sender is dead, and all have refused: they are not asked again at once, for that or for another connection', async t => {
+  for (const isStalled of [false, true]) {
+    const { sender, receivers: [a] } = scene(1)
+    sender.isGone = true
+    for (const id of [1, 2]) {
+      sender.offer(id)
+      a.say('moved', { id, ok: false, isStalled })
+    }
+    for (let turn = 0; turn < 5; turn++) await new Promise(resolve => setImmediate(resolve))
+    t.equal(a.all('move').length, 2)
+  }
 })
 
 t.test('the sender is dead and no worker takes the connection: it ends with its time, and where it has none after half a minute', async t => {
