@@ -345,12 +345,12 @@ t.test('what an adopted worker has started ends with it', async t => {
   const { start, lines } = lineage(t, ['--kill-timeout', '300ms'], [path.join(FIXTURES, 'starts-children.js'), folder])
   const { port, child, events } = await start()
   await events.until('fleet.ready')
-  const daemons = fs.readFileSync(path.join(folder, 'daemons'), 'utf8').trim().split('\n').map(Number)
-  t.teardown(() => daemons.forEach(pid => process.kill(pid, 'SIGKILL')))
   child.kill('SIGKILL')
   t.ok(await becomesTrue(() => lines().filter(({ event }) => event === 'worker.orphaned').length === WORKERS))
   const next = await start({ PORT: String(port) })
   await next.events.until('worker.children', { count: WORKERS, where: ({ ended }) => ended === 3 })
+  const daemons = fs.readFileSync(path.join(folder, 'daemons'), 'utf8').trim().split('\n').map(Number)
+  for (const pid of daemons) attempt(() => process.kill(pid, 'SIGKILL'), false) // of the replacements, too
 })
 
 t.test('workers that no primary adopts in time, or that get SIGTERM, finish what is in flight and leave', async t => {
