@@ -8,8 +8,7 @@ if (refusal !== null) {
   process.exit(2)
 }
 require('../lib/cli/lean-v8').begin()
-const { openPack, requireIn } = require('../lib/native/own-code')
-openPack('primary', require('../lib/native/compile-cache').openCompileCache(process.env))
-requireIn(__dirname)('../lib/cli/program').main(process.argv).then(() => {
+const requireOwn = require('../lib/native/own-code').requireIn(__dirname)
+requireOwn('../lib/cli/program').main(process.argv).then(() => {
   setTimeout(() => process.exit(), 1000).unref() // a config file may have started what would keep this process
 })

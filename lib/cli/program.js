@@ -1,12 +1,14 @@
 'use strict'
 
 const fs = require('node:fs')
-const { Command, CommanderError } = require('commander')
 const { version } = require('../../package.json')
 const { RecycleError } = require('../core/errors')
 const { shorten } = require('../core/format-value')
+const { openCompileCache } = require('../native/compile-cache')
+const { openPack } = require('../native/own-code')
 const leanV8 = require('./lean-v8')
 const { complain, watchOutput, write } = require('./print')
+/** @import { Command } from 'commander' */
 
 const MAX_CHARS = 400 // of commander's message, which repeats the user's input
 
@@ -29,6 +31,9 @@ const ALONE = Object.freeze({
 
 /** @param {string[]} argv */
 async function main (argv) {
+  const isAlone = Object.hasOwn(ALONE, argv[2] ?? '') && !argv.includes('--help') && !argv.includes('-h')
+  if (!isAlone) openPack('primary', openCompileCache(process.env)) // of which Commander comes, too
+  const { Command } = require('commander')
   const program = new Command('recycle')
     .description('Runs any Node.js HTTP app on a fleet of workers and replaces a worker that exceeds its memory ' +
       'budget, without dropping a request.')
@@ -37,7 +42,6 @@ async function main (argv) {
     .exitOverride()
     .configureOutput({ writeOut: write, outputError: text => complain(oneSentence(text, argv[2])) })
   program.hook('preAction', (_, command) => { if (command !== program) leanV8.end() })
-  const isAlone = Object.hasOwn(ALONE, argv[2] ?? '') && !argv.includes('--help') && !argv.includes('-h')
   if (isAlone) ALONE[argv[2]]()(program)
   else addAll(program, argv)
 
@@ -112,6 +116,7 @@ function oneSentence (text, command) {
 
 /** Prints the error as one sentence. @param {unknown} error @returns {number} the exit code */
 function report (error) {
+  const { CommanderError } = require('commander')
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has printed it
   if (!(error instanceof RecycleError)) {
     const { syscall, code } = /** @type {NodeJS.ErrnoException} */ (error ?? {})

@@ -1,11 +1,11 @@
 'use strict'
 
 /**
- * Loads this package's own files, of which a worker has about a hundred, and the packages that they require. Node.js
- * asks the kernel about each part of each path and about names that there are not, and compiles each file anew in every
- * process: more than half of the time that it takes. Here files are found by the paths that they name, packages where
- * Node.js has found them before, and their sources and compiled code in one file, their pack, in the folder of the
- * compile cache.
+ * Loads this package's own files, of which a worker has about a hundred, and the packages that each start needs.
+ * Node.js asks the kernel about each part of each path and about names that there are not, and compiles each file anew
+ * in every process: more than half of the time that it takes. Here files are found by the paths that they name,
+ * packages where Node.js has found them before, and their sources and compiled code in one file, their pack, in the
+ * folder of the compile cache.
  *
  * An entry of the pack counts while its file on disk has the same size and time of change. What is loaded is in
  * Node's own table of modules: its require() finds the same instances.
@@ -24,8 +24,10 @@ const WRAPPER = ['(function (exports, require, module, __filename, __dirname) { 
 /** @type {import('./pack').Pack | null} */
 let pack = null
 let tag = 0 // of this V8 with its flags: it refuses code that has another
+/** Packages that load here as by Node's require(): CommonJS that requires Node's own modules and its siblings alone. */
+const PACKED = new Set(['bytes', 'commander', 'ms'])
 /**
- * Files that the pack is to get, and under the names of packages the paths of theirs.
+ * Files that the pack is to get; for a package.json the path of what its package exports.
  * @type {Map<string, import('./pack').Key & { source: Buffer, script?: vm.Script }>}
  */
 const lacking = new Map()
@@ -38,7 +40,7 @@ const lacking = new Map()
  */
 function openPack (kind, cache) {
   if (cache === null) return
-  const { Pack, isPossible } = require('./pack') // few commands have one
+  const { Pack, isPossible } = require('./pack') // the shortest commands have none
   if (!isPossible) return
   tag = v8.cachedDataVersionTag()
   pack = new Pack(path.join(cache, `${kind}-${tag.toString(16)}-${fs.statSync(LIB).ino}`))
@@ -46,42 +48,51 @@ function openPack (kind, cache) {
 
 /**
  * @param {string} folder of the file that requires
- * @param {string | null} [foreign] that file, where it is of another package
  * @returns {(request: string) => any} its require()
  */
-function requireIn (folder, foreign = null) {
+function requireIn (folder) {
   const requireOwn = (/** @type {string} */ request) => {
-    if (request.startsWith('node:') || path.isAbsolute(request)) return require(request)
-    if (request.startsWith('.')) {
-      const asked = join(folder, request)
-      return (fileAt(asked, foreign !== null) ?? { exports: require(asked) }).exports
-    }
-    if (foreign !== null) return Module.createRequire(foreign)(request)
-    return (packageOf(request) ?? { exports: require(request) }).exports
+    const isFile = request.startsWith('.')
+    const asked = isFile ? join(folder, request) : request
+    const module = isFile ? fileAt(asked) : PACKED.has(asked) ? packageOf(asked) : null
+    return module ? module.exports : require(asked)
   }
   return Object.assign(requireOwn, { resolve: require.resolve, cache: require.cache })
 }
 
-/** @param {string} asked @param {boolean} isForeign @returns {NodeJS.Module | null} null: Node.js is to load it */
-function fileAt (asked, isForeign) {
+/** @param {string} asked a path @returns {NodeJS.Module | null} null: Node.js is to load it */
+function fileAt (asked) {
   const extension = path.extname(asked)
-  if (extension === '') return moduleAt(`${asked}.js`, isForeign) ?? moduleAt(`${asked}/index.js`, isForeign)
-  return extension === '.js' ? moduleAt(asked, isForeign) : null
+  if (extension === '') return moduleAt(`${asked}.js`) ?? moduleAt(`${asked}/index.js`)
+  return extension === '.js' ? moduleAt(asked) : null
 }
 
-/** @param {string} name @returns {NodeJS.Module | null} as fileAt() */
+/**
+ * Node.js is asked where it is once for each state of its package.json, of which the pack has the answer.
+ * @param {string} name @returns {NodeJS.Module | null} as fileAt()
+ */
 function packageOf (name) {
-  if (pack === null) return null
-  const found = pack.find(name)
-  const module = found && fileAt(found.source.toString(), true)
-  if (module) return module
-  const file = require.resolve(name)
-  lacking.set(name, { size: 0, changed: 0, source: Buffer.from(file) })
-  return fileAt(file, true)
+  const manifest = pack && manifestOf(name)
+  if (!pack || !manifest) return null
+  const { path: at, ...key } = manifest
+  const found = pack.find(at, key)
+  const file = found ? found.source.toString() : require.resolve(name)
+  if (!found) lacking.set(at, { ...key, source: Buffer.from(file) })
+  return fileAt(file)
 }
 
-/** @param {string} file @param {boolean} isForeign @returns {NodeJS.Module | null} null: there is no such file */
-function moduleAt (file, isForeign) {
+/** @param {string} name @returns {(import('./pack').Key & { path: string }) | null} the first above lib/ */
+function manifestOf (name) {
+  for (let folder = path.dirname(LIB); ; folder = path.dirname(folder)) {
+    const at = path.join(folder, 'node_modules', name, 'package.json')
+    const stat = fs.statSync(at, { throwIfNoEntry: false })
+    if (stat) return { path: at, size: stat.size, changed: stat.ctimeMs }
+    if (folder === path.dirname(folder)) return null
+  }
+}
+
+/** @param {string} file @returns {NodeJS.Module | null} null: there is no such file */
+function moduleAt (file) {
   const known = require.cache[file]
   if (known) return known
   const stat = fs.statSync(file, { throwIfNoEntry: false })
@@ -90,8 +101,7 @@ function moduleAt (file, isForeign) {
   const folder = path.dirname(file)
   const module = require.cache[file] = Object.assign(new Module(file), { filename: file })
   try {
-    const requireFrom = requireIn(folder, isForeign ? file : null)
-    script.runInThisContext().call(module.exports, module.exports, requireFrom, module, file, folder)
+    script.runInThisContext().call(module.exports, module.exports, requireIn(folder), module, file, folder)
     module.loaded = true
   } finally {
     if (!module.loaded) delete require.cache[file]
