@@ -90,6 +90,8 @@ class Gaps {
     'fleet.resumed': line => {
       this.pid = asNumber(line.pid)
       this.#recycles += this.#recyclesBefore
+      this.#recyclesBefore = 0
+      this.#successor = null
     },
     'fleet.stop': line => {
       if (this.#successor) { // it did not take over

@@ -64,6 +64,9 @@ function nextId () {
 }
 
 class Connection {
+  /** One that is offered, for which its server is to have room as it comes back. */
+  #keepsPlace = false
+
   /**
    * @param {Socket | null} socket null: it comes from a sibling
    * @param {import('../accepting/acceptor').Acceptor} acceptor
@@ -179,7 +182,9 @@ class Connection {
     const { isInInbox } = this
     const [from, to] = [PLACES[this.stage], PLACES[stage]]
     if (from && from !== to) move(from, to)
-    if (from !== to && (from === 'offered' || to === 'offered')) countAway(server, to === 'offered' ? 1 : -1)
+    const keepsPlace = to === 'offered' && !this.parcel?.isFollowed // whose socket net counts all along
+    if (keepsPlace !== this.#keepsPlace) countAway(server, keepsPlace ? 1 : -1)
+    this.#keepsPlace = keepsPlace
     this.stage = stage
     if (this.isInInbox === isInInbox) return
     server._connections += this.isInInbox ? 1 : -1

@@ -33,6 +33,7 @@ for (const [title, lines, text] of /** @type {const} */ ([
   ['a successor that did not take over', [start(0), { ...start(10, 2), predecessor: 1 }, stop(20), line(30, 'fleet.upgrade-failed', { pid: 2, why: 'x' }), stop(40)], '0 cut over 0 recycles'],
   ['a successor, which tells its own recycles alone', [start(0), ...recycle(1), { ...start(10, 2), predecessor: 1 }, line(20, 'fleet.upgraded', { pid: 2, oldPid: 1 }), line(30, 'fleet.left', { pid: 2 }), ...recycle(40), stop(50, 1)], '0 cut over 2 recycles'],
   ['a predecessor that runs the fleet again', [start(0), ...recycle(1), { ...start(10, 2), predecessor: 1 }, line(20, 'fleet.upgraded', { pid: 2, oldPid: 1 }), line(30, 'fleet.resumed', { pid: 1, oldPid: 2 }), ...recycle(40), stop(50, 2)], '0 cut over 2 recycles'],
+  ['a predecessor that runs the fleet again, as its successor was killed', [start(0), { ...start(10, 2), predecessor: 1 }, line(30, 'fleet.resumed', { pid: 1, oldPid: 2 }), stop(50)], '0 cut over 0 recycles'],
   ['a file that was rotated away', [start(0), line(20, 'journal.end', { why: 'rotated' })], '0 cut over 0 recycles'],
   ['an admin port that opens before the start, and again after a stop', [line(0, 'fleet.admin', { url: '' }), start(1), stop(40), line(50, 'fleet.admin', { url: '' }), start(51), stop(90)], '0 cut over 0 recycles'],
   ['other output between the lines', [start(0), 'listening on 3000\n', '{"level":30,"event":"worker.ready"}\n', stop(40)], '0 cut over 0 recycles'],

@@ -45,6 +45,19 @@ t.test('of a connection that is noted for the primary the handle goes along only
   t.match(await received(client, '/held'), /^HTTP\/1.1 200/)
 })
 
+t.test('one that the app still sees as open, while it is offered, counts once', async t => {
+  const { connect, handoff, receive } = await workerParts(t)
+  const { connection } = await connect()
+  const { server } = connection.acceptor
+  server.maxConnections = 2
+  const trail = { back () {}, moved () {}, lost () {} }
+  handoff.offer(connection, undefined, { kind: 'a', state: Buffer.alloc(0), unread: Buffer.alloc(0), trail })
+  t.equal(hasMost(server), false)
+  receive.moved({ id: connection.id, ok: false })
+  server.maxConnections = 1
+  t.equal(hasMost(server), true)
+})
+
 t.test('a connection that is offered keeps its place in a server that has its maxConnections: no sibling\'s takes it, and it is served when it comes back', async t => {
   const { connect, connectElsewhere, handoff, receive, sent, tracker } = await workerParts(t)
   const [{ connection, client }] = [await connect(), await connect()]
