@@ -21,7 +21,9 @@ const START_FOLDER = folderAsNamed(process.env.PWD)
  * @property {string} exec what Node.js is to run
  * @property {string | undefined} cwd of the workers; undefined: this process's
  *
- * @typedef {{ settled: AppFile | null, previous: AppFile | null, undone: string | null }} Releases
+ * @typedef {object} Releases
+ * @property {AppFile | null} settled @property {AppFile | null} previous @property {string | null} undone
+ * @property {string | null} rejected
  */
 
 const MOST = 8 // generations: that of a trial, the fleet's, and those whose last workers leave
@@ -33,8 +35,10 @@ class AppPath {
   #settled = null
   /** The file that workers ran before that, where it was another file. @type {AppFile | null} */
   #previous = null
-  /** The file of the release that was rolled back, or rejected, until a reload runs it anew. @type {string | null} */
+  /** The file of the release that was rolled back, until all workers run it anew. @type {string | null} */
   #undone = null
+  /** The file of the release that was rejected, likewise. @type {string | null} */
+  #rejected = null
   /** The files that the primary before has run. @type {Releases | null} */
   #inherited = null
 
@@ -89,6 +93,7 @@ class AppPath {
     this.#previous = this.#settled
     this.#settled = settled
     if (settled.real === this.#undone) this.#undone = null
+    if (settled.real === this.#rejected) this.#rejected = null
   }
 
   /**
@@ -118,22 +123,24 @@ class AppPath {
   get releases () {
     const [settled, previous] = [this.#settled, this.#before]
       .map(file => file && { ...file, cwd: file.cwd ?? this.startedIn })
-    return { settled, previous, undone: this.#undone }
+    return { settled, previous, undone: this.#undone, rejected: this.#rejected }
   }
 
   /** @param {Releases} releases of the primary before */
   inherit (releases) {
     this.#inherited = releases
     this.#undone ??= releases.undone
+    this.#rejected ??= releases.rejected ?? null // an earlier version's primary does not tell it
   }
 
   /**
-   * The primary before has died: that is no reason to run a release from which the fleet has gone back.
+   * The primary before has died: that is no reason to run a release that was rolled back, or rejected.
    * @param {number} generation of the workers to come
    */
   goOn (generation) {
     const settled = this.#inherited?.settled
-    if (settled && this.#leadsTo === this.#undone && fs.existsSync(settled.real)) this.set(generation, settled)
+    const isNotRun = [this.#undone, this.#rejected].includes(this.#leadsTo)
+    if (settled && isNotRun && fs.existsSync(settled.real)) this.set(generation, settled)
   }
 
   /**
@@ -167,7 +174,7 @@ class AppPath {
 
   /** The code of this generation is rejected, and no worker runs it any more. @param {number} generation */
   forget (generation) {
-    this.#undone = this.known(generation)
+    this.#rejected = this.known(generation) ?? this.#rejected // where none of its workers could be started
     this.#found.delete(generation)
   }
 }

@@ -117,6 +117,35 @@ t.test('the release before: none at first, then what all workers ran before anot
   t.equal(app.before(2), `${file(2)}, which the fleet has run before, is there no more`)
 })
 
+t.test('a release that is rejected after a rollback does not bring back the one that was rolled back, nor does one of which no worker was started', async t => {
+  const { folder, current, lead, file } = releases(t)
+  const app = new AppPath('app.js', [], current)
+  app.of(0)
+  lead(2)
+  app.of(1)
+  app.settle(1)
+  app.back(2, /** @type {import('../../../lib/primary/workers/app-path').AppFile} */ (app.before(1)))
+  app.settle(2)
+  app.isBack()
+  fs.cpSync(path.join(folder, 'releases', '1'), path.join(folder, 'releases', '3'), { recursive: true })
+  lead(3)
+  app.of(3)
+  app.forget(3)
+  app.forget(4)
+  t.match(app.releases, { undone: file(2), rejected: file(3) })
+  for (const release of [2, 3]) {
+    lead(release)
+    const next = new AppPath('app.js', [], current)
+    next.inherit(JSON.parse(JSON.stringify(app.releases)))
+    next.goOn(0)
+    t.match(next.of(0), { real: file(1) }, 'nor does the next primary run either of them')
+  }
+  lead(1)
+  app.of(5)
+  app.settle(5)
+  t.match(app.before(5), `the fleet has gone back from ${file(2)} already; `)
+})
+
 t.test('two generations differ where their files do, and that of the earlier one is there', async t => {
   const { current, lead, file } = releases(t)
   const app = new AppPath('app.js', [], current)
