@@ -39,6 +39,11 @@ class AppPath {
   #undone = null
   /** The file of the release that was rejected, likewise. @type {string | null} */
   #rejected = null
+  /**
+   * The rollback under way: the generation and the file that all workers are to run, and what was undone before it.
+   * @type {{ generation: number, file: AppFile, undone: string | null } | null}
+   */
+  #rollback = null
   /** The files that the primary before has run. @type {Releases | null} */
   #inherited = null
 
@@ -101,10 +106,11 @@ class AppPath {
    * @returns {AppFile | string} of the release that it has run before; else why there is none
    */
   before (generation) {
-    this.settle(generation)
+    const goesBack = this.#rollback?.generation === generation
+    if (!goesBack) this.settle(generation)
     const previous = this.#before
     if (previous === null) return `the fleet has run ${this.known(generation) ?? 'no other file'} since it was started`
-    if (previous.real === this.#undone) {
+    if (goesBack || previous.real === this.#undone) {
       return `the fleet has gone back from ${this.#undone} already; recycle reload runs what the link leads to, ` +
         `${this.#leadsTo ?? 'which is nothing'}`
     }
@@ -119,9 +125,13 @@ class AppPath {
     return this.#previous ?? (settled?.real === this.#settled?.real ? previous : settled)
   }
 
-  /** For the next primary, which may have been started in another folder. @returns {Releases} */
+  /**
+   * For the next primary, which may have been started in another folder, and goes on with a rollback under way.
+   * @returns {Releases}
+   */
   get releases () {
-    const [settled, previous] = [this.#settled, this.#before]
+    const files = this.#rollback ? [this.#rollback.file, this.#settled] : [this.#settled, this.#before]
+    const [settled, previous] = files
       .map(file => file && { ...file, cwd: file.cwd ?? this.startedIn })
     return { settled, previous, undone: this.#undone, rejected: this.#rejected }
   }
@@ -144,18 +154,25 @@ class AppPath {
   }
 
   /**
-   * A release is rolled back.
+   * The release that all workers run is rolled back.
    * @param {number} generation of the workers to come @param {AppFile} file that they are to run
    * @returns {string | null} the file to which the name leads all the same
    */
   back (generation, file) {
+    this.#rollback = { generation, file, undone: this.#undone }
+    this.#undone = this.#settled?.real ?? null
     this.set(generation, file)
     return this.#leadsTo === file.real ? null : this.#leadsTo
   }
 
-  /** All workers run the release before. */
-  isBack () {
-    this.#undone = this.#before?.real ?? null
+  /**
+   * The rollback is over. @param {number} generation of it
+   * @param {boolean} isBack all workers run the release before; false: it has undone nothing
+   */
+  endBack (generation, isBack) {
+    if (this.#rollback?.generation !== generation) return // a later one is under way
+    if (!isBack) this.#undone = this.#rollback.undone
+    this.#rollback = null
   }
 
   /**
