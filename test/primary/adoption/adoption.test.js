@@ -29,7 +29,8 @@ async function scene (t) {
     const worker = { send: (/** @type {any} */ _, /** @type {any} */ legacy) => calls.push({ legacy }) }
     const record = (/** @type {string} */ event, /** @type {any} */ fields) => calls.push({ event, ...fields })
     /** @param {string} name @param {() => Promise<any>} work */
-    const run = (name, work) => new Promise(resolve => resolve(work())).catch(({ message }) => calls.push({ name, message }))
+    const run = (name, work) =>
+      new Promise(resolve => resolve(work())).catch(({ message }) => calls.push({ name, message }))
     /** @param {number} slot */
     const boot = slot => calls.push({ boot: slot, app: deps.spawner.appPath.of(deps.fleet.rollout.generation).real })
     const survivors = { key, home: '', bySlot: new Map(), areLeft: true, identity: () => ({ fleet: key, home: '', app }) }
