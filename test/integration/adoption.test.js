@@ -283,7 +283,8 @@ t.test('as many workers as the primary before was told to have, each in its slot
   }
 })
 
-t.test('the release before is known to the next primary, after a kill and an upgrade', async t => {
+/** A fleet of two releases, and a link to the first, by which it is started. @param {any} t */
+async function startReleases (t) {
   const folder = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), 'releases-'))
   t.teardown(() => fs.rmSync(folder, { recursive: true }))
   const current = path.join(folder, 'current')
@@ -294,7 +295,7 @@ t.test('the release before is known to the next primary, after a kill and an upg
     fs.symlinkSync(`releases/${to}`, current)
   }
   lead(1)
-  const { start, room } = lineage(t, [], [path.join(current, 'app.js')])
+  const { start, room, lines } = lineage(t, [], [path.join(current, 'app.js')])
   let fleet = await start()
   const { port } = fleet
   await fleet.events.until('fleet.ready')
@@ -302,7 +303,13 @@ t.test('the release before is known to the next primary, after a kill and an upg
     fleet.child.kill('SIGKILL')
     fleet = await start({ PORT: String(port) })
     await fleet.events.until('recycled', { count: WORKERS, where: ({ reason }) => reason === 'adopted' })
+    return fleet
   }
+  return { room, lines, file, lead, next, events: fleet.events }
+}
+
+t.test('the release before is known to the next primary, after a kill and an upgrade', async t => {
+  const { room, file, lead, next } = await startReleases(t)
   lead(2)
   t.match(await room.recycle(['reload']), { code: 0 })
   await next()
@@ -321,6 +328,26 @@ t.test('the release before is known to the next primary, after a kill and an upg
   t.match(await room.recycle(['rollback']), { code: 0 })
   t.match(await status(), { app: file(1) })
   t.match(await room.recycle(['stop']), { code: 0 })
+})
+
+t.test('the primary is killed within a rollback, or after a reload that has failed: the next one runs neither code, though the link leads to it', async t => {
+  const { room, file, lead, next, events } = await startReleases(t)
+  const apps = async () => JSON.parse((await room.call(['status', '--json'])).stdout)
+  const ofFirst = { app: file(1), workers: Array(WORKERS).fill({ app: file(1) }) }
+  lead(2)
+  t.match(await room.recycle(['reload']), { code: 0 })
+  const rollback = room.call(['rollback'])
+  await events.until('worker.spawn', { count: 2 * WORKERS + 1 })
+  await next()
+  t.match(await apps(), ofFirst, 'the rollback goes on')
+  t.match(await rollback, { code: 1 })
+  t.match(await room.recycle(['rollback']), { code: 1 })
+  fs.mkdirSync(path.dirname(file(3)))
+  fs.writeFileSync(file(3), 'throw new Error("broken")')
+  lead(3)
+  t.match(await room.recycle(['reload']), { code: 1 })
+  await next()
+  t.match(await apps(), ofFirst, 'the reload had failed')
 })
 
 t.test('of two fleets of one name in two control folders each has its own workers; the same app is the same fleet in any folder', async t => {

@@ -117,7 +117,7 @@ class Adoption extends Part {
       this.#silent.add(pid)
     } else if (this.#isOurs(found.facts) && !this.tenure.isOver) {
       this.#found.push(found)
-      if (this.#hasBegun) this.tasks.run('adopt', async () => this.#adopt())
+      if (this.#hasBegun) this.tasks.run('adopt', async () => this.#boot(this.#accept()))
     } else found.leave()
     return isSilent
   }
@@ -140,7 +140,10 @@ class Adoption extends Part {
     if (latest) this.#goOn(latest.text) // later, counts would jump
     this.legacy.begin()
     this.#hasBegun = true
-    this.#adopt()
+    const hasWorkers = this.fleet.all().length > 0
+    const orphans = this.#accept()
+    if (!hasWorkers) this.spawner.appPath.goOn(this.fleet.rollout.generation)
+    this.#boot(orphans)
     if (how === 'left' || this.survivors.key === null) this.#looked(false)
     if (this.survivors.key !== null) this.#lookOn()
   }
@@ -155,9 +158,10 @@ class Adoption extends Part {
     if (workers !== null && workers !== this.fleet.desired) this.resize(workers, 'adopted')
   }
 
-  #adopt () {
+  /** @returns {OrphanProcess[]} that are to be adopted; the fleet's own workers are of a later generation */
+  #accept () {
     const orphans = this.#found.splice(0).filter(orphan => this.#mayAdopt(orphan))
-    if (orphans.length === 0) return
+    if (orphans.length === 0) return []
     const since = Math.min(...orphans.map(({ facts }) => facts.since))
     const at = Date.now() // eslint-disable-line no-restricted-properties -- as the orphans' time, a time of day
     const [{ facts: { oldPid } }] = orphans
@@ -165,10 +169,13 @@ class Adoption extends Part {
     this.latest = { oldPid, since, gapMs, workers: orphans.length + (this.latest?.workers ?? 0) }
     this.record('fleet.adopted',
       { pid: process.pid, oldPid, since, gapMs, workers: orphans.map(({ facts }) => facts.pid) })
-    const { rollout } = this.fleet
     const hasWorkers = this.fleet.all().length > 0
-    rollout.follow(Math.max(...orphans.map(({ facts }) => facts.generation)), hasWorkers)
-    if (!hasWorkers) this.spawner.appPath.goOn(rollout.generation)
+    this.fleet.rollout.follow(Math.max(...orphans.map(({ facts }) => facts.generation)), hasWorkers)
+    return orphans
+  }
+
+  /** @param {OrphanProcess[]} orphans */
+  #boot (orphans) {
     for (const orphan of orphans) {
       this.tasks.run('adopt', () => this.recycler[orphan.facts.isLeaving ? 'seeOff' : 'boot'](this.#place(orphan)))
     }

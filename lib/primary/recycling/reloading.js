@@ -43,8 +43,13 @@ class Reloading extends Part {
     if (typeof release === 'string') throw new RecycleError('RECYCLE_NO_RELEASE', { why: release })
     const generation = this.#back = rollout.goBack()
     const named = this.spawner.appPath.back(generation, release)
-    await this.#rollOut(generation)
-    this.spawner.appPath.isBack()
+    let isBack = false
+    try {
+      await this.#rollOut(generation)
+      isBack = true
+    } finally {
+      this.spawner.appPath.endBack(generation, isBack)
+    }
     return { app: release.real, named }
   }
 

@@ -21,7 +21,9 @@ const START_FOLDER = folderAsNamed(process.env.PWD)
  * @property {string} exec what Node.js is to run
  * @property {string | undefined} cwd of the workers; undefined: this process's
  *
- * @typedef {{ settled: AppFile | null, previous: AppFile | null, undone: string | null }} Releases
+ * @typedef {object} Releases
+ * @property {AppFile | null} settled @property {AppFile | null} previous @property {string | null} undone
+ * @property {string | null} rejected
  */
 
 const MOST = 8 // generations: that of a trial, the fleet's, and those whose last workers leave
@@ -33,8 +35,15 @@ class AppPath {
   #settled = null
   /** The file that workers ran before that, where it was another file. @type {AppFile | null} */
   #previous = null
-  /** The file of the release that was rolled back, or rejected, until a reload runs it anew. @type {string | null} */
+  /** The file of the release that was rolled back, until all workers run it anew. @type {string | null} */
   #undone = null
+  /** The file of the release that was rejected, likewise. @type {string | null} */
+  #rejected = null
+  /**
+   * The rollback under way: the generation and the file that all workers are to run, and what was undone before it.
+   * @type {{ generation: number, file: AppFile, undone: string | null } | null}
+   */
+  #rollback = null
   /** The files that the primary before has run. @type {Releases | null} */
   #inherited = null
 
@@ -89,6 +98,7 @@ class AppPath {
     this.#previous = this.#settled
     this.#settled = settled
     if (settled.real === this.#undone) this.#undone = null
+    if (settled.real === this.#rejected) this.#rejected = null
   }
 
   /**
@@ -96,10 +106,11 @@ class AppPath {
    * @returns {AppFile | string} of the release that it has run before; else why there is none
    */
   before (generation) {
-    this.settle(generation)
+    const goesBack = this.#rollback?.generation === generation
+    if (!goesBack) this.settle(generation)
     const previous = this.#before
     if (previous === null) return `the fleet has run ${this.known(generation) ?? 'no other file'} since it was started`
-    if (previous.real === this.#undone) {
+    if (goesBack || previous.real === this.#undone) {
       return `the fleet has gone back from ${this.#undone} already; recycle reload runs what the link leads to, ` +
         `${this.#leadsTo ?? 'which is nothing'}`
     }
@@ -114,41 +125,54 @@ class AppPath {
     return this.#previous ?? (settled?.real === this.#settled?.real ? previous : settled)
   }
 
-  /** For the next primary, which may have been started in another folder. @returns {Releases} */
+  /**
+   * For the next primary, which may have been started in another folder, and goes on with a rollback under way.
+   * @returns {Releases}
+   */
   get releases () {
-    const [settled, previous] = [this.#settled, this.#before]
+    const files = this.#rollback ? [this.#rollback.file, this.#settled] : [this.#settled, this.#before]
+    const [settled, previous] = files
       .map(file => file && { ...file, cwd: file.cwd ?? this.startedIn })
-    return { settled, previous, undone: this.#undone }
+    return { settled, previous, undone: this.#undone, rejected: this.#rejected }
   }
 
   /** @param {Releases} releases of the primary before */
   inherit (releases) {
     this.#inherited = releases
     this.#undone ??= releases.undone
+    this.#rejected ??= releases.rejected ?? null // an earlier version's primary does not tell it
   }
 
   /**
-   * The primary before has died: that is no reason to run a release from which the fleet has gone back.
+   * The primary before has died: that is no reason to run a release that was rolled back, or rejected.
    * @param {number} generation of the workers to come
    */
   goOn (generation) {
     const settled = this.#inherited?.settled
-    if (settled && this.#leadsTo === this.#undone && fs.existsSync(settled.real)) this.set(generation, settled)
+    const isNotRun = [this.#undone, this.#rejected].includes(this.#leadsTo)
+    if (settled && isNotRun && fs.existsSync(settled.real)) this.set(generation, settled)
   }
 
   /**
-   * A release is rolled back.
+   * The release that all workers run is rolled back.
    * @param {number} generation of the workers to come @param {AppFile} file that they are to run
    * @returns {string | null} the file to which the name leads all the same
    */
   back (generation, file) {
+    this.#rollback = { generation, file, undone: this.#undone }
+    this.#undone = this.#settled?.real ?? null
     this.set(generation, file)
     return this.#leadsTo === file.real ? null : this.#leadsTo
   }
 
-  /** All workers run the release before. */
-  isBack () {
-    this.#undone = this.#before?.real ?? null
+  /**
+   * The rollback is over. @param {number} generation of it
+   * @param {boolean} isBack all workers run the release before; false: it has undone nothing
+   */
+  endBack (generation, isBack) {
+    if (this.#rollback?.generation !== generation) return // a later one is under way
+    if (!isBack) this.#undone = this.#rollback.undone
+    this.#rollback = null
   }
 
   /**
@@ -167,7 +191,7 @@ class AppPath {
 
   /** The code of this generation is rejected, and no worker runs it any more. @param {number} generation */
   forget (generation) {
-    this.#undone = this.known(generation)
+    this.#rejected = this.known(generation) ?? this.#rejected // where none of its workers could be started
     this.#found.delete(generation)
   }
 }
