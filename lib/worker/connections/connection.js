@@ -64,7 +64,7 @@ function nextId () {
 }
 
 class Connection {
-  /** One that is offered, for which its server is to have room as it comes back. */
+  /** For a connection that is offered its server is to have room as it comes back. */
   #keepsPlace = false
 
   /**
