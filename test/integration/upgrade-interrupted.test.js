@@ -14,8 +14,11 @@ const { startUpgradable, kill } = require('../support/upgrade')
 
 const PLAIN = path.join(FIXTURES, 'plain.js')
 
+// A client that a busy machine holds up for longer than this sends its request to a connection that is closed
+const LINGER = ['--stop-linger', '2s']
+
 t.test('SIGTERM while the new primary boots: both end, and no process is left', async t => {
-  const { port, child, events, exited, areGone } = await startUpgradable(t, ['--control', 'none', PLAIN])
+  const { port, child, events, exited, areGone } = await startUpgradable(t, ['--control', 'none', ...LINGER, PLAIN])
   const load = new Load({ port, connections: 5 })
   t.teardown(() => load.stop())
   child.kill('SIGUSR2')
@@ -44,7 +47,7 @@ t.test('a new primary that is told to stop before its workers serve: the old one
     'app.js': `require(${JSON.stringify(path.resolve('lib/worker'))}).onServe(() => { while (require('node:fs').existsSync(__dirname + '/blocks')); })
       require('node:http').createServer((request, response) => response.end()).listen(process.env.PORT)`
   })
-  const { port, child, events, exited, primary, areGone } = await startUpgradable(t, ['--control', 'none', path.join(folder, 'app.js')])
+  const { port, child, events, exited, primary, areGone } = await startUpgradable(t, ['--control', 'none', ...LINGER, path.join(folder, 'app.js')])
   const load = new Load({ port, connections: 5 })
   t.teardown(() => load.stop())
   // From here on a worker that is to serve does not answer, and is killed
