@@ -142,7 +142,7 @@ class Adoption extends Part {
     this.#hasBegun = true
     const hasWorkers = this.fleet.all().length > 0
     const orphans = this.#accept()
-    if (!hasWorkers) this.spawner.appPath.goOn(this.fleet.rollout.generation)
+    if (!hasWorkers) this.#keepRelease()
     this.#boot(orphans)
     if (how === 'left' || this.survivors.key === null) this.#looked(false)
     if (this.survivors.key !== null) this.#lookOn()
@@ -156,6 +156,12 @@ class Adoption extends Part {
     const { workers, isPinned } = this.#size
     this.fleet.isPinned = isPinned
     if (workers !== null && workers !== this.fleet.desired) this.resize(workers, 'adopted')
+  }
+
+  #keepRelease () {
+    const { appPath } = this.spawner
+    const named = appPath.goOn(this.fleet.rollout.generation)
+    if (named !== null) this.record('fleet.warning', { warning: 'release-kept', app: appPath.current, named })
   }
 
   /** @returns {OrphanProcess[]} that are to be adopted; the fleet's own workers are of a later generation */

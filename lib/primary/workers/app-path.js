@@ -146,11 +146,14 @@ class AppPath {
   /**
    * The primary before has died: that is no reason to run a release that was rolled back, or rejected.
    * @param {number} generation of the workers to come
+   * @returns {string | null} as back(); null: the workers run it
    */
   goOn (generation) {
     const settled = this.#inherited?.settled
     const isNotRun = [this.#undone, this.#rejected].includes(this.#leadsTo)
-    if (settled && isNotRun && fs.existsSync(settled.real)) this.set(generation, settled)
+    if (!settled || !isNotRun || !fs.existsSync(settled.real)) return null
+    this.set(generation, settled)
+    return this.#leadsTo
   }
 
   /**

@@ -75,6 +75,8 @@ for (const recycle of [version, '0.0.1']) {
     await next.adoption.find()
     next.adoption.begin('left')
     t.equal(next.spawner.appPath.of(next.fleet.rollout.generation).real, file(1))
+    const [warning] = next.calls.filter(({ warning }) => warning === 'release-kept')
+    t.match(warning, { event: 'fleet.warning', app: file(1), named: file(2) }, 'the link, and fleet.start, say otherwise')
     if (recycle === version) t.match(next.calls.filter(({ boot }) => boot !== undefined), [{ boot: 0, app: file(1) }])
     else t.ok(next.calls.includes('dismissed'))
   })
