@@ -36,7 +36,7 @@ class Adoption extends Part {
   #asked = new Map()
   /** Pids that a warning has named. @type {Set<number>} */
   #silent = new Set()
-  /** Before the fleet starts. @type {OrphanProcess[]} */
+  /** That have answered and are to be adopted, once this one has begun to. @type {OrphanProcess[]} */
   #found = []
   #hasBegun = false
   /** There may be workers of the primary before that are not adopted yet. */
@@ -214,8 +214,11 @@ class Adoption extends Part {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.tasks.run('orphans', async () => {
       if (this.tenure.isOver || now() > until) return this.#looked(false)
-      await this.#look()
-      this.#lookOn(until)
+      try {
+        await this.#look()
+      } finally {
+        this.#lookOn(until) // else what waits for it would for ever
+      }
     }), AGAIN_MS).unref()
   }
 }
