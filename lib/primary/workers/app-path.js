@@ -93,6 +93,7 @@ class AppPath {
 
   /** All workers run this one now. @param {number} generation */
   settle (generation) {
+    if (this.#rollback?.generation === generation) this.#rollback = null // it is over
     const settled = this.#found.get(generation)
     if (settled === undefined || settled.real === this.#settled?.real) return
     this.#previous = this.#settled
@@ -168,13 +169,10 @@ class AppPath {
     return this.#leadsTo === file.real ? null : this.#leadsTo
   }
 
-  /**
-   * The rollback is over. @param {number} generation of it
-   * @param {boolean} isBack all workers run the release before; false: it has undone nothing
-   */
-  endBack (generation, isBack) {
+  /** Its workers do not start: a rollback to it has undone nothing. @param {number} generation */
+  notBack (generation) {
     if (this.#rollback?.generation !== generation) return // a later one is under way
-    if (!isBack) this.#undone = this.#rollback.undone
+    this.#undone = this.#rollback.undone
     this.#rollback = null
   }
 
