@@ -75,7 +75,7 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
 
   const legacy = new Legacy({ ...deps, survivors })
   const sampler = new Sampler(deps)
-  const reloading = new Reloading({ ...deps, sampler })
+  const reloading = new Reloading({ ...deps, sampler, legacy })
   const children = new Children(deps)
   const ledger = new HandoffLedger({ fleet, tenure, owners, copies: features.copies })
   const balancer = new Balancer({ ...deps, ledger })

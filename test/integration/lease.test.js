@@ -104,17 +104,27 @@ t.test('the primary is killed: the orphans keep their leases, also as the next p
   t.same(heldTwice(lines()), [])
 })
 
-t.test('the primary is killed, and the event loop of an orphan is blocked: no lease is given before that has told', async t => {
-  const { env } = controlRoom(t)
-  const { file, lines, begun, child, port, events } = await start(t, [], { ...env, LEASE_END_MS: '200' })
-  child.kill('SIGKILL')
-  await events.until('worker.orphaned', { count: WORKERS })
-  const [blocked] = begun()
-  process.kill(blocked, 'SIGSTOP')
-  t.teardown(() => { if (livingOfGroup(child.pid).includes(blocked)) process.kill(blocked, 'SIGKILL') })
-  const next = await startUpgradable(t, [APP], { workers: WORKERS, env: { ...env, PORT: String(port), LEASE_FILE: file, LEASE_END_MS: '200' } })
-  await next.events.until('recycled', { where: ({ reason }) => reason === 'adopted' })
-  process.kill(blocked, 'SIGCONT')
-  t.ok(await becomesTrue(() => begun().length === 2 * WORKERS), 'each replacement gets it')
-  t.same(heldTwice(lines()), [])
-})
+for (const since of ['before', 'after']) {
+  t.test(`the primary is killed, and the event loop of a worker is blocked since ${since} that: its lease is not given before it has told`, async t => {
+    const { env } = controlRoom(t)
+    const { file, lines, begun, child, port, events } = await start(t, [], { ...env, LEASE_END_MS: '200' })
+    const [blocked] = begun()
+    t.teardown(() => { if (livingOfGroup(child.pid).includes(blocked)) process.kill(blocked, 'SIGKILL') })
+    if (since === 'before') {
+      await after(100) // the other one has been told what it has
+      process.kill(blocked, 'SIGSTOP')
+    }
+    child.kill('SIGKILL')
+    await events.until('worker.orphaned', { count: since === 'before' ? 1 : WORKERS })
+    process.kill(blocked, 'SIGSTOP')
+    const next = await startUpgradable(t, [APP], { workers: WORKERS, env: { ...env, PORT: String(port), LEASE_FILE: file, LEASE_END_MS: '200' } })
+    await next.events.until('recycled', { where: ({ reason }) => reason === 'adopted' })
+    if (since === 'before') {
+      t.ok(await becomesTrue(() => begun().length === 2 * WORKERS - 1), 'the others get theirs')
+      await after(2000)
+    }
+    process.kill(blocked, 'SIGCONT')
+    t.ok(await becomesTrue(() => begun().length === 2 * WORKERS), 'each replacement gets it')
+    t.same(heldTwice(lines()), [])
+  })
+}

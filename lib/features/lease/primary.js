@@ -5,8 +5,15 @@
 /**
  * In the primary: gives the lease of a slot to one process at a time. A worker that leaves has it until its app has
  * ended what it did with it, or until it is gone; only then its successor gets it. None is given while a worker of the
- * primary before may have it: until they are gone, or have been adopted and have told.
+ * primary before may have it: until they are gone, or have been adopted and have told. One whose event loop has been
+ * blocked since before that primary died is not found: where others tell that it has a lease, that is its own.
  */
+
+const { startOf } = require('../../native/proc')
+
+const AGAIN_MS = 1000 // it may be gone
+
+/** @typedef {{ slot: number, pid: number, startedAt: number | null | undefined }} Note `startedAt`: as startOf() */
 
 const UP = ['ready', 'out-of-rotation'] // what the app does with a lease takes no requests
 
@@ -18,10 +25,26 @@ class Leases {
   #holders = new Map()
   /** Workers whose app waits for a lease, and since when, by kernel.now(). @type {Map<WorkerHandle, number>} */
   #waiting = new Map()
+  /** What each worker of this primary was given. @type {Map<WorkerHandle, Note>} */
+  #notes = new Map()
+  /** Of the primary before; not of those that have told. @type {Note[]} */
+  #before = []
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer
+  isKept = true
 
   /** @param {import('../../primary/parts').Parts} kernel */
   constructor (kernel) {
     this.kernel = kernel
+  }
+
+  async bequeath () {
+    return JSON.stringify([...this.#notes.values(), ...this.#before.filter(isThere)])
+  }
+
+  /** @param {string} text */
+  inherit (text) {
+    this.#before = JSON.parse(text)
   }
 
   /** @param {WorkerHandle} handle */
@@ -29,11 +52,13 @@ class Leases {
     const over = () => {
       this.#waiting.delete(handle)
       this.#holders.delete(handle)
+      this.#notes.delete(handle)
       delete handle.known.lease
       this.#look()
     }
     handle.hear({
       lease: ({ held, isOver }) => {
+        this.#before = this.#before.filter(({ pid }) => pid !== handle.pid)
         if (isOver) return over()
         if (held !== undefined && handle.isAdopted) {
           this.#give(handle, held) // its place may be another one now
@@ -53,6 +78,8 @@ class Leases {
   /** @param {WorkerHandle} handle @param {number} slot */
   #give (handle, slot) {
     this.#holders.set(handle, slot)
+    this.#notes.set(handle, { slot, pid: handle.pid, startedAt: startOf(handle.pid) })
+    this.kernel.legacy.tellSoon()
     handle.known.lease = 'held'
   }
 
@@ -62,13 +89,26 @@ class Leases {
     for (const [handle, since] of this.#waiting) {
       const { slot, pid } = handle
       const isHeld = [...this.#holders.values()].some(of => of === null || of === slot)
-      if (slot === null || isHeld || !UP.includes(handle.state)) continue
+      const isBlocked = this.#before.some(note => note.slot === slot && isThere(note))
+      if (isBlocked) this.#lookAgain()
+      if (slot === null || isHeld || isBlocked || !UP.includes(handle.state)) continue
       this.#waiting.delete(handle)
       this.#give(handle, slot)
       handle.send('lease', { slot })
       this.kernel.record('worker.lease', { slot, pid, waitedMs: Math.round(this.kernel.now() - since) })
     }
   }
+
+  #lookAgain () {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(this.#look, AGAIN_MS).unref()
+  }
+}
+
+/** @param {Note} note @returns {boolean} its process lives, or that cannot be told */
+function isThere ({ pid, startedAt }) {
+  const found = startOf(pid)
+  return found === undefined || found === startedAt
 }
 
 module.exports = { Leases }

@@ -36,7 +36,7 @@ class Adoption extends Part {
   #asked = new Map()
   /** Pids that a warning has named. @type {Set<number>} */
   #silent = new Set()
-  /** Before the fleet starts. @type {OrphanProcess[]} */
+  /** That have answered and are to be adopted, once this one has begun to. @type {OrphanProcess[]} */
   #found = []
   #hasBegun = false
   /** There may be workers of the primary before that are not adopted yet. */
@@ -142,7 +142,7 @@ class Adoption extends Part {
     this.#hasBegun = true
     const hasWorkers = this.fleet.all().length > 0
     const orphans = this.#accept()
-    if (!hasWorkers) this.spawner.appPath.goOn(this.fleet.rollout.generation)
+    if (!hasWorkers) this.#keepRelease()
     this.#boot(orphans)
     if (how === 'left' || this.survivors.key === null) this.#looked(false)
     if (this.survivors.key !== null) this.#lookOn()
@@ -156,6 +156,12 @@ class Adoption extends Part {
     const { workers, isPinned } = this.#size
     this.fleet.isPinned = isPinned
     if (workers !== null && workers !== this.fleet.desired) this.resize(workers, 'adopted')
+  }
+
+  #keepRelease () {
+    const { appPath } = this.spawner
+    const named = appPath.goOn(this.fleet.rollout.generation)
+    if (named !== null) this.record('fleet.warning', { warning: 'release-kept', app: appPath.current, named })
   }
 
   /** @returns {OrphanProcess[]} that are to be adopted; the fleet's own workers are of a later generation */
@@ -208,8 +214,11 @@ class Adoption extends Part {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.tasks.run('orphans', async () => {
       if (this.tenure.isOver || now() > until) return this.#looked(false)
-      await this.#look()
-      this.#lookOn(until)
+      try {
+        await this.#look()
+      } finally {
+        this.#lookOn(until) // else what waits for it would for ever
+      }
     }), AGAIN_MS).unref()
   }
 }

@@ -10,7 +10,7 @@ const { Rollout } = require('../workers/rollout')
 const { Part } = require('../part')
 /** @import { WorkerHandle } from '../workers/worker-handle' */
 
-/** @extends {Part<{ sampler: import('../measuring/sampler').Sampler }>} */
+/** @extends {Part<{ sampler: import('../measuring/sampler').Sampler, legacy: import('../legacy').Legacy }>} */
 class Reloading extends Part {
   /** The generation of the latest rollback. */
   #back = -1
@@ -43,13 +43,7 @@ class Reloading extends Part {
     if (typeof release === 'string') throw new RecycleError('RECYCLE_NO_RELEASE', { why: release })
     const generation = this.#back = rollout.goBack()
     const named = this.spawner.appPath.back(generation, release)
-    let isBack = false
-    try {
-      await this.#rollOut(generation)
-      isBack = true
-    } finally {
-      this.spawner.appPath.endBack(generation, isBack)
-    }
+    await this.#rollOut(generation)
     return { app: release.real, named }
   }
 
@@ -109,7 +103,9 @@ class Reloading extends Part {
     this.spawner.settle(rollout.generation, generation)
     this.changed()
     await this.#closed(slots)
-    return this.record('fleet.rejected', { generation, before: rollout.generation, isReplaced, why })
+    const line = this.record('fleet.rejected', { generation, before: rollout.generation, isReplaced, why })
+    await this.#tell()
+    return line
   }
 
   /** @param {number} generation @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED, RECYCLE_REJECTED: by a rollback */
@@ -125,6 +121,8 @@ class Reloading extends Part {
       (this.fleet.isComplete && !this.fleet.all().some(isOld) &&
         !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
     if (rollout.wasStopped(generation)) {
+      this.spawner.appPath.notBack(generation)
+      await this.#tell()
       throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE, ...rollout.stopped })
     }
     if (this.#back > generation) {
@@ -134,6 +132,12 @@ class Reloading extends Part {
     if (rollout.generation === generation) this.spawner.settle(generation)
     this.spawner.appPath.settle(generation)
     this.record('fleet.reloaded', { generation, app: this.spawner.appPath.known(generation) })
+    await this.#tell()
+  }
+
+  /** Before the outcome is given out: this primary may die as that is known. */
+  async #tell () {
+    await this.tasks.run('tell', () => this.legacy.tell())
   }
 
   /** @param {readonly number[]} slots */

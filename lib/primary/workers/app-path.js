@@ -93,6 +93,7 @@ class AppPath {
 
   /** All workers run this one now. @param {number} generation */
   settle (generation) {
+    if (this.#rollback?.generation === generation) this.#rollback = null // it is over
     const settled = this.#found.get(generation)
     if (settled === undefined || settled.real === this.#settled?.real) return
     this.#previous = this.#settled
@@ -146,11 +147,14 @@ class AppPath {
   /**
    * The primary before has died: that is no reason to run a release that was rolled back, or rejected.
    * @param {number} generation of the workers to come
+   * @returns {string | null} as back(); null: the workers run it
    */
   goOn (generation) {
     const settled = this.#inherited?.settled
     const isNotRun = [this.#undone, this.#rejected].includes(this.#leadsTo)
-    if (settled && isNotRun && fs.existsSync(settled.real)) this.set(generation, settled)
+    if (!settled || !isNotRun || !fs.existsSync(settled.real)) return null
+    this.set(generation, settled)
+    return this.#leadsTo
   }
 
   /**
@@ -165,13 +169,10 @@ class AppPath {
     return this.#leadsTo === file.real ? null : this.#leadsTo
   }
 
-  /**
-   * The rollback is over. @param {number} generation of it
-   * @param {boolean} isBack all workers run the release before; false: it has undone nothing
-   */
-  endBack (generation, isBack) {
+  /** Its workers do not start: a rollback to it has undone nothing. @param {number} generation */
+  notBack (generation) {
     if (this.#rollback?.generation !== generation) return // a later one is under way
-    if (!isBack) this.#undone = this.#rollback.undone
+    this.#undone = this.#rollback.undone
     this.#rollback = null
   }
 

@@ -1,6 +1,8 @@
 'use strict'
 
+const { spawn } = require('node:child_process')
 const { EventEmitter } = require('node:events')
+const { setTimeout: after } = require('node:timers/promises')
 const { Heard } = require('../../support/heard')
 const t = require('tap')
 const { Leases } = require('../../../lib/features/lease/primary')
@@ -10,6 +12,7 @@ function primary () {
     at: 0,
     adoption: Object.assign(new EventEmitter(), { isWaiting: false }),
     now: () => kernel.at,
+    legacy: { tellSoon () {} },
     /** @type {any[]} */
     lines: [],
     record: (/** @type {string} */ event, /** @type {any} */ fields) => kernel.lines.push({ event, ...fields })
@@ -24,7 +27,7 @@ function primary () {
     return handle
   }
   const holders = () => kernel.lines.map(({ pid }) => pid)
-  return { kernel, worker, holders }
+  return { kernel, leases, worker, holders }
 }
 
 t.test('a worker that serves gets the lease of its slot when it asks', async t => {
@@ -77,6 +80,25 @@ for (const how of ['lease', 'exit']) {
     t.same(holders(), [1, 2, 3])
   })
 }
+
+t.test('a worker of the primary before that is not found, as its event loop is blocked, has its lease until it is gone, or tells', async t => {
+  const child = spawn('sleep', ['60'])
+  t.teardown(() => child.kill('SIGKILL'))
+  const old = primary()
+  old.worker(0, Number(child.pid)).say('lease')
+  old.worker(1, process.pid).say('lease')
+  const middle = primary()
+  middle.leases.inherit(await old.leases.bequeath())
+  const { leases, worker, holders } = primary()
+  leases.inherit(await middle.leases.bequeath())
+  for (const slot of [0, 1, 2]) worker(slot, slot + 10).say('lease')
+  t.same(holders(), [12])
+  worker(5, process.pid, 'ready', { isAdopted: true }).say('lease', { isOver: true })
+  t.same(holders(), [12, 11], 'it has told')
+  child.kill('SIGKILL')
+  await after(1500)
+  t.same(holders(), [12, 11, 10], 'it is gone')
+})
 
 t.test('one that leaves, or has left, before it is its turn never gets it', async t => {
   const { worker, holders } = primary()
