@@ -52,8 +52,8 @@ class Commands extends Part {
    * worker is replaced until it is newer than the last call. A feature may have the new code prove itself first.
    * @param {import('../features/canary/feature').Reload} [how]
    * @returns {Promise<string | undefined>} what a feature says of it
-   * @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED after three replacements in a row that did not become ready; what a
-   *   feature throws
+   * @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED after three replacements in a row that did not become ready;
+   *   RECYCLE_REJECTED: by a rollback; what a feature throws
    */
   async reload (how = {}) {
     this.tenure.throwIfOver()

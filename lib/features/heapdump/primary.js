@@ -29,7 +29,6 @@ class Heapdumps {
   #tried = new WeakMap()
   /** When the snapshots were begun, ms, by kernel.now(). @type {number[]} */
   #takenAt = []
-  /** The last refusal is in the journal. */
   /** As the folder was last looked at. */
   #usedBytes = 0
   /** @type {string | null} */

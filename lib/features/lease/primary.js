@@ -25,7 +25,7 @@ class Leases {
   #holders = new Map()
   /** Workers whose app waits for a lease, and since when, by kernel.now(). @type {Map<WorkerHandle, number>} */
   #waiting = new Map()
-  /** What each worker of this primary was given. @type {Map<WorkerHandle, Note>} */
+  /** Of the leases that workers of this primary have. @type {Map<WorkerHandle, Note>} */
   #notes = new Map()
   /** Of the primary before; not of those that have told. @type {Note[]} */
   #before = []

@@ -15,7 +15,7 @@ class Reloading extends Part {
   /** The generation of the latest rollback. */
   #back = -1
 
-  /** @returns {Promise<undefined>} @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED */
+  /** @returns {Promise<undefined>} @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED, RECYCLE_REJECTED: by a rollback */
   async all () {
     const { rollout } = this.fleet
     const isStale = this.fleet.all().some(handle => handle.generation === rollout.generation)
@@ -82,7 +82,10 @@ class Reloading extends Part {
     return slot ? slot.unready?.why ?? 'it exits at once' : null
   }
 
-  /** The fleet is to run the code on trial. @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED */
+  /**
+   * The fleet is to run the code on trial.
+   * @throws {RecycleError} RECYCLE_ROLLOUT_STOPPED, RECYCLE_REJECTED: by a rollback
+   */
   async promote () {
     const { rollout } = this.fleet
     const slots = rollout.trial?.slots ?? []

@@ -169,7 +169,7 @@ class AppPath {
     return this.#leadsTo === file.real ? null : this.#leadsTo
   }
 
-  /** Its workers do not start: a rollback to it has undone nothing. @param {number} generation */
+  /** Workers of this generation do not start: a rollback to it has undone nothing. @param {number} generation */
   notBack (generation) {
     if (this.#rollback?.generation !== generation) return // a later one is under way
     this.#undone = this.#rollback.undone

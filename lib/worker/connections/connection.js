@@ -3,7 +3,7 @@
 /**
  * A connection as its worker sees it, from accept or adoption to its end in this process.
  *
- *     accepted ──▶ queued ─────────────────▶ served ──┐
+ *     accepted ──▶ (queued, seldom) ────────▶ served ──┐
  *     adopted ──▶ held ──▶ waiting ──bytes──▶ served ──┼──▶ offered ──▶ gone: a sibling has it
  *                             ▲    └──────────────────┘       │
  *                             └──────── no sibling took it ───┘

@@ -94,8 +94,8 @@ class Inbox {
   }
 
   /**
-   * To be called at an interval: closes those whose time is over, and those that were still held when the app closed
-   * their server.
+   * To be called at an interval: closes those whose time is over, and all of a server that the app has closed, unless
+   * that keeps idle ones: some were still held at that time.
    */
   sweep () {
     const now = performance.now()
