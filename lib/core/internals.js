@@ -245,7 +245,8 @@ function countAway (server, by) {
  * The server would close one more. A connection that is offered may come back, and keeps its place until then.
  * @param {Counted} server @returns {boolean}
  */
-function hasMost ({ maxConnections, _connections, [kAway]: away = 0 }) {
+function hasMost (server) {
+  const { maxConnections, _connections, [kAway]: away = 0 } = server
   return maxConnections > 0 && _connections + away >= maxConnections
 }
 
