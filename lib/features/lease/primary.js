@@ -105,10 +105,13 @@ class Leases {
   }
 }
 
-/** @param {Note} note @returns {boolean} its process lives, or that cannot be told */
-function isThere ({ pid, startedAt }) {
+/**
+ * @param {Note} note without a start where that could not be told
+ * @returns {boolean} its process lives, or that cannot be told
+ */
+function isThere ({ pid, startedAt = null }) {
   const found = startOf(pid)
-  return found === undefined || found === startedAt
+  return found === undefined || (found !== null && (startedAt === null || found === startedAt))
 }
 
 module.exports = { Leases }

@@ -134,6 +134,7 @@ class Entry {
    */
   ask (receiver, ms, expired) {
     this.receiver = receiver
+    this.isRefused = false
     this.tried.add(receiver)
     this.#deadline = setTimeout(expired, ms)
     if (this.place === 'held' || this.ledger.peers.has(receiver)) this.#note()

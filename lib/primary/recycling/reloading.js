@@ -104,6 +104,7 @@ class Reloading extends Part {
     const isReplaced = !this.spawner.canRun(rollout.generation, generation)
     rollout.reject(isReplaced)
     this.spawner.settle(rollout.generation, generation)
+    this.legacy.tellSoon() // its workers may take long to drain
     this.changed()
     await this.#closed(slots)
     const line = this.record('fleet.rejected', { generation, before: rollout.generation, isReplaced, why })
@@ -124,7 +125,8 @@ class Reloading extends Part {
       (this.fleet.isComplete && !this.fleet.all().some(isOld) &&
         !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
     if (rollout.wasStopped(generation)) {
-      this.spawner.appPath.notBack(generation)
+      // With the code before gone, what is to come runs this all the same
+      this.spawner.appPath[rollout.generation === generation ? 'settle' : 'notBack'](generation)
       await this.#tell()
       throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE, ...rollout.stopped })
     }
@@ -132,6 +134,7 @@ class Reloading extends Part {
       throw new RecycleError('RECYCLE_REJECTED', { why: 'recycle rollback has taken the reload back' })
     }
     rollout.finish(generation)
+    this.changed() // a comparison may wait for it
     if (rollout.generation === generation) this.spawner.settle(generation)
     this.spawner.appPath.settle(generation)
     this.record('fleet.reloaded', { generation, app: this.spawner.appPath.known(generation) })

@@ -1,6 +1,6 @@
 'use strict'
 
-const { spawn } = require('node:child_process')
+const { spawn, spawnSync } = require('node:child_process')
 const { EventEmitter } = require('node:events')
 const { setTimeout: after } = require('node:timers/promises')
 const { Heard } = require('../../support/heard')
@@ -87,6 +87,7 @@ t.test('a worker of the primary before that is not found, as its event loop is b
   const old = primary()
   old.worker(0, Number(child.pid)).say('lease')
   old.worker(1, process.pid).say('lease')
+  old.worker(2, spawnSync('true').pid).say('lease') // it had gone when its start was asked for
   const middle = primary()
   middle.leases.inherit(await old.leases.bequeath())
   const { leases, worker, holders } = primary()
