@@ -72,8 +72,8 @@ function fileAt (asked) {
  * @param {string} name @returns {NodeJS.Module | null} as fileAt()
  */
 function packageOf (name) {
-  const manifest = pack && manifestOf(name)
-  if (!pack || !manifest) return null
+  const manifest = pack === null ? null : manifestOf(name)
+  if (pack === null || manifest === null) return null
   const { path: at, ...key } = manifest
   const found = pack.find(at, key)
   const file = found ? found.source.toString() : require.resolve(name)

@@ -101,11 +101,20 @@ function startOf (pid) {
   }
 }
 
+/**
+ * @param {number} pid @param {number | null | undefined} startedAt as startOf() said of it
+ * @returns {boolean} that process lives, or it cannot be told: the pid may be another one's by now
+ */
+function isStill (pid, startedAt) {
+  const now = startOf(pid)
+  return now !== null && (now === undefined || startedAt === undefined || now === startedAt)
+}
+
 /** @param {unknown} error */
 const lacksDescriptor = error =>
   ['EMFILE', 'ENFILE'].includes(String(/** @type {NodeJS.ErrnoException} */ (error).code))
 
 module.exports = {
-  STATE, inetSocket, inodeOfSocket, lacksDescriptor, pathsOfUnixSockets, readNow, startOf, statFields, statOf,
+  STATE, inetSocket, inodeOfSocket, isStill, lacksDescriptor, pathsOfUnixSockets, readNow, startOf, statFields, statOf,
   unixSockets
 }

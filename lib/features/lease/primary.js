@@ -9,7 +9,7 @@
  * blocked since before that primary died is not found: where others tell that it has a lease, that is its own.
  */
 
-const { startOf } = require('../../native/proc')
+const { isStill, startOf } = require('../../native/proc')
 
 const AGAIN_MS = 1000 // it may be gone
 
@@ -105,13 +105,7 @@ class Leases {
   }
 }
 
-/**
- * @param {Note} note without a start where that could not be told
- * @returns {boolean} its process lives, or that cannot be told
- */
-function isThere ({ pid, startedAt = null }) {
-  const found = startOf(pid)
-  return found === undefined || (found !== null && (startedAt === null || found === startedAt))
-}
+/** @param {Note} note its start is missing where it could not be told */
+const isThere = ({ pid, startedAt }) => isStill(pid, startedAt)
 
 module.exports = { Leases }

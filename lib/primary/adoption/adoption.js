@@ -92,6 +92,7 @@ class Adoption extends Part {
       if (this.#known.has(pid) || this.#asked.has(pid)) continue
       this.#asked.set(pid, this.#ask(addon, family, pid).finally(() => this.#asked.delete(pid)))
     }
+    if (this.#asked.size === 0) return this.#looked(false)
     const answers = Promise.all(this.#asked.values()).then(silent => silent.includes(true))
     return this.#looked(await Promise.race([answers, sleep(AT_ONCE_MS, true)]))
   }

@@ -12,7 +12,7 @@ const { setTimeout: sleep } = require('node:timers/promises')
 const { VERSION, socketName } = require('../../core/orphan')
 const { ORPHAN } = require('../../tables/message')
 const { signalTo, startForeign } = require('../../native/foreign-child')
-const { startOf } = require('../../native/proc')
+const { isStill, startOf } = require('../../native/proc')
 /** @import { ChildProcess } from 'node:child_process' */
 /** @import { Handle } from '../../core/internals' */
 /** @import { OrphanFacts } from '../../tables/message' */
@@ -140,11 +140,8 @@ class OrphanProcess {
     this.addon.send(/** @type {Handle} */ (this.socket._handle).fd, JSON.stringify(order), descriptors)
   }
 
-  /** The pid may be another process's by now. */
   get #isAlive () {
-    const startedAt = startOf(this.facts.pid)
-    if (startedAt === undefined || this.#startedAt === undefined) return startedAt !== null
-    return startedAt !== null && startedAt === this.#startedAt
+    return isStill(this.facts.pid, this.#startedAt)
   }
 
   /** @param {number} signal @returns {number} 0 or an errno */

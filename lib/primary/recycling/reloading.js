@@ -125,8 +125,9 @@ class Reloading extends Part {
       (this.fleet.isComplete && !this.fleet.all().some(isOld) &&
         !this.fleet.staying().some(({ recycle }) => isOld(recycle?.old))))
     if (rollout.wasStopped(generation)) {
-      // With the code before gone, what is to come runs this all the same
-      this.spawner.appPath[rollout.generation === generation ? 'settle' : 'notBack'](generation)
+      const { appPath } = this.spawner
+      if (rollout.generation === generation) appPath.settle(generation) // with the code before gone: it is gone on with
+      else appPath.notBack(generation)
       await this.#tell()
       throw new RecycleError('RECYCLE_ROLLOUT_STOPPED', { failures: Rollout.PATIENCE, ...rollout.stopped })
     }

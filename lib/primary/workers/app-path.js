@@ -151,10 +151,11 @@ class AppPath {
    */
   goOn (generation) {
     const settled = this.#inherited?.settled
-    const isNotRun = [this.#undone, this.#rejected].includes(this.#leadsTo)
-    if (!settled || !isNotRun || !fs.existsSync(settled.real)) return null
+    const named = this.#leadsTo
+    if (!settled || named === null || named === settled.real) return null // the latter: code is changed in place
+    if (![this.#undone, this.#rejected].includes(named) || !fs.existsSync(settled.real)) return null
     this.set(generation, settled)
-    return this.#leadsTo
+    return named
   }
 
   /**

@@ -172,6 +172,17 @@ t.test('a rollback under way is one for the next primary, and for a second rollb
   t.equal(next().current, file(1), 'a later one is under way')
 })
 
+t.test('code that was changed in place, and rejected: the next primary has no other release to go on with', async t => {
+  const { current } = releases(t)
+  const app = new AppPath('app.js', [], current)
+  for (const generation of [0, 1]) app.of(generation)
+  app.settle(0)
+  app.forget(1)
+  const next = new AppPath('app.js', [], current)
+  next.inherit(JSON.parse(JSON.stringify(app.releases)))
+  t.equal(next.goOn(0), null, 'nothing to be warned of')
+})
+
 t.test('two generations differ where their files do, and that of the earlier one is there', async t => {
   const { current, lead, file } = releases(t)
   const app = new AppPath('app.js', [], current)
