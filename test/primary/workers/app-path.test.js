@@ -17,6 +17,13 @@ function releases (t) {
   return { folder, current, lead, file: (/** @type {number} */ of, name = 'app.js') => path.join(folder, 'releases', String(of), name) }
 }
 
+/** @param {AppPath} app as the next primary takes it over @param {string} current */
+function heirOf (app, current) {
+  const next = new AppPath('app.js', [], current)
+  next.inherit(JSON.parse(JSON.stringify(app.releases)))
+  return { next, kept: next.goOn(0) }
+}
+
 t.test('a switched link leads a new generation to new code; one generation runs one file', async t => {
   const { current, lead, file } = releases(t)
   for (const [given, name] of [['app.js', 'app.js'], ['app', 'app.js'], ['.', 'index.js']]) {
@@ -132,9 +139,7 @@ t.test('a release that is rejected after a rollback does not bring back the one 
   t.match(app.releases, { undone: file(2), rejected: file(3) })
   for (const release of [2, 3]) {
     lead(release)
-    const next = new AppPath('app.js', [], current)
-    next.inherit(JSON.parse(JSON.stringify(app.releases)))
-    next.goOn(0)
+    const { next } = heirOf(app, current)
     t.match(next.of(0), { real: file(1) }, 'nor does the next primary run either of them')
   }
   lead(1)
@@ -151,9 +156,7 @@ t.test('a rollback under way is one for the next primary, and for a second rollb
   app.of(1)
   app.settle(1)
   const next = () => {
-    const next = new AppPath('app.js', [], current)
-    next.inherit(JSON.parse(JSON.stringify(app.releases)))
-    next.goOn(0)
+    const { next } = heirOf(app, current)
     next.of(0)
     return next
   }
@@ -178,9 +181,7 @@ t.test('code that was changed in place, and rejected: the next primary has no ot
   for (const generation of [0, 1]) app.of(generation)
   app.settle(0)
   app.forget(1)
-  const next = new AppPath('app.js', [], current)
-  next.inherit(JSON.parse(JSON.stringify(app.releases)))
-  t.equal(next.goOn(0), null, 'nothing to be warned of')
+  t.equal(heirOf(app, current).kept, null, 'nothing to be warned of')
 })
 
 t.test('two generations differ where their files do, and that of the earlier one is there', async t => {
