@@ -63,6 +63,11 @@ class LineFile {
     this.#close(this.#left)
   }
 
+  /** The latest write has failed, and is tried again. */
+  get isFailing () {
+    return this.#isFailing
+  }
+
   get #left () {
     return [...this.#chunk?.items ?? [], ...this.#waiting]
   }

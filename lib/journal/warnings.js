@@ -42,7 +42,7 @@ const WARNINGS = {
     `${variable} is not read; did you mean ${meant}?`).join(' '),
   'unread-stdin': l => `stdin has ${count(l.bytes, 'byte')} that the app does not get: workers have no stdin; ` +
     'have it read a file or a socket',
-  journal: l => `the journal ${l.file} cannot be written: ${l.why}`,
+  journal: l => sayJournal(l),
   output: l => l.lost === 0
     ? `lines for ${l.stream} are lost from here on: ${l.why}`
     : `${count(l.lost, 'line')} for ${l.stream} ${l.lost === 1 ? 'was' : 'were'} lost; it is written again`,
@@ -95,4 +95,9 @@ function sayFreshOverBudget ({ bytes, softBytes, raisedBytes }) {
     `and so would its replacement: workers are replaced above ${formatSize(Number(raisedBytes))} alone; raise --max-rss`
 }
 
-module.exports = { WARNINGS, sayFreshOverBudget }
+/** @param {{ file: string, why: string }} l */
+function sayJournal ({ file, why }) {
+  return `the journal ${file} cannot be written: ${why}`
+}
+
+module.exports = { WARNINGS, sayFreshOverBudget, sayJournal }

@@ -28,11 +28,14 @@ const STREAMS = new Map([['/dev/stdout', 1], ['/dev/stderr', 2]])
  * @param {string} file a regular file, /dev/stdout, /dev/stderr or /dev/null
  * @param {(why: string) => void} [onTrouble] called once each time the journal cannot be written, or its file is not at
  *   the path, and at the end if lines are lost by then
- * @returns {{ write: (line: Line) => void, flush: () => Promise<void> }} @throws {RecycleError} RECYCLE_JOURNAL
+ * @returns {{ write: (line: Line) => void, flush: () => Promise<void>, trouble: () => string | null }}
+ *   `trouble`: why it cannot be written now, or its file is not at the path
+ * @throws {RecycleError} RECYCLE_JOURNAL
  */
 function openJournal (file, onTrouble = why => process.emitWarning(`the journal ${file} cannot be written: ${why}`)) {
   let isEnding = false
-  let isAstray = false
+  /** Why no file can be opened at the path. @type {string | null} */
+  let astray = null
   let why = ''
   /** Lost lines that the journal does not tell yet. @type {{ lines: number, from: number, to: number } | null} */
   let gap = null
@@ -60,8 +63,15 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
   }
   const put = (/** @type {Item} */ item) => {
     const before = gap === null ? [] : [itemOf({ v: 1, t: item.t, event: 'journal.gap', ...gap, why })]
-    if (current.write([...before, item])) gap = null
-    else lose([item])
+    if (current.write([...before, item])) {
+      gap = null
+      return
+    }
+    if (gap === null && !current.isFailing) {
+      why = 'what has it open does not read it'
+      onTrouble(why)
+    }
+    lose([item])
   }
   let { fd, id } = openFirst(file)
   let current = begin(fd)
@@ -72,11 +82,12 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
     try {
       ({ fd, id } = openForAppending(file))
     } catch (error) {
-      if (!isAstray) onTrouble(`${/** @type {Error} */ (error).message}; lines still go to the previous file`)
-      isAstray = true
+      const before = astray
+      astray = `${/** @type {Error} */ (error).message}; lines still go to the previous file`
+      if (before === null) onTrouble(astray)
       return
     }
-    isAstray = false
+    astray = null
     current.write([itemOf({ v: 1, t: lastAt, event: 'journal.end', why: 'rotated' })])
     current.end()
     current = begin(fd)
@@ -84,7 +95,7 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
   const look = () => fs.stat(file, (error, stat) => {
     if (isEnding) return
     if (error || fileId(stat) !== id) reopen()
-    else isAstray = false
+    else astray = null
   })
   const endLooks = id === null ? null : every(LOOK_EVERY_MS, look)
   let lastAt = 0
@@ -95,6 +106,7 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
       lastAt = line.t
       put(itemOf(line))
     },
+    trouble: () => astray ?? (current.isFailing || gap !== null ? why : null),
     async flush () {
       endLooks?.()
       isEnding = true

@@ -9,7 +9,7 @@ const { sayCrashing } = require('../core/crashes')
 const { escapeControls } = require('../core/escape-controls')
 const { count, formatSize } = require('../core/units')
 const { sayIfReplaced } = require('../core/errors')
-const { sayFreshOverBudget } = require('../journal/warnings')
+const { sayFreshOverBudget, sayJournal } = require('../journal/warnings')
 const { layOut, short } = require('../core/grid')
 const { COLUMNS, budgetBar, measured, orDash } = require('./worker-columns')
 /** @import { Column, Worker } from './worker-columns' */
@@ -21,7 +21,8 @@ const NEAR = 0.8
  * @param {Status} status @param {{ width?: number, colors?: boolean }} [how] @returns {string} lines, each with its end
  */
 function formatStatus (status, { width = Infinity, colors = false } = {}) {
-  const { workers, totals, crashing, uneven = [], reloadStopped, memory, freshOverBudget, budgets, notReaped } = status
+  const { workers, totals, crashing, uneven = [], reloadStopped, memory, freshOverBudget, budgets } = status
+  const { notReaped, journal } = status
   const paint = painter(colors)
   const differ = (/** @type {'generation' | 'app'} */ field) => new Set(workers.map(worker => worker[field])).size > 1
   /** @type {Record<string, boolean>} */
@@ -44,6 +45,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
         `${reloadStopped.why}${sayIfReplaced(reloadStopped)}`)
       : [],
     ...freshOverBudget ? painted('yellow', sayFreshOverBudget(freshOverBudget)) : [],
+    ...journal ? painted('red', sayJournal(journal)) : [],
     ...notReaped ? painted('yellow', `processes that the app leaves behind are not reaped: ${notReaped}`) : [],
     ...waiting.length > 0
       ? painted('yellow', `no room in memory to replace slot ${waiting.join(', ')}: the worker stays until there is`)

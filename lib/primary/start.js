@@ -43,6 +43,7 @@ function assemble (app, args, options, { orphans, ...own } = {}) {
       log.write(line)
     },
     flush: () => Promise.all([outputs.end(), journal?.flush()]),
+    journalTrouble: () => journal?.trouble() ?? null,
     orphans
   })
   return supervisor

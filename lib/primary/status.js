@@ -15,9 +15,10 @@ const NAMES = /** @type {(keyof Sampled)[]} */ (OF_FEATURES.map(({ name }) => na
 /**
  * @param {import('./parts').Parts} parts
  * @param {string | null} notReaped why this process, as PID 1, cannot collect the exits of orphans
+ * @param {string | null} unwritten why the journal cannot be written
  * @returns what the fleet and every worker is doing: plain data, sizes in bytes, times in milliseconds
  */
-function describeFleet (parts, notReaped) {
+function describeFleet (parts, notReaped, unwritten) {
   const { fleet, options, recycler: { totals: { slots, recycles } }, ledger: { loads, totals } } = parts
   return {
     app: parts.spawner.app,
@@ -34,6 +35,7 @@ function describeFleet (parts, notReaped) {
     memory: parts.memoryWatch.latest,
     freshOverBudget: parts.sampler.freshOverBudget,
     notReaped,
+    journal: unwritten === null ? null : { file: String(options.journal), why: unwritten },
     adopted: parts.adoption.latest,
     ...parts.features.describe()
   }

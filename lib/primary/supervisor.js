@@ -61,15 +61,17 @@ class Supervisor extends EventEmitter {
   /**
    * @param {Given} given @param {object} deps @param {(line: JournalLine) => void} deps.write takes every journal line
    * @param {() => Promise<unknown>} deps.flush
+   * @param {() => string | null} [deps.journalTrouble] why the journal cannot be written now
    * @param {import('./orphans').Orphans | null} [deps.orphans] null: this process has children that are not the fleet's
    */
-  constructor (given, { write, flush, orphans = null }) {
+  constructor (given, { write, flush, journalTrouble = () => null, orphans = null }) {
     super()
     this.setMaxListeners(0)
     this.options = given.options
     this.takeover = given.takeover ?? null
     this.write = write
     this.flush = flush
+    this.journalTrouble = journalTrouble
     this.orphans = orphans
     this.parts = assembleParts(given, {
       record: this.announce.bind(this),
@@ -145,7 +147,8 @@ class Supervisor extends EventEmitter {
 
   /** A snapshot of the fleet: plain data, sizes in bytes, times in milliseconds. */
   status () {
-    return { v: VERSION, name: this.name, pid: process.pid, ...describeFleet(this.parts, this.#notReaped) }
+    const told = describeFleet(this.parts, this.#notReaped, this.journalTrouble())
+    return { v: VERSION, name: this.name, pid: process.pid, ...told }
   }
 
   /** Metrics that features add to `/metrics`. @returns {Promise<string>} in Prometheus's text format */

@@ -66,6 +66,21 @@ t.test('--log pretty writes a sentence per event, --log silent nothing', async t
   t.same(await run('silent'), { code: 0, signal: null, stdout: '', stderr: '' })
 })
 
+t.test('status tells of a journal that cannot be written, as long as it is so', async t => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-j-'))
+  const { child, events } = await startCli(t, ['-w', '1', '--control', `${folder}.sock`, '--journal', path.join(folder, 'run.ndjson'), PLAIN])
+  await events.until('fleet.ready')
+  const status = async () => (await runToEnd([process.execPath, BIN, 'status', '--control', `${folder}.sock`])).stdout
+  const said = /^the journal \S+run\.ndjson cannot be written: ENOENT.*; lines still go to the previous file$/m
+  t.notMatch(await status(), said)
+  fs.renameSync(folder, `${folder}.old`)
+  t.match(await events.until('fleet.warning'), { warning: 'journal' })
+  t.match(await status(), said)
+  fs.mkdirSync(folder)
+  t.ok(await becomesTrue(async () => !said.test(await status())))
+  child.kill('SIGTERM')
+})
+
 t.test('--journal is NDJSON, and appended to by the next run', async t => {
   const journal = path.join(t.testdir({}), 'run.ndjson')
   for (let run = 1; run <= 2; run++) {

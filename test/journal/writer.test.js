@@ -147,6 +147,24 @@ t.test('a socket or a pipe that is not read does not delay the stop of the fleet
   for (const { said } of all) t.match(await said, /^(trouble: its last \d+ lines are lost\n)?flushed\n$/)
 })
 
+t.test('lines that a pipe has no room for, which is not read, are reported once, and told of until they are counted', async t => {
+  const fifo = path.join(t.testdir({}), 'fifo')
+  execFileSync('mkfifo', [fifo])
+  const program = `
+    const { openJournal } = require(${JSON.stringify(path.join(__dirname, '../../lib/journal/writer'))})
+    const troubles = []
+    const journal = openJournal('/dev/stdout', why => troubles.push(why))
+    const before = journal.trouble()
+    for (let t = 0; t < 20; t++) journal.write({ v: 1, t, event: 'a', padding: 'x'.repeat(1024 ** 2) })
+    console.error(JSON.stringify([before, troubles, journal.trouble()]))
+    process.exit()`
+  const pipe = fs.openSync(fifo, 'r+') // a reader that does not read
+  t.teardown(() => fs.closeSync(pipe))
+  const { stderr } = spawnSync(process.execPath, ['-e', program], { stdio: ['ignore', pipe, 'pipe'], encoding: 'utf8' })
+  const why = 'what has it open does not read it'
+  t.same(JSON.parse(stderr), [null, [why], why])
+})
+
 t.test('a line behind one that a killed primary has not finished is a line of its own', async t => {
   const file = path.join(t.testdir({ 'j.ndjson': '{"v":1,"event":"wh' }), 'j.ndjson')
   const journal = openJournal(file)
@@ -173,10 +191,12 @@ t.test('lines that a full disk has no room for are counted, when it has room aga
     await new Promise(resolve => setTimeout(resolve, 5))
   }
   t.match(troubles, [/^ENOSPC/])
+  t.match(journal.trouble(), /^ENOSPC/)
   execFileSync('mount', ['-o', 'remount,size=100m', folder])
   journal.write({ v: 1, t: 20, event: 'b' }) // tries the disk
   await untilFile(file, text => text.split('\n').length > 10)
   journal.write({ v: 1, t: 21, event: 'c' })
+  t.equal(journal.trouble(), null)
   await journal.flush()
   const lines = linesOf(file)
   const gaps = lines.filter(({ event }) => event === 'journal.gap')
