@@ -19,7 +19,8 @@ const OF_ORPHANS = { slot: 'number | null', pid: 'number', oldPid: 'number', sin
 /** Written by the journal itself. */
 const OF_JOURNAL = {
   'journal.gap': { lines: 'number | null', from: 'number | null', to: 'number | null', why: 'string | null' },
-  'journal.end': { why: 'string' }
+  'journal.end': { why: 'string' },
+  'journal.begin': { why: 'string' }
 }
 
 /** @typedef {Map<string, { type: string, isOptional: boolean }>} Fields */

@@ -218,6 +218,7 @@ const EVENTS = {
   'fleet.memory': { level: 'quiet' },
   'journal.gap': {},
   'journal.end': {},
+  'journal.begin': {},
   ...Object.assign({}, ...FEATURES.map(({ events }) => events))
 }
 

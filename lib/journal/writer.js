@@ -5,7 +5,8 @@
  * nginx and pino do the same on a signal; here no signal is needed.
  *
  * A reader can tell whether the journal is whole: where lines were lost, `journal.gap` says how many, and from when to
- * when; a file that has been rotated away ends with `journal.end`.
+ * when; a file that has been rotated away ends with `journal.end`, and the next begins with `journal.begin`, at the time
+ * of its last line.
  */
 
 const fs = require('node:fs')
@@ -91,6 +92,7 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
     current.write([itemOf({ v: 1, t: lastAt, event: 'journal.end', why: 'rotated' })])
     current.end()
     current = begin(fd)
+    current.write([itemOf({ v: 1, t: lastAt, event: 'journal.begin', why: 'rotated' })])
   }
   const look = () => fs.stat(file, (error, stat) => {
     if (isEnding) return

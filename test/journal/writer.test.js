@@ -62,6 +62,7 @@ t.test('when the file is moved away, the lines that follow go to a new one, and 
   await journal.flush()
   const [first, second, last] = [`${file}.1`, `${file}.2`, file].map(linesOf)
   for (const rotated of [first, second]) t.match(rotated.pop(), { event: 'journal.end', why: 'rotated' })
+  for (const next of [second, last]) t.match(next.shift(), { event: 'journal.begin', why: 'rotated' })
   t.same([...first, ...second, ...last].map(line => line.n), Array.from({ length: n }, (_, i) => i))
 })
 

@@ -56,12 +56,17 @@ class Gaps {
     const [t, event] = [asNumber(line.t), String(line.event)]
     if (Object.hasOwn(OF_ORPHANS, event)) return // their own: the primary has died before
     if (event === 'journal.gap') {
+      if (this.at !== null) this.at = Math.max(this.at, asCount(line.to))
       return this.#put(asNumber(line.from), asNumber(line.to), line.why === 'unreadable'
         ? `${count(asCount(line.lines), 'line')} cannot be read`
         : `${count(asCount(line.lines), 'line')} could not be written: ${asText(line.why) ?? 'not known'}`)
     }
     if (event === 'journal.end') {
       this.#isEnded = true
+      return
+    }
+    if (event === 'journal.begin') {
+      if (this.at !== null && t !== null && t > this.at) this.#put(this.at, t, 'a file of the journal is missing')
       return
     }
     if (event === 'fleet.start') this.#onStart(line, t)

@@ -34,6 +34,7 @@ for (const [title, lines, text] of /** @type {const} */ ([
   ['a successor, which tells its own recycles alone', [start(0), ...recycle(1), { ...start(10, 2), predecessor: 1 }, line(20, 'fleet.upgraded', { pid: 2, oldPid: 1 }), line(30, 'fleet.left', { pid: 2 }), ...recycle(40), stop(50, 1)], '0 cut over 2 recycles'],
   ['a predecessor that runs the fleet again', [start(0), ...recycle(1), { ...start(10, 2), predecessor: 1 }, line(20, 'fleet.upgraded', { pid: 2, oldPid: 1 }), line(30, 'fleet.resumed', { pid: 1, oldPid: 2 }), ...recycle(40), stop(50, 2)], '0 cut over 2 recycles'],
   ['a predecessor that runs the fleet again, as its successor was killed', [start(0), { ...start(10, 2), predecessor: 1 }, line(30, 'fleet.resumed', { pid: 1, oldPid: 2 }), stop(50)], '0 cut over 0 recycles'],
+  ['files that were rotated away, by two primaries', [start(0), line(20, 'journal.end', { why: 'rotated' }), line(0, 'journal.begin', { why: 'rotated' }), { ...start(10, 2), predecessor: 1 }, line(5, 'journal.begin', { why: 'rotated' }), stop(15), stop(20)], '0 cut over 0 recycles'],
   ['a file that was rotated away', [start(0), line(20, 'journal.end', { why: 'rotated' })], '0 cut over 0 recycles'],
   ['an admin port that opens before the start, and again after a stop', [line(0, 'fleet.admin', { url: '' }), start(1), stop(40), line(50, 'fleet.admin', { url: '' }), start(51), stop(90)], '0 cut over 0 recycles'],
   ['other output between the lines', [start(0), 'listening on 3000\n', '{"level":30,"event":"worker.ready"}\n', stop(40)], '0 cut over 0 recycles'],
@@ -55,6 +56,8 @@ for (const [title, lines, text] of /** @type {const} */ ([
   ['a line of which the beginning is missing', [start(0), 'x","event":"recycled","cut":3}\n', stop(9500)], `from ${at(0)} to ${at(9500)} (1 line cannot be read)`],
   ['lines of another version', [start(0), '{"v":2,"t":17,"event":"recycled"}\n', stop(9500)], `from ${at(0)} to ${at(9500)} (1 line cannot be read)`],
   ['a file between two others that is not given', [start(0), sample(10, 100, 5), sample(7_200_000, 100, 7_199_995), stop(7_200_020)], `from ${at(10)} to ${at(7_200_000)} (there are no lines)`],
+  ['a file of less than a minute that is not given', [start(0), line(20, 'fleet.memory'), line(20, 'journal.end', { why: 'rotated' }), line(2000, 'journal.begin', { why: 'rotated' }), stop(2020)], `from ${at(20)} to ${at(2000)} (a file of the journal is missing)`],
+  ['lines that a full disk lost before a rotation', [start(0), line(900, 'journal.gap', { lines: 7, from: T0 + 100, to: T0 + 800, why: 'ENOSPC' }), line(800, 'journal.begin', { why: 'rotated' }), stop(9500)], `from ${at(100)} to ${at(800)} (7 lines could not be written: ENOSPC)`],
   ['recycles that are missing', [start(0), ...recycle(1000), stop(2000, 3)], `to ${at(2000)} (2 recycles of 3 are missing)`],
   ['two fleets in one journal', [start(0), spawn(1, 0, 100), start(10, 2), spawn(11, 0, 200), sample(20, 100, 5), stop(30), stop(40)], `from ${at(1)} to ${at(10)} (the supervisor ended without a stop), and 1 other gap`],
   ['a drain without an account', [start(0), drain(700), stop(900)], `from ${at(700)} on (a drain has no account)`]
