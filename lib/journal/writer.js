@@ -5,8 +5,8 @@
  * nginx and pino do the same on a signal; here no signal is needed.
  *
  * A reader can tell whether the journal is whole: where lines were lost, `journal.gap` says how many, and from when to
- * when; a file that has been rotated away ends with `journal.end`, and the next begins with `journal.begin`, at the time
- * of its last line.
+ * when; a file that has been rotated away ends with `journal.end`, and the next one begins with `journal.begin`, at the
+ * time of its last line.
  */
 
 const fs = require('node:fs')
