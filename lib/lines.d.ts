@@ -24,7 +24,7 @@ export interface JournalFields {
   'fleet.slept': { sleptMs: number }
   'fleet.socket': { fd: number, fdName: string | null, address: string }
   'fleet.start': { pid: number, predecessor: number | null, app: string, args: readonly string[], execArgv: readonly string[], meter: string, node: string, compileCache: string | null, hooks: readonly string[], options: import('./options').ResolvedOptions }
-  'fleet.stop': { recycles: number, failure: string | null }
+  'fleet.stop': { pid: number, recycles: number, failure: string | null }
   'fleet.stop-delay': { delayMs: number }
   'fleet.stopping': {  }
   'fleet.trial': { generation: number, before: number, slots: readonly number[] }

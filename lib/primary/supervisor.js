@@ -211,7 +211,8 @@ class Supervisor extends EventEmitter {
     await this.parts.shutdown.run()
     await this.spawner.source?.ended(this.options.stopTimes.killMs)
     await this.parts.tasks.settled()
-    this.announce('fleet.stop', { recycles: this.parts.recycler.own, failure: this.#failure?.code ?? null })
+    const failure = this.#failure?.code ?? null
+    this.announce('fleet.stop', { pid: process.pid, recycles: this.parts.recycler.own, failure })
   }
 
   /**

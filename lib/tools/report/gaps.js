@@ -99,7 +99,8 @@ class Gaps {
       this.#successor = null
     },
     'fleet.stop': line => {
-      if (this.#successor) { // it did not take over
+      const pid = asNumber(line.pid)
+      if (pid === null ? this.#successor : this.pid !== null && pid !== this.pid) { // one that does not run the fleet
         this.#successor = null
         return
       }
