@@ -104,13 +104,15 @@ class Reconciler extends Part {
 
   /** @param {WorkerHandle} handle @returns {WorkerFacts} */
   #describe (handle) {
-    const facts = handle.facts()
-    const { figures } = handle
-    const sample = figures?.sample ?? null
-    const isOverHard = handle.condemnation.row?.over === 'hard' ||
-      (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))
-    const judged = { bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, isOverHard }
-    return { ...facts, ...judged, task: this.features.taskOf(handle), canWait: this.#canWait(handle) }
+    const { state, generation, budget, figures, sample, condemnation: { reason, row, at, isWaiting } } = handle
+    return {
+      ...{ state, generation, reason, condemnedAt: at, isWaiting },
+      bytes: sample?.rssBytes ?? 0,
+      isSampled: figures?.isJudged ?? false,
+      isOverHard: row?.over === 'hard' || (sample !== null && isOver(sample, budget, budget.hardBytes)),
+      task: this.features.taskOf(handle),
+      canWait: this.#canWait(handle)
+    }
   }
 }
 

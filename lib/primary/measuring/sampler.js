@@ -80,11 +80,6 @@ class Sampler extends Part {
       .catch(() => null)
   }
 
-  /** @param {WorkerHandle} handle @returns {Sample | null} the latest */
-  sampleOf (handle) {
-    return handle.figures?.sample ?? null
-  }
-
   /**
    * A condemned worker stays in service, and begins anew as far as its budget is concerned.
    * @param {WorkerHandle} handle

@@ -184,7 +184,7 @@ class Recycler extends Part {
       oldPid: old.pid,
       ...fields,
       readyMs: incumbent?.readyMs ?? null,
-      rssBefore: old.figures?.sample?.rssBytes ?? null,
+      rssBefore: old.sample?.rssBytes ?? null,
       rssAfter: after?.rssBytes ?? null
     })
   }
