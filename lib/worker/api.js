@@ -80,8 +80,8 @@ function offerApi (tracker, ofFeatures) {
     },
     onDrain: fn =>
       hear('recycle:drain', about => { draining.push(Promise.resolve(callApp('onDrain', () => fn(about)))) }),
-    webSockets: (server, how = {}) => require('./web-sockets').moveWebSockets(server, how, current),
-    socketIO: (io, how = {}) => require('./socket-io').moveSocketIo(io, how, current),
+    webSockets: (server, how = {}) => require('./websockets/web-sockets').moveWebSockets(server, how, current),
+    socketIO: (io, how = {}) => require('./websockets/socket-io').moveSocketIo(io, how, current),
     onServe: fn => {
       const serve = (/** @type {{ slot: number }} */ about) => { callApp('onServe', () => fn(about)) }
       if (assigned === null) hear('recycle:serve', serve)
@@ -95,7 +95,7 @@ function offerApi (tracker, ofFeatures) {
     onMoved: (/** @type {Parameters<NonNullable<Api['onMoved']>>} */ ...args) => api.onMoved?.(...args),
     onDrain: api.onDrain,
     onAlone: (/** @type {(about: any) => unknown} */ fn) => { alone.push(fn) },
-    /** Said of a connection. @type {import('./restart-close').Said} */
+    /** Said of a connection. @type {import('./websockets/restart-close').Said} */
     said: {
       stays: (socket, why) => {
         const connection = tracker.of(socket)
