@@ -16,9 +16,8 @@ const { inheritedAddresses, requiredAddresses } = require('./required-addresses'
 const { kill, leave } = require('./retirement')
 /** @import { Outcome } from '../../core/account' */
 /** @import { Left } from './process' */
+/** @import { Place } from './slot' */
 /** @import { WorkerHandle } from './worker-handle' */
-
-/** @typedef {import('./slot').Slot | import('./slot').StandbyPool} Place */
 
 const TOO_MANY_DEATHS = 5
 const EARLY_MS = 1000
@@ -191,10 +190,9 @@ class Lifecycle extends Part {
       { warning: 'on-demand', slot, pid, addresses: late, lateMs: readiness.required.lateMs })
   }
 
-  /** A slot that has been scaled away. @param {number} number */
-  close (number) {
-    const { addresses = null } = this.fleet.slots.get(number) ?? {}
-    this.fleet.close(number)
+  /** A slot that has been scaled away. @param {import('./slot').Slot} slot */
+  close ({ slot, addresses }) {
+    this.fleet.close(slot)
     this.#closeLeft(addresses)
   }
 
