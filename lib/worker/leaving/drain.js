@@ -77,18 +77,7 @@ class Drain {
     clearTimeout(this.#lastCall)
     this.#lastCall = undefined
     if (order.lingerMs !== null) this.#linger = setTimeout(() => this.#pastLinger(order.lingerMs), order.lingerMs)
-    this.parts.emptying.begin({
-      handoff: this.#order.handoff,
-      deadlineMs: order.deadlineMs,
-      replayAfterMs: order.replayAfterMs,
-      onDeadline: () => this.#expire(),
-      onLook: () => this.#onLook(),
-      onEmpty: () => {
-        this.#settle()
-        this.done(this.account)
-      },
-      onBack: isStalled => this.#onBack(isStalled)
-    })
+    this.parts.emptying.begin(this.#order, this)
     const { reason, deadlineMs, handoff } = order
     if (isFirst) tellApp('recycle:drain', { reason, deadlineMs, handoff })
     else if (hadSiblings && !this.#order.handoff) this.parts.alone({ deadlineMs, handoff: false })
@@ -100,6 +89,11 @@ class Drain {
     this.#stalledAt = null
     this.begin({ .../** @type {Order} */(this.#order), deadlineMs: forMs, lingerMs: null, replayAfterMs: null })
     this.parts.handoff.isHeld = true
+  }
+
+  onEmpty () {
+    this.#settle()
+    this.done(this.account)
   }
 
   #settle () {
@@ -156,7 +150,7 @@ class Drain {
    * seconds; if all refused, it is served here to its end.
    * @param {boolean} isStalled
    */
-  #onBack (isStalled) {
+  onBack (isStalled) {
     this.account.refused++
     const now = performance.now()
     this.#stalledAt ??= now
@@ -187,7 +181,7 @@ class Drain {
     }
   }
 
-  #onLook () {
+  onLook () {
     const { sender, signals, tracker } = this.parts
     if (this.#onlyStreamsAreLeft) signals.tell()
     for (const connection of tracker.connections) {
@@ -215,7 +209,7 @@ class Drain {
   }
 
   /** The time is up. What siblings can handle instead has some more, to move there. */
-  #expire () {
+  onDeadline () {
     const { sender, tracker, emptying, signals } = this.parts
     const hasTime = Number(this.#order?.deadlineMs) > 0
     this.#sparesStreams = hasTime && [...tracker.connections].some(({ isStream }) => isStream) && signals.tell()
@@ -232,7 +226,7 @@ class Drain {
       if (connection.exchanges.length > 0 && !sender.canOffer(connection)) this.#cutOff(connection)
     }
     this.#lastCall = setTimeout(() => this.#cut(), REPLAY_MS)
-    this.#onLook()
+    this.onLook()
   }
 
   #cut () {
