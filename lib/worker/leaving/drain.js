@@ -22,7 +22,7 @@ const { ENDS, addCuts, addRestarted, openAccount } = require('../../core/account
 const { REPLAY_MS } = require('../../core/request-replay')
 const { tellApp } = require('../call-app')
 const { nameCuts } = require('./name-cuts')
-const { Stalled } = require('./stalled')
+const { closeIfSilent } = require('./stalled')
 /** @import { Account } from '../../core/account' */
 /** @import { Order } from '../../tables/message' */
 /** @import { Connection, Exchange, Fate } from '../connections/connection' */
@@ -47,7 +47,6 @@ class Drain {
   #lastCall
   /** The app has just been told to end its streams. */
   #sparesStreams = false
-  #stalled = new Stalled()
 
   /**
    * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'acceptors' | 'inbox' | 'handoff' | 'sender' |
@@ -187,7 +186,7 @@ class Drain {
     for (const connection of tracker.connections) {
       if (connection.stays === 'threw' && connection.onKept) connection.keep('threw') // and would again
       const isStuck = connection.isUnseen && !connection.isIdle && !sender.canOffer(connection)
-      if (isStuck) this.#stalled.closeIfSilent(connection)
+      if (isStuck) closeIfSilent(connection)
     }
     if (this.#lastCall && !this.#isHandingOver) this.#cut()
     else if (this.#closeAfterMs !== null) setImmediate(() => this.#closeIdle())
