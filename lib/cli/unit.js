@@ -155,7 +155,7 @@ function fromPm2 ({ from, only, user, port = process.env.PORT, write }) {
     unit({ ...call, words: wordsOf(given), timeouts: resolve(given), user, port: call.env.PORT ?? port, write }))
 }
 
-/** @param {Record<string, unknown>} given @param {import('../tables/config').Config | null} [file] */
+/** @param {Record<string, unknown>} given @param {import('./config-contents').Config | null} [file] */
 function resolve (given, file = null) {
   const { resolveOptions } = require('../tables/resolved-options')
   const { availableParallelism } = require('node:os')
