@@ -20,7 +20,6 @@ const { performance } = require('node:perf_hooks')
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { ENDS, addCuts, addRestarted, openAccount } = require('../../core/account')
 const { REPLAY_MS } = require('../../core/request-replay')
-const { tellApp } = require('../call-app')
 const { nameCuts } = require('./name-cuts')
 const { closeIfSilent } = require('./stalled')
 /** @import { Account } from '../../core/account' */
@@ -50,8 +49,7 @@ class Drain {
 
   /**
    * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'acceptors' | 'inbox' | 'handoff' | 'sender' |
-   *   'admission' | 'emptying'> & Pick<import('../prepare').Prepared, 'signals'> & { alone: ReturnType<typeof
-   *   import('../api').offerApi>['alone'] }} parts
+   *   'admission' | 'emptying'> & Pick<import('../prepare').Prepared, 'signals' | 'api'>} parts
    * @param {(account: Account) => void} done
    */
   constructor (parts, done) {
@@ -78,8 +76,8 @@ class Drain {
     if (order.lingerMs !== null) this.#linger = setTimeout(() => this.#pastLinger(order.lingerMs), order.lingerMs)
     this.parts.emptying.begin(this.#order, this)
     const { reason, deadlineMs, handoff } = order
-    if (isFirst) tellApp('recycle:drain', { reason, deadlineMs, handoff })
-    else if (hadSiblings && !this.#order.handoff) this.parts.alone({ deadlineMs, handoff: false })
+    if (isFirst) this.parts.api.leave({ reason, deadlineMs, handoff })
+    else if (hadSiblings && !this.#order.handoff) this.parts.api.alone({ deadlineMs, handoff: false })
     this.parts.emptying.look() // with nothing left the drain is over
   }
 
