@@ -204,20 +204,11 @@ class Supervisor extends EventEmitter {
     this.announce('fleet.stop', { recycles: this.parts.recycler.own, failure: this.#failure?.code ?? null })
   }
 
-  /**
-   * No other primary runs the fleet when this one has stopped: where this one has not led, or has failed, its
-   * predecessor does.
-   */
-  get isLast () {
-    const { takeover } = this.parts
-    return !takeover || takeover.isSole || (takeover.isLeading && !this.#failure)
-  }
-
-  /** While the predecessor runs. */
+  /** While the predecessor runs: it runs the fleet again where this one has not led, or has failed. */
   async #leaveTakeover () {
     const { takeover } = this.parts
-    if (!takeover || takeover.isSole) return
-    if (this.isLast) return takeover.stopping()
+    if (takeover === null || takeover.isSole) return
+    if (takeover.isLeading && !this.#failure) return takeover.stopping()
     this.parts.listeningSockets.letGo()
     this.emit('handed-over')
     await takeover.fail(this.#failure?.message ?? 'it has been told to stop')
