@@ -60,6 +60,7 @@ const INSIDE = {
       handoff: ['connections'], // a connection travels as a parcel
       vitals: [],
       boot: [],
+      websockets: [], // loaded where the app calls for them
       leaving: ['vitals'] // memory is measured, and collected, while the worker is out of rotation
     },
     shared: ['call-app'] // whatever calls the app does so by it
@@ -262,8 +263,8 @@ t.test('no file outside a feature imports it or names what it adds', async t => 
   t.same(listed.sort(), FEATURES.map(({ name }) => `lib/features/${name}/feature.js`).sort())
 })
 
-t.test('prepare and enter use every folder of the worker', async t => {
-  const used = new Set(['prepare', 'enter'].flatMap(file => edges.get(`lib/worker/${file}.js`) ?? []).filter(isOurs).map(folderOf))
+t.test('prepare, enter and the API use every folder of the worker', async t => {
+  const used = new Set(['prepare', 'enter', 'api'].flatMap(file => edges.get(`lib/worker/${file}.js`) ?? []).filter(isOurs).map(folderOf))
   t.same(Object.keys(INSIDE.worker.folders).filter(folder => !used.has(folder)), [])
 })
 

@@ -7,7 +7,7 @@ const { createRequire } = require('node:module')
 const path = require('node:path')
 const { attempt } = require('../core/attempt')
 const { RecycleError, badUsage } = require('../core/errors')
-const { asRecycle, refuseLauncher } = require('../core/launchers')
+const { asRecycle, refuseLauncher } = require('./launchers')
 const { formatValue } = require('../core/format-value')
 const { isScript } = require('../primary/workers/find-app')
 

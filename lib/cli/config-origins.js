@@ -15,7 +15,7 @@ const { formatSize, formatTime, parseTime } = require('../core/units')
 const { nameOfApp } = require('../primary/fleet-name')
 const { fileAsNamed, folderAsNamed } = require('../primary/workers/app-path')
 const { layOut } = require('../core/grid')
-/** @import { Config } from '../tables/config' */
+/** @import { Config } from './config-contents' */
 /** @import { Option, Options } from '../tables/options' */
 /** @import { Origin } from '../tables/resolved-options' */
 

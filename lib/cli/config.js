@@ -7,12 +7,12 @@ const path = require('node:path')
 const { pathToFileURL } = require('node:url')
 const { attempt } = require('../core/attempt')
 const importByNode = require('../native/import.cjs')
-const { isObject, readConfig } = require('../tables/config')
+const { isObject, readConfig } = require('./config-contents')
 const { RecycleError, badUsage } = require('../core/errors')
 const { OPTIONS } = require('../tables/options')
 const { traceOptions } = require('../tables/resolved-options')
 const { machineFacts } = require('../primary/measuring/container')
-/** @import { Config } from '../tables/config' */
+/** @import { Config } from './config-contents' */
 
 const TYPESCRIPT = ['.ts', '.mts', '.cts']
 const ENDINGS = ['.js', '.cjs', '.mjs', ...TYPESCRIPT, '.json']

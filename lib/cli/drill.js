@@ -11,7 +11,7 @@ const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { writePage } = require('./page')
 const { flagOf, withoutDefaults } = require('./run')
 const { complain, print, write } = require('./print')
-/** @import { Config } from '../tables/config' */
+/** @import { Config } from './config-contents' */
 
 const NEEDS_OPTIONS = ['drill', 'help', 'completion'] // words: a fleet's own process does without
 

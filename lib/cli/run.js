@@ -5,9 +5,9 @@ const { Option } = require('commander')
 const { nearest } = require('../core/did-you-mean')
 const { answerToCommand, flagsAfterApp } = require('../tables/habits')
 const { RecycleError, badUsage } = require('../core/errors')
-const { misspeltVariables } = require('../tables/misspelt-variables')
+const { misspeltVariables } = require('./misspelt-variables')
 const { OPTIONS } = require('../tables/options')
-const { takeServiceEnvironment } = require('../core/service-environment')
+const { takeServiceEnvironment } = require('./service-environment')
 const { ENVIRONMENT } = require('../features')
 const { saveOwnCode } = require('../native/own-code')
 const { checkTypeScript, fileOf, findStart } = require('./app-file')
@@ -88,8 +88,8 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
     write(formatOrigins({ app, args, config, options, origins }, { colors }))
     return
   }
-  const { ancestors, shellAsInit } = require('../primary/ancestors')
-  const hasClosed = require('../primary/terminal').watchTerminal()
+  const { ancestors, shellAsInit } = require('./ancestors')
+  const hasClosed = require('./terminal').watchTerminal()
   const parents = ancestors() // asked now: a shell may die by the same signal
   const { InheritedSockets } = require('../primary/sockets/inherited-sockets')
   const { Orphans } = require('../primary/orphans')
@@ -106,7 +106,7 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   })
   const { primaryBranchOf } = require('../primary/workers/find-app')
   const { formatOf } = require('../primary/log')
-  const { obeyParent, obeySignals } = require('../primary/signals')
+  const { obeyParent, obeySignals } = require('./signals')
   const { operate } = require('../operate')
   const { controlFolders, fleetKey } = require('../control/socket-path')
   supervisor.once('stopped', endAhead) // it may stop before its first worker

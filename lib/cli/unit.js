@@ -139,7 +139,7 @@ async function ofCall (app, args, {
 /** @param {Given} given @returns {Unit[]} */
 function fromPm2 ({ from, only, user, port = process.env.PORT, write }) {
   const path = require('node:path')
-  const { callOf } = require('../tables/pm2-app')
+  const { callOf } = require('./pm2-app')
   const file = path.resolve(folderAsNamed(process.env.PWD), String(from))
   const apps = appsOf(file).map((app, i) => callOf(app, path.basename(String(app.script ?? `app-${i}`), '.js')))
   const chosen = apps.filter(({ name }) => only === undefined || name === only)
@@ -155,7 +155,7 @@ function fromPm2 ({ from, only, user, port = process.env.PORT, write }) {
     unit({ ...call, words: wordsOf(given), timeouts: resolve(given), user, port: call.env.PORT ?? port, write }))
 }
 
-/** @param {Record<string, unknown>} given @param {import('../tables/config').Config | null} [file] */
+/** @param {Record<string, unknown>} given @param {import('./config-contents').Config | null} [file] */
 function resolve (given, file = null) {
   const { resolveOptions } = require('../tables/resolved-options')
   const { availableParallelism } = require('node:os')
@@ -163,7 +163,7 @@ function resolve (given, file = null) {
 }
 
 /**
- * @param {import('../tables/pm2-app').Call} call @param {string} folder of the ecosystem file
+ * @param {import('./pm2-app').Call} call @param {string} folder of the ecosystem file
  * @returns {{ app: string, folder: string }} absolute
  * @throws {RecycleError} RECYCLE_BAD_USAGE where recycle cannot run it
  */
@@ -219,7 +219,7 @@ function unit ({ name, words, timeouts, app, args, folder, env, user, port, writ
   }
   const os = require('node:os')
   const path = require('node:path')
-  const { unitsOf } = require('../core/service-unit')
+  const { unitsOf } = require('./service-unit')
   const bin = asCalled(path.join(__dirname, '..', '..', 'bin', 'recycle.js'))
   const command = [process.execPath, bin, ...words, app, ...args]
   const units = unitsOf({

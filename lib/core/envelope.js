@@ -40,7 +40,7 @@ class Handlers {
 
   /**
    * @param {Readonly<Record<string, unknown>> | null} kinds of the messages that may come; null: in a worker, which has
-   *   no table of them (test/core/message.test.js looks its handlers up)
+   *   no table of them (test/tables/message.test.js looks its handlers up)
    */
   constructor (kinds) {
     this.kinds = kinds

@@ -190,12 +190,12 @@ const SIZE_WORDS = named('elastic')?.sizeWords ?? { key: '', reasons: {}, beside
 const derive = options => Object.assign({}, ...['fork', 'output'].map(name => named(name)?.resolve(options)))
 
 /**
- * @param {FleetOptions} options @param {boolean | null} leadsCalls the addon leads calls of libuv's through itself;
- *   null: there is no addon
+ * @param {FleetOptions} options
+ * @param {boolean | null} isLibuvHooked the addon leads calls of libuv's through itself; null: there is no addon
  * @returns {string[]} what of Node.js's inside the workers use or replace
  */
-const hooksOf = (options, leadsCalls) =>
-  ['exceptions', 'failover'].flatMap(name => named(name)?.isOn(options) ? named(name).hooks(leadsCalls) : [])
+const hooksOf = (options, isLibuvHooked) =>
+  ['exceptions', 'failover'].flatMap(name => named(name)?.isOn(options) ? named(name).hooks(isLibuvHooked) : [])
 
 /**
  * @param {FleetOptions} options @param {number} nodeMajor

@@ -22,7 +22,7 @@ const MAX_RECENT = 100 // lines
  * @throws {RecycleError} RECYCLE_CONTROL, RECYCLE_CONTROL_TAKEN
  */
 async function openControl (supervisor, { control, limits }) {
-  const { name, spawner } = supervisor
+  const { name, parts: { spawner } } = supervisor
   const recent = recentLines(supervisor)
   /** @type {Set<Connection>} */
   const connections = new Set()

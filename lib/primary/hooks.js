@@ -8,12 +8,12 @@ const { loadAddon } = require('../native/addon')
  * @returns {string[]} what of Node.js's inside the workers use or replace; they run the same Node.js as this process
  */
 function hooksInWorkers (options, { addon } = loadAddon()) {
-  const leadsCalls = addon && addon.guardQueue(-1)
+  const isLibuvHooked = addon && addon.guardQueue(-1)
   return [
     ...['signals', 'ends of connections', 'servers that are sent'],
     ...options.handoff ? ["sockets' handles"] : [],
-    ...leadsCalls && !options.plain ? ['accept() without a descriptor'] : [],
-    ...hooksOf(options, leadsCalls)
+    ...isLibuvHooked && !options.plain ? ['accept() without a descriptor'] : [],
+    ...hooksOf(options, isLibuvHooked)
   ]
 }
 

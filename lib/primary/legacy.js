@@ -62,14 +62,12 @@ class Legacy extends Part {
     })
   }
 
-  /** @returns {Promise<{ feature: string, text: string }[]>} what the next primary is to have */
-  async bequeath () {
-    return this.#bequeath(() => true)
-  }
-
-  /** @param {(heir: Heir) => boolean} isMeant */
-  async #bequeath (isMeant) {
-    const heirs = [...this.#heirs].filter(([, heir]) => isMeant(heir))
+  /**
+   * @param {{ isKeptAlone?: boolean }} [of] that alone which the workers have, too
+   * @returns {Promise<{ feature: string, text: string }[]>} what the next primary is to have
+   */
+  async bequeath ({ isKeptAlone = false } = {}) {
+    const heirs = [...this.#heirs].filter(([, { isKept = false }]) => isKept || !isKeptAlone)
     const all = await Promise.all(heirs.map(async ([feature, heir]) => ({ feature, text: await heir.bequeath() })))
     return all.flatMap(({ feature, text }) => text === null ? [] : { feature, text })
   }
@@ -97,7 +95,7 @@ class Legacy extends Part {
     if (!this.survivors.areLeft || !this.tenure.hasBegun) return
     this.#tellings.number++
     const { number } = this.#tellings
-    const all = pack(await this.#bequeath(({ isKept }) => isKept === true))
+    const all = pack(await this.bequeath({ isKeptAlone: true }))
     const text = all.length > LONGEST_KEPT ? pack([]) : all // then counts begin anew
     if (this.tenure.isOver) return
     for (const handle of this.fleet.all()) handle.send('legacy', { number, text })

@@ -35,10 +35,7 @@ function openLog (options, outputs) {
   if (format === 'silent') return { write: () => {}, warn: text => outputs.of(2).log(`${text}\n`) }
   const output = outputs.of(2)
   const put = (/** @type {string} */ text) => output.log(`${text}\n`)
-  const { isTTY } = process.stderr
-  const { textOf, warningOf } = format === 'json'
-    ? jsonOf(options)
-    : prettyOf({ colors: isTTY && process.stderr.hasColors() })
+  const { textOf, warningOf } = format === 'json' ? jsonOf(options) : prettyOf()
   const isLogged = (/** @type {Level} */ level) => LEVELS[level] >= LEVELS[leastOf(options)]
   return {
     write: line => { if (!isQuiet(line) && isLogged(levelOf(line))) put(textOf(line)) },
@@ -71,8 +68,8 @@ function withoutDefaults (options) {
     OPTIONS.some(option => option.key === key) && !isDeepStrictEqual(value, defaults[key])))
 }
 
-/** @param {{ colors: boolean }} how */
-function prettyOf (how) {
+function prettyOf () {
+  const how = { colors: process.stderr.isTTY && process.stderr.hasColors() }
   return {
     textOf: (/** @type {Line} */ line) => prettyLine(line, how),
     warningOf: (/** @type {string} */ text) => text

@@ -26,21 +26,18 @@ const REST_MS = 5 // between two small writes: each costs more than its bytes
 const GONE = ['EPIPE', 'EIO', 'ECONNRESET', 'ERR_STREAM_DESTROYED']
 const AGAIN_MS = 1000 // without a reader
 
-/**
- * @typedef {{ bytes: Buffer, logBytes: number }} Entry `logBytes`: those of the log, all or none until it is being
- *   written
- */
+/** @typedef {{ bytes: Buffer, isLog: boolean }} Entry no more than is written at once, unless a line is longer */
 
 class Output extends EventEmitter {
-  /** @type {Entry[]} */
+  /** What is not being written yet. @type {Entry[]} */
   #queue = []
-  /** How much of the first one has been written. */
-  #at = 0
   #isWriting = false
   #writtenAt = -Infinity
   /** @type {NodeJS.Timeout | undefined} */
   #rest
+  /** Not written yet: of the queue, and those that are being written. */
   #bytes = 0
+  /** The log's, of the queue. */
   #logBytes = 0
   /** Whose line the last one queued is, where it has no newline. @type {object | null} */
   #unfinished = null
@@ -67,7 +64,7 @@ class Output extends EventEmitter {
 
   /** All that it was given has been written, or it has no reader any more. */
   async emptied () {
-    if (this.#queue.length > 0) await once(this, 'empty')
+    if (this.#bytes > 0) await once(this, 'empty')
   }
 
   /** @param {string} line of the log, with its newline */
@@ -91,7 +88,7 @@ class Output extends EventEmitter {
     clearTimeout(this.#rest)
     this.#rest = undefined
     this.#queue = []
-    this.#at = this.#bytes = this.#logBytes = 0
+    this.#bytes = this.#logBytes = 0
     this.descriptor.close()
     this.emit('room')
     this.emit('empty')
@@ -107,15 +104,19 @@ class Output extends EventEmitter {
     const isWithin = this.#unfinished !== null && this.#unfinished !== source
     const whole = isWithin ? Buffer.concat([Buffer.of(NEWLINE), bytes]) : bytes
     this.#unfinished = bytes[bytes.length - 1] === NEWLINE ? null : source
-    this.#queue.push({ bytes: whole, logBytes: source === null ? whole.length : 0 })
+    const isLog = source === null
+    for (let at = 0, end = 0; at < whole.length; at = end) {
+      end = cutAfter(whole, at, this.descriptor.mostBytes)
+      this.#queue.push({ bytes: whole.subarray(at, end), isLog })
+    }
     this.#bytes += whole.length
-    if (source === null) this.#logBytes += whole.length
+    if (isLog) this.#logBytes += whole.length
     this.#write()
   }
 
   /** @returns {boolean} there was one that is not being written */
   #dropOldest () {
-    const oldest = this.#queue.findIndex(({ logBytes }, i) => logBytes > 0 && (i > 0 || !this.#isWriting))
+    const oldest = this.#queue.findIndex(({ isLog }) => isLog)
     if (oldest < 0) return false
     const [{ bytes }] = this.#queue.splice(oldest, 1)
     this.#bytes -= bytes.length
@@ -143,48 +144,42 @@ class Output extends EventEmitter {
       return
     }
     this.#isWriting = true
-    const entry = this.#at === 0 ? this.#gather() : this.#queue[0]
-    const part = entry.bytes.subarray(this.#at, cutAfter(entry.bytes, this.#at, this.descriptor.mostBytes))
-    this.descriptor.write(part, error => {
+    const bytes = this.#takeFirst()
+    this.descriptor.write(bytes, error => {
       this.#isWriting = false
       this.#writtenAt = now()
       if (this.isGone) return
-      if (!error || !GONE.includes(error.code ?? '')) return this.#written(entry, part, error)
-      for (const { bytes } of this.#queue) this.#lose(linesOf(bytes), error.code ?? '', true)
+      if (!error || !GONE.includes(error.code ?? '')) return this.#written(bytes, error)
+      for (const lost of [bytes, ...this.#queue.map(({ bytes }) => bytes)]) {
+        this.#lose(linesOf(lost), error.code ?? '', true)
+      }
       this.close()
       this.#againAt = now() + AGAIN_MS
     })
   }
 
-  /** Makes one of the first entries, as many as fit into a write. @returns {Entry} */
-  #gather () {
-    let entries = 0
-    for (let bytes = 0; entries < this.#queue.length &&
-      (entries === 0 || bytes + this.#queue[entries].bytes.length <= this.descriptor.mostBytes); entries++) {
+  /** @returns {Buffer} the first entries, as many as fit into a write */
+  #takeFirst () {
+    let bytes = this.#queue[0].bytes.length
+    let entries = 1
+    for (; entries < this.#queue.length; entries++) {
       bytes += this.#queue[entries].bytes.length
+      if (bytes > this.descriptor.mostBytes) break
     }
     const first = this.#queue.splice(0, entries)
-    const logBytes = first.reduce((sum, entry) => sum + entry.logBytes, 0)
-    const entry = first.length === 1 ? first[0] : { bytes: Buffer.concat(first.map(({ bytes }) => bytes)), logBytes }
-    this.#queue.unshift(entry)
-    return entry
+    for (const { bytes, isLog } of first) if (isLog) this.#logBytes -= bytes.length
+    return entries === 1 ? first[0].bytes : Buffer.concat(first.map(({ bytes }) => bytes))
   }
 
-  /** @param {Entry} entry @param {Buffer} part @param {NodeJS.ErrnoException | null} error */
-  #written (entry, part, error) {
+  /** @param {Buffer} bytes @param {NodeJS.ErrnoException | null} error */
+  #written (bytes, error) {
     const wasFull = this.isFull
-    this.#at += part.length
-    this.#bytes -= part.length
-    if (this.#at === entry.bytes.length) {
-      this.#queue.shift()
-      this.#at = 0
-      this.#logBytes -= entry.logBytes
-    }
-    if (error) this.#lose(linesOf(part), error.code ?? error.message, true)
-    else this.written += part.length
-    if (!error && this.#queue.length === 0 && this.#isLosing) this.#tellLost()
+    this.#bytes -= bytes.length
+    if (error) this.#lose(linesOf(bytes), error.code ?? error.message, true)
+    else this.written += bytes.length
+    if (!error && this.#bytes === 0 && this.#isLosing) this.#tellLost()
     if (wasFull && !this.isFull) this.emit('room')
-    if (this.#queue.length === 0) this.emit('empty')
+    if (this.#bytes === 0) this.emit('empty')
     this.#write()
   }
 

@@ -42,11 +42,11 @@ class Outputs {
     if (open) return open
     const stream = fd === 1 ? 'stdout' : 'stderr'
     const output = new Output(() => openDescriptor(fd))
-    /** @param {Loss} loss */
-    let tell = loss => this.onLoss({ warning: 'output', ...loss })
-    const unread = tell
+    let isGone = false // else it is not read
+    const tell = (/** @type {Loss} */ loss) =>
+      isGone ? this.gone.note(output, loss) : this.onLoss({ warning: 'output', ...loss })
     output.on('losing', (why, hasFailed) => {
-      tell = hasFailed ? loss => this.gone.note(output, loss) : unread
+      isGone = hasFailed
       queueMicrotask(() => tell({ stream, lost: 0, why }))
     })
     output.on('lost', lost => tell({ stream, lost, why: null }))

@@ -39,6 +39,7 @@ const { CrashWatch } = require('./workers/crash-watch')
 const { Fleet } = require('./workers/fleet')
 const { Lifecycle } = require('./workers/lifecycle')
 const { resizing } = require('./workers/resize')
+const { SlotAddresses } = require('./workers/slot-addresses')
 const { Spawner } = require('./workers/spawner')
 
 /** @typedef {ReturnType<typeof assembleParts>} Parts */
@@ -80,7 +81,7 @@ function assembleParts ({ app, args, options, outputs, meter, inherited, takeove
   const ledger = new HandoffLedger({ fleet, tenure, owners, copies: features.copies })
   const balancer = new Balancer({ ...deps, ledger })
   const crashWatch = new CrashWatch(deps)
-  const lifecycle = new Lifecycle({ ...deps, crashWatch })
+  const lifecycle = new Lifecycle({ ...deps, crashWatch, slotAddresses: new SlotAddresses(deps) })
   const rotation = new Rotation(deps)
   const recycler = new Recycler({ ...deps, lifecycle, sampler })
   const adoption = new Adoption({ ...deps, recycler, survivors, legacy })

@@ -39,24 +39,19 @@ class Reconciler extends Part {
   }
 
   /**
-   * A step for each action; what it changes at once is in the facts when it returns.
+   * A step for each action, with its slot, or its standby; what it changes at once is in the facts when it returns.
    * @type {Record<import('../core/plan').Action['type'], (action: any) => Promise<unknown>>}
    */
   #steps = {
     boot: ({ slot }) => this.recycler.boot(slot),
     recycle: ({ slot, how, hasNoRoom }) => this.recycler.recycle(slot, how, hasNoRoom),
     wait: ({ slot }) => this.recycler.waitForRoom(slot),
-    'before-recycle': ({ slot }) => this.features.beforeRecycle(this.#incumbentOf(slot)),
+    'before-recycle': ({ slot }) => this.features.beforeRecycle(slot.incumbent),
     rejoin: () => this.rotation.rejoin(),
     'scale-away': ({ slot }) => this.recycler.scaleAway(slot),
     close: async ({ slot }) => this.lifecycle.close(slot),
     'boot-standby': () => this.recycler.bootStandby(),
-    'retire-standby': ({ handle, reason }) => this.recycler.retireStandby(handle, reason)
-  }
-
-  /** @param {number} slot */
-  #incumbentOf (slot) {
-    return /** @type {WorkerHandle} */ (this.fleet.slots.get(slot)?.incumbent)
+    'retire-standby': ({ standby, reason }) => this.recycler.retireStandby(standby, reason)
   }
 
   #reconcile () {
@@ -66,11 +61,12 @@ class Reconciler extends Part {
     const maxBoots = boundsOf(this.options) ? Math.max(1, sizing.cpus) : 1
     const { numbers: slots, rollout: { generation } } = this.fleet
     const desired = { slots, generation, standbys, maxSurge, maxUnavailable, maxBoots, atFirst: this.autoSize.atFirst }
-    const standbyHandles = [...this.fleet.standbyPool.handles]
-    const { actions, wakeAt } = plan(this.#facts(standbyHandles), desired, now())
+    const handles = [...this.fleet.standbyPool.handles]
+    const { actions, wakeAt } = plan(this.#facts(handles), desired, now())
     for (const action of actions) {
-      const handle = action.type === 'retire-standby' ? standbyHandles[action.standby] : undefined
-      this.tasks.run(action.type, () => this.#steps[action.type]({ ...action, handle }))
+      const slot = 'slot' in action && this.fleet.open(action.slot)
+      const standby = 'standby' in action && handles[action.standby]
+      this.tasks.run(action.type, () => this.#steps[action.type]({ ...action, slot, standby }))
     }
     clearTimeout(this.#timer)
     if (wakeAt < Infinity) this.#timer = setTimeout(() => this.changed(), Math.max(0, wakeAt - now()))
@@ -97,20 +93,19 @@ class Reconciler extends Part {
     }
   }
 
-  /** Not where a command waits for it. @param {WorkerHandle} handle */
-  #canWait ({ condemnation: { reason, requested }, generation }) {
-    return canWait(reason) && requested === null && this.fleet.rollout.requested(generation) === null
-  }
-
   /** @param {WorkerHandle} handle @returns {WorkerFacts} */
   #describe (handle) {
-    const facts = handle.facts()
-    const { figures } = handle
-    const sample = figures?.sample ?? null
-    const isOverHard = handle.condemnation.row?.over === 'hard' ||
-      (sample !== null && isOver(sample, facts.budget, facts.budget.hardBytes))
-    const judged = { bytes: sample?.rssBytes ?? 0, isSampled: figures?.isJudged ?? false, isOverHard }
-    return { ...facts, ...judged, task: this.features.taskOf(handle), canWait: this.#canWait(handle) }
+    const { state, generation, budget, figures, sample } = handle
+    const { reason, row, at, isWaiting, requested } = handle.condemnation
+    return {
+      ...{ state, generation, reason, condemnedAt: at, isWaiting },
+      bytes: sample?.rssBytes ?? 0,
+      isSampled: figures?.isJudged ?? false,
+      isOverHard: row?.over === 'hard' || (sample !== null && isOver(sample, budget, budget.hardBytes)),
+      task: this.features.taskOf(handle),
+      // Not where a command waits for it
+      canWait: canWait(reason) && requested === null && this.fleet.rollout.requested(generation) === null
+    }
   }
 }
 

@@ -4,11 +4,11 @@ const { budgetFor } = require('../core/container-budget')
 const { fromNames, pick } = require('../core/fields')
 const { FEATURES } = require('../features')
 const { OF_FEATURES } = require('../tables/figures')
+const { now } = require('./clock')
 /** @import { Options } from '../tables/options' */
 /** @import { OfWorker, Sampled } from '../features' */
-/** @import { Figures } from './measuring/figures' */
 /** @import { RecyclesOfSlot } from './recycling/recycler' */
-/** @import { WorkerFacts } from './workers/worker-handle' */
+/** @import { WorkerHandle } from './workers/worker-handle' */
 
 const NAMES = /** @type {(keyof Sampled)[]} */ (OF_FEATURES.map(({ name }) => name))
 
@@ -25,7 +25,7 @@ function describeFleet (parts, notReaped, unwritten) {
     listening: parts.listeningSockets.urls(),
     workers: fleet.all().map(handle => {
       const ofSlot = slots[handle.slot ?? -1] ?? { recycles: 0, lastReason: null }
-      return describe(handle.facts(), ofSlot, handle.figures, options, loads.resting.has(handle))
+      return describe(handle, ofSlot, options, loads.resting.has(handle))
     }),
     totals: { workers: fleet.numbers.length, ready: fleet.serving().length, recycles, ...totals },
     budgets: { maxRssBytes: budgetFor(options, fleet.desired).maxRssBytes, jitter: options.jitter },
@@ -41,17 +41,16 @@ function describeFleet (parts, notReaped, unwritten) {
   }
 }
 
-/**
- * @param {WorkerFacts} facts @param {RecyclesOfSlot} ofSlot
- * @param {Figures | null} figures @param {Options} options @param {boolean} rests
- */
-function describe (facts, ofSlot, figures, options, rests) {
-  const { slot, state, at, upSince, budget, latest, known, reason, isWaiting, drainsUntil, out, hasClosed } = facts
-  const { sample = null, lastFull = null } = figures ?? {}
+/** @param {WorkerHandle} handle @param {RecyclesOfSlot} ofSlot @param {Options} options @param {boolean} rests */
+function describe (handle, ofSlot, options, rests) {
+  const { slot, state, upSince, budget, latest, reason, drainsUntil, out, hasClosed, sample, figures } = handle
+  const { lastFull = null } = figures ?? {}
+  const at = now()
+  const known = structuredClone(handle.known)
   /** @type {OfWorker} */
   const ofWorker = Object.assign({}, ...FEATURES.map(({ name, ofWorker }) => ofWorker?.(known[name], options)))
   return {
-    ...pick(facts, ['slot', 'pid', 'state', 'generation', 'app']),
+    ...pick(handle, ['slot', 'pid', 'state', 'generation', 'app']),
     ageMs: slot === null || upSince === null ? 0 : at - upSince,
     rssBytes: sample?.rssBytes ?? null,
     pssBytes: lastFull?.pssBytes ?? null,
@@ -61,7 +60,7 @@ function describe (facts, ofSlot, figures, options, rests) {
     metric: budget.metric,
     drainLeftMs: drainsUntil === null ? null : Math.max(0, drainsUntil - at),
     condemned: reason,
-    waitsForRoom: isWaiting && state === 'ready',
+    waitsForRoom: handle.condemnation.isWaiting && state === 'ready',
     rests,
     paused: state === 'ready' ? out?.why ?? (hasClosed ? 'its app has closed its servers' : null) : null,
     cpuPercent: figures?.cpu.percent ?? null,

@@ -68,7 +68,6 @@ class Supervisor extends EventEmitter {
     super()
     this.setMaxListeners(0)
     this.options = given.options
-    this.takeover = given.takeover ?? null
     this.write = write
     this.flush = flush
     this.journalTrouble = journalTrouble
@@ -78,8 +77,7 @@ class Supervisor extends EventEmitter {
       abandon: error => this.abandon(error),
       onMessage: message => this.emit('message', message)
     })
-    this.spawner = this.parts.spawner
-    this.name = given.options.name ?? nameOfApp(this.spawner.appPath.named)
+    this.name = given.options.name ?? nameOfApp(this.parts.spawner.appPath.named)
     const { commands } = this.parts
     this.ready = commands.ready.bind(commands)
     this.recycle = (/** @type {number} */ slot) => commands.recycle(slot)
@@ -101,12 +99,10 @@ class Supervisor extends EventEmitter {
   start () {
     if (this.#isStarted || this.isStopping) return this
     this.#isStarted = true
-    const { app, args, execArgv, compileCache } = this.spawner
-    const {
-      options, parts: { fleet, tasks, meter, memoryWatch, sampler, changed, features, succession }
-    } = this
+    const { options, parts: { fleet, tasks, meter, memoryWatch, sampler, changed, features, succession } } = this
+    const { takeover, spawner: { app, args, execArgv, compileCache } } = this.parts
     this.announce('fleet.start', {
-      pid: process.pid, predecessor: this.takeover?.pid ?? null, app, args, execArgv, meter: meter.name,
+      pid: process.pid, predecessor: takeover?.pid ?? null, app, args, execArgv, meter: meter.name,
       node: process.version, compileCache, hooks: hooksInWorkers(options), options
     })
     this.#watchOrphans()
@@ -122,7 +118,10 @@ class Supervisor extends EventEmitter {
     }
     sampler.begin()
     features.begin(this.#ended.signal)
-    this.#stopWatching = watchClock(longestSilence(options), ms => this.#wake(ms))
+    this.#stopWatching = watchClock(longestSilence(options), sleptMs => { // readings over that time say nothing
+      features.wake()
+      this.announce('fleet.slept', { sleptMs })
+    })
     this.ready().then(() => this.#sayReady(), () => {}) // it stops before it is ready
     return this
   }
@@ -171,12 +170,6 @@ class Supervisor extends EventEmitter {
     return this.#stopped
   }
 
-  /** This process has not run: readings over that time say nothing. @param {number} sleptMs */
-  #wake (sleptMs) {
-    this.parts.features.wake()
-    this.announce('fleet.slept', { sleptMs })
-  }
-
   /** Orphans come to PID 1, and to no other process as a rule. */
   #watchOrphans () {
     if (process.pid !== 1) return
@@ -209,27 +202,20 @@ class Supervisor extends EventEmitter {
     await this.#leaveTakeover()
     this.#endSupport()
     await this.parts.shutdown.run()
-    await this.spawner.source?.ended(this.options.stopTimes.killMs)
+    await this.parts.spawner.source?.ended(this.options.stopTimes.killMs)
     await this.parts.tasks.settled()
     const failure = this.#failure?.code ?? null
     this.announce('fleet.stop', { pid: process.pid, recycles: this.parts.recycler.own, failure })
   }
 
-  /**
-   * No other primary runs the fleet when this one has stopped: where this one has not led, or has failed, its
-   * predecessor does.
-   */
-  get isLast () {
-    return !this.takeover || this.takeover.isSole || (this.takeover.isLeading && !this.#failure)
-  }
-
-  /** While the predecessor runs. */
+  /** While the predecessor runs: it runs the fleet again where this one has not led, or has failed. */
   async #leaveTakeover () {
-    if (!this.takeover || this.takeover.isSole) return
-    if (this.isLast) return this.takeover.stopping()
+    const { takeover } = this.parts
+    if (takeover === null || takeover.isSole) return
+    if (takeover.isLeading && !this.#failure) return takeover.stopping()
     this.parts.listeningSockets.letGo()
     this.emit('handed-over')
-    await this.takeover.fail(this.#failure?.message ?? 'it has been told to stop')
+    await takeover.fail(this.#failure?.message ?? 'it has been told to stop')
   }
 
   #endSupport () {
@@ -237,7 +223,7 @@ class Supervisor extends EventEmitter {
     this.#stopWatching()
     this.parts.balancer.stop()
     this.#ended.abort()
-    this.spawner.source?.close()
+    this.parts.spawner.source?.close()
   }
 
   async #end () {
@@ -245,7 +231,7 @@ class Supervisor extends EventEmitter {
     await this.parts.tasks.settled()
     this.parts.ledger.close()
     this.orphans?.close()
-    this.spawner.code.close()
+    this.parts.spawner.code.close()
     await this.flush().catch(error => this.parts.failures.note('flush', error))
     queueMicrotask(() => this.emit('stopped', this.#failure))
   }

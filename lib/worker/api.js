@@ -17,24 +17,14 @@ const { callApp, tellApp } = require('./call-app')
 
 const kApi = Symbol.for('recycle-supervisor.worker')
 
-/** A listener for many functions: above ten, Node warns the app of a leak. */
-function listenerOfAll () {
-  /** @type {((about: unknown) => void)[]} */
-  let fns = []
-  return {
-    listener: (/** @type {unknown} */ about) => { for (const fn of fns) fn(about) },
-    begin: () => { fns = [] },
-    add: (/** @type {(about: unknown) => void} */ fn) => { fns.push(fn) }
-  }
-}
-
 /**
  * @param {import('./connections/tracker').ConnectionTracker} tracker
  * @param {readonly string[]} ofFeatures the functions that features have, of which calls are kept until extend()
  * @returns {{ connect: (channel: Channel) => void, assign: (slot: number) => void, onDrain: Api['onDrain'],
- *   alone: (about: { deadlineMs: number, handoff: boolean }) => void, drained: () => Promise<unknown>,
- *   extend: (more: Partial<Api>) => void }} `assign`: this worker is called into its slot: RECYCLE_SLOT is set, and
- *   `recycle:serve` is emitted; `alone`: a drain that has begun goes on without siblings; `drained`: settles when what
+ *   leave: (about: { reason: string, deadlineMs: number, handoff: boolean }) => void, alone: (about: { deadlineMs:
+ *   number, handoff: boolean }) => void, drained: () => Promise<unknown>, extend: (more: Partial<Api>) => void }}
+ *   `assign`: this worker is called into its slot: RECYCLE_SLOT is set, and `recycle:serve` is emitted; `leave`: a
+ *   drain has begun, and `recycle:drain` is emitted; `alone`: it goes on without siblings; `drained`: settles when what
  *   the app does in onDrain() is done
  */
 function offerApi (tracker, ofFeatures) {
@@ -44,21 +34,18 @@ function offerApi (tracker, ofFeatures) {
   let assigned = null
   /** Versions of the app's own copies of this package that are not ours. @type {Set<string>} */
   const others = new Set()
+  /** Of onServe() and onDrain(), until they are called. @type {((about: any) => unknown)[]} */
+  let onServe = []
+  /** @type {((about: any) => unknown)[]} */
+  let onDrain = []
+  /** Called when a drain that has begun goes on without siblings. @type {((about: any) => unknown)[]} */
+  const onAlone = []
   /** The app's work in onDrain(). @type {Promise<unknown>[]} */
   const draining = []
-  /** Called when a drain that has begun goes on without siblings. @type {((about: unknown) => unknown)[]} */
-  const alone = []
+  const begin = (/** @type {(about: any) => unknown} */ fn, /** @type {object} */ about) =>
+    draining.push(Promise.resolve(callApp('onDrain', () => fn(about))))
   /** Of functions of features, until their parts are there. @type {{ name: string, args: unknown[] }[]} */
   const early = []
-  const listeners = { 'recycle:drain': listenerOfAll(), 'recycle:serve': listenerOfAll() }
-  const hear = (/** @type {keyof typeof listeners} */ event, /** @type {(about: any) => void} */ fn) => {
-    const { listener, begin, add } = listeners[event]
-    if (!process.listeners(/** @type {any} */ (event)).includes(listener)) {
-      begin()
-      process.once(event, listener)
-    }
-    add(fn)
-  }
   /** @type {Api} */
   const api = {
     ...Object.fromEntries(ofFeatures.map(name =>
@@ -78,13 +65,12 @@ function offerApi (tracker, ofFeatures) {
       const exchange = tracker.of(response?.req?.socket)?.exchanges.find(exchange => exchange.response === response)
       if (exchange) exchange.isMarked = true
     },
-    onDrain: fn =>
-      hear('recycle:drain', about => { draining.push(Promise.resolve(callApp('onDrain', () => fn(about)))) }),
-    webSockets: (server, how = {}) => require('./web-sockets').moveWebSockets(server, how, current),
-    socketIO: (io, how = {}) => require('./socket-io').moveSocketIo(io, how, current),
+    onDrain: fn => { onDrain.push(fn) },
+    webSockets: (server, how = {}) => require('./websockets/web-sockets').moveWebSockets(server, how, current),
+    socketIO: (io, how = {}) => require('./websockets/socket-io').moveSocketIo(io, how, current),
     onServe: fn => {
-      const serve = (/** @type {{ slot: number }} */ about) => { callApp('onServe', () => fn(about)) }
-      if (assigned === null) hear('recycle:serve', serve)
+      const serve = (/** @type {{ slot: number }} */ about) => callApp('onServe', () => fn(about))
+      if (assigned === null) onServe.push(serve)
       else process.nextTick(serve, { slot: assigned })
     }
   }
@@ -94,8 +80,8 @@ function offerApi (tracker, ofFeatures) {
     movable: (/** @type {Parameters<NonNullable<Api['movable']>>} */ ...args) => api.movable?.(...args),
     onMoved: (/** @type {Parameters<NonNullable<Api['onMoved']>>} */ ...args) => api.onMoved?.(...args),
     onDrain: api.onDrain,
-    onAlone: (/** @type {(about: any) => unknown} */ fn) => { alone.push(fn) },
-    /** Said of a connection. @type {import('./restart-close').Said} */
+    onAlone: (/** @type {(about: any) => unknown} */ fn) => { onAlone.push(fn) },
+    /** Said of a connection. @type {import('./websockets/restart-close').Said} */
     said: {
       stays: (socket, why) => {
         const connection = tracker.of(socket)
@@ -121,14 +107,21 @@ function offerApi (tracker, ofFeatures) {
       Object.assign(api, more)
       for (const call of early.splice(0)) /** @type {any} */ (api)[call.name](...call.args)
     },
+    leave (about) {
+      tellApp('recycle:drain', about)
+      for (const fn of onDrain) begin(fn, about)
+      onDrain = []
+    },
     alone (about) {
-      for (const fn of alone) draining.push(Promise.resolve(callApp('onDrain', () => fn(about))))
+      for (const fn of onAlone) begin(fn, about)
     },
     drained: () => Promise.allSettled(draining),
     assign (slot) {
       assigned = slot
       process.env.RECYCLE_SLOT = String(slot)
       tellApp('recycle:serve', { slot })
+      for (const fn of onServe) fn({ slot })
+      onServe = []
     }
   }
 }

@@ -54,8 +54,7 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
   const deadline = new Deadline()
-  const { alone } = api
-  const drain = new Drain({ signals, state, tracker, acceptors, inbox, handoff, sender, admission, emptying, alone },
+  const drain = new Drain({ signals, state, tracker, acceptors, inbox, handoff, sender, admission, emptying, api },
     async account => {
       if (!channel.isUp) orphan.end()
       flushCompileCache()

@@ -177,12 +177,11 @@ function onMoved (kind, fn) {
 /**
  * Has the WebSockets of this server go to another worker, between two messages, when this one leaves or has more than
  * its share. For the package ws, version 8.
- * @param {import('node:events').EventEmitter} server a WebSocketServer @param {import('./web-sockets').How} [how]
+ * @param {import('node:events').EventEmitter} server a WebSocketServer
+ * @param {import('./websockets/web-sockets').How} [how]
  */
 function webSockets (server, how = {}) {
-  const api = findApi()
-  if (api?.webSockets) api.webSockets(server, how) // of the fleet's version, which the other workers have
-  else if (api) require('./web-sockets').moveWebSockets(server, how, { movable, onMoved, onDrain })
+  findApi()?.webSockets(server, how) // of the fleet's version, which the other workers have
 }
 
 /**
@@ -192,9 +191,7 @@ function webSockets (server, how = {}) {
  * @param {{ rebalance?: boolean }} [how] as in movable() @throws {Error} where it is not, or has not that option
  */
 function socketIO (io, how = {}) {
-  const api = findApi()
-  if (api?.socketIO) api.socketIO(io, how)
-  else if (api) require('./socket-io').moveSocketIo(io, how, { movable, onMoved, onDrain })
+  findApi()?.socketIO(io, how)
 }
 
 module.exports = {

@@ -8,7 +8,7 @@ const path = require('node:path')
 const t = require('tap')
 const { get } = require('../support/client')
 const { freePort, startCli, BIN, FIXTURES } = require('../support/fleet')
-const { shellAsInit } = require('../../lib/primary/ancestors')
+const { shellAsInit } = require('../../lib/cli/ancestors')
 
 const PLAIN = path.join(FIXTURES, 'plain.js')
 const UNSHARE = ['--pid', '--fork', '--mount-proc', '--kill-child', ...process.getuid?.() === 0 ? [] : ['--map-root-user']]

@@ -106,10 +106,11 @@ t.test('with --sticky: one that has upgraded from polling goes; one that polls c
 })
 
 t.test('an option that is missing is named', async t => {
-  const { moveSocketIo } = require('../../lib/worker/socket-io')
-  const { moveWebSockets } = require('../../lib/worker/web-sockets')
+  const { moveSocketIo } = require('../../lib/worker/websockets/socket-io')
+  const { moveWebSockets } = require('../../lib/worker/websockets/web-sockets')
   const worker = require('../../lib/worker')
-  const api = { movable () {}, onMoved () {}, onDrain () {} }
+  const said = { stays () {}, restarted () {}, heard () {} }
+  const api = { movable () {}, onMoved () {}, onDrain () {}, onAlone () {}, said }
   const socketIO = (/** @type {any} */ io) => moveSocketIo(io, {}, api)
   const webSockets = (/** @type {any} */ server) => moveWebSockets(server, {}, api)
   t.doesNotThrow(() => [worker.socketIO(undefined), worker.webSockets(undefined)], 'outside a fleet they do nothing')

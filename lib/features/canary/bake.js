@@ -81,7 +81,7 @@ class Bake {
   describe () {
     const { state, generation, before, leftMs, terms, verdict } = this
     const rss = (/** @type {boolean} */ isFresh) =>
-      mean(this.#observed.workers(isFresh).map(handle => this.kernel.sampler.sampleOf(handle)?.rssBytes ?? null))
+      mean(this.#observed.workers(isFresh).map(({ sample }) => sample?.rssBytes ?? null))
     const { requests = { old: 0, fresh: 0 }, figures = [] } = verdict ?? {}
     return {
       state, generation, before, leftMs, ...terms, requests, rssBytes: { old: rss(false), fresh: rss(true) }, figures

@@ -13,7 +13,7 @@ const sayNone = why => `connections die with their worker: ${why}`
  * @typedef {object} Own
  * @property {(shapes: import('..').Shapes) => Record<string, import('../../core/shape').Shape>} beat fields that its
  *   part in a worker adds to the heartbeat
- * @property {(leadsCalls: boolean | null) => string[]} hooks see features/index.js
+ * @property {(isLibuvHooked: boolean | null) => string[]} hooks see features/index.js
  * @property {(beat: Record<string, unknown>) => number} ownBytes how much of a worker's memory is this feature's, and
  *   not the app's, by a heartbeat
  */
@@ -27,7 +27,8 @@ module.exports = Object.freeze({
   ],
   group: 'Replacing workers:',
   isOn: ({ failover, plain }) => failover && !plain,
-  hooks: leadsCalls => leadsCalls === null ? [] : [`${leadsCalls ? 'reads and ' : ''}last writes of connections`],
+  hooks: isLibuvHooked =>
+    isLibuvHooked === null ? [] : [`${isLibuvHooked ? 'reads and ' : ''}last writes of connections`],
   // Of the descriptor of each connection that lasts: pass them by this socket
   does: () => ({ duplicates: { fields: {} } }),
   beat: ({ count }) => ({ noteBytes: count }),

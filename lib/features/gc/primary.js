@@ -55,7 +55,7 @@ class GarbageCollection {
       if (tried !== undefined) return tried === 'over' ? null : tried
       const { row, at } = handle.condemnation
       if (row?.over === undefined) return null
-      const requested = this.kernel.sampler.sampleOf(handle)?.requested ?? null
+      const requested = handle.sample?.requested ?? null
       const collectedAt = this.#collectedAt.get(handle) ?? null
       return mayCollect({ requested, at, collectedAt }, this.kernel.options.intervalMs) ? 'due' : null
     },

@@ -150,7 +150,7 @@ class Heapdumps {
     try {
       const { usedBytes, freeBytes } = folder.open().usage()
       this.#usedBytes = usedBytes
-      const expectedBytes = this.kernel.sampler.sampleOf(handle)?.rssBytes ?? 0
+      const expectedBytes = handle.sample?.rssBytes ?? 0
       return lackOfRoom({ usedBytes, freeBytes, limitBytes: this.kernel.options.heapdumpLimitBytes }, expectedBytes)
     } catch (error) {
       return /** @type {Error} */ (error).message

@@ -184,7 +184,8 @@ class Adoption extends Part {
   /** @param {OrphanProcess[]} orphans */
   #boot (orphans) {
     for (const orphan of orphans) {
-      this.tasks.run('adopt', () => this.recycler[orphan.facts.isLeaving ? 'seeOff' : 'boot'](this.#place(orphan)))
+      const slot = this.fleet.open(this.#place(orphan))
+      this.tasks.run('adopt', () => this.recycler[orphan.facts.isLeaving ? 'seeOff' : 'boot'](slot))
     }
   }
 

@@ -34,7 +34,6 @@ class Sampler extends Part {
    * @type {{ bytes: number, softBytes: number | null, raisedBytes: number | null } | null}
    */
   freshOverBudget = null
-  #isMappingSaid = false
 
   /** Looks are at multiples of the interval, however long one takes. */
   begin () {
@@ -78,11 +77,6 @@ class Sampler extends Part {
     // Before it has had requests
     figures.fresh = this.read(handle, { inFull: ['rss', 'anon'].includes(this.options.metric) ? null : false })
       .catch(() => null)
-  }
-
-  /** @param {WorkerHandle} handle @returns {Sample | null} the latest */
-  sampleOf (handle) {
-    return handle.figures?.sample ?? null
   }
 
   /**
@@ -235,12 +229,9 @@ class Sampler extends Part {
     if (changed === budget) return
     handle.budget = changed
     this.record('worker.budget', { slot, pid, budget: changed })
-    if (this.#isMappingSaid) return
-    this.#isMappingSaid = true
-    this.record('fleet.warning', {
-      warning: 'mapped-files', slot, pid, metric: budget.metric, bytes: figure(sample, budget.metric),
-      anonBytes: sample.anonBytes
-    })
+    const { metric } = budget
+    const { anonBytes } = sample
+    this.warnings.warnOnce({ warning: 'mapped-files', slot, pid, metric, bytes: figure(sample, metric), anonBytes })
   }
 }
 

@@ -10,7 +10,7 @@ const { now } = require('../clock')
 const { leave } = require('../workers/retirement')
 const { Rollout } = require('../workers/rollout')
 const { Part } = require('../part')
-/** @import { Slot, StandbyPool } from '../workers/slot' */
+/** @import { Place, Slot } from '../workers/slot' */
 /** @import { FinalAccount } from '../workers/retirement' */
 /** @import { Lifecycle } from '../workers/lifecycle' */
 /** @import { Sampler } from '../measuring/sampler' */
@@ -39,9 +39,8 @@ class Recycler extends Part {
     this.totals.recycles++
   }
 
-  /** Fills an empty slot. @param {number} number */
-  async boot (number) {
-    const slot = this.fleet.open(number)
+  /** Fills an empty slot. @param {Slot} slot */
+  async boot (slot) {
     const { why, hasCrashed = false, isScaledAway = false } = await this.lifecycle.acquire(slot)
     if (isScaledAway) return // which says nothing of the code
     slot.unready = why === null ? null : { why, hasCrashed }
@@ -52,16 +51,15 @@ class Recycler extends Part {
   }
 
   /**
-   * @param {number} number @param {'surge' | 'drain-first'} how
+   * @param {Slot} slot @param {'surge' | 'drain-first'} how
    * @param {boolean} [hasNoRoom] the memory has none for the replacement beside the old worker
    */
-  async recycle (number, how, hasNoRoom = false) {
+  async recycle (slot, how, hasNoRoom = false) {
     const began = now()
-    const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
     const old = /** @type {WorkerHandle} */ (slot.incumbent)
     const reason = /** @type {string} */ (old.reason)
     slot.recycle = { old, how }
-    if (hasNoRoom) this.record('worker.no-room', { slot: number, pid: old.pid, how })
+    if (hasNoRoom) this.record('worker.no-room', { slot: slot.slot, pid: old.pid, how })
     /** @type {string | null} */
     let why
     try {
@@ -106,11 +104,10 @@ class Recycler extends Part {
 
   /**
    * Adopts a worker that was leaving as its primary died: it goes on with that when others can take its connections.
-   * @param {number} number its slot
+   * @param {Slot} slot
    */
-  async seeOff (number) {
+  async seeOff (slot) {
     const began = now()
-    const slot = this.fleet.open(number)
     const old = this.lifecycle.adoptLeaving(slot)
     const after = this.until(() => this.fleet.serving().length > 0)
     const { account, drainMs } = await leave(old, { why: 'adopted', after }, this)
@@ -118,20 +115,19 @@ class Recycler extends Part {
     this.changed()
   }
 
-  /** The worker is condemned, and the memory has no room for its replacement. @param {number} number */
-  async waitForRoom (number) {
-    const { incumbent } = /** @type {Slot} */ (this.fleet.slots.get(number))
+  /** The worker is condemned, and the memory has no room for its replacement. @param {Slot} slot */
+  async waitForRoom ({ slot, incumbent }) {
     if (!incumbent) return
     incumbent.condemnation.wait()
-    this.record('worker.no-room', { slot: number, pid: incumbent.pid, how: 'wait' })
+    this.record('worker.no-room', { slot, pid: incumbent.pid, how: 'wait' })
   }
 
   /**
    * Has a slot's worker leave for good. The slot closes when it is gone, or takes a new one if it is to stay after all.
-   * @param {number} number
+   * @param {Slot} slot
    */
-  async scaleAway (number) {
-    const slot = /** @type {Slot} */ (this.fleet.slots.get(number))
+  async scaleAway (slot) {
+    const { slot: number } = slot
     const old = /** @type {WorkerHandle} */ (slot.incumbent)
     old.condemnation.dismiss('scale')
     slot.isNew = true
@@ -184,7 +180,7 @@ class Recycler extends Part {
       oldPid: old.pid,
       ...fields,
       readyMs: incumbent?.readyMs ?? null,
-      rssBefore: old.figures?.sample?.rssBytes ?? null,
+      rssBefore: old.sample?.rssBytes ?? null,
       rssAfter: after?.rssBytes ?? null
     })
   }
@@ -201,7 +197,7 @@ class Recycler extends Part {
     else if (old.condemnation.row?.isOfRollout && old.isServing) this.sampler.keep(old) // it was stopped meanwhile
   }
 
-  /** @param {Slot | StandbyPool} place @param {number | null} oldPid @param {string} why */
+  /** @param {Place} place @param {number | null} oldPid @param {string} why */
   #recordNotReady ({ slot, boots: { failures, notBefore, unservedNotBefore } }, oldPid, why) {
     const nextTry = this.fleet.serving().length > 0 ? notBefore : unservedNotBefore
     this.record('worker.not-ready', { slot, oldPid, why, failures, nextTryMs: Math.max(0, nextTry - now()) })

@@ -50,7 +50,7 @@ class Departure extends Part {
     if (!isOurs || !hasServed) return
     this.recycler.count(Number(slot), reason)
     const worker = { slot, pid: successors?.get(Number(slot)) ?? null, oldPid: handle.pid, reason, how: reason }
-    const rssBefore = handle.figures?.sample?.rssBytes ?? null
+    const rssBefore = handle.sample?.rssBytes ?? null
     this.record('recycled',
       { ...worker, ...account, drainMs, tookMs: drainMs, readyMs: null, rssBefore, rssAfter: null })
   }

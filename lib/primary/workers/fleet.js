@@ -153,8 +153,8 @@ class Fleet {
 
   /**
    * @param {WorkerHandle} handle
-   * @returns {Slot | StandbyPool | undefined} its place, whose failures an early death of it counts among; undefined:
-   *   its slot has been closed meanwhile, in which it was not seated any more
+   * @returns {import('./slot').Place | undefined} its place, whose failures an early death of it counts among;
+   *   undefined: its slot has been closed meanwhile, in which it was not seated any more
    */
   placeOf ({ slot }) {
     return slot === null ? this.standbyPool : this.slots.get(slot)

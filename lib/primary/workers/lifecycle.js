@@ -12,13 +12,11 @@ const { RecycleError } = require('../../core/errors')
 const { now } = require('../clock')
 const { Part } = require('../part')
 const { boots, howItDied, nextUnlessDebugged } = require('./boot')
-const { inheritedAddresses, requiredAddresses } = require('./required-addresses')
 const { kill, leave } = require('./retirement')
 /** @import { Outcome } from '../../core/account' */
 /** @import { Left } from './process' */
+/** @import { Place } from './slot' */
 /** @import { WorkerHandle } from './worker-handle' */
-
-/** @typedef {import('./slot').Slot | import('./slot').StandbyPool} Place */
 
 const TOO_MANY_DEATHS = 5
 const EARLY_MS = 1000
@@ -28,7 +26,8 @@ const CALL_MS = 2000 // a standby has loaded everything: it is silent for longer
 /**
  * Emits `spawned` with the handle. The fleet ends when no worker has started: after five in a row, or two for the same
  * cause.
- * @extends {Part<{ crashWatch: import('./crash-watch').CrashWatch }>}
+ * @extends {Part<{ crashWatch: import('./crash-watch').CrashWatch, slotAddresses:
+ *   import('./slot-addresses').SlotAddresses }>}
  */
 class Lifecycle extends Part {
   /** Some worker of this primary has started. */
@@ -39,8 +38,6 @@ class Lifecycle extends Part {
   #telling = null
   /** Of what the latest one died, or why it was given up; null: not known. @type {string | null} */
   #latestCause = null
-  /** The addresses of which it was said last that some slots alone listen there. */
-  #saidUneven = ''
 
   /** Some worker has started, here or of the primary before. */
   get hasServed () {
@@ -129,25 +126,16 @@ class Lifecycle extends Part {
     const { account, drainMs } = await leave(handle, { why: 'not-ready', times, to: 'none' }, this)
     this.record('stopped',
       { slot: handle.slot, pid: null, oldPid: handle.pid, reason: 'not-ready', ...account, drainMs })
-    // The next one finds it free where no worker is left there.
-    for (const key of handle.readiness.evades(handle.readiness.missing)) {
-      if (!this.fleet.all().some(({ addresses }) => addresses.has(key))) this.listeningSockets.giveUp(key)
-    }
+    this.slotAddresses.evaded(handle)
   }
 
   /** @param {Place} slot @returns {WorkerHandle | null} a standby that listens where the slot's clients are */
   fitting (slot) {
     const generation = this.fleet.rollout.of(slot.slot)
-    const { must, late } = this.#requiredOf(slot, generation)
+    const { must, late } = this.slotAddresses.requiredOf(slot, generation)
     const addresses = [...must, ...late]
     return this.fleet.usableStandbys(generation)
       .find(standby => addresses.every(key => standby.addresses.has(key))) ?? null
-  }
-
-  /** @param {Place} place @param {number} generation */
-  #requiredOf (place, generation) {
-    if (this.takeover && !this.tenure.hasBegun) return inheritedAddresses(this.takeover.addresses)
-    return requiredAddresses(this.fleet, place, generation, this.fleet.serving().length > 0)
   }
 
   /** A standby that boots now can be called into the fleet's slots: it runs their code, and not code on trial. */
@@ -170,13 +158,12 @@ class Lifecycle extends Part {
   /** @param {Place} place @param {Place['variant']} variant @returns {WorkerHandle} */
   #spawn (place, variant) {
     const generation = this.#codeOf(place)
-    const handle = this.spawner.spawn(
-      place.slot, { generation, workers: this.fleet.desired, required: this.#requiredOf(place, generation), variant }
-    )
+    const required = this.slotAddresses.requiredOf(place, generation)
+    const handle = this.spawner.spawn(place.slot, { generation, workers: this.fleet.desired, required, variant })
     const { slot, budget, app } = handle
     handle.process.whenBegun(() => this.record('worker.spawn',
       { slot, pid: handle.pid, generation: handle.generation, app, budget, ...handle.isAdopted && { adopted: true } }))
-    handle.on('waived', late => this.#onWaived(handle, late))
+    handle.on('waived', late => this.slotAddresses.waived(handle, late))
     handle.on('standby', () => this.#onUp(handle))
     handle.on('ready', () => this.#onUp(handle))
     handle.on('exit', () => this.#onExit(handle))
@@ -184,45 +171,17 @@ class Lifecycle extends Part {
     return handle
   }
 
-  /** @param {WorkerHandle} handle @param {string[]} late where it was given time to listen, and does not */
-  #onWaived ({ slot, pid, readiness }, late) {
-    for (const key of late) this.fleet.onDemand.add(key)
-    this.record('fleet.warning',
-      { warning: 'on-demand', slot, pid, addresses: late, lateMs: readiness.required.lateMs })
-  }
-
-  /** A slot that has been scaled away. @param {number} number */
-  close (number) {
-    const { addresses = null } = this.fleet.slots.get(number) ?? {}
-    this.fleet.close(number)
-    this.#closeLeft(addresses)
-  }
-
-  /**
-   * Where no slot's workers listen any more from their start, no client is to wait.
-   * @param {ReadonlyMap<string, number> | null} addresses it leaves
-   */
-  #closeLeft (addresses) {
-    for (const [key, upMs] of addresses ?? []) {
-      if (upMs === 0 && !this.fleet.list().some(slot => slot.addresses?.has(key))) this.listeningSockets.giveUp(key)
-    }
-  }
-
-  #warnOfUneven () {
-    if (!this.fleet.isComplete) return
-    const addresses = this.fleet.unevenAddresses()
-    const text = JSON.stringify(addresses)
-    if (addresses.length > 0 && text !== this.#saidUneven) {
-      this.record('fleet.warning', { warning: 'uneven-addresses', addresses })
-    }
-    this.#saidUneven = text
+  /** A slot that has been scaled away. @param {import('./slot').Slot} slot */
+  close ({ slot, addresses }) {
+    this.fleet.close(slot)
+    this.slotAddresses.left(addresses)
   }
 
   /** @param {WorkerHandle} handle */
   #onUp (handle) {
     const place = /** @type {Place} */ (this.fleet.placeOf(handle))
-    const { slot, pid, readyMs, isServing, asked } = handle
-    for (const [key, upMs] of asked) if (upMs === 0) this.fleet.onDemand.delete(key) // new code opens it at once
+    const { slot, pid, readyMs, isServing } = handle
+    this.slotAddresses.up(handle)
     const up = { slot, pid, readyMs, addresses: [...handle.addresses] }
     if (isServing) this.record('worker.ready', { ...up, oldPid: place.recycle?.old.pid ?? null })
     else this.record('worker.standby', up)
@@ -230,8 +189,8 @@ class Lifecycle extends Part {
       const { addresses } = place
       place.ready(handle)
       if (handle.isAdopted) this.#hasServed = true
-      this.#closeLeft(addresses)
-      this.#warnOfUneven()
+      this.slotAddresses.left(addresses)
+      this.slotAddresses.warnOfUneven()
     }
     const { boots } = place
     const { failures } = boots

@@ -18,14 +18,12 @@
 
 const { isOwnPath, portOf } = require('../../core/address')
 /** @import { Fleet } from './fleet' */
-/** @import { Slot, StandbyPool } from './slot' */
+/** @import { Place } from './slot' */
 
 const INSISTENT = 3 // replacements that fail
 const SOON_MS = 5000
 
 /**
- * @typedef {Slot | StandbyPool} Place
- *
  * @typedef {object} Required
  * @property {ReadonlySet<string>} must
  * @property {ReadonlySet<string>} late for these it is given `lateMs`, when all else that makes it ready is met

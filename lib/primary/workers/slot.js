@@ -7,27 +7,20 @@ const { RecycleBackoff } = require('../../tables/recycle-backoff')
 /** @import { Variant } from './spawner' */
 /** @import { WorkerHandle } from './worker-handle' */
 
-/** A stable worker number: its worker, the successor that boots beside it, and those that leave. */
-class Slot {
-  /** @type {WorkerHandle | null} */
-  incumbent = null
-  /** @type {WorkerHandle | null} */
-  successor = null
-  /** @type {Set<WorkerHandle>} */
-  leaving = new Set()
-  /** No worker of it has been ready since it was opened, or scaled away. */
-  isNew = true
+/** @typedef {Slot | StandbyPool} Place */
+
+/** What both have; of the standbys nothing is known but their failures. */
+class WorkerPlace {
   /** Workers that did not start; see lifecycle.js. */
   boots = new Backoff()
   /** Workers that were condemned again and again. */
   recycling = new RecycleBackoff()
   /**
    * The addresses that its last ready worker has asked for, and how long it was up then: ms, 0: it was not yet.
+   * Standbys must listen on those that all slots have in common.
    * @type {ReadonlyMap<string, number> | null}
    */
   addresses = null
-  /** Addresses of its last worker of the generation before. @type {ReadonlyMap<string, number> | null} */
-  former = null
   /** Of the last ready worker. @type {number | null} */
   generation = null
   /** The same. @type {number | null} */
@@ -37,16 +30,31 @@ class Slot {
    * @type {{ old: WorkerHandle, how: 'surge' | 'drain-first', isReplaced?: boolean } | null}
    */
   recycle = null
+  /** Settings that its next worker is to have in place of an ordinary one. @type {Variant | null} */
+  variant = null
+}
+
+/** A stable worker number: its worker, the successor that boots beside it, and those that leave. */
+class Slot extends WorkerPlace {
+  /** @type {WorkerHandle | null} */
+  incumbent = null
+  /** @type {WorkerHandle | null} */
+  successor = null
+  /** @type {Set<WorkerHandle>} */
+  leaving = new Set()
+  /** No worker of it has been ready since it was opened, or scaled away. */
+  isNew = true
+  /** Addresses of its last worker of the generation before. @type {ReadonlyMap<string, number> | null} */
+  former = null
   /**
    * Why its last worker to boot has not become ready; null: it has.
    * @type {{ why: string, hasCrashed: boolean } | null}
    */
   unready = null
-  /** Settings that its next worker is to have in place of an ordinary one. @type {Variant | null} */
-  variant = null
 
   /** @param {number} slot its number, from 0 */
   constructor (slot) {
+    super()
     this.slot = slot
   }
 
@@ -93,19 +101,10 @@ class Slot {
  *     spawned ──▶ standby ──take()──▶ a slot's
  *                    └── over budget, stuck, older than a reload ──▶ replaced, without having served
  */
-class StandbyPool {
+class StandbyPool extends WorkerPlace {
   slot = null
-  /** The workers must listen on the addresses that all slots have in common. */
-  addresses = null
-  generation = null
-  pid = null
-  variant = null
-  recycle = null
   /** Standbys: workers that boot, wait and leave without a slot. @type {Set<WorkerHandle>} */
   handles = new Set()
-  /** Standbys that did not start. */
-  boots = new Backoff()
-  recycling = new RecycleBackoff()
 
   /** @param {WorkerHandle} handle */
   seat (handle) {

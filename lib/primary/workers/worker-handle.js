@@ -7,7 +7,6 @@
 
 const { MOST_REQUESTS } = require('../../core/envelope')
 const { withLongest } = require('../../core/gc-pauses')
-const { pick } = require('../../core/fields')
 const { transition } = require('../../core/state')
 const { NO_BEAT } = require('../../tables/figures')
 const { now } = require('../clock')
@@ -19,8 +18,6 @@ const { WorkerChannel } = require('./worker-channel')
 /** @import { State } from '../../core/state' */
 /** @import { Figures } from '../measuring/figures' */
 /** @import { FromPrimary } from '../../messages' */
-
-/** @typedef {ReturnType<WorkerHandle['facts']>} WorkerFacts */
 
 /** Events of a worker. */
 const EVENTS = Object.freeze({
@@ -143,31 +140,17 @@ class WorkerHandle extends WorkerChannel {
     this.#listen()
   }
 
-  /**
-   * Facts of it as plain data, which survives JSON: everything but its process, and the timers and promises
-   * that wait for it. Times are by clock.js, as `at` is, so that another process can tell how long ago each was.
-   */
-  facts () {
-    const self = /** @type {WorkerHandle} */ (this)
-    const { condemnation } = self
-    return {
-      ...pick(self, ['slot', 'pid', 'generation', 'app', 'budget', 'state', 'hasEntered', 'connections', 'latest']),
-      ...pick(self, ['out', 'hasClosed', 'spawnedAt', 'calledAt', 'upSince', 'heardAt', 'drainsUntil']),
-      ...pick(condemnation, ['reason', 'isWaiting', 'requested']),
-      at: now(),
-      condemnedAt: condemnation.at,
-      known: structuredClone(this.known),
-      addresses: [...this.addresses],
-      asked: [...this.asked.keys()]
-    }
-  }
-
   get isAdopted () {
     return this.terms.isAdopted === true
   }
 
   get reason () {
     return this.condemnation.reason
+  }
+
+  /** The latest. */
+  get sample () {
+    return this.figures?.sample ?? null
   }
 
   get isServing () {

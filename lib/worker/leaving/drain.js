@@ -20,9 +20,8 @@ const { performance } = require('node:perf_hooks')
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { ENDS, addCuts, addRestarted, openAccount } = require('../../core/account')
 const { REPLAY_MS } = require('../../core/request-replay')
-const { tellApp } = require('../call-app')
 const { nameCuts } = require('./name-cuts')
-const { Stalled } = require('./stalled')
+const { closeIfSilent } = require('./stalled')
 /** @import { Account } from '../../core/account' */
 /** @import { Order } from '../../tables/message' */
 /** @import { Connection, Exchange, Fate } from '../connections/connection' */
@@ -47,12 +46,10 @@ class Drain {
   #lastCall
   /** The app has just been told to end its streams. */
   #sparesStreams = false
-  #stalled = new Stalled()
 
   /**
    * @param {Pick<import('../enter').Parts, 'state' | 'tracker' | 'acceptors' | 'inbox' | 'handoff' | 'sender' |
-   *   'admission' | 'emptying'> & Pick<import('../prepare').Prepared, 'signals'> & { alone: ReturnType<typeof
-   *   import('../api').offerApi>['alone'] }} parts
+   *   'admission' | 'emptying'> & Pick<import('../prepare').Prepared, 'signals' | 'api'>} parts
    * @param {(account: Account) => void} done
    */
   constructor (parts, done) {
@@ -77,21 +74,10 @@ class Drain {
     clearTimeout(this.#lastCall)
     this.#lastCall = undefined
     if (order.lingerMs !== null) this.#linger = setTimeout(() => this.#pastLinger(order.lingerMs), order.lingerMs)
-    this.parts.emptying.begin({
-      handoff: this.#order.handoff,
-      deadlineMs: order.deadlineMs,
-      replayAfterMs: order.replayAfterMs,
-      onDeadline: () => this.#expire(),
-      onLook: () => this.#onLook(),
-      onEmpty: () => {
-        this.#settle()
-        this.done(this.account)
-      },
-      onBack: isStalled => this.#onBack(isStalled)
-    })
+    this.parts.emptying.begin(this.#order, this)
     const { reason, deadlineMs, handoff } = order
-    if (isFirst) tellApp('recycle:drain', { reason, deadlineMs, handoff })
-    else if (hadSiblings && !this.#order.handoff) this.parts.alone({ deadlineMs, handoff: false })
+    if (isFirst) this.parts.api.leave({ reason, deadlineMs, handoff })
+    else if (hadSiblings && !this.#order.handoff) this.parts.api.alone({ deadlineMs, handoff: false })
     this.parts.emptying.look() // with nothing left the drain is over
   }
 
@@ -100,6 +86,11 @@ class Drain {
     this.#stalledAt = null
     this.begin({ .../** @type {Order} */(this.#order), deadlineMs: forMs, lingerMs: null, replayAfterMs: null })
     this.parts.handoff.isHeld = true
+  }
+
+  onEmpty () {
+    this.#settle()
+    this.done(this.account)
   }
 
   #settle () {
@@ -156,7 +147,7 @@ class Drain {
    * seconds; if all refused, it is served here to its end.
    * @param {boolean} isStalled
    */
-  #onBack (isStalled) {
+  onBack (isStalled) {
     this.account.refused++
     const now = performance.now()
     this.#stalledAt ??= now
@@ -187,13 +178,13 @@ class Drain {
     }
   }
 
-  #onLook () {
+  onLook () {
     const { sender, signals, tracker } = this.parts
     if (this.#onlyStreamsAreLeft) signals.tell()
     for (const connection of tracker.connections) {
       if (connection.stays === 'threw' && connection.onKept) connection.keep('threw') // and would again
       const isStuck = connection.isUnseen && !connection.isIdle && !sender.canOffer(connection)
-      if (isStuck) this.#stalled.closeIfSilent(connection)
+      if (isStuck) closeIfSilent(connection)
     }
     if (this.#lastCall && !this.#isHandingOver) this.#cut()
     else if (this.#closeAfterMs !== null) setImmediate(() => this.#closeIdle())
@@ -215,7 +206,7 @@ class Drain {
   }
 
   /** The time is up. What siblings can handle instead has some more, to move there. */
-  #expire () {
+  onDeadline () {
     const { sender, tracker, emptying, signals } = this.parts
     const hasTime = Number(this.#order?.deadlineMs) > 0
     this.#sparesStreams = hasTime && [...tracker.connections].some(({ isStream }) => isStream) && signals.tell()
@@ -232,7 +223,7 @@ class Drain {
       if (connection.exchanges.length > 0 && !sender.canOffer(connection)) this.#cutOff(connection)
     }
     this.#lastCall = setTimeout(() => this.#cut(), REPLAY_MS)
-    this.#onLook()
+    this.onLook()
   }
 
   #cut () {

@@ -5,10 +5,12 @@
  * onEmpty() is called when nothing is left. There is one emptying at a time, for a purpose: a task out of rotation
  * (out-of-rotation.js), or the drain (drain.js), which takes over from it.
  *
- * @typedef {object} Purpose
+ * @typedef {object} Terms
  * @property {boolean} handoff
  * @property {number} deadlineMs from now
  * @property {number | null} replayAfterMs from when on unanswered requests move too; null: they stay
+ *
+ * @typedef {object} Purpose
  * @property {() => void} onDeadline
  * @property {() => void} onLook called at an interval, and when responses end
  * @property {() => void} onEmpty no connection is left and no acceptor is open
@@ -41,23 +43,23 @@ class Emptying {
     tracker.on('gone', () => this.check())
   }
 
-  /** To be followed by look(). @param {Purpose} purpose takes the place of the one before */
-  begin (purpose) {
+  /** To be followed by look(). @param {Terms} terms @param {Purpose} purpose takes the place of the one before */
+  begin ({ handoff, deadlineMs, replayAfterMs }, purpose) {
     clearTimeout(this.#deadline)
     clearTimeout(this.#replay)
-    this.#deadline = setTimeout(() => setImmediate(() => {
-      if (this.#purpose === purpose) purpose.onDeadline()
-    }), purpose.deadlineMs)
+    const deadline = this.#deadline = setTimeout(() => setImmediate(() => {
+      if (this.#deadline === deadline) purpose.onDeadline()
+    }), deadlineMs)
     const onLook = () => {
       this.closeNotice.step()
       purpose.onLook()
       this.check()
     }
-    this.sender.begin({ quota: purpose.handoff ? Infinity : 0, isEmptying: true, onBack: purpose.onBack, onLook })
+    const onBack = (/** @type {boolean} */ isStalled) => purpose.onBack?.(isStalled) ?? true
+    this.sender.begin({ quota: handoff ? Infinity : 0, isEmptying: true, onBack, onLook })
     if (this.#purpose === null) this.closeNotice.begin()
     this.#purpose = purpose
     this.closeNotice.announce()
-    const { handoff, replayAfterMs } = purpose
     if (handoff && replayAfterMs !== null) this.#replay = setTimeout(() => this.sender.replay(), replayAfterMs)
   }
 
@@ -99,6 +101,7 @@ class Emptying {
   #end () {
     clearTimeout(this.#deadline)
     clearTimeout(this.#replay)
+    this.#deadline = undefined
     this.sender.end()
     this.#purpose = null
   }

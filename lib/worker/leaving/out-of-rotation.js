@@ -58,10 +58,7 @@ function offerOutOfRotation ({ channel, state, tracker, admission, handoff: offe
     }
     state.become('leaving')
     admission.pause()
-    emptying.begin({
-      handoff,
-      deadlineMs,
-      replayAfterMs,
+    emptying.begin({ handoff, deadlineMs, replayAfterMs }, {
       onDeadline: () =>
         giveUp(`${tracker.total} of its connections are left, with ${tracker.requests.inFlight} requests in flight`),
       onLook () {

@@ -13,21 +13,19 @@ const { setImmediate } = require('node:timers')
 const SILENT_MS = 1500
 const TIMEOUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n'
 
-class Stalled {
-  /** Bytes that each had sent when it last went on. @type {WeakMap<Connection, { bytes: number, since: number }>} */
-  #seen = new WeakMap()
+/** Bytes that each had sent when it last went on. @type {WeakMap<Connection, { bytes: number, since: number }>} */
+const lastSeen = new WeakMap()
 
-  /** To be called for each such connection at an interval. @param {Connection} connection */
-  closeIfSilent (connection) {
-    const now = performance.now()
-    const { socket: { bytesRead: bytes } } = connection
-    const seen = this.#seen.get(connection)
-    if (seen?.bytes !== bytes) this.#seen.set(connection, { bytes, since: now })
-    else if (now - seen.since >= SILENT_MS) {
-      setImmediate(() => { // behind a poll for I/O: what this thread has been too busy to read is no silence
-        if (connection.isUnseen && connection.socket.bytesRead === bytes) end(connection)
-      })
-    }
+/** To be called for each such connection at an interval. @param {Connection} connection */
+function closeIfSilent (connection) {
+  const now = performance.now()
+  const { socket: { bytesRead: bytes } } = connection
+  const seen = lastSeen.get(connection)
+  if (seen?.bytes !== bytes) lastSeen.set(connection, { bytes, since: now })
+  else if (now - seen.since >= SILENT_MS) {
+    setImmediate(() => { // behind a poll for I/O: what this thread has been too busy to read is no silence
+      if (connection.isUnseen && connection.socket.bytesRead === bytes) end(connection)
+    })
   }
 }
 
@@ -41,4 +39,4 @@ function end (connection) {
   top.destroySoon()
 }
 
-module.exports = { Stalled }
+module.exports = { closeIfSilent }

@@ -16,8 +16,7 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
   /** @type {{ handle: any, back: (why?: string | null) => Promise<void> }[]} */
   const taken = []
   let changes = 0
-  /** @type {Map<any, any>} */
-  const samples = new Map()
+  let workers = 0
   const kernel = {
     options: { onBudget, intervalMs: 100, gc: 'default', maxRssBytes: 300 * MIB, hardRssBytes: 375 * MIB, sizing: { limitBytes: null } },
     spawner: { execArgv: [] },
@@ -41,7 +40,6 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
     },
     sampler: {
       read: async () => ({ rssBytes: after, pssBytes: after, ussBytes: after }),
-      sampleOf: (/** @type {any} */ handle) => samples.get(handle),
       keep (/** @type {any} */ handle) {
         journal.push({ event: 'worker.keep', reason: handle.condemnation.reason })
         handle.condemnation.lift()
@@ -55,10 +53,11 @@ function scene ({ onBudget = 'collect', after = 50 } = {}) {
   }
   const condemn = (/** @type {any} */ reason, rssBytes = 150) => {
     const handle = {
-      slot: samples.size, pid: 1000 + samples.size, isServing: true, condemnation: new Condemnation(), budget: BUDGET
+      ...{ slot: workers, pid: 1000 + workers, isServing: true, condemnation: new Condemnation(), budget: BUDGET },
+      sample: { rssBytes, requested: null }
     }
+    workers++
     handle.condemnation.condemn(reason)
-    samples.set(handle, { rssBytes, requested: null })
     return /** @type {any} */ (handle)
   }
   const part = new GarbageCollection(/** @type {any} */ (kernel))

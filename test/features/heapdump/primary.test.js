@@ -35,8 +35,7 @@ function primary (t, options = {}) {
     commands: { recycle: async (/** @type {number} */ slot) => ({ event: 'recycled', slot }) },
     sampler: {
       whyHurry: Sampler.prototype.whyHurry,
-      read: async () => ({ rssBytes: kernel.rssBytes }),
-      sampleOf: () => ({ rssBytes: kernel.rssBytes })
+      read: async () => ({ rssBytes: kernel.rssBytes })
     },
     // Two of one millisecond have names of their own
     fleet: { slots: { get: () => ({ incumbent: { pid: ++files } }) } },
@@ -59,7 +58,7 @@ function primary (t, options = {}) {
 
 /** @param {Record<string, any>} [about] */
 function worker ({ reason = 'rss', ...about } = {}) {
-  return /** @type {any} */ ({ slot: 2, pid: 7, reason, condemnation: { row: REASONS.get(reason) }, budget: { metric: 'rss', hardBytes: 200 * MIB }, ...about })
+  return /** @type {any} */ ({ slot: 2, pid: 7, reason, condemnation: { row: REASONS.get(reason) }, budget: { metric: 'rss', hardBytes: 200 * MIB }, sample: { rssBytes: 100 * MIB }, ...about })
 }
 
 t.test('a worker that is condemned for its memory writes a snapshot before its recycle, once', async t => {

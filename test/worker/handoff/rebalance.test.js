@@ -80,7 +80,8 @@ t.test('where the worker does not serve, nothing is given away', async t => {
   const { receive, moved, ids, state, emptying } = await scene(t, 4)
   receive.share({ load: 0, most: 0, count: 4 })
   state.become('draining')
-  emptying.begin(/** @type {any} */ ({ handoff: false, deadlineMs: 60_000, onLook () {}, onEmpty () {} }))
+  const purpose = { onDeadline () {}, onLook () {}, onEmpty () {} }
+  emptying.begin({ handoff: false, deadlineMs: 60_000, replayAfterMs: null }, purpose)
   moved(1)
   moved(2)
   receive.share({ load: 0, most: 0, count: 4 })

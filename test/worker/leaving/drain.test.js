@@ -23,7 +23,8 @@ async function scene (t, count) {
   const account = new Promise(resolve => { done = resolve })
   /** What was told when a drain went on without siblings. @type {any[]} */
   const alone = []
-  const parts = { ...worker, alone: (/** @type {any} */ about) => alone.push(about) }
+  const api = /** @type {any} */ ({ leave () {}, alone: (/** @type {any} */ about) => alone.push(about) })
+  const parts = { ...worker, api }
   const drain = new Drain(parts, account => done(account))
   return { ...worker, drain, account, alone }
 }

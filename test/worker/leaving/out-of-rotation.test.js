@@ -168,7 +168,8 @@ t.test('a drain takes over at any moment', async t => {
   await until(() => parked.length === 1)
   receive['leave-rotation'](ORDER)
   state.become('draining')
-  emptying.begin(/** @type {any} */ ({ handoff: false, deadlineMs: 60_000, onLook () {}, onEmpty () {} }))
+  const purpose = { onDeadline () {}, onLook () {}, onEmpty () {} }
+  emptying.begin({ handoff: false, deadlineMs: 60_000, replayAfterMs: null }, purpose)
   t.equal(tracker.listenerCount('request'), 1, 'the close notice goes on')
   receive.rejoin({})
   t.equal(state.current, 'draining', 'it does not come back any more')

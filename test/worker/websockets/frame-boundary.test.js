@@ -2,7 +2,7 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { FrameBoundary } = require('../../lib/worker/frame-boundary')
+const { FrameBoundary } = require('../../../lib/worker/websockets/frame-boundary')
 
 const [CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG] = [0, 1, 2, 8, 9, 10]
 

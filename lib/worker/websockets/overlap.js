@@ -15,11 +15,14 @@
 const { createHash } = require('node:crypto')
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
 const { Messages, closeOf, isControl } = require('./frames')
-/** @import { Arrived } from '../features/migration/trails' */
+/** @import { Arrived } from '../../features/migration/trails' */
 
 const OPEN_MS = 500 // for the app to have joined here what it is to hear
 const LATE_MS = 500 // for what comes later to this worker than to the other
 const LONGEST_KEY = 100
+
+/** Sockets whose overlap is not over. @type {WeakSet<import('node:net').Socket>} */
+const underWay = new WeakSet()
 
 /** @typedef {{ message: Buffer, done: (() => void) | undefined, mark: number }} Held */
 
@@ -51,6 +54,7 @@ class Overlap {
    * @param {(code: number | undefined, reason: string) => void} how.close the other worker's app has closed it
    */
   constructor (socket, { arrived, keyOf = message => message, close }) {
+    underWay.add(socket)
     this.socket = socket
     this.arrived = arrived
     this.keyOf = keyOf
@@ -136,6 +140,7 @@ class Overlap {
   #end () {
     if (this.isOver) return
     this.isOver = true
+    underWay.delete(this.socket)
     clearTimeout(this.#timer)
     Reflect.deleteProperty(this.socket, 'write')
     const rest = this.#own.takeRest() // the first fragments of a long message
@@ -149,4 +154,7 @@ class Overlap {
  */
 const afterPolls = (fn, ms) => setTimeout(() => setImmediate(() => setImmediate(fn)), ms)
 
-module.exports = { Overlap }
+/** @param {import('node:net').Socket} socket @returns {boolean} it is open to the app in the other worker, too */
+const overlaps = socket => underWay.has(socket)
+
+module.exports = { Overlap, overlaps }

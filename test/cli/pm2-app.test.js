@@ -2,7 +2,7 @@
 
 const t = require('tap')
 const { wordsOf } = require('../../lib/tables/options')
-const { callOf } = require('../../lib/tables/pm2-app')
+const { callOf } = require('../../lib/cli/pm2-app')
 
 t.test("an app of pm2's ecosystem file, as a call, and each of its keys accounted for", async t => {
   const app = {

@@ -2,7 +2,7 @@
 
 const { EventEmitter } = require('node:events')
 const t = require('tap')
-const { Packets } = require('../../lib/worker/socket-io-packets')
+const { Packets } = require('../../../lib/worker/websockets/socket-io-packets')
 
 /** One connection as Engine.IO tells of it, and its clock. */
 function packetsOf () {

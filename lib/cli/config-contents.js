@@ -3,8 +3,8 @@
 /** The contents of a config file, by the table of options; its JSON schema is made in test/config-schema.js. */
 
 const { RecycleError } = require('../core/errors')
-const { hintOnKey } = require('./habits')
-const { OPTIONS } = require('./options')
+const { hintOnKey } = require('../tables/habits')
+const { OPTIONS } = require('../tables/options')
 const { formatValue } = require('../core/format-value')
 
 /**

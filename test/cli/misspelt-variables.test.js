@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { misspeltVariables } = require('../../lib/tables/misspelt-variables')
+const { misspeltVariables } = require('../../lib/cli/misspelt-variables')
 const { OPTIONS } = require('../../lib/tables/options')
 
 t.test('a variable that is nearly the one of an option is told with that', async t => {

@@ -4,8 +4,8 @@
 
 const { EventEmitter } = require('node:events')
 const t = require('tap')
-const { Messages, closeOf } = require('../../lib/worker/frames')
-const { Overlap } = require('../../lib/worker/overlap')
+const { Messages, closeOf } = require('../../../lib/worker/websockets/frames')
+const { Overlap } = require('../../../lib/worker/websockets/overlap')
 
 /** @param {string} text @param {number} [head] */
 function frame (text, head = 0x81) {

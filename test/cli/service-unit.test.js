@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { unitsOf } = require('../../lib/core/service-unit')
+const { unitsOf } = require('../../lib/cli/service-unit')
 
 t.test('a unit: words are quoted, specifiers are escaped, and there is a socket where the port is known', async t => {
   const service = {

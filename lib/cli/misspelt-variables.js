@@ -3,7 +3,7 @@
 /** Environment variables that look like those of options, and are none: an app's own are silent. */
 
 const { nearest } = require('../core/did-you-mean')
-const { OPTIONS } = require('./options')
+const { OPTIONS } = require('../tables/options')
 
 const PREFIX = 'RECYCLE_'
 /** Beside the options': those of the command line, and what recycle sets itself, which a process of an app inherits. */

@@ -17,10 +17,10 @@ const { once } = require('node:events')
 const { setTimeout: delay } = require('node:timers/promises')
 const { FrameBoundary } = require('./frame-boundary')
 const { payloadOf } = require('./frames')
-const { Overlap } = require('./overlap')
-const { NOTHING_SAID, closeAtDrain } = require('./restart-close')
+const { MOVED, followed, requestOf, skipResponse } = require('./moved-socket')
+const { overlaps } = require('./overlap')
+const { closeAtDrain } = require('./restart-close')
 const { Packets } = require('./socket-io-packets')
-const { MOVED, followed, requestOf, writeNothingOnce } = require('./web-sockets')
 /** @import { IncomingMessage } from 'node:http' */
 /** @import { Socket } from 'node:net' */
 
@@ -54,7 +54,7 @@ const PACKET_OFFSET = /,"[\w-]{6,}(\.[\w-]+)?"\]$/ // which an adapter adds to a
  * @param {import('./restart-close').MovingApi} api
  * @throws {Error} if states are not kept
  */
-function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, said = NOTHING_SAID }) {
+function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, said }) {
   if (typeof io?.of !== 'function') {
     throw new TypeError('socketIO() takes a Server of the package socket.io; ' +
       `it is ${typeof io === 'object' ? 'another object' : String(io)}`)
@@ -76,17 +76,12 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
   const held = new WeakMap()
   /** Of each WebSocket, by its request. @type {WeakMap<IncomingMessage, FrameBoundary>} */
   const boundaries = new WeakMap()
-  /** Of those that have come. @type {WeakMap<Socket, Overlap>} */
-  const overlaps = new WeakMap()
   /** The requests that upgrade from polling, by the connection's id. @type {Map<string, IncomingMessage>} */
   const upgrades = new Map()
   /** Of each connection that is a WebSocket. @type {WeakMap<object, Socket>} */
   const socketOf = new WeakMap()
-  let isLast = false
-  onDrain(({ handoff }) => { isLast = !handoff })
-  onAlone?.(() => { isLast = true })
   const close = (/** @type {Conn} */ conn) => { // its client comes back by itself
-    said.restarted(/** @type {Socket} */ (socketOf.get(conn)), isLast)
+    said.restarted(/** @type {Socket} */ (socketOf.get(conn)), isLast())
     conn.close()
   }
 
@@ -122,9 +117,8 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
       const unread = boundary.rest
       const isBetween = unread !== null && packets.received + framesBefore >= boundary.frames
       const sockets = [...members.get(conn) ?? []]
-      if (overlaps.get(request.socket)?.isOver === false) return null
       if (conn.readyState !== 'open' || conn.transport.name !== 'websocket' || !isBetween || packets.isBusy ||
-        sockets.length === 0) {
+        sockets.length === 0 || overlaps(request.socket)) {
         return null
       }
       const state = sockets.map(({ nsp, id, pid, rooms, data, handshake: { auth } }) => ({
@@ -169,7 +163,7 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
   })
 
   const isWebSocket = (/** @type {Conn} */ conn) => conn.transport.name === 'websocket'
-  closeAtDrain({ onDrain, onAlone }, {
+  const isLast = closeAtDrain({ onDrain, onAlone }, {
     all: () => Object.values(engine.clients).filter(isWebSocket),
     canGo: conn => members.has(conn),
     close
@@ -177,7 +171,7 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
   onDrain(({ deadlineMs }) => endPolling(engine, deadlineMs * ENDING_SHARE))
   onMoved(KIND,
     (/** @type {Socket} */ socket, /** @type {Kept} */ state, /** @type {Buffer} */ unread,
-      /** @type {import('../features/migration/trails').Arrived | null} */ arrived) => {
+      /** @type {import('../../features/migration/trails').Arrived | null} */ arrived) => {
       const { url, rawHeaders, httpVersion, members } = state
       const here = new URL(url, 'http://here')
       here.searchParams.delete('sid')
@@ -189,9 +183,7 @@ function moveSocketIo (io, { rebalance }, { movable, onMoved, onDrain, onAlone, 
       }
       const joins = members.map(({ namespace, auth, session: { pid } }) =>
         textFrame(`40${namespace === '/' ? '' : `${namespace},`}${JSON.stringify({ ...auth, pid, offset: OFFSET })}`))
-      writeNothingOnce(socket, () => {
-        if (arrived) overlaps.set(socket, new Overlap(socket, { arrived, keyOf, close: () => socket.destroy() }))
-      })
+      skipResponse(socket, arrived, { keyOf, close: () => socket.destroy() })
       socket.pause() // what is read before the engine listens would be lost
       held.set(request, Buffer.concat([...joins, unread]))
       engine.handleUpgrade(request, socket, Buffer.alloc(0))

@@ -2,7 +2,7 @@
 
 const { VERBS } = require('../features')
 const { isUnderNodemon } = require('./ancestors')
-const { now } = require('./clock')
+const { now } = require('../primary/clock')
 
 /** npm's bash, among others, gives on what the terminal has already sent to the whole process group. */
 const SAME_MS = 1000
@@ -18,7 +18,7 @@ const SAME_MS = 1000
  *   SIGUSR1           nothing: by default Node.js would open an inspector
  *
  * Others are verbs of features, as in nginx, unicorn and gunicorn.
- * @param {import('./supervisor').Supervisor & Record<string, any>} supervisor with the verbs of features
+ * @param {import('../primary/supervisor').Supervisor & Record<string, any>} supervisor with the verbs of features
  * @param {() => boolean} hasClosed the terminal by which this process was started; see terminal.js
  * @param {import('./ancestors').Ancestor[]} ancestors as this process was started
  */
@@ -50,7 +50,7 @@ function obeySignals (supervisor, hasClosed, ancestors) {
 /**
  * A parent with an IPC channel: pm2, a test runner, any fork(). It is told `ready` when every worker is, and its
  * `shutdown` is a stop.
- * @param {import('./supervisor').Supervisor} supervisor
+ * @param {import('../primary/supervisor').Supervisor} supervisor
  */
 function obeyParent (supervisor) {
   if (!process.send) return

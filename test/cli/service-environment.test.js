@@ -1,7 +1,7 @@
 'use strict'
 
 const t = require('tap')
-const { takeServiceEnvironment } = require('../../lib/core/service-environment')
+const { takeServiceEnvironment } = require('../../lib/cli/service-environment')
 const { ENVIRONMENT } = require('../../lib/features')
 
 const NAMES = Object.keys(ENVIRONMENT)

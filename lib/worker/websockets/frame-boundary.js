@@ -2,6 +2,8 @@
 
 /** Where in a stream of WebSocket frames (RFC 6455) a client is, by its bytes alone. Pure. */
 
+const { headLength, payloadLength } = require('./frames')
+
 const MOST_KEPT = 1_000_000
 const LONGEST_HEADER = 14
 const CLOSE = 8
@@ -52,7 +54,7 @@ class FrameBoundary {
   #readHeader (chunk, at) {
     for (; at < chunk.length; at++) {
       this.#header[this.#headerBytes++] = chunk[at]
-      if (this.#headerBytes < 2 || this.#headerBytes < headerLength(this.#header)) continue
+      if (this.#headerBytes < 2 || this.#headerBytes < headLength(this.#header)) continue
       this.#left = payloadLength(this.#header)
       this.#isInPayload = true
       return at + 1
@@ -81,19 +83,6 @@ class FrameBoundary {
     this.#kept = []
     this.#keptBytes = 0
   }
-}
-
-/** @param {Buffer} header two bytes of it, at least @returns {number} of the whole */
-function headerLength (header) {
-  const length = header[1] & 0x7f
-  return 2 + (length === 126 ? 2 : length === 127 ? 8 : 0) + ((header[1] & 0x80) !== 0 ? 4 : 0)
-}
-
-/** @param {Buffer} header a whole one */
-function payloadLength (header) {
-  const length = header[1] & 0x7f
-  if (length === 126) return header.readUInt16BE(2)
-  return length === 127 ? Number(header.readBigUInt64BE(2)) : length
 }
 
 module.exports = { FrameBoundary }

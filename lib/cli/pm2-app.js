@@ -13,7 +13,7 @@
  */
 
 const { byWord } = require('../core/fields')
-const { wordsOf } = require('./options')
+const { wordsOf } = require('../tables/options')
 
 const BY_ITSELF = 'recycle does so by itself'
 const NONE = 'left out'

@@ -25,17 +25,17 @@
  * @property {string} [name] of a second server in the same app
  */
 
-const http = require('node:http')
 const { setImmediate, setTimeout } = require('node:timers')
-const { callApp } = require('./call-app')
+const { callApp } = require('../call-app')
 const { FrameBoundary } = require('./frame-boundary')
-const { Overlap } = require('./overlap')
-const { NOTHING_SAID, closeAtDrain } = require('./restart-close')
+const { MOVED, followed, requestOf, skipResponse } = require('./moved-socket')
+const { overlaps } = require('./overlap')
+const { closeAtDrain } = require('./restart-close')
+/** @import http from 'node:http' */
 /** @import { Socket } from 'node:net' */
-/** @import { Arrived } from '../features/migration/trails' */
+/** @import { Arrived } from '../../features/migration/trails' */
 
 const RESTART = 1012
-const MOVED = 'moved'
 const ANSWER_MS = 750 // to a close frame: a client that is gone does not; a drain waits for a second
 const MESSAGES = new Set(['message', 'ping', 'pong'])
 
@@ -43,7 +43,7 @@ const MESSAGES = new Set(['message', 'ping', 'pong'])
  * @param {any} server @param {How} how @param {import('./restart-close').MovingApi} api
  * @throws {TypeError}
  */
-function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said = NOTHING_SAID }) {
+function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said }) {
   const { save = () => undefined, load, beforeClose = () => {}, rebalance, name = 'ws' } = how
   if (typeof server?.handleUpgrade !== 'function' || !server.options) {
     throw new TypeError('webSockets() takes a WebSocketServer of the package ws; ' +
@@ -70,18 +70,13 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
   const close = async (/** @type {WebSocket} */ ws) => {
     if (ws.readyState !== ws.OPEN || closing.has(ws)) return
     closing.add(ws)
-    said.restarted(/** @type {Socket} */ (socketOf.get(ws)), isLast)
+    said.restarted(/** @type {Socket} */ (socketOf.get(ws)), isLast())
     await Promise.resolve(callApp('beforeClose', () => beforeClose(ws))).catch(() => {}) // callApp() has told
     ws.close(RESTART, 'service restart')
     setTimeout(() => ws.terminate(), ANSWER_MS).unref()
   }
-  /** WebSockets that come while this worker leaves for good are sent away. */
-  let isLast = false
-  onDrain(({ handoff }) => { isLast = !handoff })
-  onAlone?.(() => { isLast = true })
-  closeAtDrain({ onDrain, onAlone }, { all: () => [...open.keys()], canGo: ws => open.get(ws) === true, close })
-  /** Of those that have come. @type {WeakMap<Socket, Overlap>} */
-  const overlaps = new WeakMap()
+  const isLast =
+    closeAtDrain({ onDrain, onAlone }, { all: () => [...open.keys()], canGo: ws => open.get(ws) === true, close })
 
   /** @param {WebSocket} ws @param {http.IncomingMessage} request @param {unknown[]} [more] of `connection` */
   function track (ws, request, more = []) {
@@ -89,7 +84,7 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
     open.set(ws, false)
     socketOf.set(ws, socket)
     socket.once('close', () => open.delete(ws))
-    if (isLast) setImmediate(close, ws)
+    if (isLast()) setImmediate(close, ws)
     // The other worker could not emit `connection` with these
     if (more.length > 0 && !load) return said.stays(socket, 'arguments')
     const isStateless = (answers.get(request) ?? []).every(line => !/^sec-websocket-extensions:/i.test(line) ||
@@ -108,7 +103,7 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
     const isMovable = movable(socket, kind, () => {
       const unread = boundary.rest
       if (ws.readyState !== ws.OPEN || ws.bufferedAmount > 0 || socket.readableLength > 0 || unread === null ||
-        emitted < boundary.frames || overlaps.get(socket)?.isOver === false) return null
+        emitted < boundary.frames || overlaps(socket)) return null
       const state = save(ws, ...more)
       if (state === null) return null
       return {
@@ -129,10 +124,7 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
     const { verifyClient } = options
     /** @type {WebSocket | null} */
     let here = null
-    const written = writeNothingOnce(socket, () => {
-      if (!arrived) return
-      overlaps.set(socket, new Overlap(socket, { arrived, close: (code, reason) => here?.close(code, reason) }))
-    })
+    const written = skipResponse(socket, arrived, { close: (code, reason) => here?.close(code, reason) })
     options.verifyClient = null // it was let in
     request.headers = { ...headers }
     if (protocol) request.headers['sec-websocket-protocol'] = protocol
@@ -154,65 +146,4 @@ function moveWebSockets (server, how, { movable, onMoved, onDrain, onAlone, said
   })
 }
 
-/**
- * The app's object stays open when its connection has gone, and what the app sends is passed on; see overlap.js.
- * @param {Socket} socket @param {() => void} onEnd called before its `close`
- * @returns {import('../features/migration/trails').Follow}
- */
-function followed (socket, onEnd) {
-  let onClose = () => {}
-  const goOn = () => {
-    Reflect.deleteProperty(socket, 'write')
-    socket.removeListener('close', onClose)
-  }
-  return {
-    begin (pass) {
-      for (const name of /** @type {const} */ (['remoteAddress', 'localAddress'])) void socket[name] // is kept
-      socket.write = (/** @type {any} */ chunk, /** @type {any} */ encoding, /** @type {any} */ callback = null) => {
-        const [form, done] = typeof encoding === 'function' ? [undefined, encoding] : [encoding, callback]
-        pass(typeof chunk === 'string' ? Buffer.from(chunk, form) : Buffer.from(chunk))
-        if (done) process.nextTick(done)
-        return true
-      }
-      onClose = () => pass(null)
-      socket.once('close', onClose)
-    },
-    back: goOn,
-    end () {
-      socket.removeListener('close', onClose)
-      onEnd()
-      socket.destroy()
-    }
-  }
-}
-
-/**
- * The response to the upgrade, which the client has had.
- * @param {Socket} socket @param {() => void} [done] called when it would have been sent
- * @returns {() => void} to be called when it would have been, at the latest
- */
-function writeNothingOnce (socket, done) {
-  const nothing = () => {
-    Reflect.deleteProperty(socket, 'write')
-    done?.()
-    return true
-  }
-  socket.write = nothing
-  return () => { if (socket.write === nothing) Reflect.deleteProperty(socket, 'write') }
-}
-
-/** The request. @param {Socket} socket @param {{ url: string, rawHeaders: string[], httpVersion: string }} head */
-function requestOf (socket, { url, rawHeaders, httpVersion }) {
-  const request = new http.IncomingMessage(socket)
-  /** @type {Record<string, string>} */
-  const headers = {}
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i].toLowerCase()
-    headers[name] = Object.hasOwn(headers, name)
-      ? `${headers[name]}${name === 'cookie' ? '; ' : ', '}${rawHeaders[i + 1]}`
-      : rawHeaders[i + 1]
-  }
-  return Object.assign(request, { method: 'GET', url, rawHeaders, httpVersion, headers, complete: true })
-}
-
-module.exports = { MOVED, moveWebSockets, followed, requestOf, writeNothingOnce }
+module.exports = { moveWebSockets }

@@ -15,28 +15,28 @@ const SHARE = 0.5 // of the time until what is open is cut
 
 /**
  * @typedef {object} Said of a connection, by its socket
- * @property {(socket: import('node:net').Socket, why: import('../core/why-stayed').Why) => void} stays for what it
+ * @property {(socket: import('node:net').Socket, why: import('../../core/why-stayed').Why) => void} stays for what it
  *   cannot move
  * @property {(socket: import('node:net').Socket, isLast: boolean) => void} restarted it is closed with 1012; `isLast`:
  *   none could move
  * @property {(socket: import('node:net').Socket, messages: number) => void} heard they have come
  */
 
-/** In a fleet whose version has none. @type {Said} */
-const NOTHING_SAID = { stays () {}, restarted () {}, heard () {} }
-
 /**
  * @typedef {(fn: (about: { deadlineMs: number, handoff: boolean }) => unknown) => void} Heard
  *
- * @typedef {{ movable: Function, onMoved: Function, onDrain: Heard, onAlone?: Heard, said?: Said }} MovingApi
+ * @typedef {{ movable: Function, onMoved: Function, onDrain: Heard, onAlone: Heard, said: Said }} MovingApi
  */
 
 /**
- * @template T @param {{ onDrain: Heard, onAlone?: Heard }} api @param {object} how
+ * @template T @param {Pick<MovingApi, 'onDrain' | 'onAlone'>} api @param {object} how
  * @param {() => T[]} how.all that are open @param {(one: T) => boolean} how.canGo @param {(one: T) => void} how.close
+ * @returns {() => boolean} this worker leaves, and none of them can go to a sibling
  */
 function closeAtDrain ({ onDrain, onAlone }, { all, canGo, close }) {
+  let isLast = false
   const closeSome = async (/** @type {{ deadlineMs: number, handoff: boolean }} */ { deadlineMs, handoff }) => {
+    isLast = !handoff
     const leaving = handoff ? all().filter(one => !canGo(one)) : all()
     const withinMs = Math.min(handoff ? RELOAD_MS : STOP_MS, SHARE * deadlineMs)
     const steps = Math.max(1, Math.floor(withinMs / STEP_MS))
@@ -47,7 +47,8 @@ function closeAtDrain ({ onDrain, onAlone }, { all, canGo, close }) {
     }
   }
   onDrain(closeSome)
-  onAlone?.(closeSome)
+  onAlone(closeSome)
+  return () => isLast
 }
 
-module.exports = { NOTHING_SAID, closeAtDrain }
+module.exports = { closeAtDrain }

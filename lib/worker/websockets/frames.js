@@ -41,18 +41,23 @@ const isControl = frame => (frame[0] & 0x0f) >= CONTROL
 /** @param {Buffer} bytes from the beginning of a frame @returns {number} Infinity: its header is not complete */
 function frameLength (bytes) {
   const from = headLength(bytes)
-  if (bytes.length < from) return Infinity
-  if (from === 2) return from + (bytes[1] & 0x7f)
-  return from + (from === 4 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2)))
+  return bytes.length < from ? Infinity : from + payloadLength(bytes)
 }
 
-/** @param {Buffer} bytes of a frame of a server's, which has no mask */
+/** @param {Buffer} bytes from the beginning of a frame @returns {number} with the mask, which those of clients have */
 function headLength (bytes) {
   const length = bytes[1] & 0x7f // NaN is 0, where it has not come
-  return 2 + (length === 126 ? 2 : length === 127 ? 8 : 0)
+  return 2 + (length === 126 ? 2 : length === 127 ? 8 : 0) + ((bytes[1] & 0x80) !== 0 ? 4 : 0)
 }
 
-/** @param {Buffer} frame a whole one @returns {Buffer} */
+/** @param {Buffer} bytes with a whole head */
+function payloadLength (bytes) {
+  const length = bytes[1] & 0x7f
+  if (length === 126) return bytes.readUInt16BE(2)
+  return length === 127 ? Number(bytes.readBigUInt64BE(2)) : length
+}
+
+/** @param {Buffer} frame a whole one of a server's, without a mask @returns {Buffer} */
 const payloadOf = frame => frame.subarray(headLength(frame))
 
 /**
@@ -66,4 +71,4 @@ function closeOf (frame) {
   return { code: payload.readUInt16BE(0), reason: String(payload.subarray(2)) }
 }
 
-module.exports = { Messages, payloadOf, closeOf, isControl }
+module.exports = { Messages, headLength, payloadLength, payloadOf, closeOf, isControl }
