@@ -3,7 +3,7 @@
 /** worker → primary: fields by message; lib/tables/message.js says what they mean. */
 export interface FromWorker {
   move: { id: number, parcel: { key: string, leftMs: number | null, bytes?: string, preface?: string, replayed?: number, deaths?: number, session?: string, isOwned?: boolean, load?: number, byLoad?: boolean, row?: number, counted?: number[], kind?: string, state?: string, isFollowed?: boolean } }
-  moved: { id: number, ok: boolean, row?: number, isStalled?: boolean, isOwner?: boolean, isMissing?: boolean }
+  moved: { id: number, ok: boolean, row?: number, pid?: number, isStalled?: boolean, isOwner?: boolean, isMissing?: boolean }
   behind: { id: number, bytes?: string, mark?: number, isOver?: boolean, isEnded?: boolean }
   ahead: { id: number, mark: number | null }
   batching: object
@@ -39,7 +39,7 @@ export interface FromWorker {
 /** primary → worker. */
 export interface FromPrimary {
   move: { id: number, parcel: { key: string, leftMs: number | null, bytes?: string, preface?: string, replayed?: number, deaths?: number, session?: string, isOwned?: boolean, load?: number, byLoad?: boolean, row?: number, counted?: number[], kind?: string, state?: string, isFollowed?: boolean } }
-  moved: { id: number, ok: boolean, row?: number, isStalled?: boolean, isOwner?: boolean, isMissing?: boolean }
+  moved: { id: number, ok: boolean, row?: number, pid?: number, isStalled?: boolean, isOwner?: boolean, isMissing?: boolean }
   behind: { id: number, bytes?: string, mark?: number, isOver?: boolean, isEnded?: boolean }
   ahead: { id: number, mark: number | null }
   batching: object
@@ -92,7 +92,7 @@ export interface Answers {
 /** A primary → its successor; lib/tables/primary-message.js says what they mean. */
 export interface FromPredecessor {
   move: { id: number, parcel: { key: string, leftMs: number | null, bytes?: string, preface?: string, replayed?: number, deaths?: number, session?: string, isOwned?: boolean, load?: number, byLoad?: boolean, row?: number, counted?: number[], kind?: string, state?: string, isFollowed?: boolean } }
-  moved: { id: number, ok: boolean, row?: number, isStalled?: boolean, isOwner?: boolean, isMissing?: boolean }
+  moved: { id: number, ok: boolean, row?: number, pid?: number, isStalled?: boolean, isOwner?: boolean, isMissing?: boolean }
   behind: { id: number, bytes?: string, mark?: number, isOver?: boolean, isEnded?: boolean }
   ahead: { id: number, mark: number | null }
   batching: object
@@ -112,7 +112,7 @@ export interface FromPredecessor {
 /** A primary → its predecessor. */
 export interface FromSuccessor {
   move: { id: number, parcel: { key: string, leftMs: number | null, bytes?: string, preface?: string, replayed?: number, deaths?: number, session?: string, isOwned?: boolean, load?: number, byLoad?: boolean, row?: number, counted?: number[], kind?: string, state?: string, isFollowed?: boolean } }
-  moved: { id: number, ok: boolean, row?: number, isStalled?: boolean, isOwner?: boolean, isMissing?: boolean }
+  moved: { id: number, ok: boolean, row?: number, pid?: number, isStalled?: boolean, isOwner?: boolean, isMissing?: boolean }
   behind: { id: number, bytes?: string, mark?: number, isOver?: boolean, isEnded?: boolean }
   ahead: { id: number, mark: number | null }
   batching: object

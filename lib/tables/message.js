@@ -95,9 +95,16 @@ const ofConnections = (kind, record) => ({
     'without a handle: the primary has it by its `row`',
   { id, parcel: record(parcelFields) }, 'socket'),
   moved: kind("to the sender of `move` the outcome, to its receiver the decision: ok, it is the receiver's, " +
-    "which has noted it in that `row`; else it is the sender's still: `isStalled`: one that is silent, or that is " +
-    "to come, may take it, `isOwner`: its session is the sender's, `isMissing`: send its handle", {
-    id, ok: flag, row: optional(count), isStalled: optional(flag), isOwner: optional(flag), isMissing: optional(flag)
+    "which has noted it in that `row`, or its worker's of this `pid`; else it is the sender's still: `isStalled`: " +
+    "one that is silent, or that is to come, may take it, `isOwner`: its session is the sender's, `isMissing`: " +
+    'send its handle', {
+    id,
+    ok: flag,
+    row: optional(count),
+    pid: optional(count), // from another primary
+    isStalled: optional(flag),
+    isOwner: optional(flag),
+    isMissing: optional(flag)
   }),
   behind: kind('what its app has sent to a connection that it has given away; `mark`: all up to that `ahead`; ' +
     '`isOver`: nothing follows, and, where it `isEnded`, the app there has ended it', behind),

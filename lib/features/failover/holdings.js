@@ -17,10 +17,8 @@ const BLOCK_BYTES = 65_536 // that are read at once
 const ROWS_OF_BLOCK = BLOCK_BYTES / ROW_BYTES
 
 /**
- * @typedef {import('../../native/descriptor').Unread & { take?: () => number }} Socket
- *
  * @typedef {object} Held
- * @property {Socket} socket @property {Row} row @property {string} key
+ * @property {Descriptor} socket @property {Row} row @property {string} key
  * @property {number | null | undefined} idleMs undefined: not known
  * @property {string} [preface] what its app reads before http, base64
  */
@@ -31,8 +29,6 @@ class Holdings {
   #serials = new Float64Array(0)
   /** The index of its server. */
   #servers = new Uint32Array(0)
-  /** Connections with a handle, which cannot give its descriptor away, by their rows. @type {Map<number, Socket>} */
-  #handles = new Map()
   /** Of connections that have one, by their rows. @type {Map<number, string>} */
   #prefaces = new Map()
   /** The servers. @type {{ key: string, idleMs: number | null | undefined }[]} */
@@ -56,22 +52,17 @@ class Holdings {
   }
 
   /**
-   * @param {Copy} copy @param {number | Socket} socket ours from here on
+   * @param {Copy} copy @param {number} fd ours from here on
    * @param {string} key @param {number | null} [idleMs] @param {string} [preface]
    */
-  begin ({ row, serial }, socket, key, idleMs, preface = '') {
-    const taken = typeof socket === 'number' ? socket : socket.take?.() ?? -1
-    const fd = taken === -1 && typeof socket === 'object' ? socket.fd : taken
-    if (fd < 0 || row >= MOST_ROWS) {
-      return typeof socket === 'object' && taken === -1 ? socket.close() : fs.closeSync(fd)
-    }
+  begin ({ row, serial }, fd, key, idleMs, preface = '') {
+    if (row >= MOST_ROWS) return fs.closeSync(fd)
     this.#grow(row)
     this.#take(row)?.close()
     this.#serials[row] = serial
     this.#descriptors[row] = fd + 1
     this.#servers[row] = this.#serverOf(key, idleMs)
     if (preface !== '') this.#prefaces.set(row, preface)
-    if (typeof socket === 'object' && taken === -1) this.#handles.set(row, socket)
     this.count++
   }
 
@@ -80,16 +71,15 @@ class Holdings {
     this.take({ row, serial })?.close()
   }
 
-  /** @param {Copy} copy @returns {Socket | null} the caller's from here on; null: there is none */
+  /** @param {Copy} copy @returns {Descriptor | null} the caller's from here on; null: there is none */
   take ({ row, serial }) {
     return this.#serials[row] === serial ? this.#take(row) : null
   }
 
-  /** @param {number} row @returns {Socket | null} */
+  /** @param {number} row @returns {Descriptor | null} */
   #take (row) {
     if (this.#descriptors[row] === 0) return null
-    const socket = this.#handles.get(row) ?? new Descriptor(this.#descriptors[row] - 1)
-    this.#handles.delete(row)
+    const socket = new Descriptor(this.#descriptors[row] - 1)
     this.#prefaces.delete(row)
     this.#descriptors[row] = 0
     this.count--

@@ -8,6 +8,7 @@
 
 const fs = require('node:fs')
 const { setTimeout } = require('node:timers')
+const { attempt } = require('../../core/attempt')
 const { untilNext } = require('../../native/every')
 const { loadAddon } = require('../../native/addon')
 const { Descriptor } = require('../../native/descriptor')
@@ -17,12 +18,12 @@ const { MEMORY, TICK_MS, decode } = require('./packet')
 const { ROW_BYTES, readRow } = require('./row')
 const { Settlement } = require('./settlement')
 const { Suspects } = require('./suspects')
-/** @import { Handle } from '../../core/internals' */
+/** @import { Addon } from '../../native/addon' */
+/** @import { Unread } from '../../native/descriptor' */
 /** @import { Outcome } from '../../core/account' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 /** @import { ParcelFields } from '../../tables/message' */
 /** @import { Copy } from '../../worker/connections/parcel' */
-/** @import { Socket } from './holdings' */
 /** @import { Parts } from '../../primary/parts' */
 /** @import { PrimaryPart } from '../interface' */
 
@@ -39,7 +40,7 @@ class Failover {
   #isLooking = false
   totals = { moved: 0, replayed: 0, answered: 0, cut: 0 }
 
-  /** @param {Parts} kernel @param {import('../../native/addon').Addon} addon */
+  /** @param {Parts} kernel @param {Addon} addon */
   constructor (kernel, addon) {
     this.kernel = kernel
     this.addon = addon
@@ -56,7 +57,10 @@ class Failover {
     handle.once('entered', () => this.#open(handle))
   }
 
-  /** @param {WorkerHandle} handle @param {Copy} copy @returns {Socket | null} the caller's from here on; null: none */
+  /**
+   * @param {WorkerHandle} handle @param {Copy} copy
+   * @returns {Descriptor | null} the caller's from here on; null: none
+   */
   take (handle, copy) {
     const holdings = this.#holdings.get(handle)
     if (!holdings) return null
@@ -126,14 +130,15 @@ class Failover {
 
   /**
    * A worker reads this connection from here on.
-   * @param {WorkerHandle} handle @param {Copy} copy @param {Handle | Descriptor} socket @param {ParcelFields} parcel
+   * @param {WorkerHandle} handle @param {Copy} copy @param {Unread} socket @param {ParcelFields} parcel
    */
   keep (handle, copy, socket, { key, preface }) {
     this.suspects.kept(socket, handle, copy)
     const holdings = this.#holdings.get(handle)
     if (!holdings || this.#count >= this.most) return socket.close()
     this.#receiveOnce(holdings) // the end of the row's last connection may be on its way
-    holdings.begin(copy, socket, key, undefined, preface)
+    const fd = descriptorOf(socket, this.addon)
+    if (fd !== null) holdings.begin(copy, fd, key, undefined, preface)
   }
 
   /** @param {WorkerHandle} handle @param {Copy} copy @returns {boolean | null} see suspects.js */
@@ -164,6 +169,17 @@ class Failover {
     for (const holdings of this.#holdings.values()) this.#receive(holdings)
     return { connections: this.#count, most: this.most, ...this.totals }
   }
+}
+
+/**
+ * A handle cannot give its own away.
+ * @param {Unread} socket ours, closed from here on @param {Addon} addon @returns {number | null} null: it has none
+ */
+function descriptorOf (socket, addon) {
+  const taken = socket.isDescriptor ? socket.take() : -1
+  const fd = taken >= 0 ? taken : attempt(() => addon.duplicate(socket.fd), null)
+  if (fd !== taken) socket.close()
+  return fd
 }
 
 /** @typedef {Pick<Failover, 'take' | 'keep'>} Copies */

@@ -16,7 +16,7 @@ const { PREFIX_BYTES } = require('./row')
 /** @import { Cut, Outcome } from '../../core/account' */
 /** @import { WorkerHandle } from '../../primary/workers/worker-handle' */
 /** @import { Request } from './decision' */
-/** @import { Held, Holdings, Socket } from './holdings' */
+/** @import { Held, Holdings } from './holdings' */
 /** @import { Bytes, Row } from './row' */
 
 /** @typedef {Request & { ageMs: number }} Kept @typedef {Held & { bytes: Bytes | null, request: Kept | null }} Read */
@@ -100,7 +100,7 @@ class Settlement {
         return kernel.ledger.give(worker, row.serial, { ...parcel, leftMs, ...deaths > 0 && { deaths } }, socket)
       }
       const withBytes = { ...parcel, deaths, ...this.#withBytes(given, request, end === 'replayed', socket) }
-      const lost = (/** @type {Socket} */ socket) => this.#answer(socket, row)
+      const lost = () => this.#answer(socket, row)
       this.#suspects.push({
         socket,
         key,
@@ -114,17 +114,17 @@ class Settlement {
       return socket.close()
     }
     if (end === 'answered') return this.#answer(socket, row)
-    const handle = handleOf(socket)
+    const { handle } = socket
     if (handle) closeGently(handle)
   }
 
-  /** @param {Socket} socket ours @param {Row} row */
+  /** @param {Descriptor} socket ours @param {Row} row */
   #answer (socket, { hasThrown }) {
-    const handle = handleOf(socket)
+    const { handle } = socket
     if (handle) answerLast(handle, hasThrown ? 500 : 502)
   }
 
-  /** @param {Buffer} given @param {Kept} request @param {boolean} isReplayed @param {Socket} socket */
+  /** @param {Buffer} given @param {Kept} request @param {boolean} isReplayed @param {Descriptor} socket */
   #withBytes (given, request, isReplayed, socket) {
     const session = this.#sessionOf(request, socket)
     return {
@@ -133,7 +133,10 @@ class Settlement {
     }
   }
 
-  /** @param {Kept} request @param {Socket} socket @returns {string | null} its worker-to-be is that of its session */
+  /**
+   * @param {Kept} request @param {Descriptor} socket
+   * @returns {string | null} its worker-to-be is that of its session
+   */
   #sessionOf ({ head }, socket) {
     if (head === null) return null
     const { url, headers } = head
@@ -165,13 +168,10 @@ function latestOf (requests) {
     latest === null || request.ageMs < latest.ageMs ? request : latest, null)
 }
 
-/** @param {Socket} socket @returns {Handle | null} Node's; null: it is closed */
-const handleOf = socket => socket.isDescriptor ? socket.handle : socket
-
-/** @param {Socket} socket @returns {{ address?: string, port?: number }} */
+/** @param {Descriptor} socket @returns {{ address?: string, port?: number }} */
 function peerOf (socket) {
   const peer = {}
-  handleOf(socket)?.getpeername?.(peer)
+  socket.handle?.getpeername?.(peer)
   return peer
 }
 

@@ -25,7 +25,8 @@
  * - Where the app of the sender sees a connection as open after it has gone (trails.js), what it sends there follows.
  * - Which process has it is noted with the socket before any is told, and with each asking of another primary, or for
  *   one that no worker has. If this process dies on the way, the sender and the receivers find it there
- *   (worker/handoff/handoff.js).
+ *   (worker/handoff/handoff.js); of what another primary takes it is the worker there, which goes on with it if
+ *   that dies before it has read the decision.
  */
 
 const { move } = require('../../core/place')
@@ -142,14 +143,17 @@ class Entry {
     return { ...parcel, leftMs: leftMs === null ? null : Math.max(1, leftMs) }
   }
 
-  /** @param {number | null} row where its receiver, which has it, has noted it */
-  adopted (row) {
+  /**
+   * @param {number | null} row where its receiver, which has it, has noted it
+   * @param {number} [pid] of the worker of another primary, which is the receiver, that has it
+   */
+  adopted (row, pid = this.receiver?.pid) {
     this.#answered()
     this.#noted = row
-    if (!this.isLent) return this.#keep()
+    if (!this.isLent) return this.#keep(pid)
     if (this.place === 'adopted') return
     this.#become('adopted')
-    tell(this.sender, this.id, { ok: true })
+    tell(this.sender, this.id, { ok: true, pid })
   }
 
   /** By the lender. @param {boolean} ok else it has the connection again */
@@ -161,7 +165,7 @@ class Entry {
 
   /** The receiver does not have it. */
   takeBack () {
-    if (this.receiver && this.place !== 'held' && this.ledger.peers.has(this.receiver)) this.#note(this.sender)
+    if (this.receiver && this.place !== 'held' && this.ledger.peers.has(this.receiver)) this.#note(this.sender.pid)
     this.#answered()
     this.receiver = this.#noted = null
   }
@@ -197,11 +201,11 @@ class Entry {
     else this.#note()
   }
 
-  /** The receiver has it from here on. */
-  #keep () {
+  /** The receiver has it from here on. @param {number} [pid] of the worker that has it */
+  #keep (pid) {
     const { id, sender, place, parcel, reason, ledger: { copies, totals, trails } } = this
     const receiver = /** @type {WorkerHandle} */ (this.receiver)
-    this.#note()
+    this.#note(pid)
     if (place === 'offered') tell(sender, id, { ok: true })
     take(receiver, id, { ok: true })
     if (parcel.isFollowed) trails.link(this, receiver)
@@ -214,10 +218,10 @@ class Entry {
   /**
    * The connection is this process's, also if the primary dies.
    *
-   * @param {WorkerHandle | null} [owner] null: none is asked
+   * @param {number} [pid] by default its receiver's, if there is one
    */
-  #note (owner = this.receiver) {
-    if (owner && this.#fd >= 0) this.ledger.addon?.own(this.#fd, owner.pid)
+  #note (pid = this.receiver?.pid) {
+    if (pid !== undefined && this.#fd >= 0) this.ledger.addon?.own(this.#fd, pid)
   }
 
   /** -1: it is closed. */
@@ -228,7 +232,7 @@ class Entry {
   /** By another primary that has died, before it took it back. */
   get #isGiven () {
     const owner = this.#fd >= 0 ? this.ledger.addon?.owner(this.#fd) : undefined
-    return owner === undefined || owner === process.pid
+    return owner === undefined || owner === process.pid || owner === this.receiver?.pid
   }
 
   /** The receiver has answered, or is not waited for. */

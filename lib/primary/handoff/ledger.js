@@ -160,16 +160,21 @@ class HandoffLedger {
   }
 
   /**
-   * @param {WorkerHandle} handle @param {{ id: number, ok: boolean, row?: number, isStalled?: boolean }} answer
+   * @param {WorkerHandle} handle
+   * @param {{ id: number, ok: boolean, row?: number, pid?: number, isStalled?: boolean }} answer
    * @param {{ isCut?: boolean }} [how] it has died, and a worker may take its place
    */
-  #answered (handle, { id, ok, row, isStalled = false }, { isCut = false } = {}) {
+  #answered (handle, { id, ok, row, pid, isStalled = false }, { isCut = false } = {}) {
     const entry = this.#entries.get(id)
-    if (entry?.sender === handle && entry.isLent) return entry.decided(ok)
+    if (entry?.sender === handle && entry.isLent) {
+      entry.decided(ok)
+      if (entry.place === 'held' && entry.receiver === null) this.#place(entry)
+      return
+    }
     const isAsked = this.placement.answered(handle, id)
     if (isCut) this.placement.timedOut(handle)
     if (entry?.receiver === handle && isAsked) {
-      if (ok) entry.adopted(row ?? null)
+      if (ok) entry.adopted(row ?? null, this.peers.has(handle) ? pid : undefined)
       else this.#refused(entry, isStalled)
     } else if (ok && (isAsked || !this.peers.has(handle))) {
       tell(handle, id, { ok: false })
@@ -226,6 +231,7 @@ class HandoffLedger {
 
   /** No worker that serves now takes it. @param {Entry} entry */
   #giveBack (entry) {
+    if (entry.place === 'adopted') return // its lender has been told that a worker has it, and may have let it go
     const isAwaited = entry.place === 'offered' && this.fleet.isLeavingGap(entry.sender)
     if (isAwaited) {
       entry.take()

@@ -15,13 +15,15 @@
 
 const net = require('node:net')
 const { performance } = require('node:perf_hooks')
-const { setImmediate } = require('node:timers')
+const { setImmediate, setTimeout } = require('node:timers')
 const { detachHandle } = require('../../core/internals')
 const { Connection } = require('../connections/connection')
 const { Waiting } = require('../connections/waiting')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Acceptor } from '../accepting/acceptor' */
 /** @import { ParcelFields } from '../../tables/message' */
+
+const LENT_MS = 1000 // until another primary has read what this one's had sent
 
 class Inbox {
   /** By their numbers. @type {Map<number, Connection>} */
@@ -64,12 +66,23 @@ class Inbox {
     connection.handle?.close()
   }
 
-  /** The primary has exited, and says no more. @param {(connection: Connection) => boolean} isOurs */
+  /**
+   * The primary has exited, and says no more; but another one that has lent it a connection may yet read that this
+   * worker has it, and note so.
+   * @param {(connection: Connection) => boolean} isOurs as of now
+   */
   settleAll (isOurs) {
-    for (const [id, connection] of this.#held) {
-      delete connection.parcel?.isFollowed
-      this.settle(id, isOurs(connection))
+    const held = [...this.#held]
+    const settle = (/** @type {boolean} */ isLate) => {
+      for (const [id, connection] of held) {
+        const ok = isOurs(connection)
+        if ((!ok && !isLate) || this.#held.get(id) !== connection) continue
+        delete connection.parcel?.isFollowed
+        this.settle(id, ok)
+      }
     }
+    settle(false)
+    if (this.#held.size > 0) setTimeout(settle, LENT_MS, true)
   }
 
   /** @param {Connection} connection a held one, which is ours from here on */

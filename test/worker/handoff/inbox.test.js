@@ -192,18 +192,26 @@ t.test('the bytes of a parcel are served with what follows them, byte for byte',
   }
 })
 
-t.test('when the primary has exited, held connections are ours that it had given to this worker', { skip: loadAddon().missing ?? false }, async t => {
+t.test('when the primary has exited, held connections are ours that it had given to this worker, or that the one which had lent them gives it within a second', { skip: loadAddon().missing ?? false }, async t => {
   const { addon } = loadAddon()
   const worker = await workerParts(t)
-  const [ours, others] = [await worker.connectElsewhere(), await worker.connectElsewhere()]
-  worker.receive.move(adopt(1), ours.handle)
-  worker.receive.move(adopt(2), others.handle)
+  const connections = []
+  for (const id of [1, 2, 3]) {
+    const connection = await worker.connectElsewhere()
+    worker.receive.move(adopt(id), connection.handle)
+    connections.push(connection)
+  }
+  const [ours, lent, others] = connections
   addon.own(ours.handle.fd, process.pid)
   addon.own(others.handle.fd, process.ppid)
+  const gone = once(worker.tracker, 'gone')
   worker.handoff.endAll(false)
   ours.client.write(HEAD)
   t.match(await received(ours.client, '/asked'), /200 OK/)
-  t.ok(others.handle.fd < 0, 'it is closed')
+  addon.own(lent.handle.fd, process.pid)
+  t.equal((await gone)[0].id, 3, 'it is closed')
+  lent.client.write(HEAD)
+  t.match(await received(lent.client, '/asked'), /200 OK/)
 })
 
 t.test('closing the inbox spares a connection that has not been polled yet: a request may be there already', async t => {
