@@ -34,7 +34,10 @@ function complain (text) {
   attempt(process.stderr, `${escapeControls(text)}\n`)
 }
 
-/** A warning as the log has it, on stderr. @param {string} call of recycle @param {{ warning: string } & Record<string, unknown>} warning */
+/**
+ * A warning as the log has it, on stderr.
+ * @param {string} call of recycle @param {{ warning: string } & Record<string, unknown>} warning
+ */
 function complainOf (call, warning) {
   complain(`${call}: ${require('../journal/sentence').sentence({ event: 'fleet.warning', ...warning })}`)
 }

@@ -6,7 +6,8 @@ const { escapeControls } = require('../../core/escape-controls')
 const { clip } = require('../../core/grid')
 const { listOf } = require('../../core/bounded-list')
 const { asNumber, asText } = require('../../core/journal-field')
-const { TITLES, rowsOf, sayVerdict } = require('./sentence')
+const { FIGURES } = require('./figures')
+const { rowsOf, sayVerdict } = require('./sentence')
 /** @import { Figure } from './verdict' */
 
 /** @typedef {import('../../operate/admin/picture').Live & { t: number }} Comparison */
@@ -27,7 +28,7 @@ function comparison (line) {
 
 /** @param {any} given of a journal that may be of another version @returns {given is Figure} */
 function isFigure (given) {
-  return Object.hasOwn(TITLES, given?.name) && typeof given.unit === 'string' &&
+  return FIGURES.some(({ name }) => name === given?.name) && typeof given.unit === 'string' &&
     [given.old, given.fresh].every(value => value === null || typeof value === 'number')
 }
 
