@@ -2,8 +2,6 @@
 
 /** In the report: each reload whose code was compared first, and what came of it. */
 
-const { escapeControls } = require('../../core/escape-controls')
-const { clip } = require('../../core/grid')
 const { listOf } = require('../../core/bounded-list')
 const { asNumber, asText } = require('../../core/journal-field')
 const { FIGURES } = require('./figures')
@@ -36,12 +34,9 @@ function isFigure (given) {
  * @param {Comparison[]} comparisons reloads that compared new code with that before, oldest first
  * @param {import('..').Terminal} tools @returns {string[]}
  */
-function linesOf (comparisons, { paint, width }) {
-  if (comparisons.length === 0) return []
-  return [paint('dim', 'reloads whose code was compared first'), ...comparisons.map(({ title, text, isBad }) => {
-    const start = `${title.toLowerCase()}: `
-    return paint(isBad ? 'red' : 'green', `${start}${clip(escapeControls(text), width - start.length)}`)
-  })]
+function linesOf (comparisons, { paint, line }) {
+  return [paint('dim', 'reloads whose code was compared first'), ...comparisons.map(({ title, text, isBad }) =>
+    paint(isBad ? 'red' : 'green', line(`${title.toLowerCase()}: `, text)))]
 }
 
 module.exports = { Figures: listOf('canary.verdict', comparison), linesOf }
