@@ -9,7 +9,7 @@ const { setTimeout: passed } = require('node:timers/promises')
 const { Load } = require('../../lib/tools/drill/load')
 const { freePort, targetOf } = require('../../lib/tools/drill/target')
 const { now } = require('../../lib/tools/drill/clock')
-const { quantile } = require('../../lib/tools/drill/tally')
+const { latencyOf } = require('../../lib/tools/drill/tally')
 const { PEERS } = require('.')
 const { Roster } = require('../support/roster')
 
@@ -173,14 +173,9 @@ function loadOf (port, keepAlive, { path, rate, connections, body }) {
  * @returns {{ answered: number, p50: number | null, p99: number | null, max: number | null }} ms
  */
 function latency (ticks) {
-  const counts = new Map()
-  for (const tick of ticks) for (const [ms, count] of tick.latency) counts.set(ms, (counts.get(ms) ?? 0) + count)
-  return {
-    answered: sum([...counts.values()]),
-    p50: quantile(counts, 0.5),
-    p99: quantile(counts, 0.99),
-    max: quantile(counts, 1)
-  }
+  const all = latencyOf(ticks)
+  const [p50, p99, max] = all.percentiles([0.5, 0.99, 1])
+  return { answered: all.total, p50, p99, max }
 }
 
 /** @param {Record<string, number>} counts @param {string} key */

@@ -9,7 +9,7 @@ const path = require('node:path')
 const { setTimeout: passed } = require('node:timers/promises')
 const { Load } = require('../../lib/tools/drill/load')
 const { freePort, targetOf } = require('../../lib/tools/drill/target')
-const { quantile } = require('../../lib/tools/drill/tally')
+const { latencyOf } = require('../../lib/tools/drill/tally')
 const { temporaryFolder } = require('./folder')
 
 const APP = path.join(__dirname, '..', 'apps', 'costly.js')
@@ -98,14 +98,8 @@ async function takeStep (peer, { max, rate, connections, beforeMs, stepMs, calmM
  */
 function latencies (ticks, stepMs) {
   const from = Math.min(...ticks.map(({ t }) => t))
-  const between = (/** @type {number} */ begin, /** @type {number} */ end) => {
-    /** @type {Map<number, number>} */
-    const counts = new Map()
-    for (const tick of ticks.filter(({ t }) => t >= from + begin && t < from + end)) {
-      for (const [ms, count] of tick.latency) counts.set(ms, (counts.get(ms) ?? 0) + count)
-    }
-    return quantile(counts, 0.99)
-  }
+  const between = (/** @type {number} */ begin, /** @type {number} */ end) =>
+    latencyOf(ticks.filter(({ t }) => t >= from + begin && t < from + end)).percentiles([0.99])[0]
   const seconds = Math.max(1, Math.floor((stepMs - WINDOW_MS) / 1000))
   const p99s = Array.from({ length: seconds }, (_, i) => between(1000 * i, 1000 * i + WINDOW_MS) ?? Infinity)
   return { p99s, p99: between(0, stepMs), lastP99: between(Math.max(0, stepMs - LAST_MS), stepMs) }

@@ -5,12 +5,11 @@ const path = require('node:path')
 const { RecycleError, badUsage } = require('../core/errors')
 const { flagsAfterApp } = require('../tables/habits')
 const { OPTIONS } = require('../tables/options')
-const { sentence } = require('../journal/sentence')
 const { checkTypeScript, fileOf } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
-const { writePage } = require('./page')
 const { flagOf, withoutDefaults } = require('./run')
-const { complain, print, write } = require('./print')
+const { complain, complainOf, print, write } = require('./print')
+const { showReport, writePage } = require('./report')
 /** @import { Config } from './config-contents' */
 
 const NEEDS_OPTIONS = ['drill', 'help', 'completion'] // words: a fleet's own process does without
@@ -73,9 +72,7 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
   const misplaced = app === undefined
     ? null
     : flagsAfterApp(app, args, { call: 'recycle drill', options: [...DRILL_OPTIONS, ...OPTIONS] })
-  if (misplaced) {
-    complain(`recycle drill: ${sentence({ event: 'fleet.warning', warning: 'flags-after-app', ...misplaced })}`)
-  }
+  if (misplaced) complainOf('recycle drill', { warning: 'flags-after-app', ...misplaced })
   const log = supervisors.log ?? process.env.RECYCLE_LOG ?? 'silent'
   if (html !== undefined) writePage(html, '') // fails before the drill if the file cannot be written
   const progress = openProgress(openPicture(process.stderr), { isBar: process.stderr.isTTY && log === 'silent' })
@@ -99,7 +96,10 @@ async function drillAndReport (app, args, { html, config: named, ...given }) {
     })
   const outcome = await drilled.finally(() => progress.close())
   const isRecorded = fs.statSync(outcome.file).size > 0
-  if (isRecorded) await report(outcome.file, html)
+  if (isRecorded) {
+    await showReport([outcome.file], { html })
+    if (html === undefined) write('\n')
+  }
   if (own.out !== null || (isRecorded && outcome.verdict !== 'clean')) print(`The run file is ${outcome.file}`)
   else fs.rmSync(path.dirname(outcome.file), { recursive: true })
   if (outcome.verdict === 'inconclusive') complain(`recycle drill: inconclusive: ${outcome.sentence}`)
@@ -131,18 +131,6 @@ function openPicture (stderr) {
  */
 function withoutAddresses ({ values: { name, control, admin, adminAllowRemote, ...values }, ...rest }) {
   return { ...rest, values }
-}
-
-/** @param {string} file @param {string | undefined} html */
-async function report (file, html) {
-  const { readReport } = require('../tools/report')
-  const { formatReport } = require('../tools/report/table')
-  const { report, series } = await readReport([file])
-  write(`${formatReport(report, { colors: process.stdout.isTTY && process.stdout.hasColors() })}\n`)
-  if (html === undefined) return
-  const { renderPage } = require('../tools/report/page')
-  writePage(html, renderPage(report, series))
-  print(`The page is ${html}`)
 }
 
 /** The first SIGINT or SIGTERM ends the load early; the second ends the process. @returns {AbortSignal} */

@@ -3,7 +3,10 @@
 /** Selects the fleet of a command, and connects to it. */
 
 const { RecycleError, badUsage } = require('../core/errors')
+const { readAs, types } = require('../core/option-types')
 /** @import { Command } from 'commander' */
+
+const LAST = '10'
 
 /** @param {Command} command @returns {Command} */
 function addFleetOptions (command) {
@@ -19,6 +22,20 @@ function addFleetName (command) {
     const name = args[registeredArguments.length - 1]
     if (name !== undefined) command.setOptionValue('name', name)
   })
+}
+
+/** @param {Command} command that prints what is there, and goes on @param {string} what it prints */
+function addFollow (command, what) {
+  return command
+    .option('-n, --last <n>', `begin with the last n ${what} (default: ${LAST})`)
+    .option('-f, --follow', 'go on with what comes (default)')
+    .option('--no-follow', 'print them, and end')
+}
+
+/** @param {{ last?: string, follow?: boolean }} given */
+function readFollow ({ last = LAST, follow = true }) {
+  readAs(types.whole(), last, '--last')
+  return { last, isFollowed: follow }
 }
 
 /**
@@ -79,4 +96,4 @@ function orphans () {
   return sayOrphans(pathsOfUnixSockets(), Number(process.geteuid?.()))
 }
 
-module.exports = { addFleetOptions, addFleetName, withFleet, orphans }
+module.exports = { addFleetOptions, addFleetName, addFollow, readFollow, withFleet, orphans }

@@ -1,29 +1,24 @@
 'use strict'
 
 const { badUsage } = require('../core/errors')
-const { readAs, types } = require('../core/option-types')
-const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
+const { addFleetName, addFleetOptions, addFollow, readFollow, withFleet } = require('./fleet')
 /** @import { Command } from 'commander' */
 
-const LAST = 10
 const OUTPUTS = [1, 2]
 
 /** `recycle logs [name]`. @param {Command} program */
 function addLogs (program) {
   const command = program.command('logs')
     .description('Follows what a fleet and its workers print, where that goes to a file or to the journal of systemd.')
-    .option('-n, --last <n>', `begin with the last n lines (default: ${LAST})`)
-    .option('-f, --follow', 'go on with what comes (default)')
-    .option('--no-follow', 'print them, and end')
-  addFleetName(addFleetOptions(command)).action((_name, given) => logs(command, given))
+  addFleetName(addFleetOptions(addFollow(command, 'lines'))).action((_name, given) => logs(command, given))
 }
 
 /** @param {Command} command @param {{ last?: string, follow?: boolean }} given */
-async function logs (command, { last = String(LAST), follow = true }) {
-  readAs(types.whole(), last, '--last')
+async function logs (command, given) {
+  const { last, isFollowed } = readFollow(given)
   const { pid, name } = await withFleet(command, async client =>
     /** @type {NonNullable<typeof client.hello>} */ (client.hello))
-  const [program, ...args] = reader(name, pid, last, follow)
+  const [program, ...args] = reader(name, pid, last, isFollowed)
   const { spawn } = require('node:child_process')
   const reading = spawn(program, args, { stdio: 'inherit' })
   const signals = /** @type {const} */ (['SIGINT', 'SIGTERM'])

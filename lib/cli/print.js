@@ -34,6 +34,20 @@ function complain (text) {
   attempt(process.stderr, `${escapeControls(text)}\n`)
 }
 
+/**
+ * A warning as the log has it, on stderr.
+ * @param {string} call of recycle @param {{ warning: string } & Record<string, unknown>} warning
+ */
+function complainOf (call, warning) {
+  complain(`${call}: ${require('../journal/sentence').sentence({ event: 'fleet.warning', ...warning })}`)
+}
+
+/** What tables on stdout may be: its width, and in colours. */
+function paper () {
+  const { stdout } = process
+  return { width: stdout.columns ?? Infinity, colors: stdout.isTTY && stdout.hasColors() }
+}
+
 /** @param {NodeJS.WriteStream} stream @param {string} text */
 function attempt (stream, text) {
   hasPrinted = true
@@ -59,4 +73,4 @@ async function lastWords (text) {
   await outputs.end()
 }
 
-module.exports = { watchOutput, write, print, printJson, complain, lastWords }
+module.exports = { watchOutput, write, print, printJson, complain, complainOf, lastWords, paper }

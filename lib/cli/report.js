@@ -1,7 +1,8 @@
 'use strict'
 
-const { writePage } = require('./page')
-const { print, printJson, write } = require('./print')
+const { badOption } = require('../core/errors')
+const { writeRegular } = require('../journal/regular-file')
+const { paper, print, printJson, write } = require('./print')
 
 /** `recycle report <file...>`. @param {import('commander').Command} program */
 function addReport (program) {
@@ -12,11 +13,11 @@ function addReport (program) {
     .option('--html <page>', 'also write the report as a self-contained page')
     .addHelpText('after', '\nExit code: 0 nothing was dropped or cut, 1 something was or may have been, ' +
       '2 a file cannot be read, or the journal is incomplete.')
-    .action((files, given) => report(files, given))
+    .action(async (files, given) => { process.exitCode = await showReport(files, given) })
 }
 
-/** @param {string[]} files @param {{ json?: boolean, html?: string }} given */
-async function report (files, { json = false, html }) {
+/** @param {string[]} files @param {{ json?: boolean, html?: string }} given @returns {Promise<number>} the exit code */
+async function showReport (files, { json = false, html }) {
   const { readReport } = require('../tools/report')
   const { report, series } = await readReport(files)
   if (html !== undefined) {
@@ -24,13 +25,22 @@ async function report (files, { json = false, html }) {
     writePage(html, renderPage(report, series))
   }
   const { formatReport } = require('../tools/report/table')
-  const { stdout } = process
   if (json) printJson(report)
-  else write(formatReport(report, { colors: stdout.isTTY && stdout.hasColors() }))
-  process.exitCode = report.verdict.exitCode
-  if (json || html === undefined) return
-  write('\n')
-  print(`The page is ${html}`)
+  else write(formatReport(report, paper()))
+  if (!json && html !== undefined) {
+    write('\n')
+    print(`The page is ${html}`)
+  }
+  return report.verdict.exitCode
 }
 
-module.exports = { addReport }
+/** Writes the file of `--html`. @param {string} file @param {string} text @throws {RecycleError} RECYCLE_BAD_OPTION */
+function writePage (file, text) {
+  try {
+    writeRegular(file, text)
+  } catch (error) {
+    throw badOption('--html', file, `a file that can be written (${/** @type {Error} */ (error).message})`)
+  }
+}
+
+module.exports = { addReport, showReport, writePage }

@@ -14,7 +14,7 @@ const { checkTypeScript, fileOf, findStart } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')
 const { NAMES, groupOf } = require('./help')
 const { compileWhenBusy } = require('./lean-v8')
-const { complain, lastWords, write } = require('./print')
+const { complainOf, lastWords, paper, write } = require('./print')
 /** @import { Command } from 'commander' */
 
 const AT_REST_MS = 500 // after the fleet is ready; lean-v8.js changes V8's flags later
@@ -80,12 +80,9 @@ async function runFleet ({ app, args, misplaced }, given, command, takeover) {
   const { options, origins } = resolveAll(flags, config)
   if (printConfig) {
     const { formatOrigins } = require('./config-origins')
-    const { sentence } = require('../journal/sentence')
     const variables = misspeltVariables(process.env)
-    const warning = { event: 'fleet.warning', warning: 'misspelt-variables', variables }
-    if (variables.length > 0) complain(`recycle: ${sentence(warning)}`)
-    const colors = process.stdout.isTTY && process.stdout.hasColors()
-    write(formatOrigins({ app, args, config, options, origins }, { colors }))
+    if (variables.length > 0) complainOf('recycle', { warning: 'misspelt-variables', variables })
+    write(formatOrigins({ app, args, config, options, origins }, paper()))
     return
   }
   const { ancestors, shellAsInit } = require('./ancestors')

@@ -1,7 +1,7 @@
 'use strict'
 
 const { addFleetName, addFleetOptions, withFleet, orphans } = require('./fleet')
-const { printJson, complain, write } = require('./print')
+const { complain, paper, printJson, write } = require('./print')
 /** @import { Command } from 'commander' */
 
 /** `recycle status [name]`. @param {Command} program */
@@ -15,10 +15,9 @@ function addStatus (program) {
 /** @param {Command} command @param {{ json?: boolean }} given */
 async function show (command, { json = false }) {
   const status = await withFleet(command, client => client.call('status'))
-  const { stdout } = process
   if (json) return printJson(status)
   const { formatStatus } = require('../operate/control-table')
-  write(formatStatus(status, { width: stdout.columns ?? Infinity, colors: stdout.isTTY && stdout.hasColors() }))
+  write(formatStatus(status, paper()))
 }
 
 /** `recycle ls`: the fleets that are running. @param {import('commander').Command} program */
@@ -52,7 +51,7 @@ async function list ({ json = false }) {
       `a service may have a folder of its own: RECYCLE_CONTROL_DIR${orphans()}`)
   }
   const { formatFleets } = require('../operate/control-table')
-  write(formatFleets(fleets, { width: process.stdout.columns ?? Infinity }))
+  write(formatFleets(fleets, paper()))
 }
 
 /** @template {string} Field @param {{ [Name in Field]?: number | null }[]} workers @param {Field} field */

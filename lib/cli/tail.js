@@ -1,35 +1,30 @@
 'use strict'
 
 const { RecycleError } = require('../core/errors')
-const { readAs, types } = require('../core/option-types')
-const { addFleetName, addFleetOptions, withFleet } = require('./fleet')
-const { printJson, write } = require('./print')
+const { addFleetName, addFleetOptions, addFollow, readFollow, withFleet } = require('./fleet')
+const { paper, printJson, write } = require('./print')
 /** @import { Command } from 'commander' */
 
-const LAST = 10
 const ALL = 100 // that a primary keeps: from its start on
 
 /** `recycle tail`. @param {Command} program */
 function addTail (program) {
   const command = program.command('tail')
     .description('Prints the events of a fleet as they happen, until the fleet ends.')
-    .option('-n, --last <n>', `begin with the last n events, up to 100 (default: ${LAST})`)
-    .option('-f, --follow', 'go on with what comes (default)')
-    .option('--no-follow', 'print them, and end')
-    .option('--json', 'print the lines of the journal, samples included')
+  addFollow(command, 'events, up to 100').option('--json', 'print the lines of the journal, samples included')
   addFleetName(addFleetOptions(command)).action((_name, given) => tail(command, given))
 }
 
 /** @param {Command} command @param {{ last?: string, follow?: boolean, json?: boolean }} given */
-async function tail (command, { last = String(LAST), follow: isFollowed = true, json = false }) {
-  readAs(types.whole(), last, '--last')
+async function tail (command, { json = false, ...given }) {
+  const { last, isFollowed } = readFollow(given)
   const { prettyLine, isQuiet } = require('../journal/sentence')
   const { stdout } = process
   stdout.on('error', () => process.exit())
-  const colors = stdout.isTTY && stdout.hasColors()
+  const how = paper()
   const show = (/** @type {Record<string, any>} */ line) => {
     if (json) printJson(line)
-    else if (!isQuiet(line)) write(`${prettyLine(line, { colors })}\n`)
+    else if (!isQuiet(line)) write(`${prettyLine(line, how)}\n`)
   }
   const follow = (/** @type {string | number} */ last) => withFleet(command, async client => {
     const read = () => { client.socket.resume() }

@@ -1,5 +1,7 @@
 'use strict'
 
+const fs = require('node:fs')
+const path = require('node:path')
 const { attempt } = require('../core/attempt')
 const { RecycleError, badOption, badUsage } = require('../core/errors')
 const { formatValue } = require('../core/format-value')
@@ -7,7 +9,7 @@ const { types } = require('../core/option-types')
 const { OPTIONS, wordsOf } = require('../tables/options')
 const { folderAsNamed } = require('../primary/workers/app-path')
 const { findApp } = require('../primary/workers/find-app')
-const { complain, print } = require('./print')
+const { complain, complainOf, print } = require('./print')
 
 /** `recycle unit [options] <app>`: a systemd service for this call. @param {import('commander').Command} program */
 function addUnit (program) {
@@ -50,9 +52,7 @@ function warnOfFlags (app, args, command) {
   const { flagsAfterApp } = require('../tables/habits')
   const options = command.options.map(({ short, long, flags }) => ({ short, long, flag: flags.replace(/^-\w, /, '') }))
   const misplaced = app === undefined ? null : flagsAfterApp(app, args, { call: 'recycle unit', options })
-  if (!misplaced) return
-  const { sentence } = require('../journal/sentence')
-  complain(`recycle unit: ${sentence({ event: 'fleet.warning', warning: 'flags-after-app', ...misplaced })}`)
+  if (misplaced) complainOf('recycle unit', { warning: 'flags-after-app', ...misplaced })
 }
 
 /** @param {Unit[]} services */
@@ -69,8 +69,6 @@ function printAll (services) {
 
 /** @param {Unit[]} services @param {string} folder @throws {RecycleError} RECYCLE_UNWRITABLE */
 function write (services, folder) {
-  const fs = require('node:fs')
-  const path = require('node:path')
   const { makeFolder } = require('../native/make-folder')
   const files = services.flatMap(({ units }) => units)
     .map(({ file, text }) => ({ file: path.resolve(folder, file), text }))
@@ -116,7 +114,6 @@ async function ofCall (app, args, {
   const { fileOf, findStart } = require('./app-file')
   const { loadConfig, pickApp } = require('./config')
   const { withoutDefaults } = require('./run')
-  const path = require('node:path')
   const config = await loadConfig(named)
   const found = app === undefined && config?.app === undefined ? findStart('.') : null
   if (found?.start === null && found.why === null) {
@@ -138,7 +135,6 @@ async function ofCall (app, args, {
 
 /** @param {Given} given @returns {Unit[]} */
 function fromPm2 ({ from, only, user, port = process.env.PORT, write }) {
-  const path = require('node:path')
   const { callOf } = require('./pm2-app')
   const file = path.resolve(folderAsNamed(process.env.PWD), String(from))
   const apps = appsOf(file).map((app, i) => callOf(app, path.basename(String(app.script ?? `app-${i}`), '.js')))
@@ -168,7 +164,6 @@ function resolve (given, file = null) {
  * @throws {RecycleError} RECYCLE_BAD_USAGE where recycle cannot run it
  */
 function placed ({ name, app, interpreter, folder: own }, folder) {
-  const path = require('node:path')
   const { answerToCommand } = require('../tables/habits')
   const at = path.resolve(folder, own ?? '.')
   const refuse = (/** @type {string} */ why) => badUsage(
@@ -202,7 +197,6 @@ function appsOf (file) {
  * @param {string} bin
  */
 function asCalled (bin) {
-  const fs = require('node:fs')
   return attempt(() => fs.realpathSync(process.argv[1]) === fs.realpathSync(bin) ? process.argv[1] : bin, bin)
 }
 
@@ -218,7 +212,6 @@ function unit ({ name, words, timeouts, app, args, folder, env, user, port, writ
     throw badOption('--port', port, 'a port from 1 to 65535, or <host>:<port>; without it $PORT counts')
   }
   const os = require('node:os')
-  const path = require('node:path')
   const { unitsOf } = require('./service-unit')
   const bin = asCalled(path.join(__dirname, '..', '..', 'bin', 'recycle.js'))
   const command = [process.execPath, bin, ...words, app, ...args]

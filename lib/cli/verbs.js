@@ -98,7 +98,7 @@ function verb (program, name, description) {
 
 /**
  * @param {Command} command @param {Record<string, any>} args @param {(result: Result, name: string) => string} describe
- * @param {(result: Result) => Result[]} [accounts] whose losses are a failure
+ * @param {(result: Result) => Parameters<typeof hasLost>[0][]} [accounts] whose losses are a failure
  */
 async function act (command, args, describe, accounts = () => []) {
   const { wait } = command.opts()
@@ -133,7 +133,10 @@ function sayClosed (addresses = []) {
   return addresses.length > 0 ? `; no worker listens on ${addresses.join(', ')} any more` : ''
 }
 
-/** @param {Result} line */
+/**
+ * @param {Parameters<typeof streamsCut>[0] & { cut: number, unaccounted: number, ended: string | null }} line of the
+ *   journal, with an account
+ */
 function hasLost (line) {
   const { cut, unaccounted, ended } = line
   return cut > streamsCut(line) || unaccounted > 0 || ended === 'killed' || ended === 'crashed'

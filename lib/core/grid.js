@@ -3,6 +3,7 @@
 const { escapeControls } = require('./escape-controls')
 
 const WIDTH = 80 // of a report in a terminal
+const SPARE = 2 // columns behind a table of which a column is clipped
 
 /**
  * A table of text, as narrow as its content. Columns are two spaces apart, or one if the terminal is narrow.
@@ -10,23 +11,29 @@ const WIDTH = 80 // of a report in a terminal
  * @typedef {object} Column
  * @property {string} title
  * @property {boolean} [left] aligned left, for text; figures are aligned right
+ * @property {boolean} [isClipped] it has what the other columns leave of the width
  */
 
 /**
- * @param {(Column | string)[]} titled columns, or their titles: with `<` at the end of those that are aligned left
+ * @param {(Column | string)[]} titled columns, or their titles: with `<` at the end of those that are aligned left, and
+ *   `<…` of that of them that is clipped
  * @param {string[][]} cells of each row @param {number} width @returns {string[]} the heading, then a line for each row
  */
 function layOut (titled, cells, width) {
   const columns = titled.map(column => typeof column === 'string'
-    ? { title: column.replace(/<$/, ''), left: column.endsWith('<') }
+    ? { title: column.replace(/<…?$/, ''), left: /<…?$/.test(column), isClipped: column.endsWith('…') }
     : column)
   const rows = cells.map(row => row.map(escapeControls))
   const widths = columns.map(({ title }, i) =>
     rows.reduce((widest, row) => Math.max(widest, row[i].length), title.length))
-  const net = widths.reduce((sum, one) => sum + one, 0)
-  const gap = net + 2 * (columns.length - 1) <= width ? '  ' : ' '
+  const gaps = 2 * (columns.length - 1)
+  const sum = () => widths.reduce((sum, one) => sum + one, 0)
+  columns.forEach(({ title, isClipped }, i) => {
+    if (isClipped) widths[i] = Math.max(title.length, Math.min(widths[i], width - SPARE - gaps - sum() + widths[i]))
+  })
+  const gap = sum() + gaps <= width ? '  ' : ' '
   return [columns.map(({ title }) => title), ...rows].map(row => row
-    .map((cell, i) => columns[i].left ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))
+    .map((cell, i) => columns[i].left ? clip(cell, widths[i]).padEnd(widths[i]) : cell.padStart(widths[i]))
     .join(gap)
     .trimEnd())
 }

@@ -90,7 +90,7 @@
  * @property {() => Record<string, unknown>[]} [series] values over time, by the same key, for charts
  * @property {number} [omitted] earlier ones that a list does not have
  *
- * @typedef {{ paint: ReturnType<typeof painter>, width: number }} Terminal
+ * @typedef {ReturnType<typeof import('../tools/report/paper').paperOf>} Terminal
  *
  * @typedef {Pick<typeof import('../cli/fleet'), 'addFleetName' | 'addFleetOptions' | 'withFleet'> & Pick<typeof
  *   import('../cli/print'), 'complain' | 'print'> & Pick<typeof import('../cli/verbs'), 'verb' | 'act' | 'hasLost' |

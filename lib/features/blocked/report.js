@@ -3,7 +3,7 @@
 /** In the report: event loops that were blocked, by where, the longest first. */
 
 const { escapeControls } = require('../../core/escape-controls')
-const { clip, layOut, short } = require('../../core/grid')
+const { clip, short } = require('../../core/grid')
 const { asCount } = require('../../core/journal-field')
 const { placeOf } = require('./sentence')
 /** @import { LineHandlers } from '../../lines' */
@@ -52,13 +52,12 @@ class BlockedLoops {
  *   were none
  * @param {import('..').Terminal} tools @returns {string[]}
  */
-function linesOf ({ places }, { paint, width }) {
+function linesOf ({ places }, { table, width }) {
   const rows = places.map(({ request, place, count, longestMs }) => [
     short(count), `${short(Math.round(longestMs / 100) / 10)} s`, clip(escapeControls(request ?? '–'), 20),
     clip(escapeControls(place ?? 'not known'), Math.max(10, width - 40))
   ])
-  const [heading, ...lines] = layOut(['count', 'longest', 'request<', 'event loop blocked at<'], rows, width)
-  return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]
+  return table(['count', 'longest', 'request<', 'event loop blocked at<'], rows, { style: 'yellow' })
 }
 
 module.exports = { Figures: BlockedLoops, linesOf }

@@ -40,7 +40,7 @@ class Bake {
   /** Of the new code, and of that before; -1: no worker of the new code serves yet. */
   generation = -1
   before = -1
-  #observed = new Observed()
+  observed = new Observed()
   #sweeps
   /** @type {ReturnType<typeof thresholdsOf>} */
   #thresholds = null
@@ -81,7 +81,7 @@ class Bake {
   describe () {
     const { state, generation, before, leftMs, terms, verdict } = this
     const rss = (/** @type {boolean} */ isFresh) =>
-      mean(this.#observed.workers(isFresh).map(({ sample }) => sample?.rssBytes ?? null))
+      mean(this.observed.workers(isFresh).map(({ sample }) => sample?.rssBytes ?? null))
     const { requests = { old: 0, fresh: 0 }, figures = [] } = verdict ?? {}
     return {
       state, generation, before, leftMs, ...terms, requests, rssBytes: { old: rss(false), fresh: rss(true) }, figures
@@ -104,7 +104,7 @@ class Bake {
     this.#begin('warming-up')
     const early = await this.#look(this.#begunAt + this.warmUpMs)
     if (early) return early
-    this.#thresholds = thresholdsOf(this.#observed.sides.old.map(({ times }) => times))
+    this.#thresholds = thresholdsOf(this.observed.sides.old.map(({ times }) => times))
     this.#begin('comparing')
     return await this.#look(this.#until) ?? this.#judge(true)
   }
@@ -113,24 +113,14 @@ class Bake {
   connect (handle) {
     const isFresh = handle.generation === this.generation
     handle.send('observe', { thresholds: this.#thresholds?.[isFresh ? 'fresh' : 'old'] ?? null })
-    this.#observed.add(handle, isFresh)
-  }
-
-  /** @param {WorkerHandle} handle @param {import('./counts').Counts} counts */
-  hear (handle, counts) {
-    this.#observed.hear(handle, counts)
-  }
-
-  /** @param {WorkerHandle} handle @param {boolean} isGone */
-  crashed (handle, isGone) {
-    this.#observed.crashed(handle, isGone)
+    this.observed.add(handle, isFresh)
   }
 
   /** @param {'warming-up' | 'comparing'} state */
   #begin (state) {
     this.state = state
     this.#begunAt = this.kernel.now()
-    this.#observed.clear()
+    this.observed.clear()
     for (const worker of this.services.workers) this.connect(worker)
   }
 
@@ -176,17 +166,17 @@ class Bake {
     const now = this.kernel.now()
     if (this.state === 'comparing') {
       const share = (now - this.#begunAt) / (this.#until - this.#begunAt)
-      if (share >= 0.5) this.#observed.endHalf()
-      this.#sweeps.look(share, { fresh: this.#observed.workers(true), old: this.#observed.workers(false) })
+      if (share >= 0.5) this.observed.endHalf()
+      this.#sweeps.look(share, { fresh: this.observed.workers(true), old: this.observed.workers(false) })
     }
-    if (now >= this.#begunAt + (this.#observed.blocks + 1) * this.blockMs) this.#observed.endBlock()
+    if (now >= this.#begunAt + (this.observed.blocks + 1) * this.blockMs) this.observed.endBlock()
   }
 
   /** @param {boolean} isFinal @returns {Verdict} */
   #judge (isFinal) {
     const isFresh = (/** @type {number} */ generation) => generation === this.generation
     const service = { old: this.services.sum(generation => !isFresh(generation)), fresh: this.services.sum(isFresh) }
-    const inputs = { ...this.#observed.sides, service }
+    const inputs = { ...this.observed.sides, service }
     this.inputs = inputs
     return (this.verdict = { ...judge({ ...inputs, isFinal }), isFinal })
   }

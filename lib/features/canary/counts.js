@@ -12,16 +12,15 @@
  * @typedef {{ requests: number, busyMs: number } & OfKinds} Block what a worker has counted in one stretch of time
  */
 
-const { addUp } = require('../../core/fields')
+const { addUp, fromNames } = require('../../core/fields')
+const { RESPONSES } = require('./kinds')
 const { addGroup, noSums, poolSums, sumsSince } = require('./sums')
 const { addTime, poolTimes } = require('./times')
 /** @import { Sums } from './sums' */
 /** @import { Thresholds } from './times' */
 
-const KINDS = /** @type {const} */ (['errors', 'unfinished', 'refusals', 'empty', 'slowMedian', 'slowTail'])
-
 /** @returns {OfKinds} */
-const zeros = () => ({ errors: 0, unfinished: 0, refusals: 0, empty: 0, slowMedian: 0, slowTail: 0 })
+const zeros = () => fromNames(RESPONSES, () => 0)
 
 /** @returns {Counts} */
 function newCounts () {
@@ -62,7 +61,7 @@ function countResponse (counts, connection, { status, ms, isUnfinished = false, 
   if (before === 0) counts.connections++
   counts.requests++
   counts.squares += 2 * before + 1
-  for (const kind of KINDS) {
+  for (const kind of RESPONSES) {
     const k = connection[kind]
     if (is[kind]) {
       connection[kind]++
@@ -102,7 +101,7 @@ function memorySince (later, earlier) {
 /** @param {Counts} later @param {Counts} earlier of the same process @returns {Block} */
 function blockBetween (later, earlier) {
   const block = { requests: later.requests - earlier.requests, busyMs: later.busyMs - earlier.busyMs, ...zeros() }
-  for (const kind of KINDS) block[kind] = later.of[kind] - earlier.of[kind]
+  for (const kind of RESPONSES) block[kind] = later.of[kind] - earlier.of[kind]
   return block
 }
 
@@ -132,5 +131,5 @@ function sumsOf ({ requests, connections, squares, of, ofSquares, ofProducts }, 
 }
 
 module.exports = {
-  KINDS, newCounts, newConnection, countResponse, countCollection, memorySince, blockBetween, poolCounts, sumsOf
+  newCounts, newConnection, countResponse, countCollection, memorySince, blockBetween, poolCounts, sumsOf
 }

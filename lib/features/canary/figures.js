@@ -23,31 +23,22 @@ const { poolSums, ratioOf, varianceOf } = require('./sums')
 /** @import { BothServices, Figure, Window } from './verdict' */
 /** @import { Sums } from './sums' */
 
-/**
- * By how much a share must be larger: `least` as a difference, and `times`. A 4xx is most often by what a client asks
- * for, so it takes more of them, and `stricter` times less chance. Times to the response differ among equal workers.
- * @type {Record<Kind, { least: number, times: number, stricter: number, text: string }>}
- */
-const MARGINS = {
-  errors: { least: 0.001, times: 1.25, stricter: 1, text: '0.1 percentage points and 1.25 times more' },
-  unfinished: { least: 0.005, times: 1.5, stricter: 1, text: '0.5 percentage points and 1.5 times more' },
-  refusals: { least: 0.1, times: 2, stricter: 100, text: '10 percentage points and twice more' },
-  empty: { least: 0.1, times: 2, stricter: 100, text: '10 percentage points and twice more' },
-  slowMedian: { least: 0.03, times: 1, stricter: 1, text: '3 percentage points more that are slower' },
-  slowTail: {
-    least: 0.0025, times: 1.25, stricter: 1, text: '0.25 percentage points and 1.25 times more that are slower'
-  }
-}
 const LEAST_EVENTS = 3
 const RARE = { crashes: 0.1, exceptions: 1 } // equal code whose workers crash again and again is seldom deployed
 const SUSPECT = 0.1
 
-/** @param {Kind} kind @returns {Find} */
-function findShare (kind) {
-  const { stricter, text } = MARGINS[kind]
+/**
+ * By how much a share must be larger.
+ * @typedef {object} Margin
+ * @property {number} least as a difference @property {number} times
+ * @property {number} [stricter] how many times less chance it takes, 1 by default @property {string} text
+ */
+
+/** @param {Kind} kind @param {Margin} margin @returns {Find} */
+function findShare (kind, { stricter = 1, text, ...margin }) {
   const missed = { none: null, pooled: `not ${text}`, one: `not ${text} than in one of the old workers` }
   return (fresh, old) => ({
-    chance: Math.min(1, stricter * chanceOf(kind, fresh, old)), why: missed[within(kind, fresh, old, MARGINS[kind])]
+    chance: Math.min(1, stricter * chanceOf(kind, fresh, old)), why: missed[within(kind, fresh, old, margin)]
   })
 }
 
@@ -87,27 +78,57 @@ function perRequest (of) {
 const quantile = share => windows => quantileOf(poolTimes(windows.map(({ times }) => times)), share)
 
 /**
- * In the order in which they are shown, and in which the first that is worse decides.
- * @type {readonly { name: Figure['name'], unit: Figure['unit'], isLate?: true, value: Value, slow?: Value,
- *   find: Find }[]}
+ * @typedef {{ name: Figure['name'], title: string, unit: Figure['unit'], isLate?: true, value: Value, slow?: Value,
+ *   find: Find }} Row `title`: as sentences have it; `isLate`: known in the end alone
+ */
+
+/** @param {'crashes' | 'exceptions'} name @param {string} title @returns {Row} */
+const events = (name, title) =>
+  ({ name, title, unit: 'count', value: total(window => window[name]), find: findEvents(name) })
+
+/** @param {Kind} kind @returns {Value} */
+const shareOf = kind => perRequest(({ of }) => of[kind])
+
+/** @param {Kind & Figure['name']} kind @param {string} title @param {Margin} margin @returns {Row} */
+const share = (kind, title, margin) =>
+  ({ name: kind, title, unit: 'share', value: shareOf(kind), find: findShare(kind, margin) })
+
+/**
+ * @param {'p50' | 'p99'} name @param {string} title @param {number} of the responses @param {Kind} kind those that are
+ *   slower than the old workers' @param {Margin} margin @returns {Row}
+ */
+const time = (name, title, of, kind, margin) =>
+  ({ name, title, unit: 'ms', value: quantile(of), slow: shareOf(kind), find: findShare(kind, margin) })
+
+/** A 4xx is most often by what a client asks for, so it takes more of them. @type {Margin} */
+const OF_CLIENTS = { least: 0.1, times: 2, stricter: 100, text: '10 percentage points and twice more' }
+
+/**
+ * In the order in which they are shown, and in which the first that is worse decides. Times to the response differ
+ * among equal workers.
+ * @type {readonly Row[]}
  */
 const FIGURES = [
-  { name: 'crashes', unit: 'count', value: total(({ crashes }) => crashes), find: findEvents('crashes') },
-  { name: 'exceptions', unit: 'count', value: total(({ exceptions }) => exceptions), find: findEvents('exceptions') },
-  { name: 'errors', unit: 'share', value: perRequest(({ of }) => of.errors), find: findShare('errors') },
-  { name: 'unfinished', unit: 'share', value: perRequest(({ of }) => of.unfinished), find: findShare('unfinished') },
-  { name: 'refusals', unit: 'share', value: perRequest(({ of }) => of.refusals), find: findShare('refusals') },
-  { name: 'empty', unit: 'share', value: perRequest(({ of }) => of.empty), find: findShare('empty') },
+  events('crashes', 'crashes'),
+  events('exceptions', 'uncaught exceptions'),
+  share('errors', 'responses with 5xx',
+    { least: 0.001, times: 1.25, text: '0.1 percentage points and 1.25 times more' }),
+  share('unfinished', 'unfinished responses',
+    { least: 0.005, times: 1.5, text: '0.5 percentage points and 1.5 times more' }),
+  share('refusals', 'responses with 4xx', OF_CLIENTS),
+  share('empty', 'redirects and empty responses', OF_CLIENTS),
+  time('p50', 'median time to the response', 0.5, 'slowMedian',
+    { least: 0.03, times: 1, text: '3 percentage points more that are slower' }),
+  time('p99', '99th percentile of the time to the response', 0.99, 'slowTail',
+    { least: 0.0025, times: 1.25, text: '0.25 percentage points and 1.25 times more that are slower' }),
   {
-    name: 'p50', unit: 'ms', value: quantile(0.5), slow: perRequest(({ of }) => of.slowMedian),
-    find: findShare('slowMedian')
+    name: 'loop', title: 'time of the event loop for a request', unit: 'ms a request',
+    value: perRequest(({ busyMs }) => busyMs), find: findLoopTime
   },
   {
-    name: 'p99', unit: 'ms', value: quantile(0.99), slow: perRequest(({ of }) => of.slowTail),
-    find: findShare('slowTail')
-  },
-  { name: 'loop', unit: 'ms a request', value: perRequest(({ busyMs }) => busyMs), find: findLoopTime },
-  { name: 'memory', unit: 'bytes a request', isLate: true, value: growthOf, find: findGrowth }
+    name: 'memory', title: 'memory kept of a request', unit: 'bytes a request', isLate: true, value: growthOf,
+    find: findGrowth
+  }
 ]
 
 /**

@@ -1,5 +1,7 @@
 'use strict'
 
+const { fromNames } = require('../../core/fields')
+
 /**
  * Kinds of the options, and the arguments of a reload of the same names.
  * @param {typeof import('../../core/option-types').types} types
@@ -10,15 +12,17 @@ const kinds = types => ({
   undecided: types.oneOf('go', 'back')
 })
 
+/**
+ * Kinds of responses: 5xx; ended before the response was complete, by the app, or by a client that had waited long;
+ * 4xx; a redirect, or 200 without a body; slower than the threshold of the median, and of the tail.
+ */
+const RESPONSES = /** @type {const} */ (['errors', 'unfinished', 'refusals', 'empty', 'slowMedian', 'slowTail'])
+
 const MOST_BUCKETS = 400 // of times to the response; see times.js
 
 /** Of counts.js. @param {typeof import('../../core/shape')} shapes */
 function countsOf ({ count, duration, number, record, mapOf, orNull }) {
-  // A kind of response: 5xx; ended before the response was complete, by the app, or by a client that had waited long;
-  // 4xx; a redirect, or 200 without a body; slower than the threshold of the median, and of the tail
-  const ofKinds = record(
-    { errors: count, unfinished: count, refusals: count, empty: count, slowMedian: count, slowTail: count }
-  )
+  const ofKinds = record(fromNames(RESPONSES, () => count))
   const sums = record({ groups: count, n: count, nn: number, k: number, kk: number, kn: number })
   const point = orNull(record({ requests: count, liveBytes: count }))
   return record({
@@ -36,4 +40,4 @@ function countsOf ({ count, duration, number, record, mapOf, orNull }) {
   })
 }
 
-module.exports = { countsOf, kinds }
+module.exports = { RESPONSES, countsOf, kinds }

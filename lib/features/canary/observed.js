@@ -64,7 +64,8 @@ class OfSlot {
 class Observed {
   /** @type {OfSlot[]} */
   #slots = []
-  #blocks = 0
+  /** How many blocks of time have ended. */
+  blocks = 0
 
   /** @returns {{ old: Window[], fresh: Window[] }} of the code before, and of the new code */
   get sides () {
@@ -78,21 +79,16 @@ class Observed {
     return this.#slots.filter(slot => slot.isFresh === isFresh && !slot.handle.isGone).map(({ handle }) => handle)
   }
 
-  /** How many blocks of time have ended. */
-  get blocks () {
-    return this.#blocks
-  }
-
   clear () {
     this.#slots = []
-    this.#blocks = 0
+    this.blocks = 0
   }
 
   /** @param {WorkerHandle} handle that counts from here on @param {boolean} isFresh it runs the new code */
   add (handle, isFresh) {
     const before = this.#slots.find(slot => slot.isFresh === isFresh && slot.handle.slot === handle.slot)
     if (before) before.succeed(handle)
-    else this.#slots.push(new OfSlot(handle, isFresh, this.#blocks))
+    else this.#slots.push(new OfSlot(handle, isFresh, this.blocks))
   }
 
   /** @param {WorkerHandle} handle @param {Counts} counts */
@@ -107,7 +103,7 @@ class Observed {
   }
 
   endBlock () {
-    this.#blocks++
+    this.blocks++
     for (const slot of this.#slots) slot.endBlock()
   }
 

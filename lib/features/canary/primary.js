@@ -39,14 +39,14 @@ class Canary {
       this.#services.begin(handle)
       if (this.#bake?.isCounting) this.#bake.connect(handle)
     })
-    handle.hear({ observe: ({ counts }) => this.#bake?.hear(handle, counts) })
+    handle.hear({ observe: ({ counts }) => this.#bake?.observed.hear(handle, counts) })
     handle.once('exit', () => this.#services.end(handle))
   }
 
   /** @param {WorkerHandle} handle @param {boolean} isGone */
   crashed (handle, isGone) {
     this.#services.failed(handle, isGone)
-    this.#bake?.crashed(handle, isGone)
+    this.#bake?.observed.crashed(handle, isGone)
   }
 
   /**
@@ -91,8 +91,7 @@ class Canary {
     return this.kernel.commands.reload(how)
   }
 
-  /** Plain data for status(). */
-  /** @returns {Described | null} */
+  /** Plain data for status(). @returns {Described | null} */
   describe () {
     return this.#bake?.describe() ?? this.#last
   }

@@ -2,11 +2,10 @@
 
 /** In the report: each reload whose code was compared first, and what came of it. */
 
-const { escapeControls } = require('../../core/escape-controls')
-const { clip } = require('../../core/grid')
 const { listOf } = require('../../core/bounded-list')
 const { asNumber, asText } = require('../../core/journal-field')
-const { TITLES, rowsOf, sayVerdict } = require('./sentence')
+const { FIGURES } = require('./figures')
+const { rowsOf, sayVerdict } = require('./sentence')
 /** @import { Figure } from './verdict' */
 
 /** @typedef {import('../../operate/admin/picture').Live & { t: number }} Comparison */
@@ -27,7 +26,7 @@ function comparison (line) {
 
 /** @param {any} given of a journal that may be of another version @returns {given is Figure} */
 function isFigure (given) {
-  return Object.hasOwn(TITLES, given?.name) && typeof given.unit === 'string' &&
+  return FIGURES.some(({ name }) => name === given?.name) && typeof given.unit === 'string' &&
     [given.old, given.fresh].every(value => value === null || typeof value === 'number')
 }
 
@@ -35,12 +34,9 @@ function isFigure (given) {
  * @param {Comparison[]} comparisons reloads that compared new code with that before, oldest first
  * @param {import('..').Terminal} tools @returns {string[]}
  */
-function linesOf (comparisons, { paint, width }) {
-  if (comparisons.length === 0) return []
-  return [paint('dim', 'reloads whose code was compared first'), ...comparisons.map(({ title, text, isBad }) => {
-    const start = `${title.toLowerCase()}: `
-    return paint(isBad ? 'red' : 'green', `${start}${clip(escapeControls(text), width - start.length)}`)
-  })]
+function linesOf (comparisons, { paint, line }) {
+  return [paint('dim', 'reloads whose code was compared first'), ...comparisons.map(({ title, text, isBad }) =>
+    paint(isBad ? 'red' : 'green', line(`${title.toLowerCase()}: `, text)))]
 }
 
 module.exports = { Figures: listOf('canary.verdict', comparison), linesOf }

@@ -3,6 +3,7 @@
 /** A comparison in words: for the log, the command and `recycle status`. */
 
 const { layOut } = require('../../core/grid')
+const { FIGURES } = require('./figures')
 const { count, formatSize, formatTime, grouped } = require('../../core/units')
 /** @import { Live } from '../../operate/admin/picture' */
 /** @import { Described } from './primary' */
@@ -112,20 +113,6 @@ function linesOf (status, paint) {
   return [heading, paint('dim', titles), ...rows]
 }
 
-/** A figure's name, and the word before requests. @type {Record<Figure['name'], [string, 'of' | 'over']>} */
-const TITLES = {
-  crashes: ['crashes', 'over'],
-  exceptions: ['uncaught exceptions', 'over'],
-  errors: ['responses with 5xx', 'of'],
-  unfinished: ['unfinished responses', 'of'],
-  refusals: ['responses with 4xx', 'of'],
-  empty: ['redirects and empty responses', 'of'],
-  p50: ['median time to the response', 'over'],
-  p99: ['99th percentile of the time to the response', 'over'],
-  loop: ['time of the event loop for a request', 'over'],
-  memory: ['memory kept of a request', 'over']
-}
-
 /** @param {Verdict} verdict @returns {string} one sentence, with the two figures that decided */
 function sentenceOf ({ verdict, decidedBy, requests, leastRequests, figures }) {
   const both = `${grouped(requests.fresh)} requests of the new code and ${grouped(requests.old)} of the old`
@@ -134,8 +121,8 @@ function sentenceOf ({ verdict, decidedBy, requests, leastRequests, figures }) {
   }
   const figure = figures.find(({ name }) => name === decidedBy)
   if (!figure) return verdict === 'good' ? `no figure is worse: ${both}` : `no figure is worse so far: ${both}`
-  const [title, word] = TITLES[figure.name]
-  return `${title}: ${valueOf(figure, 'fresh')} ${word} ${grouped(requests.fresh)} requests, ` +
+  const word = figure.unit === 'share' ? 'of' : 'over'
+  return `${titleOf(figure.name)}: ${valueOf(figure, 'fresh')} ${word} ${grouped(requests.fresh)} requests, ` +
     `against ${valueOf(figure, 'old')} ${word} ${grouped(requests.old)} of the old workers`
 }
 
@@ -158,6 +145,6 @@ function valueOf (figure, side) {
 }
 
 /** @param {Figure['name']} name */
-const titleOf = name => TITLES[name][0]
+const titleOf = name => FIGURES.find(row => row.name === name)?.title ?? name
 
-module.exports = { TITLES, sentenceOf, valueOf, sayProgress, sayVerdict, sayWhy, sides, compared, rowsOf, linesOf }
+module.exports = { sentenceOf, valueOf, sayProgress, sayVerdict, sayWhy, sides, compared, rowsOf, linesOf }

@@ -39,7 +39,7 @@ function poolSums (all) {
 /** @param {Sums} later @param {Sums} earlier of the same worker @returns {Sums} of the groups that came between */
 function sumsSince (later, earlier) {
   const since = noSums()
-  for (const key of KEYS) since[key] = later[key] - earlier[key]
+  for (const key of /** @type {(keyof Sums)[]} */ (Object.keys(since))) since[key] = later[key] - earlier[key]
   return since
 }
 
@@ -55,7 +55,5 @@ function varianceOf ({ groups, n, nn, k, kk, kn }) {
   const ratio = k / n
   return groups < 2 ? NaN : Math.max(0, kk - 2 * ratio * kn + ratio * ratio * nn) / (n * n) * groups / (groups - 1)
 }
-
-const KEYS = /** @type {const} */ (['groups', 'n', 'nn', 'k', 'kk', 'kn'])
 
 module.exports = { noSums, addGroup, poolSums, sumsSince, ratioOf, varianceOf }

@@ -24,7 +24,7 @@ const LONGEST_LOOK_MS = 3000 // between two lines; after a longer pause nothing 
  */
 /** @import { Count } from '../../core/journal-field' */
 /** @import { LineHandlers, ReadLine } from '../../lines' */
-/** @typedef {{ looks: number, wanted: number, ready: number, busy: number, requestsPerSecond: number }} Cell sums */
+/** @typedef {{ looks: number, wanted: number, ready: number, busy: number }} Cell sums */
 
 class Scaling {
   /** @type {{ min: number | null, max: number | null }} */
@@ -42,7 +42,7 @@ class Scaling {
   #timeline = new Timeline({
     widthMs: WIDTH_MS,
     capacity: () => MOST_CELLS,
-    empty: () => ({ looks: 0, wanted: 0, ready: 0, busy: 0, requestsPerSecond: 0 }),
+    empty: () => ({ looks: 0, wanted: 0, ready: 0, busy: 0 }),
     merge: addUp
   })
 
@@ -74,22 +74,18 @@ class Scaling {
   }
 
   /**
-   * @returns {{ t: number, wanted: number, ready: number, busy: number, requestsPerSecond: number }[]} means; t in ms
-   *   since the epoch
+   * @returns {{ t: number, wanted: number, ready: number, busy: number }[]} means; t in ms since the epoch
    */
   series () {
-    return this.#timeline.list().map(({ t, cell: { looks, ...sums } }) =>
-      /** @type {any} */ ({
-        t, ...Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum / looks]))
-      }))
+    return this.#timeline.list().map(({ t, cell: { looks, wanted, ready, busy } }) =>
+      ({ t, wanted: wanted / looks, ready: ready / looks, busy: busy / looks }))
   }
 
   /** @param {ReadLine<'fleet.load'>} line */
   #look (line) {
     const t = asNumber(line.t)
     if (t === null) return
-    const [workers, serving, busy, requestsPerSecond] =
-      [line.workers, line.serving, line.busy, line.requestsPerSecond].map(asCount)
+    const [workers, serving, busy] = [line.workers, line.serving, line.busy].map(asCount)
     this.#looks++
     this.#workers += workers
     this.#fewest = Math.min(this.#fewest, workers)
@@ -97,7 +93,7 @@ class Scaling {
     const tookMs = t - (this.#lookedAt ?? t)
     this.#lookedAt = t
     if (busy > HIGH * serving && tookMs > 0 && tookMs <= LONGEST_LOOK_MS) this.#overTargetMs += tookMs
-    addUp(this.#timeline.at(t), { looks: 1, wanted: workers, ready: serving, busy, requestsPerSecond })
+    addUp(this.#timeline.at(t), { looks: 1, wanted: workers, ready: serving, busy })
   }
 }
 

@@ -6,7 +6,7 @@
  */
 
 const { escapeControls } = require('../../core/escape-controls')
-const { clip, layOut, short } = require('../../core/grid')
+const { clip, short } = require('../../core/grid')
 const { asCount } = require('../../core/journal-field')
 const { LONGEST } = require('./bounds')
 const { Kinds } = require('./kinds')
@@ -41,14 +41,10 @@ class Exceptions {
  *   worker, the most frequent kinds first; null: there were none
  * @param {import('..').Terminal} tools @returns {string[]}
  */
-function linesOf ({ kinds }, { paint, width }) {
+function linesOf ({ kinds }, { table }) {
   const rows = kinds.map(({ name, message, request, count }) =>
-    [short(count), clip(escapeControls(request ?? '–'), 20), escapeControls(`${name}: ${message}`)])
-  const left = width - 6 - Math.max('request'.length, ...rows.map(([, request]) => request.length)) -
-    Math.max('count'.length, ...rows.map(([count]) => count.length))
-  const [heading, ...lines] = layOut(['count', 'request<', 'not caught<'],
-    rows.map(([count, request, what]) => [count, request, clip(what, left)]), width)
-  return [paint('dim', heading), ...lines.map(line => paint('yellow', line))]
+    [short(count), clip(escapeControls(request ?? '–'), 20), `${name}: ${message}`])
+  return table(['count', 'request<', 'not caught<…'], rows, { style: 'yellow' })
 }
 
 module.exports = { Figures: Exceptions, linesOf }

@@ -2,8 +2,7 @@
 
 /** In the report: heap snapshots that were written, by hand or by `--on-condemn`. */
 
-const { escapeControls } = require('../../core/escape-controls')
-const { clip, orDash } = require('../../core/grid')
+const { orDash } = require('../../core/grid')
 const { formatSize } = require('../../core/units')
 const { listOf } = require('../../core/bounded-list')
 const { asNumber, asText } = require('../../core/journal-field')
@@ -25,13 +24,9 @@ function heapdump (line) {
  * @param {Heapdump[]} heapdumps heap snapshots that were written, oldest first @param {import('..').Terminal} tools
  * @returns {string[]}
  */
-function linesOf (heapdumps, { paint, width }) {
-  if (heapdumps.length === 0) return []
-  const lines = heapdumps.map(({ slot, pid, bytes, file }) => {
-    const start = `slot ${orDash(slot)} (${orDash(pid)}), ${formatSize(bytes ?? 0)}: `
-    return `${start}${clip(escapeControls(file), width - start.length, true)}`
-  })
-  return [paint('dim', 'heap snapshots'), ...lines]
+function linesOf (heapdumps, { paint, line }) {
+  return [paint('dim', 'heap snapshots'), ...heapdumps.map(({ slot, pid, bytes, file }) =>
+    line(`slot ${orDash(slot)} (${orDash(pid)}), ${formatSize(bytes ?? 0)}: `, file, true))]
 }
 
 module.exports = { Figures: listOf('heapdump', heapdump), linesOf }

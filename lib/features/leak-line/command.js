@@ -59,7 +59,7 @@ async function study (
   if (json) print(JSON.stringify(result))
   else for (const line of require('./table').linesOf(result, paper)) print(line)
   complain(`slot ${result.slot}: an ordinary worker serves again, ${losses(result.recycled)}`)
-  if (hasLost({ recycled: result.recycled }) || result.verdict === 'unread') process.exitCode = 1
+  if (result.recycled.some(hasLost) || result.verdict === 'unread') process.exitCode = 1
 }
 
 /**

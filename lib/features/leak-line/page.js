@@ -10,7 +10,7 @@ const { sayFile, sayPlace } = require('./place')
 /** @import { Found } from './outcome' */
 
 /** @param {Record<string, any>} result of a study @returns {string} HTML */
-function renderPage ({ outcome, growth, why, tookMs, slot, pid, readings }) {
+function renderPage ({ outcome, growth, why, tookMs, slot, pid }) {
   const folder = path.resolve()
   const rows = outcome.found.map((/** @type {Found} */ {
     at, callers, by, share, isSure, isGrowing, bytesPerRequest, low, high, samples
@@ -31,8 +31,7 @@ function renderPage ({ outcome, growth, why, tookMs, slot, pid, readings }) {
       about: `slot ${slot} (${pid})`,
       sentences: sentencesOf({ ...outcome, why, tookMs }, folder),
       tree: (growth?.tree ?? []).map((/** @type {Branch} */ branch) => shorten(branch, folder)),
-      rows,
-      readings
+      rows
     },
     without: 'This page needs JavaScript, which is disabled.'
   }).html

@@ -3,8 +3,7 @@
 /** In the report: the studies of leaks, by hand or by `--leak-report`. */
 
 const { attempt } = require('../../core/attempt')
-const { escapeControls } = require('../../core/escape-controls')
-const { clip, orDash } = require('../../core/grid')
+const { orDash } = require('../../core/grid')
 const { listOf } = require('../../core/bounded-list')
 const { asNumber, asText } = require('../../core/journal-field')
 const { sentencesOf, sentenceOf, statusLines } = require('./sentence')
@@ -32,12 +31,10 @@ function study (line) {
 const say = line => attempt(() => sentencesOf(/** @type {any} */ (line)), null)
 
 /** @param {StudyFigures[]} studies studies of leaks, oldest first @param {Terminal} tools @returns {string[]} */
-function linesOf (studies, { paint, width }) {
-  if (studies.length === 0) return []
+function linesOf (studies, { paint, line }) {
   const lines = studies.flatMap(({ slot, pid, verdict, sentences }) => {
     const start = `slot ${orDash(slot)} (${orDash(pid)}): `
-    return sentences.map((text, i) =>
-      `${i === 0 ? start : ' '.repeat(start.length)}${clip(escapeControls(text), width - start.length)}`)
+    return sentences.map((text, i) => line(i === 0 ? start : ' '.repeat(start.length), text))
       .map(line => verdict === 'grows' ? paint('red', line) : line)
   })
   return [paint('dim', 'studies of leaks'), ...lines]

@@ -5,8 +5,7 @@
  * figures are those since the last one.
  */
 
-const { escapeControls } = require('../../core/escape-controls')
-const { clip, layOut, short } = require('../../core/grid')
+const { short } = require('../../core/grid')
 const { formatSize } = require('../../core/units')
 const { asCount, asNumber } = require('../../core/journal-field')
 const { MOST_ROUTES, LONGEST_ROUTE } = require('./bounds')
@@ -47,21 +46,19 @@ class Routes {
  * @param {import('./route-memory').Estimate} estimate which route leaks; null: the fleet ran without --memory-by-route
  * @param {import('..').Terminal} tools @returns {string[]}
  */
-function linesOf ({ text, routes }, { paint, width }) {
+function linesOf ({ text, routes }, { paint, table }) {
   const leaks = routes.filter(({ leaks }) => leaks)
   if (leaks.length === 0) return [paint('dim', text)]
-  const titles = ['per request', '99.9 % interval', 'in all', 'requests']
   const rows = leaks.map(({ route, requests, bytesPerRequest, low, high }) => [
     route, formatSize(Number(bytesPerRequest)), `${formatSize(Number(low))} to ${formatSize(Number(high))}`,
     formatSize(Number(bytesPerRequest) * requests), short(requests)
   ])
-  const left = width - 10 -
-    titles.reduce((sum, title, i) => sum + Math.max(title.length, ...rows.map(row => row[i + 1].length)), 0)
-  const [heading, ...lines] = layOut(['leaking route<', ...titles],
-    rows.map(([route, ...figures]) => [clip(escapeControls(route), left), ...figures]), width)
   const others = routes.length - leaks.length
   const rest = `not enough evidence that the other ${others === 1 ? 'route leaks' : `${others} routes leak`}`
-  return [paint('dim', heading), ...lines.map(line => paint('red', line)), paint('dim', rest)]
+  return [
+    ...table(['leaking route<…', 'per request', '99.9 % interval', 'in all', 'requests'], rows, { style: 'red' }),
+    paint('dim', rest)
+  ]
 }
 
 module.exports = { Figures: Routes, linesOf }

@@ -9,7 +9,7 @@ const { resolveOptions } = require('../../tables/resolved-options')
 const { writeRegular } = require('../../journal/regular-file')
 const { machineFacts } = require('../../primary/measuring/container')
 const { assemble } = require('../../primary/start')
-const { partOptions } = require('./options')
+const { DRILL_OPTIONS, partOptions } = require('./options')
 const { RemoteFleet } = require('./remote')
 const { RestartedFleet } = require('./restarted-fleet')
 const { Run } = require('./run')
@@ -110,21 +110,18 @@ async function drillResolved (app, args, own, { resolve, given, config }, how) {
  */
 async function drillRunning (own, { name, control, ...supervisors }, how, nameOf = option => option.name) {
   const called = (/** @type {string} */ option) =>
-    nameOf(/** @type {typeof OPTIONS[0]} */ (OPTIONS.find(({ name }) => name === option)))
+    nameOf(/** @type {typeof OPTIONS[0]} */ ([...DRILL_OPTIONS, ...OPTIONS].find(({ name }) => name === option)))
   const refuse = (/** @type {string} */ sentence) => { throw badUsage(sentence) }
   const [foreign] = Object.keys(supervisors)
   if (foreign) refuse(`${called(foreign)} is for a fleet that the drill starts; a running fleet keeps its options`)
   if (!name && !control) refuse('a drill needs an app, or the name or control socket of a running fleet')
-  if (own.url === null) {
-    refuse(`the drill of a running fleet needs ${nameOf({ name: 'url', long: '--url' })}, the target of the load`)
-  }
+  if (own.url === null) refuse(`the drill of a running fleet needs ${called('url')}, the target of the load`)
   if (own.killPrimaryEveryMs !== null) {
-    refuse(`${nameOf({ name: 'killPrimary', long: '--kill-primary' })} is for a fleet that the drill starts, ` +
-      'and starts again')
+    refuse(`${called('killPrimary')} is for a fleet that the drill starts, and starts again`)
   }
   const fleet = await RemoteFleet.open({ name, control })
   try {
-    if (own.killEveryMs !== null) await fleet.mayKill(nameOf({ name: 'kill', long: '--kill' }))
+    if (own.killEveryMs !== null) await fleet.mayKill(called('kill'))
     return await drillFleet(() => fleet, own, OF_RUNNING, openRunFile(own.out), how)
   } finally {
     await fleet.stop()

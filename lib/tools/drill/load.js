@@ -6,7 +6,8 @@ const { EventEmitter } = require('node:events')
 const { fork } = require('node:child_process')
 const path = require('node:path')
 const { formatTime } = require('../../core/units')
-const { mergeTicks, quantile } = require('./tally')
+const { Histogram } = require('../report/histogram')
+const { latencyOf, mergeTicks } = require('./tally')
 /** @import { Tick } from './tally' */
 
 const LOAD_PROCESS = path.join(__dirname, 'load-process.js')
@@ -25,8 +26,7 @@ class Load extends EventEmitter {
   errors = new Map()
   /** Drops that are a wrong status, by the status. @type {Map<number, number>} */
   statuses = new Map()
-  /** @type {Map<number, number>} */
-  #latency = new Map()
+  #latency = new Histogram()
   /** Buckets that some process has not reported yet, by their start. @type {Map<number, Tick>} */
   #ticks = new Map()
   /** @type {Process[]} */
@@ -76,7 +76,7 @@ class Load extends EventEmitter {
 
   /** Of all requests answered so far, ms. */
   get p99Ms () {
-    return quantile(this.#latency, 0.99)
+    return this.#latency.percentiles([0.99])[0]
   }
 
   /** @param {string} answer @param {(process: Process, i: number) => void} command */
@@ -97,12 +97,12 @@ class Load extends EventEmitter {
 
   /** @param {{ ticks: Tick[], drops: import('./client').Drop[] }} report */
   take ({ ticks, drops }) {
+    this.#latency.merge(latencyOf(ticks))
     for (const tick of ticks) {
       const before = this.#ticks.get(tick.t)
       this.#ticks.set(tick.t, before ? mergeTicks(before, tick) : tick)
       this.requests += tick.requests
       this.dropped += tick.dropped
-      for (const [ms, count] of tick.latency) this.#latency.set(ms, (this.#latency.get(ms) ?? 0) + count)
     }
     for (const drop of drops) {
       this.errors.set(drop.error, (this.errors.get(drop.error) ?? 0) + 1)

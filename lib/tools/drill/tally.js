@@ -12,18 +12,19 @@
  * @property {[number, number][]} latency [ms, number of requests], ascending
  */
 
+const { Histogram } = require('../report/histogram')
+
 const BUCKET_MS = 250
 
 class Tally {
-  /** @type {{ t: number, requests: number, dropped: number, latency: Map<number, number> }[]} */
+  /** @type {{ t: number, requests: number, dropped: number, latency: Histogram }[]} */
   #buckets = []
 
   /** @param {number} t @param {number} latencyMs */
   answered (t, latencyMs) {
     const bucket = this.#bucket(t)
     bucket.requests++
-    const value = latencyMs <= 0 ? 0 : Number(latencyMs.toPrecision(3))
-    bucket.latency.set(value, (bucket.latency.get(value) ?? 0) + 1)
+    bucket.latency.count(latencyMs <= 0 ? 0 : Number(latencyMs.toPrecision(3)))
   }
 
   /** @param {number} t */
@@ -41,7 +42,7 @@ class Tally {
     if (Number.isFinite(t)) this.#bucket(t)
     const over = this.#buckets.filter(bucket => bucket.t + BUCKET_MS <= t)
     this.#buckets = this.#buckets.slice(over.length)
-    return over.map(({ latency, ...bucket }) => ({ ...bucket, ms: BUCKET_MS, latency: ascending(latency) }))
+    return over.map(({ latency, ...bucket }) => ({ ...bucket, ms: BUCKET_MS, latency: latency.sorted }))
   }
 
   /** @param {number} t */
@@ -49,7 +50,7 @@ class Tally {
     const start = Math.floor(t / BUCKET_MS) * BUCKET_MS
     let last = this.#buckets.at(-1)
     while (!last || last.t < start) {
-      last = { t: last ? last.t + BUCKET_MS : start, requests: 0, dropped: 0, latency: new Map() }
+      last = { t: last ? last.t + BUCKET_MS : start, requests: 0, dropped: 0, latency: new Histogram() }
       this.#buckets.push(last)
     }
     return last
@@ -58,22 +59,15 @@ class Tally {
 
 /** Adds two processes' ticks of the same bucket. @param {Tick} a @param {Tick} b @returns {Tick} */
 function mergeTicks (a, b) {
-  const latency = new Map(a.latency)
-  for (const [ms, count] of b.latency) latency.set(ms, (latency.get(ms) ?? 0) + count)
-  return {
-    t: a.t, ms: a.ms, requests: a.requests + b.requests, dropped: a.dropped + b.dropped, latency: ascending(latency)
-  }
+  const { sorted: latency } = latencyOf([a, b])
+  return { t: a.t, ms: a.ms, requests: a.requests + b.requests, dropped: a.dropped + b.dropped, latency }
 }
 
-/** @param {Map<number, number>} latency @param {number} fraction 0 to 1 @returns {number | null} ms; null: none */
-function quantile (latency, fraction) {
-  const values = ascending(latency)
-  const total = values.reduce((sum, [, count]) => sum + count, 0)
-  let seen = 0
-  return values.find(([, count]) => (seen += count) >= fraction * total)?.[0] ?? null
+/** @param {readonly Tick[]} ticks */
+function latencyOf (ticks) {
+  const latency = new Histogram()
+  for (const tick of ticks) for (const [ms, times] of tick.latency) latency.count(ms, times)
+  return latency
 }
 
-/** @param {Map<number, number>} latency @returns {[number, number][]} */
-const ascending = latency => [...latency].sort(([a], [b]) => a - b)
-
-module.exports = { Tally, mergeTicks, quantile, BUCKET_MS }
+module.exports = { Tally, latencyOf, mergeTicks, BUCKET_MS }

@@ -129,7 +129,7 @@ class Client {
   /** @returns {{ t: number, perSecond: number, p50: number | null, p99: number | null }[]} for a chart */
   series () {
     return this.#moments.list().map(({ t, cell: { ms, requests, histogram } }) => {
-      const [p50, p99] = histogram.percentiles([0.5, 0.99]).map(asNumber)
+      const [p50, p99] = histogram.percentiles([0.5, 0.99])
       return { t: t + this.#moments.widthMs / 2, perSecond: ms > 0 ? requests / ms * 1000 : 0, p50, p99 }
     })
   }

@@ -16,41 +16,46 @@ class Histogram {
   #counts = new Map()
   total = 0
 
+  /** @param {number} ms @param {number} [times] */
+  count (ms, times = 1) {
+    this.#counts.set(ms, (this.#counts.get(ms) ?? 0) + times)
+    this.total += times
+  }
+
+  /** Latencies in ms, ascending, each with how often it occurred. @returns {[number, number][]} */
+  get sorted () {
+    return [...this.#counts].sort(([a], [b]) => a - b)
+  }
+
   /** @param {Float64Array} pairs as readPairs() gives them */
   add (pairs) {
-    for (let i = 0; i < pairs.length; i += 2) this.#count(pairs[i], pairs[i + 1])
+    for (let i = 0; i < pairs.length; i += 2) this.count(pairs[i], pairs[i + 1])
   }
 
   /** @param {Histogram} other */
   merge (other) {
-    for (const [ms, count] of other.#counts) this.#count(ms, count)
+    for (const [ms, count] of other.#counts) this.count(ms, count)
   }
 
-  /** @param {number[]} shares 0 to 1, ascending @returns {number[]} ms; NaN if the histogram is empty */
+  /** @param {number[]} shares 0 to 1, ascending @returns {(number | null)[]} ms; null if it is empty */
   percentiles (shares) {
-    const sorted = [...this.#counts].sort((a, b) => a[0] - b[0])
+    const { sorted } = this
     let i = 0
     let below = 0
     return shares.map(share => {
       const rank = Math.max(1, Math.ceil(share * this.total))
       while (i < sorted.length - 1 && below + sorted[i][1] < rank) below += sorted[i++][1]
-      return sorted.length ? sorted[i][0] : NaN
+      return sorted[i]?.[0] ?? null
     })
   }
 
   /** @returns {Percentiles | null} null: the histogram is empty */
   summary () {
     if (this.total === 0) return null
-    const [p50, p90, p99, p999, max] = this.percentiles([0.5, 0.9, 0.99, 0.999, 1])
+    const [p50, p90, p99, p999, max] = this.percentiles([0.5, 0.9, 0.99, 0.999, 1]).map(Number)
     let sum = 0
     for (const [ms, count] of this.#counts) sum += ms * count
     return { requests: this.total, mean: round(sum / this.total), p50, p90, p99, p999, max }
-  }
-
-  /** @param {number} ms @param {number} count */
-  #count (ms, count) {
-    this.#counts.set(ms, (this.#counts.get(ms) ?? 0) + count)
-    this.total += count
   }
 }
 

@@ -8,28 +8,30 @@ const { painter } = require('../../journal/painter')
 const { escapeControls } = require('../../core/escape-controls')
 const { count, formatTime, grouped } = require('../../core/units')
 const { dropGroups, hintOf } = require('./drop-groups.cjs')
-const { WIDTH, clip, layOut, mib, orDash, short, wrap } = require('../../core/grid')
+const { WIDTH, clip, mib, orDash, short, wrap } = require('../../core/grid')
+const { paperOf } = require('./paper')
 const { remarksOf } = require('./remarks.cjs')
 /** @import { Report } from './' */
 
-/** @typedef {ReturnType<typeof painter>} Paint */
+/** @typedef {ReturnType<typeof paperOf>} Paper */
 
 /** @param {Report} report @param {{ colors?: boolean }} [how] @returns {string} lines of text, each with its end */
 function formatReport (report, { colors = false } = {}) {
-  const paint = painter(colors)
+  const paper = paperOf(painter(colors), WIDTH)
+  const { paint } = paper
   const parts = [
     [
       ...wrap(report.verdict.text).map(line => paint(['bold', report.verdict.ok ? 'green' : 'red'], line)),
       ...about(report).map(line => paint('dim', line))
     ],
-    recycles(report, paint),
-    crashes(report, paint),
-    drops(report, paint),
-    disagreements(report, paint),
-    latency(report, paint),
-    pauses(report, paint),
-    ...ofFeatures(report, paint),
-    remarks(report, paint)
+    recycles(report, paper),
+    crashes(report, paper),
+    drops(report, paper),
+    disagreements(report, paper),
+    latency(report, paper),
+    pauses(report, paper),
+    ...ofFeatures(report, paper),
+    remarks(report, paper)
   ]
   return parts.filter(part => part.length > 0).map(part => `${part.join('\n')}\n`).join('\n')
 }
@@ -45,21 +47,8 @@ function about ({ app, node, workers, from, to, byReason }) {
   return [facts, reasons.slice(0, 8)].filter(list => list.length > 0).map(list => clip(list.join(', '), WIDTH))
 }
 
-/**
- * @param {string[]} titles @param {string[][]} rows @param {Paint} paint
- * @param {{ omitted?: number, what?: string, each?: (line: string, at: number) => string }} [how] `omitted`: earlier
- *   rows, not listed
- * @returns {string[]} none where there are no rows
- */
-function section (titles, rows, paint, { omitted = 0, what = 'earlier ones', each = line => line } = {}) {
-  if (rows.length === 0) return []
-  const [heading, ...lines] = layOut(titles, rows, WIDTH)
-  const more = omitted > 0 ? [paint('dim', `and ${grouped(omitted)} ${what}`)] : []
-  return [paint('dim', heading), ...lines.map(each), ...more]
-}
-
-/** @param {Report} report @param {Paint} paint */
-function recycles ({ recycleEvents, recycleEventsOmitted: omitted }, paint) {
+/** @param {Report} report @param {Paper} paper */
+function recycles ({ recycleEvents, recycleEventsOmitted: omitted }, { table }) {
   const rows = recycleEvents.map(event => [
     `${event.id}`,
     orDash(event.slot),
@@ -72,9 +61,9 @@ function recycles ({ recycleEvents, recycleEventsOmitted: omitted }, paint) {
     short(event.moved),
     event.kind === 'unfinished' ? '–' : cutOf(event)
   ])
-  return section(
-    ['#', 'slot', 'old → new pid<', 'reason<', 'RSS MiB', 'ready', 'drain', 'flight', 'moved', 'cut'], rows, paint,
-    { omitted, what: 'earlier ones that cut nothing', each: (line, at) => paintOf(recycleEvents[at], paint)(line) })
+  const titles = ['#', 'slot', 'old → new pid<', 'reason<', 'RSS MiB', 'ready', 'drain', 'flight', 'moved', 'cut']
+  const what = 'earlier ones that cut nothing'
+  return table(titles, rows, { omitted, what, style: at => styleOf(recycleEvents[at]) })
 }
 
 /**
@@ -85,14 +74,11 @@ function cutOf ({ cut, unaccounted, lost }) {
   return `${short(cut)}${unaccounted ? `–${short(Number(cut) + unaccounted)}` : lost ? '?' : ''}`
 }
 
-/** @param {Report['recycleEvents'][number]} event @param {Paint} paint @returns {(line: string) => string} */
-function paintOf ({ cut, dropped, unaccounted }, paint) {
-  if (cut || dropped) return line => paint('red', line)
-  return line => unaccounted ? paint('yellow', line) : line
-}
+/** @param {Report['recycleEvents'][number]} event */
+const styleOf = ({ cut, dropped, unaccounted }) => cut || dropped ? 'red' : unaccounted ? 'yellow' : null
 
-/** @param {Report} report @param {Paint} paint */
-function crashes (report, paint) {
+/** @param {Report} report @param {Paper} paper */
+function crashes (report, { table }) {
   const { crashEvents, crashEventsOmitted: omitted } = report
   const clock = clockOf(report)
   const rows = crashEvents.map(({ t, slot, pid, code, signal, oomKilled, connections, inFlight }) =>
@@ -101,30 +87,24 @@ function crashes (report, paint) {
       oomKilled ? 'OOM-killed' : signal === null ? `code ${orDash(code)}` : clip(escapeControls(signal), 12),
       connections === null ? '–' : grouped(connections), grouped(inFlight)
     ])
-  return section(['crashed<', 'slot', 'pid', 'how<', 'connections', 'in flight'], rows, paint,
-    { omitted, each: line => paint('yellow', line) })
+  return table(['crashed<', 'slot', 'pid', 'how<', 'connections', 'in flight'], rows, { omitted, style: 'yellow' })
 }
 
-/** @param {Report} report @param {Paint} paint */
-function drops (report, paint) {
+/** @param {Report} report @param {Paper} paper */
+function drops (report, { paint, table }) {
   const { drops, dropsOmitted: omitted, recycleEvents } = report
   if (drops.length === 0) return []
   const clock = clockOf(report)
-  const cells = dropGroups(drops).map(drop => ({
-    count: grouped(drop.count),
-    time: clock(drop.t),
-    error: clip(escapeControls(drop.error === 'status' ? `status ${orDash(drop.status)}` : drop.error), 23),
-    request: escapeControls(`${drop.method ?? '–'} ${drop.path ?? '–'}`),
-    recycle: `${recyclesOf(drop)}${drop.joinedBy === 'port' ? '*' : ''}`,
-    phase: drop.phase
-  }))
-  const widest = (/** @type {'count' | 'error' | 'recycle'} */ name) =>
-    Math.max(name.length, ...cells.map(cell => cell[name].length))
-  const left = WIDTH - 14 - widest('count') - widest('error') - widest('recycle') - 5 - 10
-  const rows = cells.map(({ time, count, error, request, recycle, phase }) =>
-    [time, count, error, clip(request, left), recycle, phase])
-  const lines = section(['dropped<', 'count', 'error<', 'request<', 'recycle<', 'phase<'], rows, paint,
-    { omitted, each: line => paint('red', line) })
+  const rows = dropGroups(drops).map(drop => [
+    clock(drop.t),
+    grouped(drop.count),
+    clip(escapeControls(drop.error === 'status' ? `status ${orDash(drop.status)}` : drop.error), 23),
+    `${drop.method ?? '–'} ${drop.path ?? '–'}`,
+    `${recyclesOf(drop)}${drop.joinedBy === 'port' ? '*' : ''}`,
+    drop.phase
+  ])
+  const titles = ['dropped<', 'count', 'error<', 'request<…', 'recycle<', 'phase<']
+  const lines = table(titles, rows, { omitted, style: 'red' })
   const note = drops.some(drop => drop.joinedBy === 'port')
     ? [paint('dim', '* joined by port with a request that the supervisor cut; the others by time alone')]
     : []
@@ -139,51 +119,51 @@ function recyclesOf ({ recycles, crashed }) {
   return others.length === 0 ? `#${first}` : `#${first} and ${others.length} more`
 }
 
-/** @param {Report} report @param {Paint} paint */
-function disagreements ({ disagreements }, paint) {
-  if (disagreements.length === 0) return []
+/** @param {Report} report @param {Paper} paper */
+function disagreements ({ disagreements }, { table }) {
   const rows = disagreements.map(({ recycle, client, supervisor }) =>
     [recycle === null ? 'outside any recycle' : `in recycle #${recycle}`, grouped(client), grouped(supervisor)])
-  const [heading, ...lines] = layOut(['client and supervisor disagree<', 'client lost', 'supervisor cut'], rows, WIDTH)
-  return [paint('yellow', heading), ...lines]
+  return table(['client and supervisor disagree<', 'client lost', 'supervisor cut'], rows, { head: 'yellow' })
 }
 
-/** @param {Report} report @param {Paint} paint */
-function latency ({ latency: { steady, recycling } }, paint) {
+/** @param {Report} report @param {Paper} paper */
+function latency ({ latency: { steady, recycling } }, { table }) {
   const rows = Object.entries({ steady, recycling }).flatMap(([name, figures]) => figures === null
     ? []
     : [[
         name, ...[figures.p50, figures.p90, figures.p99, figures.p999, figures.max].map(milliseconds),
         grouped(figures.requests)
       ]])
-  return section(['latency<', 'p50', 'p90', 'p99', 'p99.9', 'max', 'requests'], rows, paint)
+  return table(['latency<', 'p50', 'p90', 'p99', 'p99.9', 'max', 'requests'], rows)
 }
 
-/** @param {Report} report @param {Paint} paint */
-function pauses ({ gc }, paint) {
+/** @param {Report} report @param {Paper} paper */
+function pauses ({ gc }, { paint, table }) {
   if (gc === null) return []
   const rows = Object.entries({
     scavenge: gc.scavenges, 'mark-sweep': gc.markSweeps
   }).map(([name, { count, totalMs, longestMs, share }]) =>
     [name, time(totalMs), milliseconds(longestMs), `${(100 * share).toFixed(2)}%`, grouped(count)])
-  return [...section(['GC pauses<', 'total', 'longest', 'share of time', 'count'], rows, paint), paint('dim',
-    `longest delay of an event loop: ${milliseconds(gc.longestLoopLagMs)}`)]
+  return [
+    ...table(['GC pauses<', 'total', 'longest', 'share of time', 'count'], rows),
+    paint('dim', `longest delay of an event loop: ${milliseconds(gc.longestLoopLagMs)}`)
+  ]
 }
 
-/** @param {Record<string, any>} report @param {Paint} paint @returns {string[][]} */
-function ofFeatures (report, paint) {
+/** @param {Record<string, any>} report @param {Paper} paper @returns {string[][]} */
+function ofFeatures (report, paper) {
   return FEATURES.flatMap(({ name, report: key }) => {
-    if (key === undefined || report[key] === null) return []
+    if (key === undefined || report[key] === null || report[key].length === 0) return []
     const omitted = report[`${key}Omitted`] ?? 0
     return [[
-      ...reportPartOf(name).linesOf(report[key], { paint, width: WIDTH }),
-      ...omitted > 0 ? [paint('dim', `and ${grouped(omitted)} earlier ones`)] : []
+      ...reportPartOf(name).linesOf(report[key], paper),
+      ...omitted > 0 ? [paper.paint('dim', `and ${grouped(omitted)} earlier ones`)] : []
     ]]
   })
 }
 
-/** @param {Report} report @param {Paint} paint */
-function remarks (report, paint) {
+/** @param {Report} report @param {Paper} paper */
+function remarks (report, { paint }) {
   const said = remarksOf(report, { grouped, count, time: formatTime, clean: escapeControls })
   return said.flatMap(remark => wrap(remark)).map(remark => paint('dim', remark))
 }

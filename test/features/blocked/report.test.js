@@ -2,12 +2,10 @@
 
 const t = require('tap')
 const { painter } = require('../../../lib/journal/painter')
-const { escapeControls } = require('../../../lib/core/escape-controls')
-const { clip } = require('../../../lib/core/grid')
-const { layOut, short } = require('../../../lib/core/grid')
+const { paperOf } = require('../../../lib/tools/report/paper')
 const { Figures: BlockedLoops, linesOf } = require('../../../lib/features/blocked/report')
 
-const tools = { paint: painter(false), width: 80, layOut, short, clip, escapeControls }
+const tools = paperOf(painter(false), 80)
 const blocked = (/** @type {any} */ fields) => ({ event: 'worker.blocked', slot: 0, pid: 1, blockedMs: 30_000, request: 'GET /report', requests: [], stack: ['parse (/srv/app.js:12:5)'], ...fields })
 
 /** @param {any[]} lines */

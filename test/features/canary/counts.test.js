@@ -2,7 +2,8 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { KINDS, blockBetween, countCollection, countResponse, memorySince, newConnection, newCounts, poolCounts, sumsOf } = require('../../../lib/features/canary/counts')
+const { blockBetween, countCollection, countResponse, memorySince, newConnection, newCounts, poolCounts, sumsOf } = require('../../../lib/features/canary/counts')
+const { RESPONSES } = require('../../../lib/features/canary/kinds')
 const { addGroup, noSums, ratioOf, varianceOf } = require('../../../lib/features/canary/sums')
 const { addTime, quantileOf, thresholdsOf } = require('../../../lib/features/canary/times')
 
@@ -44,7 +45,7 @@ const IS = {
 t.test('the sums that are kept are those of the list of all responses', async t => {
   fc.assert(fc.property(responses, list => {
     const counts = counted(list)
-    for (const kind of KINDS) {
+    for (const kind of RESPONSES) {
       const sums = noSums()
       for (const on of new Set(list.map(({ on }) => on))) {
         const own = list.filter(response => response.on === on)
@@ -68,7 +69,7 @@ t.test('the variance of a ratio is that of the differences of its groups', async
 t.test('without thresholds no response is slow', async t => {
   const counts = newCounts()
   countResponse(counts, newConnection(), { status: 200, ms: 1e9 }, null)
-  t.ok(KINDS.every(kind => counts.of[kind] === 0))
+  t.ok(RESPONSES.every(kind => counts.of[kind] === 0))
   t.equal(counts.requests, 1)
 })
 
@@ -135,7 +136,7 @@ t.test('a block is what came between two readings', async t => {
     const block = blockBetween(later, earlier)
     t.equal(block.busyMs, 7)
     t.equal(block.requests, then.length)
-    for (const kind of KINDS) t.equal(block[kind], then.filter(IS[kind]).length)
+    for (const kind of RESPONSES) t.equal(block[kind], then.filter(IS[kind]).length)
   }), { seed: 55, numRuns: 30 })
 })
 

@@ -2,7 +2,8 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { KINDS, blockBetween, countCollection, countResponse, newConnection, newCounts } = require('../../../lib/features/canary/counts')
+const { blockBetween, countCollection, countResponse, newConnection, newCounts } = require('../../../lib/features/canary/counts')
+const { RESPONSES } = require('../../../lib/features/canary/kinds')
 const { judge } = require('../../../lib/features/canary/verdict')
 const { sentenceOf, valueOf } = require('../../../lib/features/canary/sentence')
 const { seeded } = require('../../support/random')
@@ -365,7 +366,7 @@ const WORSE = [
     for (const window of windows) window.busyMs *= 1.5
     for (const block of windows.flatMap(({ blocks }) => blocks)) block.busyMs *= 1.5
   },
-  ...KINDS.map(kind => (/** @type {Window[]} */ windows) => {
+  ...RESPONSES.map(kind => (/** @type {Window[]} */ windows) => {
     const blocks = windows.flatMap(({ blocks }) => blocks)
     const times = Math.min(2, ...blocks.filter(block => block[kind] > 0).map(block => block.requests / block[kind]))
     for (const { of, ofSquares, ofProducts } of windows) {

@@ -25,8 +25,8 @@ t.test('how many workers there were, why that changed, and how long they had too
   t.ok(isValid(report), JSON.stringify(isValid.errors))
   t.same(report.scaling, { min: 1, max: 4, fewest: 1, most: 2, mean: 1.5, changes: { busy: 1 }, overTargetMs: 3000 }, 'a gap of a minute is not counted')
   t.same(series.scaling.slice(0, 2), [{
-    t: T0 + 1000, wanted: 1, ready: 1, busy: 0.3, requestsPerSecond: 30
-  }, { t: T0 + 2000, wanted: 1, ready: 1, busy: 1, requestsPerSecond: 100 }])
+    t: T0 + 1000, wanted: 1, ready: 1, busy: 0.3
+  }, { t: T0 + 2000, wanted: 1, ready: 1, busy: 1 }])
   const text = formatReport(report)
   t.match(text, '1 to 2 workers of 1..4, 1.5 on average; changes: 1 busy;')
   for (const one of text.split('\n')) t.ok(one.length <= 80, one)

@@ -1,14 +1,11 @@
 'use strict'
 
 const t = require('tap')
+const { painter } = require('../../../lib/journal/painter')
+const { paperOf } = require('../../../lib/tools/report/paper')
 const { Figures: Exceptions, linesOf } = require('../../../lib/features/exceptions/report')
-const { clip } = require('../../../lib/core/grid')
-const { layOut, short } = require('../../../lib/core/grid')
-const { escapeControls } = require('../../../lib/core/escape-controls')
 
-const tools = (/** @type {number} */ width) => /** @type {any} */ ({
-  paint: (/** @type {string} */ colour, /** @type {string} */ text) => text, width, layOut, short, clip, escapeControls
-})
+const tools = (/** @type {number} */ width) => paperOf(painter(false), width)
 const line = (/** @type {Record<string, any>} */ about = {}) => ({ name: 'Error', message: 'it', stack: 'Error: it\n    at f (/a.js:1:1)', request: 'GET /', seen: 1, ...about })
 
 /** @param {Record<string, any>[]} lines */

@@ -2,7 +2,8 @@
 
 const fc = require('fast-check')
 const t = require('tap')
-const { Tally, mergeTicks, quantile } = require('../../../lib/tools/drill/tally')
+const { Tally, mergeTicks } = require('../../../lib/tools/drill/tally')
+const { Histogram } = require('../../../lib/tools/report/histogram')
 
 t.test('requests go to the bucket in which they end', async t => {
   const tally = new Tally()
@@ -49,10 +50,9 @@ t.test('ticks of several processes add up', async t => {
   ), { t: 0, ms: 250, requests: 5, dropped: 1, latency: [[0.5, 1], [1, 1], [5, 2]] })
 })
 
-t.test('quantiles', async t => {
-  const latency = new Map([[10, 1], [1, 98], [5, 1]])
-  t.equal(quantile(latency, 0.5), 1)
-  t.equal(quantile(latency, 0.99), 5)
-  t.equal(quantile(latency, 1), 10)
-  t.equal(quantile(new Map(), 0.99), null)
+t.test('percentiles', async t => {
+  const latency = new Histogram()
+  for (const [ms, times] of [[10, 1], [1, 98], [5, 1]]) latency.count(ms, times)
+  t.same(latency.percentiles([0.5, 0.99, 1]), [1, 5, 10])
+  t.same(new Histogram().percentiles([0.99]), [null])
 })

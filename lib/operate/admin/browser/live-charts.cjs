@@ -11,9 +11,10 @@ const { time, whole, plural } = require('../../../tools/report/page/browser/form
 class LiveCharts {
   element = h('section.charts')
   #plots = new Plots({ from: 0, to: 1, isLive: true })
-  /** The title of each figure's plot. */
-  #figures = new Map()
-  /** By the shape of what they show: where a slot is added, the other plots stay, and the pointer on one of them. */
+  /**
+   * The figures, by the shape of what they show: where a slot is added, the other plots stay, and the pointer on one of
+   * them.
+   */
   #drawn = new Map()
   #shape = ''
   #sizing = h('p.hint')
@@ -25,23 +26,22 @@ class LiveCharts {
     const load = autoscale === null ? busy(series.client, size.wanted) : workers(series.client, autoscale)
     const slots = strips(report, series.memory)
     this.#sizing.textContent = sizing(size, autoscale, t)
-    const shape = JSON.stringify([...traffic, load, ...slots].map(shapeOf))
+    const whats = [...traffic, load, ...slots]
+    const shape = JSON.stringify(whats.map(shapeOf))
     if (shape !== this.#shape) this.#build(report, series, range, traffic, load, slots)
     this.#shape = shape
-    const whats = new Map([...traffic, load, ...slots].map(what => [what.title, what]))
-    this.#plots.follow(range, new Map([...this.#figures].map(([figure, title]) => [figure, whats.get(title)])))
+    const drawn = whats.filter(what => this.#drawn.has(shapeOf(what))) // of very many slots some alone are
+    this.#plots.follow(range, new Map(drawn.map(what => [this.#drawn.get(shapeOf(what)), what])))
   }
 
   #build (report, series, range, traffic, load, slots) {
     if (this.#drawn.size === 0) this.#plots.range = range
     const before = this.#drawn
     this.#drawn = new Map()
-    this.#figures.clear()
     const draw = what => {
       const shape = shapeOf(what)
       const figure = before.get(shape) ?? this.#plots.add(what)
       this.#drawn.set(shape, figure)
-      this.#figures.set(figure, what.title)
       return figure
     }
     const rest = slots.slice(MOST_SLOTS_AT_ONCE)

@@ -4,7 +4,9 @@
 
 const { h } = require('../../../tools/report/page/browser/element.cjs')
 const { whole, size, plural } = require('../../../tools/report/page/browser/format.cjs')
-const { masthead, tile, crashTile, unaccountedTile } = require('../../../tools/report/page/browser/masthead.cjs')
+const {
+  masthead, tile, recyclesTile, cutTile, crashTile, unaccountedTile
+} = require('../../../tools/report/page/browser/masthead.cjs')
 const tables = require('../../../tools/report/page/browser/tables.cjs')
 const { comparisons } = require('../../../tools/report/page/browser/comparisons.cjs')
 const { LiveCharts } = require('./live-charts.cjs')
@@ -22,8 +24,8 @@ const live = h('div')
 const routes = h('div')
 const history = h('div')
 let state = new State()
-let shownHistory = ''
-let shownRoutes = ''
+/** What the parts that are rebuilt show, as text. */
+const shown = new Map()
 
 page.replaceChildren(top, live, charts.element, workers.element, routes, history)
 document.addEventListener('visibilitychange', draw)
@@ -73,7 +75,7 @@ function draw () {
   live.replaceChildren(...state.live.map(one => comparisons([one])))
   charts.show(state)
   workers.show(state)
-  showRoutes(state)
+  rebuild(routes, state.memoryByRoute, () => [tables.routes(state)])
   showHistory(report)
 }
 
@@ -90,41 +92,38 @@ function sayHow ({ recycles, verdict }) {
   ]
 }
 
-function tiles ({ recycles, moved, moves, cut, unaccounted, byReason, ...report }) {
+function tiles (report) {
+  const { moved, moves } = report
   const { workers, series, exceptions, failover } = state
   const [thrown, answered] = [exceptions?.count ?? 0, failover?.answered ?? 0]
   const sum = name => workers.reduce((total, worker) => total + (worker[name] ?? 0), 0)
-  const reasons = Object.entries(byReason).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([reason, count]) =>
-    `${whole(count)} ${reason}`).join(', ')
   return h('dl.tiles', {}, [
     tile('Requests/s', whole(series.client.at(-1)?.perSecond ?? null), `${whole(sum('inFlight'))} in flight`),
     tile('Connections', whole(sum('connections'))),
     tile('RSS', size(sum('rssBytes')), 'of all workers'),
-    tile('Recycles', whole(recycles), reasons),
+    recyclesTile(report),
     tile('Moved', whole(moved), moves.join(', ') || 'connections, to a sibling'),
-    tile('Cut', whole(cut), 'requests, at the drain timeout', cut > 0),
+    cutTile(report),
     tile('Errors', whole(thrown + answered),
       `${plural(thrown, 'exception')}; ${whole(answered)} answered 502 for a dead worker`, thrown + answered > 0),
-    unaccountedTile(unaccounted),
+    unaccountedTile(report),
     crashTile(report)
   ])
 }
 
-/** Rebuilt only when there is a new estimate: a column that was clicked stays sorted until then. */
-function showRoutes ({ memoryByRoute }) {
-  const shown = JSON.stringify(memoryByRoute)
-  if (shown === shownRoutes) return
-  shownRoutes = shown
-  routes.replaceChildren(...[tables.routes({ memoryByRoute })].filter(part => part !== null))
-}
-
-/** The tables of past recycles and crashes, rebuilt only when there are new ones. */
+/** The tables of past recycles and crashes. */
 function showHistory (report) {
   const latestFirst = {
     ...report, recycleEvents: [...report.recycleEvents].reverse(), crashEvents: [...report.crashEvents].reverse()
   }
-  const shown = JSON.stringify([report.recycleEvents.map(({ id }) => id), report.crashEvents.length])
-  if (shown === shownHistory) return
-  shownHistory = shown
-  history.replaceChildren(...[tables.crashes(latestFirst), tables.recycles(latestFirst)].filter(part => part !== null))
+  rebuild(history, [report.recycleEvents.map(({ id }) => id), report.crashEvents.length],
+    () => [tables.crashes(latestFirst), tables.recycles(latestFirst)])
+}
+
+/** Only when there is something new: a column that was clicked stays sorted until then. */
+function rebuild (part, what, make) {
+  const text = JSON.stringify(what)
+  if (text === shown.get(part)) return
+  shown.set(part, text)
+  part.replaceChildren(...make().filter(table => table !== null))
 }

@@ -4,7 +4,7 @@
 
 const { h } = require('./element.cjs')
 const { charts } = require('./charts.cjs')
-const { masthead, tile, crashTile, unaccountedTile } = require('./masthead.cjs')
+const { masthead, tile, recyclesTile, cutTile, crashTile, unaccountedTile } = require('./masthead.cjs')
 const { comparisons } = require('./comparisons.cjs')
 const tables = require('./tables.cjs')
 const { whole, time, plural } = require('./format.cjs')
@@ -33,17 +33,15 @@ document.getElementById('page').replaceChildren(...[
 ].filter(part => part !== null))
 
 function tiles () {
-  const { requests, dropped, recycles, moved, cut, unaccounted, byReason, latency } = report
-  const reasons = Object.entries(byReason).sort((a, b) => b[1] - a[1]).slice(0, 3).map(([reason, count]) =>
-    `${whole(count)} ${reason}`).join(', ')
+  const { requests, dropped, moved, latency } = report
   const p99 = latency.recycling ?? latency.steady
   return h('dl.tiles', {}, [
     requests === null ? null : tile('Requests', whole(requests)),
     dropped === null ? null : tile('Dropped', whole(dropped), null, dropped > 0),
-    tile('Recycles', whole(recycles), reasons),
+    recyclesTile(report),
     tile('Moved', whole(moved), 'connections, to a sibling'),
-    tile('Cut', whole(cut), 'requests, at the drain timeout', cut > 0),
-    unaccountedTile(unaccounted),
+    cutTile(report),
+    unaccountedTile(report),
     crashTile(report),
     p99 === null
       ? null

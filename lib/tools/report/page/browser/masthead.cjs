@@ -32,6 +32,13 @@ function tile (name, value, detail = null, isBad = false) {
     [h('dt', {}, [name]), h('dd', {}, [value]), detail ? h('dd.detail', {}, [detail]) : null])
 }
 
+function recyclesTile ({ recycles, byReason }) {
+  const most = Object.entries(byReason).sort((a, b) => b[1] - a[1]).slice(0, 3)
+  return tile('Recycles', whole(recycles), most.map(([reason, count]) => `${whole(count)} ${reason}`).join(', '))
+}
+
+const cutTile = ({ cut }) => tile('Cut', whole(cut), 'requests, at the drain timeout', cut > 0)
+
 /** `crashing`: on the live page, what is said of it. */
 function crashTile ({ crashes, connectionsAtCrashes, inFlightAtCrashes, crashing = null }) {
   const took = `${plural(connectionsAtCrashes, 'connection')}, ${plural(inFlightAtCrashes, 'request')} in flight`
@@ -39,10 +46,10 @@ function crashTile ({ crashes, connectionsAtCrashes, inFlightAtCrashes, crashing
 }
 
 /** Connections of workers that gave no account; shown only if there are any. */
-function unaccountedTile (unaccounted) {
+function unaccountedTile ({ unaccounted }) {
   return unaccounted > 0
     ? tile('Unaccounted', whole(unaccounted), 'connections whose requests are not known', true)
     : null
 }
 
-module.exports = { masthead, tile, crashTile, unaccountedTile }
+module.exports = { masthead, tile, recyclesTile, cutTile, crashTile, unaccountedTile }

@@ -19,40 +19,38 @@ const long = column => ({ ...column, left: true, isLong: true })
 
 const section = (title, ...children) => h('section', {}, [h('h2', {}, [title]), ...children])
 
-function note (count, what) {
-  return count > 0 ? h('p.hint', {}, [`and ${plural(count, what)} that the report does not list`]) : null
+/**
+ * A section with a table of these; null where there are none.
+ * @param {{ omitted?: number, classOf?: (item: any) => string, hint?: string | null }} [how] `omitted`: earlier ones
+ */
+function listing (title, caption, columns, items, { omitted = 0, classOf, hint = null } = {}) {
+  if (items.length === 0) return null
+  return section(title, hint && h('p.hint', {}, [hint]), grid(caption, columns, items, classOf), omitted > 0
+    ? h('p.hint', {}, [`and ${plural(omitted, 'earlier one')} that the report does not list`])
+    : null)
 }
 
 function recycles (report) {
-  const { recycleEvents, recycleEventsOmitted } = report
-  const replaced = recycleEvents.filter(({ kind }) => !isLeaving(kind))
-  if (replaced.length === 0) return null
-  return section('Recycles', grid('Every worker that was replaced', [
-    field('#', 'id'),
-    field('Began', 'beganAt', timeOf(report)),
-    field('Slot', 'slot'),
+  const { recycleEvents, recycleEventsOmitted: omitted } = report
+  return listing('Recycles', 'Every worker that was replaced', [
+    ...began(report),
     column('Old → new pid', ({ oldPid }) => oldPid, ({ oldPid, pid }) => `${oldPid ?? NONE} → ${pid ?? NONE}`),
     REASON,
     column('RSS', ({ rssBefore }) => rssBefore, ({ rssBefore, rssAfter }) =>
       rssBefore === null ? NONE : `${size(rssBefore)} → ${size(rssAfter)}`),
     field('Ready in', 'readyMs', time),
     ...drained(report)
-  ], replaced, rowClass), note(recycleEventsOmitted, 'earlier one'))
+  ], recycleEvents.filter(({ kind }) => !isLeaving(kind)), { omitted, classOf: rowClass })
 }
 
 /** Workers without a successor: they are no recycles. */
 function departures (report) {
-  const left = report.recycleEvents.filter(({ kind }) => isLeaving(kind))
-  if (left.length === 0) return null
-  return section('Left without a replacement', grid('Every worker that left without a replacement', [
-    field('#', 'id'),
-    field('Began', 'beganAt', timeOf(report)),
-    field('Slot', 'slot'),
-    field('Pid', 'oldPid'),
-    REASON,
-    ...drained(report)
-  ], left, rowClass))
+  return listing('Left without a replacement', 'Every worker that left without a replacement',
+    [...began(report), field('Pid', 'oldPid'), REASON, ...drained(report)],
+    report.recycleEvents.filter(({ kind }) => isLeaving(kind)), { classOf: rowClass })
 }
+
+const began = report => [field('#', 'id'), field('Began', 'beganAt', timeOf(report)), field('Slot', 'slot')]
 
 const REASON = words(column('Reason', event => event.reason,
   ({ kind, reason }) => `${reason ?? NONE}${kind === 'unfinished' ? ' (unfinished)' : ''}`))
@@ -70,24 +68,24 @@ function drained ({ dropped }) {
 const rowClass = event => event.cut > 0 || event.dropped > 0 || event.unaccounted > 0 ? 'bad' : ''
 
 function drops (report) {
-  const { drops, dropsOmitted, recycleEvents } = report
-  if (drops.length === 0) return null
+  const { drops, dropsOmitted: omitted, recycleEvents } = report
   const at = timeOf(report)
   const kinds = new Map(recycleEvents.map(({ id, kind }) => [id, NAMES[kind].toLowerCase()]))
   const hint = hintOf(drops, recycleEvents, time)
-  return section('Dropped requests', hint && h('p.hint', {}, [hint]), grid('Requests that got no complete response ' +
-    'with an expected status; equal ones are one row', [
-    field('Count', 'count', whole),
-    column('Time', ({ t }) => t, ({ t, last }) => at(t) === at(last) ? at(t) : `${at(t)} to ${at(last)}`),
-    words(column('Error', ({ error }) => error, ({ error, status }) => status === null ? error : `${error} ${status}`)),
-    words(field('Method', 'method')),
-    long(field('Path', 'path')),
-    long(column('During', ({ recycle }) => recycle, ({ recycles, crashed }) =>
-      listed([...recycles], id => `${kinds.get(id) ?? 'recycle'} #${id}`) ?? (crashed ? 'a crash' : 'no recycle'))),
-    words(field('Phase', 'phase')),
-    column('Slot', ({ slot }) => slot, ({ slots }) => listed([...slots].sort((a, b) => a - b), String) ?? NONE),
-    words(field('Joined by', 'joinedBy'))
-  ], dropGroups(drops)), note(dropsOmitted, 'earlier one'))
+  return listing('Dropped requests',
+    'Requests that got no complete response with an expected status; equal ones are one row', [
+      field('Count', 'count', whole),
+      column('Time', ({ t }) => t, ({ t, last }) => at(t) === at(last) ? at(t) : `${at(t)} to ${at(last)}`),
+      words(column('Error', ({ error }) => error,
+        ({ error, status }) => status === null ? error : `${error} ${status}`)),
+      words(field('Method', 'method')),
+      long(field('Path', 'path')),
+      long(column('During', ({ recycle }) => recycle, ({ recycles, crashed }) =>
+        listed([...recycles], id => `${kinds.get(id) ?? 'recycle'} #${id}`) ?? (crashed ? 'a crash' : 'no recycle'))),
+      words(field('Phase', 'phase')),
+      column('Slot', ({ slot }) => slot, ({ slots }) => listed([...slots].sort((a, b) => a - b), String) ?? NONE),
+      words(field('Joined by', 'joinedBy'))
+    ], dropGroups(drops), { omitted, hint })
 }
 
 /** @param {number[]} items @param {(item: number) => string} say @returns {string | null} null: there are none */
@@ -98,9 +96,8 @@ function listed (items, say) {
 }
 
 function crashes (report) {
-  const { crashEvents, crashEventsOmitted } = report
-  if (crashEvents.length === 0) return null
-  return section('Crashes', grid('Every worker that exited unexpectedly', [
+  const { crashEvents, crashEventsOmitted: omitted } = report
+  return listing('Crashes', 'Every worker that exited unexpectedly', [
     field('Time', 't', timeOf(report)),
     field('Slot', 'slot'),
     field('Pid', 'pid'),
@@ -108,27 +105,26 @@ function crashes (report) {
       ({ oomKilled, signal, code }) => oomKilled ? 'OOM-killed' : signal ?? `exit code ${code}`)),
     field('Connections', 'connections', whole),
     field('In flight', 'inFlight', whole)
-  ], crashEvents), note(crashEventsOmitted, 'earlier one'))
+  ], crashEvents, { omitted })
 }
 
+const what = ({ name, message }) => `${name}: ${message}`
+
 function exceptions ({ exceptions }) {
-  if (!exceptions) return null
-  const kinds = exceptions.kinds.map(kind => ({ ...kind, what: `${kind.name}: ${kind.message}` }))
-  return section('Uncaught exceptions', grid('Exceptions that the app has not caught, and that have not ended ' +
-    'its worker; those of one name and place are one row', [
+  return listing('Uncaught exceptions', 'Exceptions that the app has not caught, and that have not ended its worker; ' +
+    'those of one name and place are one row', [
     field('Count', 'count', whole),
-    long(field('Exception', 'what')),
+    long(column('Exception', what, what)),
     long(field('Thrown by', 'request'))
-  ], kinds))
+  ], exceptions?.kinds ?? [])
 }
 
 function disagreements ({ disagreements }) {
-  if (disagreements.length === 0) return null
-  return section('Where client and supervisor disagree', grid('Requests lost, by the client and by the supervisor', [
+  return listing('Where client and supervisor disagree', 'Requests lost, by the client and by the supervisor', [
     words(field('During', 'recycle', id => id === null ? 'no recycle' : `recycle #${id}`)),
     field('The client lost', 'client', whole),
     field('The supervisor cut', 'supervisor', whole)
-  ], disagreements))
+  ], disagreements)
 }
 
 function latency ({ latency: { steady, recycling } }) {
@@ -182,9 +178,8 @@ const inAll = ({ leaks, bytesPerRequest, requests }) => leaks ? bytesPerRequest 
 const signed = bytes => bytes < 0 ? `−${size(-bytes)}` : size(bytes)
 
 function heapdumps (report) {
-  const { heapdumps, heapdumpsOmitted } = report
-  if (heapdumps.length === 0) return null
-  return section('Heap snapshots', grid('Heap snapshots that were written', [
+  const { heapdumps, heapdumpsOmitted: omitted } = report
+  return listing('Heap snapshots', 'Heap snapshots that were written', [
     field('Time', 't', timeOf(report)),
     field('Slot', 'slot'),
     field('Pid', 'pid'),
@@ -192,20 +187,19 @@ function heapdumps (report) {
     field('Size', 'bytes', size),
     field('Pause', 'pauseMs', time),
     long(field('File', 'file'))
-  ], heapdumps), note(heapdumpsOmitted, 'earlier one'))
+  ], heapdumps, { omitted })
 }
 
 /** Studies of leaks: those of a report. */
 function leaks (report) {
-  const { leakStudies, leakStudiesOmitted } = report
-  if (leakStudies.length === 0) return null
-  return section('Studies of leaks', grid('Studies of leaks, and what each has found', [
+  const { leakStudies, leakStudiesOmitted: omitted } = report
+  return listing('Studies of leaks', 'Studies of leaks, and what each has found', [
     field('Time', 't', timeOf(report)),
     field('Slot', 'slot'),
     field('Pid', 'pid'),
     words(field('By', 'by')),
     long(field('Found', 'sentences', sentences => sentences.join('; ')))
-  ], leakStudies, ({ verdict }) => verdict === 'grows' ? 'bad' : ''), note(leakStudiesOmitted, 'earlier one'))
+  ], leakStudies, { omitted, classOf: ({ verdict }) => verdict === 'grows' ? 'bad' : '' })
 }
 
 module.exports = {
