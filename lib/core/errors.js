@@ -49,6 +49,7 @@ const OF_THE_RUN = {
     : `no worker becomes ready: ${d.deaths} died or gave up in a row, the last one ${d.how}`,
   RECYCLE_NOT_READY: d => `${d.what} did not become ready: ${d.why}; it is tried again`,
   RECYCLE_NOT_DONE: d => `${d.what} of slot ${d.slot} was not done: ${d.why}`,
+  RECYCLE_OVERTAKEN: d => `the number of workers was changed to ${d.by} before the fleet had ${d.workers}`,
   RECYCLE_ROLLOUT_STOPPED: d => `the reload was stopped after ${d.failures} replacements in a row that did ` +
     `not become ready${d.why ? `: ${d.why}` : ''}; the old workers stay in service${sayIfReplaced(d)}`,
   RECYCLE_REJECTED: d => `the new code was rejected: ${d.why}; the workers before serve on`,

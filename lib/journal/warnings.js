@@ -58,7 +58,7 @@ const WARNINGS = {
   'on-demand': l => `${workerOf(l)} is ready without listening on ${l.addresses.map(String).map(nameOf).join(', ')}: ` +
     'its app opens that on demand, in another slot alone, or no more, and it is not waited for again',
   'no-revival': l => `--revive does nothing here: ${l.why}`,
-  'release-kept': l => `the fleet goes on with ${l.app}: the supervisor before had rolled back or rejected ` +
+  'release-kept': l => `the fleet goes on with ${l.app}: the supervisor before had rolled back, rejected or on trial ` +
     `${l.named}, to which the link leads; recycle reload runs that`,
   orphan: l => `worker ${l.orphan}, whose supervisor has died, is not adopted: ${l.why}`,
   copy: l => `the app has a recycle-supervisor of its own, ${l.found}, and this fleet is ${l.version}: ` +

@@ -74,7 +74,7 @@ class Commands extends Part {
    * `auto`.
    * @param {number | 'auto'} workers 1 to 1024; auto: as many as the load needs again, from the present number on
    * @throws {RecycleError} RECYCLE_BAD_OPTION, RECYCLE_STOPPED; RECYCLE_NOT_READY where a slot's workers fail, three in
-   *   a row: it stays, and is tried again
+   *   a row: it stays, and is tried again; RECYCLE_OVERTAKEN by another number
    */
   async scale (workers) {
     if (workers === 'auto') return this.#unpin()
@@ -99,7 +99,9 @@ class Commands extends Part {
     const failing = () => this.fleet.failing(this.fleet.wanted)
     const isLeft = () => this.fleet.list().every(({ slot, recycle, leaving }) =>
       this.fleet.numbers.includes(slot) && (recycle !== null || leaving.size === 0))
-    await this.until(() => failing() !== undefined || (this.fleet.isComplete && isLeft()))
+    const isOvertaken = () => this.fleet.desired !== workers
+    await this.until(() => isOvertaken() || failing() !== undefined || (this.fleet.isComplete && isLeft()))
+    if (isOvertaken()) throw new RecycleError('RECYCLE_OVERTAKEN', { workers, by: this.fleet.desired })
     const failed = failing()
     if (failed === undefined) return
     const { slot, boots: { failures }, unready } = failed

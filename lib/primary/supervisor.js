@@ -22,7 +22,7 @@ const { whyNoRevival } = require('./succession/program')
 const VERSION = 1
 /** Events after which workers are told what the next primary is to know. */
 const TOLD = new Set([
-  'worker.ready', 'worker.crash', 'fleet.scale', 'fleet.unpin', 'fleet.reload', ...ENDS.keys()
+  'worker.ready', 'worker.crash', 'fleet.scale', 'fleet.unpin', 'fleet.reload', 'fleet.trial', ...ENDS.keys()
 ])
 
 /**

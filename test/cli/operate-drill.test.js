@@ -77,3 +77,17 @@ t.test('a running fleet is drilled through its socket and stays in service', asy
     t.match(`${stdout}${stderr}`, /the fleet stopped before the drill was over|refused/)
   })
 })
+
+t.test('a fleet that is upgraded meanwhile is drilled on, and its upgrade is in the report', async t => {
+  const room = controlRoom(t)
+  const { port, events } = await room.start(2, ['--name', 'api', path.join(FIXTURES, 'plain.js')])
+  const drilling = room.recycle(['drill', '--name', 'api', '--url', `http://127.0.0.1:${port}/`, '-c', '5', '--rate', '100', '--duration', '4s',
+    '--recycle-every', '300ms'], { TMPDIR: t.testdir() })
+  await events.until('recycled')
+  t.match(await room.call(['upgrade']), { code: 0 })
+  const { code, stdout, stderr } = await drilling
+  t.match(await room.call(['stop']), { code: 0 })
+  t.equal(code, 0, stderr)
+  t.match(stdout, /^0 dropped of [\d,]+ requests over \d+ recycles\n/)
+  t.match(stdout, /^\d+ requested, \d upgrade$/m)
+})

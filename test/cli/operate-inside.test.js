@@ -58,3 +58,15 @@ t.test('if it cannot be done, one sentence gives the reason, exit 1', async t =>
   t.match(await room.call(['heapdump', '0', '--out', file]), { code: 1, stdout: '', stderr: 'recycle: the heap snapshot of slot 0 was not done: no other worker serves\n' })
   t.equal(fs.existsSync(file), false)
 })
+
+t.test('a snapshot is written, and its worker cannot be replaced then: its file is printed all the same, exit 1', async t => {
+  const room = controlRoom(t)
+  const folder = shortFolder(t)
+  const app = path.join(folder, 'app.js')
+  fs.copyFileSync(path.join(FIXTURES, 'memory.js'), app)
+  await room.start(2, ['--name', 'api', app])
+  fs.writeFileSync(app, 'throw new Error("not now")')
+  const file = path.join(folder, 'a.heapsnapshot')
+  t.match(await room.call(['heapdump', '0', '--out', file, '--then', 'recycle']),
+    { code: 1, stdout: `${file}\n`, stderr: /^recycle: the replacement of slot 0 did not become ready: it exited with code 1: Error: not now/ })
+})

@@ -1,6 +1,7 @@
 'use strict'
 
 const { execFile, spawn } = require('node:child_process')
+const fs = require('node:fs')
 const path = require('node:path')
 const { promisify } = require('node:util')
 const t = require('tap')
@@ -15,17 +16,31 @@ t.test('Ctrl-C of the command ends it, and puts an ordinary worker back', async 
   const { port, events } = await startCli(t, ['-w', '2', '--control', control, file])
   await events.until('worker.ready', { count: 2 })
   const load = new Load({ port, connections: 8, thinkMs: 2 })
-  const command = spawn(process.execPath, [BIN, 'leak', '--for', '10m', '--control', control], { stdio: 'ignore' })
+  const page = path.join(folder, 'growth.html')
+  const command = spawn(process.execPath, [BIN, 'leak', '--for', '10m', '--control', control, '--html', page], { stdio: 'ignore' })
   const left = new Promise(resolve => command.once('exit', (code, signal) => resolve(code ?? signal)))
   await events.until('leak.begin')
   command.kill('SIGINT')
   t.equal(await left, 130)
+  t.notOk(fs.existsSync(page), 'an empty one would be in the way of the next study')
   const { slot, pid, why, verdict } = await events.until('leak.end')
   t.match({ why, verdict }, { why: 'it was ended', verdict: 'unread' })
   t.match(await events.until('recycled', { where: ({ oldPid }) => oldPid === pid }), { slot, cut: 0 })
   const status = JSON.parse((await promisify(execFile)(process.execPath, [BIN, 'status', '--json', '--control', control])).stdout)
   allOrdinary(t, status)
   await nothingFailed(t, load)
+})
+
+t.test('an ordinary worker that cannot be put back is told of', async t => {
+  const { file, folder } = app(t, 'a Map by id')
+  const control = path.join(folder, 'control')
+  const { events } = await startCli(t, ['-w', '2', '--control', control, file])
+  await events.until('worker.ready', { count: 2 })
+  const study = promisify(execFile)(process.execPath, [BIN, 'leak', '0', '--for', '2s', '--control', control])
+  const { pid } = await events.until('leak.begin')
+  fs.writeFileSync(file, 'throw new Error("not now")')
+  await t.rejects(study, { code: 1, stderr: /slot 0: the profiled worker serves on, .*: it exited with code 1: Error: not now/ })
+  await events.until('worker.not-ready', { where: ({ oldPid }) => oldPid === pid })
 })
 
 t.test('a signal before the profiled worker is there: none is left', async t => {

@@ -25,7 +25,9 @@ t.test('scale while a slot is being scaled away: each call ends, and the last on
   t.equal(supervisor.size, 1, 'a retiring worker is not counted')
   const recycled = supervisor.recycle(2)
   await t.rejects(recycled, { code: 'RECYCLE_NO_SLOT' })
-  await Promise.all([first, supervisor.scale(1), supervisor.scale(3)])
+  const ends = await Promise.allSettled([first, supervisor.scale(1), supervisor.scale(3)])
+  const overtaken = { reason: { code: 'RECYCLE_OVERTAKEN', message: 'the number of workers was changed to 3 before the fleet had 1' } }
+  t.match(ends, [overtaken, overtaken, { status: 'fulfilled' }])
   const { workers, totals } = supervisor.status()
   t.match({ totals, states: workers.map(({ state }) => state) }, { totals: { workers: 3, ready: 3 }, states: ['ready', 'ready', 'ready'] })
   for (const { status } of await Promise.all(slow)) t.equal(status, 200)

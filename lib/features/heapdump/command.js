@@ -25,6 +25,10 @@ async function dump (command, slot, { out, then }, { withFleet, complain, print,
   const { count, formatSize, formatTime } = require('../../core/units')
   const line = await withFleet(command,
     client => client.call('heapdump', { target: slot, file: out && path.resolve(out), then }))
+    .catch(error => {
+      if (error.details?.written) print(error.details.written) // and then its worker was not replaced
+      throw error
+    })
   const replaced = line.recycled ? `; replaced by ${line.recycled.pid}, ${losses([line.recycled])}` : ''
   complain(`slot ${line.slot} (${line.pid}): ${formatSize(line.bytes)}, written out of rotation ` +
     `in ${formatTime(line.pauseMs)}, ${count(line.moved, 'connection')} moved${replaced}`)

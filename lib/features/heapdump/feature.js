@@ -13,7 +13,8 @@
  *   & { recycled?: import('../../primary/recycling/recycler').Recycled }>} heapdump writes
  *   a heap snapshot of a worker, out of rotation; resolves with the journal's `heapdump` line, with `then` its
  *   `recycled` beside. `file`: a new one; by default in the working directory, named by slot, pid and time. `then`: the
- *   worker is replaced afterwards. Throws RECYCLE_NO_SLOT, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+ *   worker is replaced afterwards; where that fails, `details.written` of the error has the file. Throws
+ *   RECYCLE_NO_SLOT, RECYCLE_UNWRITABLE, RECYCLE_NOT_DONE, RECYCLE_NOT_READY, RECYCLE_STOPPED
  */
 
 const LONGEST_PATH = 8192

@@ -50,7 +50,13 @@ class Heapdumps {
       const file = this.#createFile(slot, { asked })
       const line = await this.#dump(file, 'requested',
         task => this.kernel.rotation.request(slot, { ...task, called: 'the heap snapshot' }))
-      return then === 'recycle' ? { ...line, recycled: await this.kernel.commands.recycle(slot) } : line
+      if (then !== 'recycle') return line
+      const recycled = await this.kernel.commands.recycle(slot).catch(error => {
+        throw error instanceof RecycleError
+          ? new RecycleError(error.code, { ...error.details, written: line.file })
+          : error
+      })
+      return { ...line, recycled }
     }
   }
 

@@ -35,6 +35,7 @@ async function study (
   const { formatTime } = require('../../core/units')
   const forMs = readAs(types.time(2000, '2s', { max: 60 * 60_000, to: '60m', such: '60s' }), time, '--for')
   const files = [html, save].map(file => file === undefined ? null : createNew(file))
+  const drop = () => { for (const file of files) if (file !== null) fs.rmSync(file, { force: true }) } // they are empty
   const result = await withFleet(command, async client => {
     const status = await client.call('status')
     const target = slot ?? largest(status)
@@ -45,11 +46,12 @@ async function study (
     }
     process.once('SIGINT', () => { // the fleet notices that its client is gone
       complain('ended; an ordinary worker is put back')
+      drop()
       process.exit(130)
     })
     return client.call('leak', { target, forMs, isWhole: all })
   }).catch(error => {
-    for (const file of files) if (file !== null) fs.rmSync(file, { force: true })
+    drop()
     throw error
   })
   const [htmlFile, saveFile] = files
@@ -58,8 +60,10 @@ async function study (
   const paper = { width: process.stdout.columns ?? Infinity, folder: process.cwd() }
   if (json) print(JSON.stringify(result))
   else for (const line of require('./table').linesOf(result, paper)) print(line)
-  complain(`slot ${result.slot}: an ordinary worker serves again, ${losses(result.recycled)}`)
-  if (result.recycled.some(hasLost) || result.verdict === 'unread') process.exitCode = 1
+  const { slot: of, recycled, notRestored } = result
+  complain(`slot ${of}: ${notRestored ? 'the profiled worker serves on' : 'an ordinary worker serves again'}, ` +
+    `${losses(recycled)}${notRestored ? `: ${notRestored}` : ''}`)
+  if (recycled.some(hasLost) || result.verdict === 'unread' || notRestored) process.exitCode = 1
 }
 
 /**

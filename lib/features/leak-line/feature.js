@@ -7,9 +7,9 @@
  * @property {(slot: number, how?: { forMs?: number, isWhole?: boolean, signal?: AbortSignal }) =>
  *   ReturnType<import('./study').Study['run']>} leak replaces the worker of a slot by one that is profiled for `forMs`
  *   (60,000; 2,000 to 3,600,000), and that one by an ordinary worker; resolves with the journal's `leak.end` line, with
- *   `readings`, `growth` and `recycled` beside. `isWhole`: functions of packages and of Node.js are named, too.
- *   `signal` ends it: what was read so far is the result. Throws RECYCLE_BAD_OPTION, RECYCLE_NO_SLOT,
- *   RECYCLE_NOT_READY, RECYCLE_NOT_DONE, RECYCLE_STOPPED
+ *   `readings`, `growth`, `recycled` and `notRestored` beside, which says why the profiled one serves on, or is null.
+ *   `isWhole`: functions of packages and of Node.js are named, too. `signal` ends it: what was read so far is the
+ *   result. Throws RECYCLE_BAD_OPTION, RECYCLE_NO_SLOT, RECYCLE_NOT_READY, RECYCLE_NOT_DONE, RECYCLE_STOPPED
  */
 
 const MOST_CHARS = 16 * 1024 ** 2

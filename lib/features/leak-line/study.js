@@ -71,6 +71,8 @@ class Study extends EventEmitter {
     const onAbort = () => this.end('it was ended')
     signal?.addEventListener('abort', onAbort)
     if (signal?.aborted) onAbort()
+    /** @type {string | null} */
+    let notRestored = null
     try {
       await this.#begin()
       for (const share of READ_AT) {
@@ -82,7 +84,7 @@ class Study extends EventEmitter {
     } finally {
       signal?.removeEventListener('abort', onAbort)
       this.isOver = true
-      await this.#restore()
+      notRestored = await this.#restore()
     }
     const { readings, growth, why, handle } = this
     const outcome = judge({ readings, growth })
@@ -90,7 +92,8 @@ class Study extends EventEmitter {
     const line = kernel.record('leak.end',
       { slot, pid: handle?.pid ?? null, by: how.by, tookMs, why, ...outcome, found: outcome.found.slice(0, 5) })
     return {
-      ...line, forMs: how.forMs, intervalBytes: INTERVAL_BYTES, outcome, readings, growth, recycled: this.#recycled
+      ...line, forMs: how.forMs, intervalBytes: INTERVAL_BYTES, outcome, readings, growth, recycled: this.#recycled,
+      notRestored
     }
   }
 
@@ -224,15 +227,19 @@ class Study extends EventEmitter {
     return this.kernel.sampler.whyHurry(handle)
   }
 
-  /** An ordinary worker again, whatever has happened. It resolves when the profiled one is gone, or leaves. */
+  /**
+   * An ordinary worker again, whatever has happened.
+   * @returns {Promise<string | null>} when the profiled one is gone, or leaves; else why it serves on for now
+   */
   async #restore () {
     const { handle, kernel } = this
     const { readyTimeoutMs } = kernel.options
     if (handle !== null && handle.state === 'spawning') await handle.next(['ready', 'exit'], readyTimeoutMs)
     kernel.changed()
     const isLeaving = handle !== null && (handle.isGone || handle.reason !== null || handle.state === 'draining')
-    if (isLeaving || (handle === null && this.#recycled.length > 0)) return
-    await this.#replace().catch(() => {}) // the next worker of the slot is an ordinary one all the same
+    if (isLeaving || (handle === null && this.#recycled.length > 0)) return null
+    // The next worker of the slot is an ordinary one all the same
+    return this.#replace().then(() => null, ({ message }) => message)
   }
 }
 

@@ -66,7 +66,11 @@ class Adoption extends Part {
     })
     legacy.add('releases', {
       isKept: true,
-      bequeath: async () => JSON.stringify(appPath.releases),
+      bequeath: async () => {
+        const { trial, isOnTrial } = fleet.rollout
+        const onTrial = isOnTrial && trial ? appPath.known(trial.generation) : null
+        return JSON.stringify({ ...appPath.releases, ...onTrial && { rejected: onTrial } }) // without a verdict
+      },
       inherit: text => appPath.inherit(JSON.parse(text))
     })
   }

@@ -35,10 +35,20 @@ class RemoteFleet extends EventEmitter {
     this.pid = pid
     this.#before = new Map(workers.map(({ pid, requests }) => [pid, requests]))
     const gone = () => { if (!this.#hasLeft) this.emit('stopped', null) }
-    client.follow(line => {
+    this.#follow(isFromStart ? MOST_LINES : 0).then(gone, gone)
+  }
+
+  /** Resolves when the fleet is gone, also where it was upgraded meanwhile. @param {number} last earlier lines */
+  async #follow (last) {
+    const isLeft = await this.client.follow(line => {
       if (line.event === 'worker.sample') this.#note(line)
       this.emit('event', line)
-    }, { last: isFromStart ? MOST_LINES : 0 }).then(gone, gone)
+    }, { last })
+    if (!isLeft || this.#hasLeft) return
+    this.client.close()
+    this.client = await connect(this.path)
+    this.pid = Number(this.client.hello?.pid)
+    await this.#follow(MOST_LINES)
   }
 
   /**

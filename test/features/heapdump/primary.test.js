@@ -143,6 +143,17 @@ t.test('without --on-condemn there is none before a recycle; by the command ther
   t.ok(fs.existsSync(file), 'what was there stays')
 })
 
+t.test('a worker that has written its snapshot, and is not replaced then: the error has the file', async t => {
+  const { kernel, folder, part } = primary(t, { heapdumpsPerDay: null })
+  const failed = new RecycleError('RECYCLE_NOT_READY', { what: 'the replacement of slot 2', slot: 2, why: 'it exited' })
+  kernel.commands.recycle = async () => { throw failed }
+  const file = path.join(folder, 'asked')
+  await t.rejects(part.commands.heapdump(2, { file, then: 'recycle' }),
+    { code: 'RECYCLE_NOT_READY', message: failed.message, details: { slot: 2, written: file } })
+  t.ok(fs.existsSync(file))
+  t.notOk('written' in failed.details, 'others may wait for the same recycle')
+})
+
 t.test('a command that fails leaves no file', async t => {
   const { kernel, folder, part } = primary(t, { heapdumpsPerDay: null })
   kernel.outcome = { why: 'no other worker serves' }

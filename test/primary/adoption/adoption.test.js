@@ -83,6 +83,28 @@ for (const recycle of [version, '0.0.1']) {
   })
 }
 
+t.test('the next primary does not run what was on trial: no verdict has been given', { skip }, async t => {
+  const { primary, file, key, app } = await scene(t)
+  const { spawner: { appPath }, fleet: { rollout }, legacy, calls } = primary()
+  appPath.set(0, { real: file(1), exec: file(1), cwd: undefined })
+  appPath.of(rollout.try([1]))
+  const runs = async () => {
+    await legacy.tell()
+    const { calls: warnings, fleet, adoption, spawner } = primary()
+    fleet.all = () => []
+    const identity = { recycle: version, fleet: key, home: '', app, pid: process.pid, slot: 0, generation: 5 }
+    const facts = { ...identity, legacy: calls.at(-1).legacy, since: 0, oldPid: 1, sockets: [] }
+    OrphanProcess.find = async () => /** @type {any} */ ({ facts, descriptors: [], dismiss () {} })
+    await adoption.find()
+    adoption.begin('left')
+    const { real } = spawner.appPath.of(fleet.rollout.generation)
+    return [real, warnings.filter(({ warning }) => warning === 'release-kept').map(({ named }) => named)]
+  }
+  t.same(await runs(), [file(1), [file(2)]])
+  rollout.promote()
+  t.same(await runs(), [file(2), []], 'the others were to run it, too')
+})
+
 t.test('a look for orphans that fails is not the last one: no lease is given while there may be some', { skip }, async t => {
   const { primary } = await scene(t)
   const next = primary()
