@@ -24,7 +24,7 @@ const live = h('div')
 const routes = h('div')
 const history = h('div')
 let state = new State()
-/** What the parts that are rebuilt show, as text. */
+/** The text that the rebuilt parts show. */
 const shown = new Map()
 
 page.replaceChildren(top, live, charts.element, workers.element, routes, history)
