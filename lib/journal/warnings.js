@@ -60,7 +60,7 @@ const WARNINGS = {
   'no-revival': l => `--revive does nothing here: ${l.why}`,
   'release-kept': l => `the fleet goes on with ${l.app}: the supervisor before had rolled back, rejected or on trial ` +
     `${l.named}, to which the link leads; recycle reload runs that`,
-  orphan: l => `worker ${l.orphan}, whose supervisor has died, is not adopted: ${l.why}`,
+  orphan: l => sayOrphan(l),
   copy: l => `the app has a recycle-supervisor of its own, ${l.found}, and this fleet is ${l.version}: ` +
     `what the app calls of recycle-supervisor/worker is that of ${l.version}`,
   'package-unkept': l => `the code of recycle that workers run cannot be read (${l.why}): a package that is replaced ` +
@@ -95,9 +95,14 @@ function sayFreshOverBudget ({ bytes, softBytes, raisedBytes }) {
     `and so would its replacement: workers are replaced above ${formatSize(Number(raisedBytes))} alone; raise --max-rss`
 }
 
+/** @param {{ orphan: number, why: string }} l */
+function sayOrphan ({ orphan, why }) {
+  return `worker ${orphan}, whose supervisor has died, is not adopted: ${why}`
+}
+
 /** @param {{ file: string, why: string }} l */
 function sayJournal ({ file, why }) {
   return `the journal ${file} cannot be written: ${why}`
 }
 
-module.exports = { WARNINGS, sayFreshOverBudget, sayJournal }
+module.exports = { WARNINGS, sayFreshOverBudget, sayJournal, sayOrphan }

@@ -9,7 +9,7 @@ const { sayCrashing } = require('../core/crashes')
 const { escapeControls } = require('../core/escape-controls')
 const { count, formatSize } = require('../core/units')
 const { sayIfReplaced } = require('../core/errors')
-const { sayFreshOverBudget, sayJournal } = require('../journal/warnings')
+const { sayFreshOverBudget, sayJournal, sayOrphan } = require('../journal/warnings')
 const { layOut, short } = require('../core/grid')
 const { COLUMNS, budgetBar, measured, orDash } = require('./worker-columns')
 /** @import { Column, Worker } from './worker-columns' */
@@ -22,7 +22,7 @@ const NEAR = 0.8
  */
 function formatStatus (status, { width = Infinity, colors = false } = {}) {
   const { workers, totals, crashing, uneven = [], reloadStopped, memory, freshOverBudget, budgets } = status
-  const { notReaped, journal } = status
+  const { notReaped, journal, orphans = [] } = status
   const paint = painter(colors)
   const differ = (/** @type {'generation' | 'app'} */ field) => new Set(workers.map(worker => worker[field])).size > 1
   /** @type {Record<string, boolean>} */
@@ -45,6 +45,7 @@ function formatStatus (status, { width = Infinity, colors = false } = {}) {
         `${reloadStopped.why}${sayIfReplaced(reloadStopped)}`)
       : [],
     ...freshOverBudget ? painted('yellow', sayFreshOverBudget(freshOverBudget)) : [],
+    ...orphans.flatMap(orphan => painted('yellow', sayOrphan(orphan))),
     ...journal ? painted('red', sayJournal(journal)) : [],
     ...notReaped ? painted('yellow', `processes that the app leaves behind are not reaped: ${notReaped}`) : [],
     ...waiting.length > 0

@@ -37,6 +37,7 @@ function describeFleet (parts, notReaped, unwritten) {
     notReaped,
     journal: unwritten === null ? null : { file: String(options.journal), why: unwritten },
     adopted: parts.adoption.latest,
+    orphans: parts.adoption.left,
     ...parts.features.describe()
   }
 }

@@ -30,7 +30,7 @@ t.test('a fleet under load', async t => {
     t.same({ code, stderr }, { code: 0, stderr: '' })
     t.match(stdout, /^\{[^\n]*\}\n$/)
     const said = JSON.parse(stdout)
-    t.same(Object.keys(said), ['v', 'name', 'pid', 'app', 'listening', 'workers', 'totals', 'budgets', 'crashing', 'uneven', 'reloadStopped', 'memory', 'freshOverBudget', 'notReaped', 'journal', 'adopted', 'heapdumps', 'blockedLoops', 'memoryByRoute', 'leakStudies', 'exceptions', 'failover', 'keepAliveTimeout', 'stopDelay', 'autoscale', 'canary'])
+    t.same(Object.keys(said), ['v', 'name', 'pid', 'app', 'listening', 'workers', 'totals', 'budgets', 'crashing', 'uneven', 'reloadStopped', 'memory', 'freshOverBudget', 'notReaped', 'journal', 'adopted', 'orphans', 'heapdumps', 'blockedLoops', 'memoryByRoute', 'leakStudies', 'exceptions', 'failover', 'keepAliveTimeout', 'stopDelay', 'autoscale', 'canary'])
     t.match(said, { v: 1, name: 'api', pid: child.pid, app: PLAIN, totals: { workers: 2, ready: 2, recycles: 0 } })
     t.same(said.workers.map((/** @type {any} */ { slot }) => slot), [0, 1])
     for (const worker of said.workers) {

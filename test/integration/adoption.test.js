@@ -150,10 +150,13 @@ t.test('a worker that does not answer holds the adoption of the others up no lon
   t.same(lines().filter(({ warning }) => warning === 'orphan'), [], 'the other has 2 s to answer')
   t.match(await events.until('recycled'), { reason: 'adopted', oldPid: other, cut: 0 })
   t.match(await room.recycle(['reload']), { code: 0 }, 'the fleet has all its workers')
+  const status = async () => (await room.call(['status'])).stdout
+  const said = `worker ${blocked}, whose supervisor has died, is not adopted: it has not answered within 2000 ms, and is asked again\n`
+  t.ok(await becomesTrue(async () => (await status()).includes(said)))
   process.kill(blocked, 'SIGCONT')
   t.match(await events.until('fleet.adopted', { count: 2 }), { workers: [blocked] })
   t.match(await events.until('worker.retire', { where: ({ pid }) => pid === blocked }), { inFlight: 0 })
-  t.match(JSON.parse((await room.call(['status', '--json'])).stdout), { totals: { workers: WORKERS }, adopted: { workers: WORKERS } })
+  t.match(JSON.parse((await room.call(['status', '--json'])).stdout), { totals: { workers: WORKERS }, adopted: { workers: WORKERS }, orphans: [] })
 })
 
 t.test('a worker that drains as its primary is killed keeps its connections; the next one has them go on elsewhere, also if that worker dies first', async t => {

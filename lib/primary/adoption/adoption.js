@@ -9,7 +9,7 @@
 const { setTimeout: sleep } = require('node:timers/promises')
 const { orphansAmong, familyOf } = require('../../core/orphan')
 const { loadAddon } = require('../../native/addon')
-const { pathsOfUnixSockets } = require('../../native/proc')
+const { pathsOfUnixSockets, startOf } = require('../../native/proc')
 const { now } = require('../clock')
 const { Part } = require('../part')
 const { version } = require('../workers/worker-code')
@@ -34,8 +34,8 @@ class Adoption extends Part {
   #known = new Set()
   /** By their pids; resolves to whether it has not answered. @type {Map<number, Promise<boolean>>} */
   #asked = new Map()
-  /** Pids that a warning has named. @type {Set<number>} */
-  #silent = new Set()
+  /** Why they are not adopted, of which a warning has told: by their pids. @type {Map<number, string>} */
+  #left = new Map()
   /** That have answered and are to be adopted, once this one has begun to. @type {OrphanProcess[]} */
   #found = []
   #hasBegun = false
@@ -101,6 +101,11 @@ class Adoption extends Part {
     return this.#looked(await Promise.race([answers, sleep(AT_ONCE_MS, true)]))
   }
 
+  /** Those that live, and are not adopted. @returns {{ orphan: number, why: string }[]} */
+  get left () {
+    return [...this.#left].flatMap(([orphan, why]) => startOf(orphan) === null ? [] : { orphan, why })
+  }
+
   /** @param {boolean} isWaiting */
   #looked (isWaiting) {
     this.isWaiting = isWaiting
@@ -114,12 +119,13 @@ class Adoption extends Part {
    */
   async #ask (addon, family, pid) {
     const found = await OrphanProcess.find(addon, family, pid)
+    if (typeof found !== 'string') this.#left.delete(pid)
     if (found === null) return false
     const isSilent = found === SILENT
     if (!isSilent && found !== CLOSED) this.#known.add(pid)
     if (typeof found === 'string') {
-      if (!this.#silent.has(pid)) this.record('fleet.warning', { warning: 'orphan', orphan: pid, why: found })
-      this.#silent.add(pid)
+      if (!this.#left.has(pid)) this.record('fleet.warning', { warning: 'orphan', orphan: pid, why: found })
+      this.#left.set(pid, found)
     } else if (this.#isOurs(found.facts) && !this.tenure.isOver) {
       this.#found.push(found)
       if (this.#hasBegun) this.tasks.run('adopt', async () => this.#boot(this.#accept()))
