@@ -101,7 +101,7 @@ class Adoption extends Part {
     return this.#looked(await Promise.race([answers, sleep(AT_ONCE_MS, true)]))
   }
 
-  /** Those that live, and are not adopted. @returns {{ orphan: number, why: string }[]} */
+  /** Workers that live, and are not adopted. @returns {{ orphan: number, why: string }[]} */
   get left () {
     return [...this.#left].flatMap(([orphan, why]) => startOf(orphan) === null ? [] : { orphan, why })
   }
