@@ -37,7 +37,14 @@ async function scene (t) {
     const survivors = { key, home: '', bySlot: new Map(), areLeft: true, identity: () => ({ fleet: key, home: '', app }) }
     const deps = {
       options: { workers: 1, readyTimeoutMs: 1000 },
-      fleet: { desired: 1, isPinned: false, all: () => [worker], slots: new Map(), open: (/** @type {number} */ slot) => slot, rollout: new Rollout() },
+      fleet: {
+        desired: 1,
+        isPinned: false,
+        all: () => [worker],
+        slots: new Map(),
+        open: (/** @type {number} */ slot) => slot,
+        rollout: new Rollout()
+      },
       features: { heirs: [] },
       spawner: { app, appPath: new AppPath(app, []) },
       survivors,
