@@ -3,7 +3,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { RecycleError, badUsage } = require('../core/errors')
-const { flagsAfterApp } = require('../tables/habits')
+const { flagsAfterApp } = require('./habits')
 const { OPTIONS } = require('../tables/options')
 const { checkTypeScript, fileOf } = require('./app-file')
 const { addConfig, loadConfig, pickApp, resolveAll } = require('./config')

@@ -84,7 +84,7 @@ async function find (command) {
     if (!(error instanceof RecycleError) || error.code !== 'RECYCLE_NO_FLEET') throw error
     if (!error.details.running) throw new RecycleError('RECYCLE_NO_FLEET', { ...error.details, orphans: orphans() })
     if (which.name === 'all') return findFleet({})
-    const answer = require('../tables/habits').answerToFleet(command.name(), which.name ?? '')
+    const answer = require('./habits').answerToFleet(command.name(), which.name ?? '')
     throw answer === null ? error : badUsage(`${error.message}; ${answer}`)
   }
 }

@@ -62,7 +62,7 @@ function addAll (program, argv) {
 /** @param {string[]} words @returns {boolean} false: they run an app, and no command is in what they print */
 function mayNameCommand (words) {
   const { NAMES } = require('./help')
-  const { SYNONYMS } = require('../tables/habits')
+  const { SYNONYMS } = require('./habits')
   return words.every(word => word.startsWith('-') || Object.hasOwn(SYNONYMS, word)) || words.includes('--help') ||
     words.some(word => NAMES.includes(word) || SYNONYMS[word]?.length > 0 || /^-\w*h/.test(word))
 }
@@ -99,14 +99,14 @@ function withoutSynonym ([node, program, word = '', ...rest]) {
 
 /** @param {string} word @returns {string[] | null} what it stands for; null: itself */
 function synonymOf (word) {
-  const { SYNONYMS } = require('../tables/habits')
+  const { SYNONYMS } = require('./habits')
   const isFile = ['', '.js', '.cjs', '.mjs', '.json'].some(ending => fs.existsSync(`${word}${ending}`))
   return Object.hasOwn(SYNONYMS, word) && !isFile ? SYNONYMS[word] : null
 }
 
 /** @param {string} text commander's @param {string} command perhaps the app @returns {string} */
 function oneSentence (text, command) {
-  const answer = require('../tables/habits').answerToFlag(/unknown option '(--[\w-]+|-\w)/.exec(text)?.[1] ?? '')
+  const answer = require('./habits').answerToFlag(/unknown option '(--[\w-]+|-\w)/.exec(text)?.[1] ?? '')
   if (answer !== null) return `recycle: ${answer}`
   const said = text.trim().replace(/^error: /, '')
     .replace('\n(Did', ': did').replace(/\n\(?/g, '; ').replace(/[).]$/, '')
@@ -125,7 +125,7 @@ function report (error) {
     return 2
   }
   const { option, given } = error.details
-  const hint = error.code === 'RECYCLE_BAD_OPTION' ? require('../tables/habits').hintOn(option, given) : ''
+  const hint = error.code === 'RECYCLE_BAD_OPTION' ? require('./habits').hintOn(option, given) : ''
   complain(`recycle: ${error.message}${hint}`)
   return error.exitCode
 }

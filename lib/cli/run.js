@@ -3,7 +3,7 @@
 const { isatty } = require('node:tty')
 const { Option } = require('commander')
 const { nearest } = require('../core/did-you-mean')
-const { answerToCommand, flagsAfterApp } = require('../tables/habits')
+const { answerToCommand, flagsAfterApp } = require('./habits')
 const { RecycleError, badUsage } = require('../core/errors')
 const { misspeltVariables } = require('./misspelt-variables')
 const { OPTIONS } = require('../tables/options')

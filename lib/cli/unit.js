@@ -49,7 +49,7 @@ function addUnit (program) {
 
 /** @param {string | undefined} app @param {string[]} args of the app @param {import('commander').Command} command */
 function warnOfFlags (app, args, command) {
-  const { flagsAfterApp } = require('../tables/habits')
+  const { flagsAfterApp } = require('./habits')
   const options = command.options.map(({ short, long, flags }) => ({ short, long, flag: flags.replace(/^-\w, /, '') }))
   const misplaced = app === undefined ? null : flagsAfterApp(app, args, { call: 'recycle unit', options })
   if (misplaced) complainOf('recycle unit', { warning: 'flags-after-app', ...misplaced })
@@ -164,7 +164,7 @@ function resolve (given, file = null) {
  * @throws {RecycleError} RECYCLE_BAD_USAGE where recycle cannot run it
  */
 function placed ({ name, app, interpreter, folder: own }, folder) {
-  const { answerToCommand } = require('../tables/habits')
+  const { answerToCommand } = require('./habits')
   const at = path.resolve(folder, own ?? '.')
   const refuse = (/** @type {string} */ why) => badUsage(
     `no unit for ${name}: ${why}; --only <app> prints that of another app of the file`)

@@ -29,7 +29,7 @@ const AGAIN_MS = 1000 // without a reader
 /** @typedef {{ bytes: Buffer, isLog: boolean }} Entry no more than is written at once, unless a line is longer */
 
 class Output extends EventEmitter {
-  /** Not being written yet. @type {Entry[]} */
+  /** Entries that are not being written yet. @type {Entry[]} */
   #queue = []
   #isWriting = false
   #writtenAt = -Infinity

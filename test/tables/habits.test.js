@@ -1,7 +1,8 @@
 'use strict'
 
 const t = require('tap')
-const { COMMANDS, FLAGS, SYNONYMS, answerToCommand, answerToFlag, answerToFleet, flagsAfterApp, hintOn, hintOnKey } = require('../../lib/tables/habits')
+const { COMMANDS, SYNONYMS, answerToCommand, answerToFlag, answerToFleet, flagsAfterApp, hintOn } = require('../../lib/cli/habits')
+const { FLAGS, hintOnKey } = require('../../lib/tables/habits')
 const { OPTIONS } = require('../../lib/tables/options')
 
 const OURS = new Set([...OPTIONS.flatMap(({ short, flag }) => [short, flag.split(' ')[0]]), '--config', '--json', '--now', '--version', '-V', '--import', '--node', '--watch', '--print-config', '--from', '--write'])

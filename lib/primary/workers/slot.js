@@ -9,7 +9,7 @@ const { RecycleBackoff } = require('../../tables/recycle-backoff')
 
 /** @typedef {Slot | StandbyPool} Place */
 
-/** The part that both have; of the standbys nothing is known but their failures. */
+/** Properties of both; of the standbys nothing is known but their failures. */
 class WorkerPlace {
   /** Workers that did not start; see lifecycle.js. */
   boots = new Backoff()

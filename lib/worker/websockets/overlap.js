@@ -42,7 +42,6 @@ class Overlap {
   #balance = new Map()
   /** Nothing comes from the other worker any more. */
   #isAlone = false
-  isOver = false
   /** @type {NodeJS.Timeout} */
   #timer
 
@@ -92,7 +91,7 @@ class Overlap {
 
   /** @param {{ bytes: Buffer, mark?: number, isOver?: boolean, isEnded?: boolean }} behind */
   #take ({ bytes, mark, isOver = false, isEnded = false }) {
-    if (this.isOver) return
+    if (!underWay.has(this.socket)) return
     for (const message of this.#others.push(bytes)) this.#writeOther(message)
     if (mark !== undefined) this.#answered = mark
     const isDue = (/** @type {Held} */ { mark }) => isOver || mark <= this.#answered
@@ -138,9 +137,7 @@ class Overlap {
   }
 
   #end () {
-    if (this.isOver) return
-    this.isOver = true
-    underWay.delete(this.socket)
+    if (!underWay.delete(this.socket)) return
     clearTimeout(this.#timer)
     Reflect.deleteProperty(this.socket, 'write')
     const rest = this.#own.takeRest() // the first fragments of a long message
