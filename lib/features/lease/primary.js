@@ -19,14 +19,12 @@ const UP = ['ready', 'out-of-rotation'] // what the app does with a lease takes 
 
 class Leases {
   /**
-   * Of which slot each has it; null: of any, as an adopted worker that has not told yet.
-   * @type {Map<WorkerHandle, number | null>}
+   * The lease of each that has one; null: of any slot, as an adopted worker that has not told yet.
+   * @type {Map<WorkerHandle, Note | null>}
    */
   #holders = new Map()
   /** Workers whose app waits for a lease, and since when, by kernel.now(). @type {Map<WorkerHandle, number>} */
   #waiting = new Map()
-  /** Of the leases that workers of this primary have. @type {Map<WorkerHandle, Note>} */
-  #notes = new Map()
   /** Of the primary before; not of those that have told. @type {Note[]} */
   #before = []
   /** @type {NodeJS.Timeout | undefined} */
@@ -39,7 +37,8 @@ class Leases {
   }
 
   async bequeath () {
-    return JSON.stringify([...this.#notes.values(), ...this.#before.filter(isThere)])
+    const ours = [...this.#holders.values()].filter(note => note !== null)
+    return JSON.stringify([...ours, ...this.#before.filter(isThere)])
   }
 
   /** @param {string} text */
@@ -52,7 +51,6 @@ class Leases {
     const over = () => {
       this.#waiting.delete(handle)
       this.#holders.delete(handle)
-      this.#notes.delete(handle)
       delete handle.known.lease
       this.#look()
     }
@@ -77,8 +75,7 @@ class Leases {
 
   /** @param {WorkerHandle} handle @param {number} slot */
   #give (handle, slot) {
-    this.#holders.set(handle, slot)
-    this.#notes.set(handle, { slot, pid: handle.pid, startedAt: startOf(handle.pid) })
+    this.#holders.set(handle, { slot, pid: handle.pid, startedAt: startOf(handle.pid) })
     this.kernel.legacy.tellSoon()
     handle.known.lease = 'held'
   }
@@ -88,7 +85,7 @@ class Leases {
     if (adoption.isWaiting) return adoption.removeListener('looked', this.#look).once('looked', this.#look)
     for (const [handle, since] of this.#waiting) {
       const { slot, pid } = handle
-      const isHeld = [...this.#holders.values()].some(of => of === null || of === slot)
+      const isHeld = [...this.#holders.values()].some(note => note === null || note.slot === slot)
       const isBlocked = this.#before.some(note => note.slot === slot && isThere(note))
       if (isBlocked) this.#lookAgain()
       if (slot === null || isHeld || isBlocked || !UP.includes(handle.state)) continue

@@ -8,36 +8,21 @@
  * connection waits in the kernel's queue for a worker with room. So does one above a server's maxConnections, whose
  * acceptor alone is shut. An app may take the last descriptors all the same; then nothing is accepted until the next
  * beat (native/addon/queue.c), and without the addon libuv closes what waits.
- *
- * The kernel assigns the lowest free descriptor, so all below one that has just been opened are in use: the descriptor
- * of each accepted connection shows that, and one that is opened with each heartbeat. From half of the limit on, they
- * are counted: since Linux 6.2 the size of /proc/self/fd is their number. Before, it has to be read, which takes 40 ms
- * with 12,000 of them, so it is not read with each heartbeat then.
  */
 
-const fs = require('node:fs')
 const { performance } = require('node:perf_hooks')
 const { setImmediate } = require('node:timers')
-const { ceilingOf } = require('../../core/ceiling')
-const { descriptorLimit } = require('../../native/descriptor-limit')
+const { OpenDescriptors } = require('./open-descriptors')
 /** @import { Handle } from '../../core/internals' */
 /** @import { Connection } from '../connections/connection' */
 /** @import { Acceptor } from './acceptor' */
 
-const NONE_LEFT = new Set(['EMFILE', 'ENFILE'])
-const COUNT_FROM = 0.5 // of the limit: below, nothing is counted
-const COUNT_SHARE = 0.02 // of the worker's time, at the most
 const REOPEN = 0.95 // of the limit that shut it
 
 class Admission {
   /** As the primary has set it. */
   acceptLimit = Infinity
-  /** Connections that this process has descriptors for. */
-  ceiling = Infinity
-  #descriptorLimit = descriptorLimit()
-  /** Descriptors that were open when they were last counted, or more. */
-  #open = 0
-  #countNotBefore = 0
+  #descriptors = new OpenDescriptors()
   /**
    * Connections live for less than a second on average: they are even by themselves, and the accept limit is not
    * applied.
@@ -73,7 +58,10 @@ class Admission {
         else client?.close()
       }
     })
-    tracker.on('connection', (_, handle) => this.#gain(handle?.fd))
+    tracker.on('connection', (_, handle) => {
+      this.#descriptors.opened(handle?.fd, tracker.connections.size)
+      this.consider()
+    })
     tracker.on('gone', () => {
       this.#gone++
       this.consider()
@@ -83,7 +71,7 @@ class Admission {
 
   /** A server listens, possibly after its acceptor should be shut. @param {Acceptor} acceptor */
   onListen (acceptor) {
-    if (this.ceiling === Infinity) this.#countDescriptors()
+    if (this.ceiling === Infinity) this.#descriptors.count(this.tracker.connections.size)
     if (this.state.isServing && !this.#isFull) return acceptor.open()
     this.#hold()
     if (acceptor.isOpen || this.state.current !== 'held') acceptor.listening.shut()
@@ -148,6 +136,11 @@ class Admission {
     if (this.#isFull) this.#reopen(this.#limit)
   }
 
+  /** Connections that this process has descriptors for. */
+  get ceiling () {
+    return this.#descriptors.ceiling
+  }
+
   get isAtCeiling () {
     return this.tracker.connections.size >= this.ceiling
   }
@@ -159,15 +152,6 @@ class Admission {
 
   get #limit () {
     return this.#isChurning && this.acceptLimit > 0 ? this.ceiling : Math.min(this.acceptLimit, this.ceiling)
-  }
-
-  /** @param {number | undefined} fd a new connection's descriptor, where it has one */
-  #gain (fd = -1) {
-    if (fd >= COUNT_FROM * this.#descriptorLimit) {
-      this.#open = fd + 1
-      this.ceiling = Math.min(this.ceiling, ceilingOf(this.#descriptorLimit, this.#open, this.tracker.connections.size))
-    }
-    this.consider()
   }
 
   /** The count of connections, or a limit, has changed. */
@@ -236,55 +220,17 @@ class Admission {
     this.channel.send('full', { isAtCeiling: this.isAtCeiling, ...isOver && { isOver } })
   }
 
-  /**
-   * With every heartbeat: whether connections are short-lived, and how many descriptors are open where the limit is
-   * near.
-   */
+  /** With every heartbeat: whether connections are short-lived, and how many descriptors are open. */
   measure () {
     const count = this.tracker.connections.size
     const seconds = (performance.now() - this.#measuredAt) / 1000
     this.#isChurning = this.#gone / seconds > count
     this.#gone = 0
     this.#measuredAt = performance.now()
-    const isNear = Math.max(lowestFree() ?? this.#descriptorLimit, this.#open) >= COUNT_FROM * this.#descriptorLimit
-    if (this.ceiling === Infinity || (isNear && performance.now() >= this.#countNotBefore)) this.#countDescriptors()
+    this.#descriptors.measure(count)
     this.consider()
     // A listening socket for which no descriptor was left has been lost.
     if (!this.#isFull && this.state.isServing) this.#openAcceptors()
-  }
-
-  #countDescriptors () {
-    const began = performance.now()
-    const most = this.#descriptorLimit
-    this.#open = most === Infinity ? 0 : Math.min(most, openDescriptors() ?? most)
-    this.#countNotBefore = began + (performance.now() - began) / COUNT_SHARE
-    this.ceiling = most === Infinity ? Infinity : ceilingOf(most, this.#open, this.tracker.connections.size)
-  }
-}
-
-/** @returns {number | null} with the one that it takes to read them; null: there is none left for that */
-function openDescriptors () {
-  return orNullAtLimit(() => {
-    const { size } = fs.statSync('/proc/self/fd')
-    return size > 0 ? size + 1 : fs.readdirSync('/proc/self/fd').length
-  })
-}
-
-/** @returns {number | null} null: there is none */
-function lowestFree () {
-  return orNullAtLimit(() => {
-    const fd = fs.openSync('/dev/null', 'r')
-    fs.closeSync(fd)
-    return fd
-  })
-}
-
-/** @param {() => number} look @returns {number | null} null where no descriptor is free; 0 on any other error */
-function orNullAtLimit (look) {
-  try {
-    return look()
-  } catch (error) {
-    return NONE_LEFT.has(String(/** @type {NodeJS.ErrnoException} */ (error).code)) ? null : 0
   }
 }
 

@@ -50,6 +50,7 @@ class Inbox {
    * @returns {Connection} that has come
    */
   hold (id, acceptor, parcel, handle) {
+    this.settle(id, false) // the primary that had offered it before has died
     const connection = new Connection(null, acceptor, id)
     this.tracker.adopt(connection, parcel, handle)
     this.#held.set(id, connection)
@@ -75,8 +76,9 @@ class Inbox {
     const held = [...this.#held]
     const settle = (/** @type {boolean} */ isLate) => {
       for (const [id, connection] of held) {
+        if (connection.stage !== 'held' || this.#held.get(id) !== connection) continue
         const ok = isOurs(connection)
-        if ((!ok && !isLate) || this.#held.get(id) !== connection) continue
+        if (!ok && !isLate) continue
         delete connection.parcel?.isFollowed
         this.settle(id, ok)
       }

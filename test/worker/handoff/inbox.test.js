@@ -214,6 +214,22 @@ t.test('when the primary has exited, held connections are ours that it had given
   t.match(await received(lent.client, '/asked'), /200 OK/)
 })
 
+t.test('of a connection that is held as the primary exits, and is offered anew by the next one, one copy is left', { skip: loadAddon().missing ?? false }, async t => {
+  const worker = await workerParts(t)
+  const first = await worker.connectElsewhere()
+  const second = await worker.connectElsewhere()
+  worker.receive.move(adopt(1), first.handle)
+  worker.handoff.endAll(false)
+  const gone = once(worker.tracker, 'gone')
+  worker.receive.move(adopt(1), second.handle)
+  worker.receive.moved({ id: 1, ok: true })
+  t.ok(first.handle.fd < 0, 'it is closed')
+  await gone
+  second.client.write(HEAD)
+  t.match(await received(second.client, '/asked'), /200 OK/)
+  t.equal(worker.tracker.total, 1)
+})
+
 t.test('closing the inbox spares a connection that has not been polled yet: a request may be there already', async t => {
   const worker = await workerParts(t)
   const idle = await waiting(worker)

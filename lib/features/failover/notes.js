@@ -1,18 +1,115 @@
 'use strict'
 
-/** In a worker: the notes of connections begin by how much is known to have been read of each. */
+/**
+ * In a worker: what has been read from each connection and written to it is noted in shared memory, step by step. When
+ * this process has died, that is enough to know what it was doing with each; nothing else is ever told.
+ *
+ * A descriptor in another process keeps a connection open, so the client would not hear that it is closed here: it is
+ * shut first.
+ */
 
 const { performance } = require('node:perf_hooks')
 const { isWithinMessage, mostFieldsOf, onMessageEnd } = require('../../core/internals')
 const { isBodyless, toWire } = require('../../core/request-replay')
 const { ANSWERED, UNKNOWN } = require('./row')
-const { watchWrites } = require('./write-ahead')
+const { tellLastWrites, watchWrites, forgetWrites } = require('./write-ahead')
+/** @import { ServerResponse } from 'node:http' */
+/** @import { Socket } from 'node:net' */
 /** @import { Handle } from '../../core/internals' */
 /** @import { Addon } from '../../native/addon' */
 /** @import { Connection, Exchange } from '../../worker/connections/connection' */
+/** @import { Duplicates } from './duplicates' */
 /** @import { Table } from './table' */
 
 /** @typedef {NonNullable<ReturnType<Table['take']>>} Note @typedef {Readonly<{ addon: Addon, table: Table }>} Memory */
+
+/** Hears of each step of a connection: the tracker's witness. */
+class Notes {
+  /** @param {Duplicates} duplicates */
+  constructor (duplicates) {
+    this.duplicates = duplicates
+    tellLastWrites((socket, response, bytes) => this.#ending(socket, response, bytes))
+  }
+
+  /** @param {Connection} connection one that is back from an offer is noted as before */
+  added ({ copy, socket }) {
+    if (socket !== null) watchWrites(socket) // before http has it, which then sees sockets of one shape
+    if (copy === null) this.duplicates.sendSoon()
+  }
+
+  /** @param {Connection} connection @param {Handle} handle */
+  adopted (connection, handle) {
+    connection.copy = noteAdopted(connection, handle, this.duplicates)
+  }
+
+  /** The app is about to be given this request. @param {Connection} connection @param {Exchange} exchange */
+  begun (connection, exchange) {
+    const note = /** @type {Note | null} */ (connection.copy)
+    if (note === null) {
+      exchange.since ??= performance.now() // the note is to say how old it is
+      return
+    }
+    watchWrites(connection.socket)
+    note.see()
+    if (note.isUncertain) process.nextTick(noteAgain, connection, exchange)
+  }
+
+  /**
+   * A response is about to be handed to the kernel to its end.
+   * @param {Socket} socket @param {ServerResponse} response @param {number} bytes of it
+   */
+  #ending (socket, response, bytes) {
+    const connection = this.duplicates.tracker.of(socket)
+    const note = /** @type {Note | null | undefined} */ (connection?.copy)
+    const { _handle: handle } = socket
+    if (!connection || !note || !handle || connection.exchanges.length === 0) return
+    const isLast = connection.exchanges.length === 1
+    note.announce(
+      isLast ? readOf(note, connection) : UNKNOWN, note.writtenBefore + handle.bytesWritten + bytes,
+      response._last === true
+    )
+  }
+
+  /** @param {Connection} connection @param {ServerResponse} response */
+  finished (connection, response) {
+    const { copy, socket, exchanges } = connection
+    const note = /** @type {Note | null} */ (copy)
+    const { _handle: handle } = socket
+    if (note === null || !handle) return
+    const hasMore = exchanges.length > 0
+    const read = hasMore ? UNKNOWN : readOf(note, connection)
+    note.rest(read, note.writtenBefore + handle.bytesWritten, response._last === true, hasMore)
+    if (read === ANSWERED) awaitEnd(connection, note)
+  }
+
+  /** @param {Connection} connection */
+  threw ({ copy }) {
+    /** @type {Note | null} */ (copy)?.threw()
+  }
+
+  /** @param {Connection} connection @param {Handle} handle @param {boolean} isReset */
+  closing (connection, handle, isReset) {
+    if (!connection.copy) return
+    // Else another process has it: a sibling, or a child of the app's.
+    if (connection.socket?._handle === handle) this.duplicates.addon.shut(handle.fd, isReset)
+    // The primary has taken its copy of one that it has passed on by the row
+    this.#end(connection, connection.fate !== 'moved' || connection.parcel?.row === undefined)
+  }
+
+  /** @param {Connection} connection */
+  stays (connection) {
+    if (connection.socket !== null) forgetWrites(connection.socket)
+    if (connection.copy) this.#end(connection)
+  }
+
+  /** @param {Connection} connection @param {boolean} [isTold] the primary is to be told */
+  #end (connection, isTold = true) {
+    const note = /** @type {Note} */ (connection.copy)
+    note.end()
+    connection.copy = null
+    this.duplicates.ended(note, isTold)
+  }
+}
 
 /**
  * Of a connection that has come from a sibling.
@@ -122,4 +219,4 @@ function take ({ id }, handle, [read, written], { table }) {
   return note
 }
 
-module.exports = { noteAdopted, noteFresh, noteAgain, awaitEnd, readOf }
+module.exports = { Notes, noteFresh }
