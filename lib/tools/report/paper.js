@@ -6,7 +6,7 @@ const { grouped } = require('../../core/units')
 /** @typedef {Parameters<ReturnType<typeof import('../../journal/painter').painter>>[0]} Style */
 
 /**
- * What the parts of a report are drawn with in a terminal, those of features among them.
+ * Draws the parts of a report in a terminal, those of features among them.
  * @param {ReturnType<typeof import('../../journal/painter').painter>} paint @param {number} width columns
  */
 const paperOf = (paint, width) => ({
