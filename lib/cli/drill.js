@@ -26,11 +26,7 @@ function addDrill (program, argv) {
     .addHelpText('after', '\nExit code 0: nothing was dropped; 1: something was; 2: wrong usage, or inconclusive.')
   if (!argv.some(word => NEEDS_OPTIONS.includes(word))) return
   const { DRILL_OPTIONS } = require('../tools/drill/options')
-  for (const option of DRILL_OPTIONS) {
-    const flag = flagOf(/** @type {any} */ (option))
-    if (option.name === 'header') flag.argParser((value, /** @type {string[]} */ before = []) => [...before, value])
-    command.addOption(flag)
-  }
+  for (const option of DRILL_OPTIONS) command.addOption(flagOf(option))
   command.option('--html <page>', 'also write the report as a self-contained page')
   command.option('--name <name>',
     'drill the running fleet of this name instead of an app; needs --url; the fleet is not stopped at the end')

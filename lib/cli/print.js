@@ -42,7 +42,7 @@ function complainOf (call, warning) {
   complain(`${call}: ${require('../journal/sentence').sentence({ event: 'fleet.warning', ...warning })}`)
 }
 
-/** The width of tables on stdout, and whether they may have colours. */
+/** The width of stdout, and whether it shows colours: for tables. */
 function paper () {
   const { stdout } = process
   return { width: stdout.columns ?? Infinity, colors: stdout.isTTY && stdout.hasColors() }

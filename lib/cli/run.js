@@ -17,6 +17,7 @@ const { compileWhenBusy } = require('./lean-v8')
 const { complainOf, lastWords, paper, write } = require('./print')
 /** @import { Command } from 'commander' */
 
+const REPEATABLE = ['nodeOption', 'header'] // the latter is the drill's
 const AT_REST_MS = 500 // after the fleet is ready; lean-v8.js changes V8's flags later
 
 /**
@@ -39,11 +40,11 @@ function addRun (program, { isStart = false } = {}) {
   })
 }
 
-/** @param {import('../tables/options').Option} option */
-function flagOf ({ name, short, flag, help, defaultText, kind }) {
+/** @param {Omit<import('../tables/options').Option, 'kind'>} option */
+function flagOf ({ name, short, flag, help, defaultText }) {
   const flags = short ? `${short}, ${flag}` : flag
   const built = new Option(flags, `${help} (default: ${defaultText})`).helpGroup(groupOf(name))
-  if (name === 'nodeOption') {
+  if (REPEATABLE.includes(name)) {
     built.argParser((/** @type {string} */ value, /** @type {string[]} */ before = []) => [...before, value])
   }
   return built

@@ -134,13 +134,16 @@ function fit (columns, workers, width) {
 }
 
 /**
- * @param {Record<string, any>[]} fleets @param {{ width?: number }} [how] @returns {string} lines, each with its end
+ * @param {{ name: string, pid: number | null, app: string | null, rssBytes?: number,
+ *   totals: Pick<Status['totals'], 'ready' | 'workers' | 'recycles'> | null }[]} fleets `totals`, null: it does not
+ *   answer
+ * @param {{ width?: number }} [how] @returns {string} lines, each with its end
  */
 function formatFleets (fleets, { width = Infinity } = {}) {
-  const rows = fleets.map(({ name, pid, app, totals, rssBytes }) => totals === null
+  const rows = fleets.map(({ name, pid, app, totals, rssBytes = 0 }) => totals === null
     ? [name, orDash(pid), 'does not answer', '–', '–', app ?? '–']
     : [name, orDash(pid), `${totals.ready} of ${totals.workers}`,
-        rssBytes > 0 ? formatSize(rssBytes) : '–', short(totals.recycles), app])
+        rssBytes > 0 ? formatSize(rssBytes) : '–', short(totals.recycles), String(app)])
   const lines = layOut(['name<', 'pid', 'ready<', 'RSS', 'recycles', 'app<'], rows, width)
   return lines.map(line => `${line.length > width ? `${line.slice(0, width - 1)}…` : line}\n`).join('')
 }

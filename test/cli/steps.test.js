@@ -3,7 +3,7 @@
 /** The progress of a command: what it waits for, in a pipe and on a terminal. */
 
 const t = require('tap')
-const { openSteps, sayWait } = require('../../lib/cli/verbs')
+const { openSteps, sayWait } = require('../../lib/cli/steps')
 
 const WAIT = { slot: 0, pid: 4711, connections: 2, streams: 2, inFlight: 0, drainLeftMs: 20_400 }
 
@@ -22,7 +22,7 @@ function start (how) {
       steps.update({ done: 0, of: 3, note })
       return text
     },
-    /** @param {number} t @param {Partial<import('../../lib/cli/verbs').Wait>[]} waits */
+    /** @param {number} t @param {Partial<import('../../lib/cli/steps').Wait>[]} waits */
     at (t, waits) {
       time = t
       text = ''

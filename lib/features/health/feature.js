@@ -11,7 +11,7 @@ const DETAILS = ['healthPeriod', 'healthTimeout', 'healthFailureThreshold', 'hea
 
 /**
  * @typedef {object} Own
- * @property {{ is: (worker: Record<string, any>, options: Pick<import('../../options').ResolvedOptions,
+ * @property {{ is: (worker: Partial<OfWorker>, options: Pick<import('../../options').ResolvedOptions,
  *   'healthFailureThreshold'>) => boolean, say: (count: number) => string }} unfit workers that are not counted as
  *   ready, by what status() has of them
  */

@@ -7,12 +7,11 @@ const { renderDocument } = require('../../tools/report/page/document')
 const { sentencesOf, size } = require('./sentence')
 const { sayFile, sayPlace } = require('./place')
 /** @import { Branch } from './growth' */
-/** @import { Found } from './outcome' */
 
-/** @param {Record<string, any>} result of a study @returns {string} HTML */
+/** @param {import('./study').Result} result @returns {string} HTML */
 function renderPage ({ outcome, growth, why, tookMs, slot, pid }) {
   const folder = path.resolve()
-  const rows = outcome.found.map((/** @type {Found} */ {
+  const rows = outcome.found.map(({
     at, callers, by, share, isSure, isGrowing, bytesPerRequest, low, high, samples
   }) => ({
     cells: [
@@ -30,7 +29,7 @@ function renderPage ({ outcome, growth, why, tookMs, slot, pid }) {
     data: {
       about: `slot ${slot} (${pid})`,
       sentences: sentencesOf({ ...outcome, why, tookMs }, folder),
-      tree: (growth?.tree ?? []).map((/** @type {Branch} */ branch) => shorten(branch, folder)),
+      tree: (growth?.tree ?? []).map(branch => shorten(branch, folder)),
       rows
     },
     without: 'This page needs JavaScript, which is disabled.'

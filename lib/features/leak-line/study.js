@@ -31,6 +31,8 @@ const TRIES = 5
 const AGAIN_MS = 1500
 const NAME = 'leak-line'
 
+/** @typedef {Awaited<ReturnType<Study['run']>>} Result */
+
 /** Emits `ready` when the profiled worker is. */
 class Study extends EventEmitter {
   /** @type {WorkerHandle | null} */

@@ -11,10 +11,10 @@ const { layOut } = require('../../core/grid')
 
 const MOST = 10
 
-/** @param {Record<string, any>} result @param {{ width: number, folder: string }} how `folder`: of its paths */
+/** @param {import('./study').Result} result @param {{ width: number, folder: string }} how `folder`: of its paths */
 function linesOf (result, { width, folder }) {
   const { outcome, readings, tookMs } = result
-  const shown = outcome.found.filter((/** @type {Found} */ { isSure }) => isSure).slice(0, MOST)
+  const shown = outcome.found.filter(({ isSure }) => isSure).slice(0, MOST)
   const left = outcome.found.length - shown.length
   return [
     ...sentencesOf({ ...outcome, why: result.why, tookMs }, folder),
@@ -24,7 +24,7 @@ function linesOf (result, { width, folder }) {
       : [],
     ...readings.length > 0
       ? ['', `${count(readings.length, 'reading')} in ${formatTime(tookMs)}, out of rotation ` +
-        `for ${readings.map((/** @type {any} */ { pauseMs }) => `${pauseMs}ms`).join(', ')} each`]
+        `for ${readings.map(({ pauseMs }) => `${pauseMs}ms`).join(', ')} each`]
       : []
   ]
 }

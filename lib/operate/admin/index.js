@@ -19,7 +19,8 @@ const { FleetReadiness } = require('./fleet-readiness')
 const { Metrics } = require('./metrics')
 const { Picture } = require('./picture')
 const { REQUEST_MS, createServer, answer } = require('./server')
-/** @import { Server, ServerResponse } from 'node:http' */
+const { Stream } = require('./stream')
+/** @import { Server } from 'node:http' */
 /** @import { Supervised } from '../control-verbs' */
 
 const TICK_MS = 1000
@@ -211,53 +212,4 @@ const WHY = {
 /** @param {string} host @param {number} port */
 const addressOf = (host, port) => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
-/** Server-sent events to the open pages. A page that does not read is disconnected, and reconnects when it can. */
-
-const MOST_PAGES = 16
-const MOST_UNREAD_BYTES = 1024 ** 2
-
-class Stream {
-  /** @type {Set<ServerResponse>} */
-  #responses = new Set()
-
-  get isFull () {
-    return this.#responses.size >= MOST_PAGES
-  }
-
-  get isIdle () {
-    return this.#responses.size === 0
-  }
-
-  /**
-   * @param {ServerResponse} response whose head is not written yet @param {string} event the first event
-   * @param {unknown} data
-   */
-  add (response, event, data) {
-    response.writeHead(200,
-      { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
-    if (response.req.method === 'HEAD') return response.end()
-    response.write('retry: 2000\n\n')
-    response.write(eventOf(event, data))
-    this.#responses.add(response)
-    response.once('close', () => this.#responses.delete(response))
-  }
-
-  /** @param {string} event @param {unknown} data */
-  send (event, data) {
-    const text = eventOf(event, data)
-    for (const response of this.#responses) {
-      if (response.writableLength > MOST_UNREAD_BYTES) response.destroy()
-      else response.write(text)
-    }
-  }
-
-  end () {
-    for (const response of this.#responses) response.end()
-    this.#responses.clear()
-  }
-}
-
-/** @param {string} event @param {unknown} data */
-const eventOf = (event, data) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
-
-module.exports = { openAdmin, Stream }
+module.exports = { openAdmin }

@@ -11,7 +11,7 @@
 const { FEATURES } = require('../../features')
 const { reportPartOf } = require('../../features/by-name')
 const { Audit } = require('../../journal/audit')
-const { attribute, countOfFirst } = require('./attribution')
+const { attribute } = require('./attribution')
 const { Client } = require('./client')
 const { Collections } = require('./collections')
 const { asNumber } = require('../../core/journal-field')
@@ -19,6 +19,7 @@ const { pick } = require('../../core/fields')
 const { Gaps } = require('./gaps')
 const { Latency } = require('./histogram')
 const { Memory } = require('./memory')
+const { TimeSpans } = require('./time-spans')
 const { verdictOf } = require('../../journal/verdict')
 
 const VERSION = /** @type {const} */ (1)
@@ -180,46 +181,6 @@ function shownDrop ({ attribute: { event, crash, phase, joinedBy }, ...drop }) {
   }
 }
 
-/** A set of time spans; overlapping spans are joined. Above a limit, spans with the smallest gaps are joined too. */
-
-const MOST = 20_000
-const FIRST_GAP_MS = 250
-
-class TimeSpans {
-  /** Ascending and apart. @type {[from: number, to: number][]} */
-  #spans = []
-  #gapMs = 0
-
-  /** @param {number} from ms since the epoch @param {number} to */
-  add (from, to) {
-    if (!(from <= to)) return
-    let at = this.#after(from - this.#gapMs)
-    let count = 0
-    while (at + count < this.#spans.length && this.#spans[at + count][0] <= to + this.#gapMs) {
-      const [otherFrom, otherTo] = this.#spans[at + count++]
-      from = Math.min(from, otherFrom)
-      to = Math.max(to, otherTo)
-    }
-    this.#spans.splice(at, count, [from, to])
-    if (this.#spans.length <= MOST) return
-    this.#gapMs = Math.max(FIRST_GAP_MS, 2 * this.#gapMs)
-    const spans = this.#spans
-    this.#spans = []
-    for (at = 0; at < spans.length; at++) this.add(...spans[at])
-  }
-
-  /** @param {number} from @param {number} to exclusive */
-  overlaps (from, to) {
-    const span = this.#spans[this.#after(from)]
-    return span !== undefined && span[0] < to
-  }
-
-  /** The first span that ends at `t` or later. @param {number} t */
-  #after (t) {
-    return countOfFirst(this.#spans, ([, to]) => to < t)
-  }
-}
-
 /**
  * Disagreements between client and supervisor: for each recycle, how many requests the client lost, and how many the
  * supervisor cut. A response with the wrong status is not a lost request. The supervisor knows nothing of connections
@@ -254,4 +215,4 @@ function disagreements (drops, events) {
   return outside === 0 ? found : [...found, { recycle: null, client: outside, supervisor: 0 }]
 }
 
-module.exports = { Figures, TimeSpans }
+module.exports = { Figures }

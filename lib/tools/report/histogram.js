@@ -100,7 +100,7 @@ class Latency {
   /** @type {Tick[]} */
   #waiting = []
 
-  /** @param {import('./figures').TimeSpans} spans of recycles */
+  /** @param {import('./time-spans').TimeSpans} spans of recycles */
   constructor (spans) {
     this.spans = spans
   }

@@ -6,7 +6,7 @@ const { grouped } = require('../../core/units')
 /** @typedef {Parameters<ReturnType<typeof import('../../journal/painter').painter>>[0]} Style */
 
 /**
- * The paper that the parts of a report are drawn on in a terminal, those of features among them.
+ * Draws the parts of a report in a terminal, those of features among them.
  * @param {ReturnType<typeof import('../../journal/painter').painter>} paint @param {number} width columns
  */
 const paperOf = (paint, width) => ({

@@ -4,7 +4,7 @@ const fc = require('fast-check')
 const t = require('tap')
 const { Histogram, readPairs } = require('../../../lib/tools/report/histogram')
 const { BoundedList } = require('../../../lib/core/bounded-list')
-const { TimeSpans } = require('../../../lib/tools/report/figures')
+const { TimeSpans } = require('../../../lib/tools/report/time-spans')
 const { Timeline } = require('../../../lib/tools/report/timeline')
 
 t.test('percentiles are those of the sorted list, to three digits', async t => {

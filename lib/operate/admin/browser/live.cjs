@@ -24,7 +24,7 @@ const live = h('div')
 const routes = h('div')
 const history = h('div')
 let state = new State()
-/** The text that the rebuilt parts show. */
+/** Contents, as text, of the parts that are rebuilt. */
 const shown = new Map()
 
 page.replaceChildren(top, live, charts.element, workers.element, routes, history)
