@@ -228,6 +228,19 @@ t.test('a comparison that is asked for while a reload is under way begins when t
   t.match(supervisor.status(), { canary: { state: 'promoted' }, workers: [{ slot: 0, generation: 2 }, { slot: 1, generation: 2 }] })
 })
 
+t.test('one that waits for a reload says so, and --abort ends that at once', async t => {
+  const { supervisor, events } = await start(t, { drainTimeout: '30s' })
+  const underWay = supervisor.reload()
+  const waiting = supervisor.reload({ canary: 1 })
+  t.match(formatStatus(supervisor.status()), /^New code: a reload is under way; when that has ended, new code is tried$/m)
+  const rejected = t.rejects(waiting, { code: 'RECYCLE_REJECTED', details: { why: 'a command has taken it back' } })
+  t.equal(await supervisor.reload({ abort: true }), 'a command has taken it back')
+  await rejected
+  t.equal(supervisor.status().canary, null)
+  await underWay
+  t.same(events.all('fleet.trial'), [])
+})
+
 t.test('the command: what it says, and its exit codes; where it is ended, the fleet goes on by itself', async t => {
   const room = controlRoom(t)
   const app = path.join(fs.realpathSync(t.testdir({ 'app.js': source('good') })), 'app.js')

@@ -36,6 +36,22 @@ t.test('pause() moves the connections away, and resume() brings the worker back;
   t.equal(kept.sockets, 10)
 })
 
+t.test('a worker that is out of rotation does a task there, and stays out; the one that serves alone does not leave for a task', async t => {
+  const { port, supervisor, events } = await startFleet(t, 'pauses.js', { workers: 2 })
+  const [[pid, agent], [other]] = await clientPerWorker(t, port, 2)
+  await get(port, '/refill', { agent })
+  const { slot } = await events.until('worker.paused')
+  const alone = 1 - Number(slot)
+  await t.rejects(supervisor.gc(alone), { code: 'RECYCLE_NOT_DONE', details: { why: 'no other worker serves' } })
+  t.match(await supervisor.gc(Number(slot)), { event: 'collected', pid, moved: 0 })
+  t.match(workerOf(supervisor, pid), { state: 'ready', paused: 'refills its cache' })
+  for (let i = 0; i < 30; i++) t.match(await get(port, '/pid'), { body: String(other) })
+  t.same(events.all('worker.resumed'), [])
+  supervisor.signal('SIGUSR2')
+  await events.until('worker.resumed')
+  t.match(await supervisor.gc(alone), { event: 'collected', pid: other })
+})
+
 t.test('the last worker in rotation stays; where it dies one is called back, until another is ready; a reload replaces one that is out', async t => {
   const { port, supervisor, events } = await startFleet(t, 'pauses.js', { workers: 2 })
   const [[pid, agent], [other, others]] = await clientPerWorker(t, port, 2)

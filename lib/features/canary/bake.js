@@ -12,6 +12,7 @@
  *     judged for good
  */
 
+const { RecycleError } = require('../../core/errors')
 const { Observed } = require('./observed')
 const { thresholdsOf } = require('./times')
 const { judge } = require('./verdict')
@@ -23,6 +24,7 @@ const { judge } = require('./verdict')
  *   its time was over; `isGood`, `sentence`: what no figure has decided
  */
 
+const TAKEN_BACK = 'a command has taken it back'
 const LOOK_MS = 1000
 const BLOCK_MS = 5000 // what fails together in some seconds, such as a backend, is in one or two of them
 const LEAST_BLOCKS = 8 // a short comparison has shorter ones, for one or two say nothing of chance
@@ -31,8 +33,11 @@ const WARM_UP_SHARE = 0.25
 const LONGEST_WARM_UP_MS = 30_000 // by then new code is compiled, and its caches are as full as they get in such a time
 
 class Bake {
-  /** @type {'starting' | 'warming-up' | 'comparing' | 'promoting' | 'leaving'} */
-  state = 'starting'
+  /**
+   * `waiting`: for a reload that is under way.
+   * @type {'waiting' | 'starting' | 'warming-up' | 'comparing' | 'promoting' | 'leaving'}
+   */
+  state
   /** The latest. @type {Verdict | null} */
   verdict = null
   /** Parts of the comparison. @type {Partial<Observed['sides'] & { service: import('./verdict').BothServices }>} */
@@ -47,7 +52,7 @@ class Bake {
   #begunAt = 0
   #until = 0
   /** By a command. @type {'go' | 'back' | null} */
-  #decided = null
+  decided = null
   /** Ends the sleep under way. */
   #wake = () => {}
 
@@ -56,6 +61,7 @@ class Bake {
     this.kernel = kernel
     this.services = services
     this.terms = terms
+    this.state = kernel.fleet.rollout.isUnderWay ? 'waiting' : 'starting'
     this.#sweeps = new Sweeps(kernel, () => !this.isCounting || kernel.tenure.isOver)
     this.warmUpMs = Math.min(LONGEST_WARM_UP_MS, WARM_UP_SHARE * terms.bakeMs)
     const comparedMs = terms.bakeMs - this.warmUpMs
@@ -90,8 +96,20 @@ class Bake {
 
   /** @param {'go' | 'back'} decided by a command */
   decide (decided) {
-    this.#decided = decided
+    this.decided = decided
+    this.kernel.changed()
     this.#wake()
+  }
+
+  /**
+   * Resolves when the code that the new one is to be compared with is that of all workers.
+   * @throws {RecycleError} RECYCLE_REJECTED: a command does without it
+   */
+  async wait () {
+    const { fleet: { rollout }, until } = this.kernel
+    await until(() => !rollout.isUnderWay || this.decided === 'back')
+    if (this.decided === 'back') throw new RecycleError('RECYCLE_REJECTED', { why: TAKEN_BACK })
+    this.state = 'starting'
   }
 
   /**
@@ -127,13 +145,13 @@ class Bake {
   /** @param {number} until ms, by kernel.now() @returns {Promise<Verdict | null>} null: there is none by then */
   async #look (until) {
     for (let now = this.kernel.now(); now < until; now = this.kernel.now()) {
-      if (this.#decided === null) await this.#sleep(Math.min(LOOK_MS, until - now))
+      if (this.decided === null) await this.#sleep(Math.min(LOOK_MS, until - now))
       this.kernel.tenure.throwIfOver()
-      if (this.#decided !== null) {
+      if (this.decided !== null) {
         return {
           ...this.#judge(false),
-          isGood: this.#decided === 'go',
-          sentence: `a command has ${this.#decided === 'go' ? 'promoted it' : 'taken it back'}`
+          isGood: this.decided === 'go',
+          sentence: this.decided === 'go' ? 'a command has promoted it' : TAKEN_BACK
         }
       }
       const { failing } = this.kernel.reloading

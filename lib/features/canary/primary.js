@@ -99,6 +99,7 @@ class Canary {
   /** @param {Bake} bake @returns {Promise<string>} */
   async #run (bake) {
     const { reloading } = this.kernel
+    await bake.wait()
     const { generation, before } = await reloading.try(bake.terms.workers).catch(error => {
       const { code, details } = error
       if (code === 'RECYCLE_REJECTED') this.#last = { ...bake.describe(), ...details, state: 'rejected' }

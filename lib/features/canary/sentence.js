@@ -13,6 +13,7 @@ const { count, formatSize, formatTime, grouped } = require('../../core/units')
 
 /** @type {Record<string, string>} */
 const STATES = {
+  waiting: 'a reload is under way; when that has ended, new code is tried',
   starting: 'workers of the new code start',
   'warming-up': 'the new code warms up',
   comparing: 'the new code is compared',
@@ -78,7 +79,7 @@ function compared (status) {
   return {
     title: isOver
       ? `The latest reload was taken back (generation ${generation})`
-      : `Generation ${generation} beside ${status.before}`,
+      : generation < 0 ? 'New code' : `Generation ${generation} beside ${status.before}`,
     text: isOver ? `${why}${warning}` : String(sayProgress(status)),
     isBad: isOver,
     rows: figures.length === 0

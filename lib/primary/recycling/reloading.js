@@ -48,8 +48,7 @@ class Reloading extends Part {
   }
 
   /**
-   * Workers of the new code join, in new slots, when a reload that is under way has ended: its code is what they are
-   * compared with.
+   * Workers of the new code join, in new slots. No reload is under way.
    * @param {number} workers
    * @returns {Promise<{ generation: number, before: number }>} resolves when they serve; `before`: the generation that
    *   the fleet has
@@ -57,7 +56,6 @@ class Reloading extends Part {
    */
   async try (workers) {
     const { rollout } = this.fleet
-    await this.until(() => !rollout.isUnderWay)
     const { generation: before } = rollout
     const slots = this.fleet.free(workers)
     const generation = rollout.try(slots)

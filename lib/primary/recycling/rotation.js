@@ -6,12 +6,14 @@
  *     for a while    the app has paused it, or a feature wants it so. The state is `ready` all the same: such a worker
  *                    is measured, probed and recycled as any other, and serves on what cannot move
  *     for a task     that holds its thread, so that no request waits for it: one at a time, where another serves.
- *                    Each step has its deadline; a worker that dies, drains or is silent meanwhile ends it:
+ *                    Each step has its deadline; a worker that dies, drains or is silent meanwhile ends it. One that
+ *                    is out for a while already does the task there, and stays out:
  *                    ready ──▶ out of rotation ──nothing is left──▶ the task ──▶ ready
  *
  * What the worker does is in lib/worker/leaving/.
  */
 
+const { setTimeout: sleep } = require('node:timers/promises')
 const { notDone } = require('../../core/errors')
 const { rotate } = require('../../core/rotation')
 const { now } = require('../clock')
@@ -95,11 +97,12 @@ class Rotation extends Part {
 
   /** @param {WorkerHandle} handle @param {string} why */
   #pause (handle, why) {
-    const left = { since: now(), why }
+    const left = { since: now(), why, emptied: Promise.resolve() }
     handle.out = left
     const { slot, pid, connections, latest: { inFlight } } = handle
     this.record('worker.paused', { slot, pid, why, connections, inFlight })
-    handle.call('leave-rotation', { ...this.#order(FOR_GOOD_MS), isPatient: true }, Infinity).then(({ why }) => {
+    const order = { ...this.#order(FOR_GOOD_MS), isPatient: true }
+    left.emptied = handle.call('leave-rotation', order, Infinity).then(({ why }) => {
       // The worker is out for a task, or leaves; the next event asks again
       if (why !== null && handle.out === left) handle.out = null
     })
@@ -129,7 +132,8 @@ class Rotation extends Part {
     if (handle.slot !== null && this.fleet.slots.get(handle.slot)?.recycle?.old === handle) {
       return 'it is being recycled'
     }
-    return this.fleet.serving().length < 2 ? 'no other worker serves' : null
+    const others = this.fleet.serving().filter(other => other !== handle && !other.out)
+    return others.length === 0 ? 'no other worker serves' : null
   }
 
   /**
@@ -173,6 +177,10 @@ class Rotation extends Part {
    */
   async #perform (handle, { type, fields, timeoutMs, refusal }) {
     const deadlineMs = Math.min(this.options.drainTimeoutMs, this.features.hasSessions ? SESSIONS_MS : EMPTY_MS)
+    if (handle.out) {
+      await Promise.race([handle.out.emptied, sleep(deadlineMs, undefined, { ref: false })])
+      if (!handle.out) return { why: 'it was called back' }
+    }
     const left = await ask(handle, 'leave-rotation', this.#order(deadlineMs), deadlineMs + ANSWER_MS)
     if (left.why !== null) return left
     const { moved, tookMs: emptyMs, isHeard } = left
@@ -201,14 +209,15 @@ class Rotation extends Part {
 
   /** Calls the worker back before its task has begun. */
   async rejoin () {
-    this.#atTask?.order('rejoin')
+    if (this.#atTask?.out) this.#resume(this.#atTask, 'no other worker is in rotation')
+    else this.#atTask?.order('rejoin')
   }
 }
 
 /** @param {WorkerHandle} handle @param {boolean} isHeard a worker that does not answer is soon found to be stuck */
 function bringBack (handle, isHeard) {
   if (handle.state !== 'out-of-rotation' || handle.isGone) return
-  handle.order('rejoin')
+  if (!handle.out) handle.order('rejoin')
   handle.become('ready')
   if (isHeard) handle.heardAt = now()
   handle.emit('returned')

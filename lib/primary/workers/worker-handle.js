@@ -75,8 +75,9 @@ class WorkerHandle extends WorkerChannel {
   /** The file that it runs. */
   app = ''
   /**
-   * The worker is out of the rotation, by its app or a feature; recycling/rotation.js says when.
-   * @type {{ since: number, why: string } | null}
+   * The worker is out of the rotation, by its app or a feature; recycling/rotation.js says when. `emptied` resolves
+   * when nothing is left in it, or it has been called back.
+   * @type {{ since: number, why: string, emptied: Promise<void> } | null}
    */
   out = null
   /** The addresses it listens on. @type {Set<string>} */

@@ -45,6 +45,8 @@ function offerOutOfRotation ({ channel, state, tracker, admission, handoff: offe
    * @param {(answer: Answered<'leave-rotation'>) => void} answer
    */
   function leave ({ deadlineMs, handoff, replayAfterMs, isPatient = false }, answer) {
+    // A task is done where it is
+    if (state.current === 'out' && !isPatient) return answer({ why: null, moved: 0, tookMs: 0 })
     const whyNow = () => isPatient ? null : whyNot()
     const why = state.isServing ? whyNow() : `it is ${state.current} already`
     if (why) return answer({ why, moved: 0 })

@@ -16,8 +16,12 @@ function scene () {
     isGone: false,
     left: null,
     latest: { connections: 2, inFlight: 0 },
+    /** @type {any} */
+    out: null,
+    /** @type {string[]} */
+    orders: [],
     become (/** @type {string} */ state) { Object.assign(handle, { state }) },
-    order () {},
+    order (/** @type {string} */ type) { handle.orders.push(type) },
     call: async () => ({ why: null, isHeard: true })
   })
   const rotation = new Rotation(/** @type {any} */ ({
@@ -54,4 +58,17 @@ t.test('a listener that throws as a worker comes back does not keep the next one
   await t.rejects(rotation.take(/** @type {any} */ (handle), { type: 'collect', timeoutMs: 1000 }), /a bug/)
   t.match(journal.at(-1), { event: 'worker.in-rotation', pid: 1000 })
   t.match(await rotation.take(/** @type {any} */ (handle), { type: 'collect', timeoutMs: 1000 }), { why: null })
+})
+
+t.test('one that its app has paused does its task, and stays out; where no other one serves any more it is called back', async t => {
+  for (const isAlone of [false, true]) {
+    const { handle, journal, rotation } = scene()
+    handle.out = { since: 0, why: 'warms up', emptied: Promise.resolve() }
+    const task = { type: /** @type {const} */ ('collect'), fields: {}, timeoutMs: 1000 }
+    const done = rotation.take(/** @type {any} */ (handle), task)
+    if (isAlone) await rotation.rejoin()
+    t.match(await done, { why: isAlone ? 'it was called back' : null })
+    t.match([handle.state, handle.out?.why, handle.orders], isAlone ? ['ready', undefined, ['rejoin', 'rejoin']] : ['ready', 'warms up', []])
+    t.equal(journal.some(({ event }) => event === 'worker.resumed'), isAlone)
+  }
 })
