@@ -31,6 +31,8 @@ class Gaps {
   pid = null
   /** Time of the supervisor's last line. @type {number | null} */
   at = null
+  /** The latest time of a line: those of two primaries need not be in their order. */
+  #newest = 0
   clockSetForwardMs = 0
   /** @type {number | null} */
   #intervalMs = null
@@ -56,7 +58,7 @@ class Gaps {
     const [t, event] = [asNumber(line.t), String(line.event)]
     if (Object.hasOwn(OF_ORPHANS, event)) return // their own: the primary has died before
     if (event === 'journal.gap') {
-      if (this.at !== null) this.at = Math.max(this.at, asCount(line.to))
+      this.#newest = Math.max(this.#newest, asCount(line.to))
       return this.#put(asNumber(line.from), asNumber(line.to), line.why === 'unreadable'
         ? `${count(asCount(line.lines), 'line')} cannot be read`
         : `${count(asCount(line.lines), 'line')} could not be written: ${asText(line.why) ?? 'not known'}`)
@@ -66,13 +68,16 @@ class Gaps {
       return
     }
     if (event === 'journal.begin') {
-      if (this.at !== null && t !== null && t > this.at) this.#put(this.at, t, 'a file of the journal is missing')
+      if (this.at !== null && t !== null && t > this.#newest) this.#put(this.at, t, 'a file of the journal is missing')
       return
     }
     if (event === 'fleet.start') this.#onStart(line, t)
     else this.#lookAtSilence(t)
     if (!BEFORE_START.includes(event)) this.#isEnded = false
-    if (t !== null) this.at = t
+    if (t !== null) {
+      this.at = t
+      this.#newest = Math.max(this.#newest, t)
+    }
     handleLine(this.#handlers, line)
     if (this.#strangers.has(line.pid) && event.startsWith('worker.')) {
       this.#strangers.clear()
