@@ -41,6 +41,15 @@ class BoundedList {
 }
 
 /**
+ * @param {Map<string, number>} counts by reason @param {string} reason of a journal: there may be any
+ * @param {{ more?: number, most?: number }} [how] `most`: how many are counted apart; others are one
+ */
+function countReason (counts, reason, { more = 1, most = 50 } = {}) {
+  const name = counts.has(reason) || counts.size < most ? reason : 'other'
+  counts.set(name, (counts.get(name) ?? 0) + more)
+}
+
+/**
  * Figures of a report that are one list: of each line of an event, what `read` makes of it.
  * @template Item @param {string} event
  * @param {(line: Record<string, unknown>) => Item | null} read null: the line is damaged, or of another version
@@ -71,4 +80,4 @@ function listOf (event, read, most = 1000) {
   }
 }
 
-module.exports = { BoundedList, listOf }
+module.exports = { BoundedList, countReason, listOf }

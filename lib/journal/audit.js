@@ -24,7 +24,7 @@ const { lostWith } = require('../core/account')
 const { fromNames, addUp } = require('../core/fields')
 const { ENDS } = require('./events')
 const { asCount, asNumber, asObject, asText } = require('../core/journal-field')
-const { BoundedList } = require('../core/bounded-list')
+const { BoundedList, countReason } = require('../core/bounded-list')
 const { ACCOUNT, accountOf, endedEvent, unfinishedEvent } = require('./recycle-event')
 /** @import { Count } from '../core/journal-field' */
 /** @import { LineHandlers, ReadLine } from '../lines' */
@@ -33,7 +33,6 @@ const { ACCOUNT, accountOf, endedEvent, unfinishedEvent } = require('./recycle-e
 const MOST_EVENTS = 10_000
 const MOST_CUTS = 50_000 // by name, over all events
 const MOST_WORKERS = 5000
-const MOST_REASONS = 50
 
 class Audit {
   recycles = 0
@@ -191,11 +190,11 @@ class Audit {
     addUp(this.totals, account)
     if (kind === 'recycle') {
       this.recycles++
-      countReason(this.byReason, reason ?? 'unknown', 1)
+      countReason(this.byReason, reason ?? 'unknown')
     }
 
     const event = endedEvent(++this.#ended, kind, line, t, worker, account, this.#nameCuts(line.cuts))
-    for (const [why, number] of Object.entries(event.restarted)) countReason(this.restarted, why, number)
+    for (const [why, number] of Object.entries(event.restarted)) countReason(this.restarted, why, { more: number })
     this.addSpan?.(event.beganAt, t)
     this.events.push(event)
     this.#drawFall(event, worker)
@@ -237,12 +236,6 @@ class Audit {
     }
     this.#workers.clear()
   }
-}
-
-/** @param {Map<string, number>} counts @param {string} reason @param {number} more */
-function countReason (counts, reason, more) {
-  const name = counts.has(reason) || counts.size < MOST_REASONS ? reason : 'other'
-  counts.set(name, (counts.get(name) ?? 0) + more)
 }
 
 /** @param {ReadLine<'fleet.start'>} line @returns {Audit['fleet']} */

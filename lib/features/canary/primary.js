@@ -100,11 +100,8 @@ class Canary {
   async #run (bake) {
     const { reloading } = this.kernel
     await bake.wait()
-    const { generation, before } = await reloading.try(bake.terms.workers).catch(error => {
-      const { code, details } = error
-      if (code === 'RECYCLE_REJECTED') this.#last = { ...bake.describe(), ...details, state: 'rejected' }
-      throw error
-    })
+    const { generation, before } = await reloading.try(bake.terms.workers)
+      .catch(error => this.#failed(error, bake.describe()))
     const verdict = await bake.run({ generation, before }).catch(async error => {
       if (!this.kernel.tenure.isOver) await reloading.reject(`recycle itself has failed: ${error.message}`)
       throw error
@@ -120,16 +117,19 @@ class Canary {
     }
     bake.state = isGood ? 'promoting' : 'leaving'
     if (isGood) {
-      await reloading.promote().catch(error => {
-        const { code, details } = error
-        if (code === 'RECYCLE_REJECTED') this.#last = { ...this.#last, ...details, state: 'rejected' }
-        throw error
-      })
+      await reloading.promote().catch(error => this.#failed(error, this.#last))
       return why
     }
     const { isReplaced } = await reloading.reject(why)
     this.#last = { ...this.#last, isReplaced }
     throw new RecycleError(verdict.verdict === 'undecided' ? 'RECYCLE_UNDECIDED' : 'RECYCLE_REJECTED', { why })
+  }
+
+  /** @param {RecycleError} error thrown again @param {Described | null} about the trial @returns {never} */
+  #failed (error, about) {
+    const { code, details } = error
+    if (code === 'RECYCLE_REJECTED') this.#last = /** @type {Described} */ ({ ...about, ...details, state: 'rejected' })
+    throw error
   }
 
   /** @param {'go' | 'back'} what @returns {Promise<string>} */

@@ -2,6 +2,7 @@
 
 /** Workers over time beside the load, of a fleet with `--workers <min>..<max>`. */
 
+const { countReason } = require('../../core/bounded-list')
 const { addUp } = require('../../core/fields')
 const { escapeControls } = require('../../core/escape-controls')
 const { clip, orDash, wrap } = require('../../core/grid')
@@ -52,11 +53,7 @@ class Scaling {
       const { min, max } = asObject(asObject(options).autoscale)
       this.#bounds = { min: asNumber(min), max: asNumber(max) }
     },
-    'fleet.scale': line => {
-      const known = asText(line.reason) ?? 'requested'
-      const reason = this.#changes.size < MOST_REASONS || this.#changes.has(known) ? known : 'other'
-      this.#changes.set(reason, (this.#changes.get(reason) ?? 0) + 1)
-    },
+    'fleet.scale': line => countReason(this.#changes, asText(line.reason) ?? 'requested', { most: MOST_REASONS }),
     'fleet.load': line => this.#look(line)
   })
 

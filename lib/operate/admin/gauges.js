@@ -114,4 +114,4 @@ function busyWorkers (workers) {
   return workers.filter(({ state }) => state === 'ready').reduce((sum, { elu }) => sum + (elu ?? 0), 0)
 }
 
-module.exports = { GAUGES, GC_KINDS, isInSlot, seconds, busyWorkers }
+module.exports = { GAUGES, GC_KINDS, inServiceBySlot, isInSlot, seconds, busyWorkers }

@@ -3,6 +3,7 @@
 /** The model of `recycle top`: the last status, the history of each slot, the events, and the selected worker. */
 
 const { isQuiet } = require('../../journal/sentence')
+const { inServiceBySlot } = require('../../operate/admin/gauges')
 const { measured } = require('../../operate/worker-columns')
 
 const EVENTS_KEPT = 100
@@ -31,12 +32,7 @@ class FleetView {
   /** @param {Status} status @param {number} now ms on any clock that does not jump */
   update (status, now) {
     this.status = status
-    const serving = new Map()
-    for (const worker of status.workers) {
-      if (worker.slot !== null && (worker.state === 'ready' || !serving.has(worker.slot))) {
-        serving.set(worker.slot, worker)
-      }
-    }
+    const serving = inServiceBySlot(status.workers)
     for (const slot of this.#histories.keys()) if (!serving.has(slot)) this.#histories.delete(slot)
     for (const [slot, worker] of serving) this.#historyOf(slot).push(measured(worker))
     this.rows = status.workers.map(worker => ({
