@@ -216,6 +216,9 @@ const longestSilence = options => named('blocked')?.longestSilenceMs(options) ??
 /** @param {FleetOptions} options @returns {number} ms that pass before a stop begins, at the most */
 const longestBeforeStop = options => named('stop-delay')?.beforeStopMs(options) ?? 0
 
+/** @param {any} status @returns {string | null} what a command waits for, beside workers that drain */
+const sayWait = status => RELOAD.say?.(status) ?? named('stop-delay')?.say(status) ?? null
+
 /** @param {FleetOptions} options @returns {string[]} features that must let a worker that has booted pass */
 const gatesOf = options => named('health')?.isOn(options) ? ['health'] : []
 
@@ -234,6 +237,6 @@ const fromPredecessor = named('sticky')?.fromPredecessor ?? (() => ({}))
 
 module.exports = {
   FEATURES, REQUESTS, TASKS, LIVE, MOMENTS, VERBS, SUCCESSION, RELOAD, UNFIT, ENVIRONMENT, PRESETS, SIZE_WORDS,
-  openNotifier, derive, hooksOf, v8Of, processesBeside, longestSilence, longestBeforeStop, gatesOf, outputOf, beatOf,
-  ownBytesOf, fromPredecessor
+  openNotifier, derive, hooksOf, v8Of, processesBeside, longestSilence, longestBeforeStop, sayWait, gatesOf, outputOf,
+  beatOf, ownBytesOf, fromPredecessor
 }

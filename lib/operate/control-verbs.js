@@ -9,7 +9,7 @@
  * a second, the workers that drain, as in the status; `note`: what else it waits for.
  */
 
-const { FEATURES, RELOAD, SIZE_WORDS, VERBS: VERBS_OF_FEATURES } = require('../features')
+const { FEATURES, RELOAD, SIZE_WORDS, VERBS: VERBS_OF_FEATURES, sayWait } = require('../features')
 const { badOption } = require('../core/errors')
 const { pick } = require('../core/fields')
 const { KINDS, readArgs } = require('./control-args')
@@ -262,7 +262,7 @@ function sayWaits (supervisor, progress) {
     const status = supervisor.status()
     const waits = status.workers.filter(({ state }) => state === 'draining')
       .map(worker => pick(worker, ['slot', 'pid', 'connections', 'streams', 'inFlight', 'drainLeftMs']))
-    const note = RELOAD.say?.(status) ?? undefined
+    const note = sayWait(status) ?? undefined
     if (waits.length > 0 || note) progress({ ...latest, waits, note })
   }, WAITS_EVERY_MS)
   return {

@@ -202,3 +202,11 @@ async function becomesBusy (room) {
     if (workers.some((/** @type {any} */ { inFlight }) => inFlight > 0)) return
   }
 }
+
+t.test('a stop that --stop-delay holds up says so', async t => {
+  const room = controlRoom(t)
+  await room.start(1, ['--name', 'api', '--stop-delay', '3s', PLAIN])
+  const { code, stderr } = await room.call(['stop'])
+  t.equal(code, 0, stderr)
+  t.match(stderr, /^the fleet still accepts \(--stop-delay\), [123]s left\n\S+ stopped slot 0: 0 cut, 0 moved\n$/)
+})

@@ -87,7 +87,8 @@ class Sizing {
       atMs: Math.round(at),
       workers: this.fleet.desired,
       serving: serving.length,
-      busy: Math.round(1000 * serving.reduce((sum, handle) => sum + busyOf(handle, at), 0)) / 1000,
+      // A worker that is out of rotation has no time for more
+      busy: Math.round(1000 * serving.reduce((sum, handle) => sum + (handle.out ? 1 : busyOf(handle, at)), 0)) / 1000,
       requestsPerSecond: Math.round(1000 * requests / elapsedMs),
       bootMs: Math.round(Math.max(0, ...all.map(({ bootMs }) => bootMs ?? 0))),
       fitting: fitting === Infinity ? null : fitting

@@ -8,7 +8,10 @@
 
 /** @import { ResolvedOptions } from '../../options' */
 
-/** @type {Readonly<import('..').Feature & { beforeStopMs: (options: ResolvedOptions) => number }>} */
+/**
+ * @type {Readonly<import('..').Feature & { beforeStopMs: (options: ResolvedOptions) => number, say: (status: any) =>
+ *   string | null }>} `say`: what a stop waits for, by status()
+ */
 module.exports = Object.freeze({
   name: 'stop-delay',
   options: ({ row, types }) => [
@@ -19,6 +22,9 @@ module.exports = Object.freeze({
   group: 'Replacing workers:',
   isOn: ({ stopDelayMs }) => stopDelayMs > 0,
   beforeStopMs: ({ stopDelayMs }) => stopDelayMs,
+  say: ({ stopDelay }) => stopDelay && stopDelay.leftMs !== null
+    ? `the fleet still accepts (--stop-delay), ${Math.ceil(stopDelay.leftMs / 1000)}s left`
+    : null,
   does: () => ({ 'announce-close': { fields: {} } }), // in responses: the fleet stops soon; this worker serves on
   events: {
     'fleet.stop-delay': {

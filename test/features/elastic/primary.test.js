@@ -47,3 +47,25 @@ t.test('bounds that are lower than those asked for are said, with what lowered t
   const five = Math.ceil((6 * 64 + 80) / 0.9)
   t.match(warned('1..8', { parallelism: 2, megabytes: five }), [{ max: 5, by: 'cpus' }], 'there is memory for all that the CPUs are enough for')
 })
+
+t.test('a worker that is out of rotation has no time: the others are not taken for half idle', async t => {
+  const worker = (/** @type {any} */ out, /** @type {number} */ elu) =>
+    ({ out, latest: { elu, requests: 0 }, heardAt: 0, connections: 0, bootMs: 100 })
+  const workers = [worker(null, 0.97), worker({ since: 0, why: 'warms up' }, 0)]
+  const ended = new AbortController()
+  const alive = setTimeout(() => {}, 10_000) // its own timer holds no process
+  const load = await new Promise(resolve => {
+    const kernel = {
+      options: resolveOptions({ workers: '2..4' }, { parallelism: 4, container: null }),
+      fleet: { desired: 2, isPinned: false, all: () => workers, serving: () => workers },
+      memoryWatch: { latest: null },
+      tenure: { hasBegun: true, isOver: false },
+      now: () => 1000,
+      record: (/** @type {string} */ _, /** @type {any} */ fields) => resolve(fields)
+    }
+    new Sizing(/** @type {any} */ (kernel)).begin?.(ended.signal)
+  })
+  clearTimeout(alive)
+  ended.abort()
+  t.match(load, { workers: 2, serving: 2, busy: 1.97 })
+})
