@@ -6,7 +6,8 @@
  * worker has the connection. Then the object is closed, and what the app cleans up on `close` is cleaned up.
  *
  * On the other side what has come from here is asked for by numbered marks, so that it is known to be there before
- * anything else is written; see lib/worker/websockets/overlap.js. The primary passes both on: lib/primary/handoff/trails.js.
+ * anything else is written; see lib/worker/websockets/overlap.js. The primary passes both on:
+ * lib/primary/handoff/trails.js.
  */
 
 const { clearTimeout, setImmediate, setTimeout } = require('node:timers')
