@@ -32,12 +32,15 @@ async function scene (t) {
     /** @param {string} name @param {() => Promise<any>} work */
     const run = (name, work) =>
       new Promise(resolve => resolve(work())).catch(({ message }) => calls.push({ name, message }))
-    /** @param {number} slot */
-    const boot = slot => calls.push({ boot: slot, app: deps.spawner.appPath.of(deps.fleet.rollout.generation).real })
+    /** @param {{ slot: number }} slot */
+    const boot = ({ slot }) => calls.push({ boot: slot, app: deps.spawner.appPath.of(deps.fleet.rollout.generation).real })
     const survivors = { key, home: '', bySlot: new Map(), areLeft: true, identity: () => ({ fleet: key, home: '', app }) }
     const deps = {
       options: { workers: 1, readyTimeoutMs: 1000 },
-      fleet: { desired: 1, isPinned: false, all: () => [worker], slots: new Map(), rollout: new Rollout() },
+      fleet: {
+        ...{ desired: 1, isPinned: false, all: () => [worker], slots: new Map(), rollout: new Rollout() },
+        open: (/** @type {number} */ slot) => ({ slot })
+      },
       features: { heirs: [] },
       spawner: { app, appPath: new AppPath(app, []) },
       survivors,
