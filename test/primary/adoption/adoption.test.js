@@ -33,7 +33,8 @@ async function scene (t) {
     const run = (name, work) =>
       new Promise(resolve => resolve(work())).catch(({ message }) => calls.push({ name, message }))
     /** @param {{ slot: number }} slot */
-    const boot = ({ slot }) => calls.push({ boot: slot, app: deps.spawner.appPath.of(deps.fleet.rollout.generation).real })
+    const boot = ({ slot }) =>
+      calls.push({ boot: slot, app: deps.spawner.appPath.of(deps.fleet.rollout.generation).real })
     const survivors = { key, home: '', bySlot: new Map(), areLeft: true, identity: () => ({ fleet: key, home: '', app }) }
     const deps = {
       options: { workers: 1, readyTimeoutMs: 1000 },
