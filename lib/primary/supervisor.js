@@ -208,11 +208,20 @@ class Supervisor extends EventEmitter {
     this.announce('fleet.stop', { pid: process.pid, recycles: this.parts.recycler.own, failure })
   }
 
-  /** While the predecessor runs: it runs the fleet again where this one has not led, or has failed. */
+  /**
+   * No other primary runs the fleet when this one has stopped: where this one has not led, or has failed, its
+   * predecessor does.
+   */
+  get isLast () {
+    const { tenure } = this.parts
+    return tenure.isSole || (tenure.hasBegun && !this.#failure)
+  }
+
+  /** While the predecessor runs. */
   async #leaveTakeover () {
     const { takeover } = this.parts
     if (takeover === null || takeover.isSole) return
-    if (takeover.isLeading && !this.#failure) return takeover.stopping()
+    if (this.isLast) return takeover.stopping()
     this.parts.listeningSockets.letGo()
     this.emit('handed-over')
     await takeover.fail(this.#failure?.message ?? 'it has been told to stop')

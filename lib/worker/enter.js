@@ -54,30 +54,31 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
   const sender = new Sender({ tracker, handoff })
   const emptying = new Emptying({ tracker, acceptors, sender })
   const deadline = new Deadline()
-  const drain = new Drain({ signals, state, tracker, acceptors, inbox, handoff, sender, admission, emptying, api },
-    async account => {
-      if (!channel.isUp) orphan.end()
-      flushCompileCache()
-      await deadline.orAt(api.drained())
-      await deadline.orAt(Promise.all(features.map(part => part.drained?.())))
-      await streams.flushed() // before the signal that ends this process
-      beat()
-      // A handler that does not exit ends this worker by leaving nothing to be done
-      signals.release(() => admission.letGo())
-      if (channel.isUp) giveAccount(account)
-      else exitAlone(settings.killTimeoutMs)
-    })
+  /** @type {Parts} */
+  const parts = { channel, state, tracker, acceptors, admission, inbox, handoff, sender, emptying }
+  const drain = new Drain({ ...parts, signals, api }, async account => {
+    if (!channel.isUp) orphan.end()
+    flushCompileCache()
+    await deadline.orAt(api.drained())
+    await deadline.orAt(Promise.all(features.map(part => part.drained?.())))
+    await streams.flushed() // before the signal that ends this process
+    beat()
+    // A handler that does not exit ends this worker by leaving nothing to be done
+    signals.release(() => admission.letGo())
+    if (channel.isUp) giveAccount(account)
+    else exitAlone(settings.killTimeoutMs)
+  })
   let isGiven = false
   const giveAccount = (/** @type {import('../core/account').Account} */ account) => {
     isGiven = true
     channel.send('drained', { account })
   }
-  offerRebalance({ channel, state, tracker, sender })
+  offerRebalance(parts)
   offerProfile(channel)
-  tellRequestsInFlight({ channel, tracker })
+  tellRequestsInFlight(parts)
   const pauses = new GcPauses(work => tracker.once('request', work))
   const kernel = {
-    ...{ channel, tracker, state, acceptors, admission, inbox, handoff, sender, emptying },
+    ...parts,
     beatMs: settings.beatMs,
     onCollected: pauses.onCollected.bind(pauses),
     onDrain: api.onDrain,
@@ -85,13 +86,10 @@ function enter ({ tracker, listenHook, signals, api, streams }, channel, setting
     currentExchange: () => null
   }
   const features = Object.entries(settings.features).map(([name, own]) => workerPartOf(name)(kernel, own))
-  const rotation = offerOutOfRotation(
-    { channel, state, tracker, admission, handoff, emptying }, Object.assign({}, ...features.map(({ tasks }) => tasks))
-  )
+  const rotation = offerOutOfRotation(parts, Object.assign({}, ...features.map(({ tasks }) => tasks)))
   const none = Object.fromEntries(settings.api.map(name => [name, () => {}])) // of features that are off
   api.extend(Object.assign(none, ...features.map(({ api }) => api)))
-  const beat = startHeartbeat(settings,
-    { channel, tracker, inbox, loads: new Loads(tracker), admission, pauses, features })
+  const beat = startHeartbeat(settings, { ...parts, loads: new Loads(tracker), pauses, features })
 
   channel.answer({
     signal: ({ signal }, answer) =>

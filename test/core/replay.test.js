@@ -14,6 +14,7 @@ const { now } = require('../../lib/primary/clock')
 const { WorkerHandle } = require('../../lib/primary/workers/worker-handle')
 const { RunningFeatures } = require('../../lib/primary/features')
 const { Sampler } = require('../../lib/primary/measuring/sampler')
+const { Warnings } = require('../../lib/primary/warnings')
 const { extent } = require('../support/campaign')
 const { replay, decided } = require('../support/replay')
 
@@ -137,6 +138,7 @@ t.test('the sampler decides, and the journal\'s lines, through JSON, give every 
       fleet,
       meter,
       record,
+      warnings: new Warnings(/** @type {any} */ (record)),
       autoSize: { observe () {} },
       tenure: { isOver: false }
     }))
