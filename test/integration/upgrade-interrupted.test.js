@@ -3,9 +3,12 @@
 /** An upgrade during which one of the two primaries is told to stop, or is still asked something. */
 
 const fs = require('node:fs')
+const http = require('node:http')
 const net = require('node:net')
+const os = require('node:os')
 const path = require('node:path')
 const t = require('tap')
+const { loadAddon } = require('../../lib/native/addon')
 const { get } = require('../support/client')
 const { freePort, FIXTURES } = require('../support/fleet')
 const { Load } = require('../support/load')
@@ -13,6 +16,8 @@ const { becomesTrue } = require('../support/processes')
 const { startUpgradable, kill } = require('../support/upgrade')
 
 const PLAIN = path.join(FIXTURES, 'plain.js')
+
+const CLIENTS = 300
 
 // A client that a busy machine holds up for longer than this sends its request to a connection that is closed
 const LINGER = ['--stop-linger', '2s']
@@ -107,4 +112,26 @@ t.test('a request to the admin port that is still on its way when the new primar
   kill(primary(), 'SIGTERM')
   t.match(await exited, { code: 0 })
   t.ok(await areGone())
+})
+
+t.test('a new primary that is killed as it takes connections over: each is the old workers\' or the new ones\'', { skip: loadAddon().missing ?? false }, async t => {
+  for (const messages of [1, 2]) {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recycle-'))
+    t.teardown(() => fs.rmSync(folder, { recursive: true }))
+    const preload = path.join(FIXTURES, 'dies-as-successor.js')
+    const { port, child, events, areGone } = await startUpgradable(
+      t, ['--control', path.join(folder, 's'), '--orphan-timeout', '5s', PLAIN],
+      { env: { DIES_AFTER: String(messages), NODE_OPTIONS: `--require ${preload}` } }
+    )
+    const agents = Array.from({ length: CLIENTS }, () => new http.Agent({ keepAlive: true, maxSockets: 1 }))
+    t.teardown(() => agents.forEach(agent => agent.destroy()))
+    const ask = () => Promise.all(agents.map(agent => get(port, '/', { agent })))
+    await ask()
+    child.kill('SIGUSR2')
+    await events.until('fleet.resumed')
+    await events.until('worker.orphaned', { count: 2 })
+    for (const { status, reused } of await ask()) t.same({ status, reused }, { status: 200, reused: true })
+    child.kill('SIGTERM')
+    t.ok(await areGone())
+  }
 })
