@@ -62,17 +62,17 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
     })
     return lines
   }
+  const gapLine = (/** @type {number} */ t) =>
+    gap === null ? [] : [itemOf({ v: 1, t, event: 'journal.gap', ...gap, why })]
   const put = (/** @type {Item} */ item) => {
-    const before = gap === null ? [] : [itemOf({ v: 1, t: item.t, event: 'journal.gap', ...gap, why })]
-    if (current.write([...before, item])) {
+    if (current.write([...gapLine(item.t), item])) {
       gap = null
       return
     }
-    if (gap === null && !current.isFailing) {
-      why = 'what has it open does not read it'
-      onTrouble(why)
-    }
+    const isUnread = gap === null && !current.isFailing
+    if (isUnread) why = 'what has it open does not read it'
     lose([item])
+    if (isUnread) onTrouble(why) // which may write a line
   }
   let { fd, id } = openFirst(file)
   let current = begin(fd)
@@ -92,7 +92,8 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
     current.write([itemOf({ v: 1, t: lastAt, event: 'journal.end', why: 'rotated' })])
     current.end()
     current = begin(fd)
-    current.write([itemOf({ v: 1, t: lastAt, event: 'journal.begin', why: 'rotated' })])
+    const begun = itemOf({ v: 1, t: lastAt, event: 'journal.begin', why: 'rotated' })
+    if (current.write([...gapLine(lastAt), begun])) gap = null
   }
   const look = () => fs.stat(file, (error, stat) => {
     if (isEnding) return
@@ -113,7 +114,7 @@ function openJournal (file, onTrouble = why => process.emitWarning(`the journal 
       endLooks?.()
       isEnding = true
       const unsaid = gap
-      const isSaid = gap !== null && current.write([itemOf({ v: 1, t: lastAt, event: 'journal.gap', ...gap, why })])
+      const isSaid = gap !== null && current.write(gapLine(lastAt))
       const deadline = setTimeout(() => { for (const lines of open) lines.giveUp() }, FLUSH_MS)
       current.end()
       gap = null

@@ -154,7 +154,10 @@ t.test('lines that a pipe has no room for, which is not read, are reported once,
   const program = `
     const { openJournal } = require(${JSON.stringify(path.join(__dirname, '../../lib/journal/writer'))})
     const troubles = []
-    const journal = openJournal('/dev/stdout', why => troubles.push(why))
+    const journal = openJournal('/dev/stdout', why => {
+      troubles.push(why)
+      journal.write({ v: 1, t: 99, event: 'fleet.warning', warning: 'journal', file: 'x'.repeat(1024 ** 2), why }) // as a fleet does
+    })
     const before = journal.trouble()
     for (let t = 0; t < 20; t++) journal.write({ v: 1, t, event: 'a', padding: 'x'.repeat(1024 ** 2) })
     console.error(JSON.stringify([before, troubles, journal.trouble()]))

@@ -9,7 +9,7 @@
 const { setTimeout: sleep } = require('node:timers/promises')
 const { orphansAmong, familyOf } = require('../../core/orphan')
 const { loadAddon } = require('../../native/addon')
-const { pathsOfUnixSockets, startOf } = require('../../native/proc')
+const { isStill, pathsOfUnixSockets, startOf } = require('../../native/proc')
 const { now } = require('../clock')
 const { Part } = require('../part')
 const { version } = require('../workers/worker-code')
@@ -34,7 +34,10 @@ class Adoption extends Part {
   #known = new Set()
   /** By their pids; resolves to whether it has not answered. @type {Map<number, Promise<boolean>>} */
   #asked = new Map()
-  /** Why they are not adopted, of which a warning has told: by their pids. @type {Map<number, string>} */
+  /**
+   * Why they are not adopted, of which a warning has told: by their pids.
+   * @type {Map<number, { why: string, startedAt: ReturnType<typeof startOf> }>}
+   */
   #left = new Map()
   /** That have answered and are to be adopted, once this one has begun to. @type {OrphanProcess[]} */
   #found = []
@@ -103,7 +106,7 @@ class Adoption extends Part {
 
   /** Workers that live, and are not adopted. @returns {{ orphan: number, why: string }[]} */
   get left () {
-    return [...this.#left].flatMap(([orphan, why]) => startOf(orphan) === null ? [] : { orphan, why })
+    return [...this.#left].flatMap(([orphan, { why, startedAt }]) => isStill(orphan, startedAt) ? { orphan, why } : [])
   }
 
   /** @param {boolean} isWaiting */
@@ -125,7 +128,7 @@ class Adoption extends Part {
     if (!isSilent && found !== CLOSED) this.#known.add(pid)
     if (typeof found === 'string') {
       if (!this.#left.has(pid)) this.record('fleet.warning', { warning: 'orphan', orphan: pid, why: found })
-      this.#left.set(pid, found)
+      this.#left.set(pid, { why: found, startedAt: startOf(pid) })
     } else if (this.#isOurs(found.facts) && !this.tenure.isOver) {
       this.#found.push(found)
       if (this.#hasBegun) this.tasks.run('adopt', async () => this.#boot(this.#accept()))

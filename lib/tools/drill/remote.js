@@ -47,6 +47,7 @@ class RemoteFleet extends EventEmitter {
     if (!isLeft || this.#hasLeft) return
     this.client.close()
     this.client = await connect(this.path)
+    if (this.#hasLeft) return this.client.close() // meanwhile
     this.pid = Number(this.client.hello?.pid)
     await this.#follow(MOST_LINES)
   }
