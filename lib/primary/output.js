@@ -134,8 +134,9 @@ class Output extends EventEmitter {
   }
 
   #write () {
+    const at = now() // which may write, of a sleep, and so comes first
     if (this.#isWriting || this.#rest || this.#queue.length === 0) return
-    if (this.#bytes < this.descriptor.mostBytes && now() - this.#writtenAt < REST_MS) {
+    if (this.#bytes < this.descriptor.mostBytes && at - this.#writtenAt < REST_MS) {
       this.#rest = setTimeout(() => {
         this.#rest = undefined
         this.#writtenAt = -Infinity
@@ -146,8 +147,8 @@ class Output extends EventEmitter {
     this.#isWriting = true
     const bytes = this.#takeFirst()
     this.descriptor.write(bytes, error => {
-      this.#isWriting = false
       this.#writtenAt = now()
+      this.#isWriting = false
       if (this.isGone) return
       if (!error || !GONE.includes(error.code ?? '')) return this.#written(bytes, error)
       for (const lost of [bytes, ...this.#queue.map(({ bytes }) => bytes)]) {

@@ -1,6 +1,7 @@
 'use strict'
 
 const t = require('tap')
+const { watchClock } = require('../../lib/primary/clock')
 const { Output } = require('../../lib/primary/output')
 
 /** An output whose reader reads when it is told to. */
@@ -113,4 +114,14 @@ t.test('a disk that is full loses lines and says so; without a reader all is thr
   output.pass(Buffer.alloc(1024 ** 2, 'x\n'), {})
   t.notOk(output.isFull)
   t.same(said.slice(3), ['EPIPE', true])
+})
+
+t.test('the clock, which is read for a write, may tell of a sleep by a line of its own', async t => {
+  const { output, readAll, text } = unread()
+  const end = watchClock(2, () => output.log('slept\n'))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600)
+  output.log('a\n')
+  end()
+  await readAll()
+  t.same(text().split('\n').sort(), ['', 'a', 'slept'])
 })
